@@ -1,0 +1,5 @@
+"""A self-hosted directory of MCP servers, searched over REST and MCP."""
+
+from importlib.metadata import version
+
+__version__ = version("directory-server")

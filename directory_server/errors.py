@@ -1,0 +1,60 @@
+"""Everything that can be refused, named once; `web` turns each kind into a response."""
+
+from __future__ import annotations
+
+from .model import Allowance
+
+
+class DirectoryError(Exception):
+    """Refuse a request for a reason its sender may be told.
+
+    `code` is the machine's word for the reason and never changes; `message` is a sentence for a person.
+    """
+
+    code = "error"
+
+    def __init__(self, message: str, *, code: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        if code is not None:
+            self.code = code
+
+
+class BadInput(DirectoryError):
+    """Refuse input that is not what was asked for; the message names where it is wrong and what is allowed."""
+
+    code = "bad_request"
+
+
+class Unauthorized(DirectoryError):
+    """Refuse a missing, malformed, unknown, revoked or expired key: one answer for all of them."""
+
+    code = "unauthorized"
+
+    def __init__(self) -> None:
+        super().__init__("A valid API key is required. Send it in the header: Authorization: Bearer <key>.")
+
+
+class NotFound(DirectoryError):
+    """Refuse a request for something that is not here."""
+
+    code = "not_found"
+
+
+class QuotaExceeded(DirectoryError):
+    """Refuse a request over the key's quota; `allowance.reset` is the seconds until one more is admitted."""
+
+    code = "rate_limited"
+
+    def __init__(self, allowance: Allowance) -> None:
+        super().__init__(
+            f"This key has used its {allowance.limit} requests of the last 60 minutes. "
+            f"Try again in {allowance.reset} seconds."
+        )
+        self.allowance = allowance
+
+
+class Unavailable(DirectoryError):
+    """Refuse for now: the store cannot answer (a full disk, a lock held too long)."""
+
+    code = "unavailable"

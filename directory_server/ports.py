@@ -1,0 +1,112 @@
+"""What the directory needs of the world, as protocols; `embedded` fulfils them on one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import ParamSpec, Protocol, TypeVar
+
+from .model import Allowance, ApiKey, Change, Entry, Outcome, Page, Query
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Store(Protocol):
+    """Entries by source, name and version, and the ordered log of changes to what is shown of them."""
+
+    async def publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
+        """Keep `entries` in one transaction and log what that changes; return an outcome for each, in order.
+
+        Raises Unavailable, and keeps none of them, where the transaction cannot be written.
+        """
+
+    async def entry(self, mcp_id: str) -> Entry | None:
+        """Return the entry shown for `mcp_id`, or None."""
+
+    async def head(self) -> int:
+        """Return the `seq` of the latest change, 0 before the first."""
+
+    async def current(self, after: str, limit: int) -> Sequence[Change]:
+        """Return at most `limit` of the entries shown now, in the order of their ids, beginning behind `after`.
+
+        Each comes as the change that last touched it, so that what follows the log can start from here.
+        """
+
+    async def changes(self, after: int, limit: int) -> Sequence[Change]:
+        """Return at most `limit` changes with a `seq` above `after`, in order, each with the entry shown now."""
+
+    async def count(self) -> int:
+        """Return the number of entries shown."""
+
+
+class Subscriber(Protocol):
+    """One that follows the change log."""
+
+    async def apply(self, changes: Sequence[Change]) -> None:
+        """Take `changes`, which come in order. Applying one again must do no harm."""
+
+
+class Index(Subscriber, Protocol):
+    """The entries, ready to be searched, in memory; fed by `apply`."""
+
+    @property
+    def generation(self) -> int:
+        """The number of times the answers may have changed since the process started."""
+
+    def __len__(self) -> int:
+        """Return the number of entries that can be found."""
+
+    async def search(self, query: Query) -> Page:
+        """Return the hits for `query`, best first; equal scores in the order of their names."""
+
+
+class KeyRing(Protocol):
+    """API keys: their hashes are kept, their secrets are not."""
+
+    async def create(self, label: str, *, limit: int | None, expires_at: float | None) -> tuple[ApiKey, str]:
+        """Make a key; return it and its secret, which cannot be had again."""
+
+    async def find(self, secret: str) -> ApiKey | None:
+        """Return the key that `secret` opens now; None if malformed, unknown, revoked or expired."""
+
+    async def list(self) -> Sequence[ApiKey]:
+        """Return every key, oldest first, revoked and expired ones too."""
+
+    async def revoke(self, key_id: str) -> None:
+        """End a key now. Raises NotFound."""
+
+    async def rotate(self, key_id: str, *, grace: float) -> tuple[ApiKey, str]:
+        """Give a key a new secret; the old one works for `grace` seconds more. Raises NotFound.
+
+        The key keeps its id, and with it its spent quota and its sessions.
+        """
+
+    async def live(self, key_ids: Collection[str]) -> set[str]:
+        """Return those of `key_ids` that are neither revoked nor expired now."""
+
+
+class Quota(Protocol):
+    """How often each key has asked: exact in any window, shared by all processes, durable before it returns."""
+
+    async def charge(self, key_id: str, limit: int | None) -> Allowance:
+        """Spend one unit; raises QuotaExceeded, and spends nothing, where `limit` of the window are spent."""
+
+    async def peek(self, key_id: str, limit: int | None) -> Allowance:
+        """Return what is left, spending nothing."""
+
+
+class Bus(Protocol):
+    """Wakes whoever listens when something changed; a lost wake-up costs latency, never an event."""
+
+    def announce(self) -> None:
+        """Wake the listeners of this process now; those of others hear within a second."""
+
+    def subscribe(self, wake: Callable[[], None]) -> None:
+        """Call `wake` after every change of entries or keys, by whatever process."""
+
+
+class Offload(Protocol):
+    """Runs a blocking function where it holds nobody up."""
+
+    def __call__(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Awaitable[T]:
+        """Return what `function` returns, or raise what it raises, once it has run."""

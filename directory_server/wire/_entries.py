@@ -1,0 +1,58 @@
+"""Entries as JSON: `{"server": {server.json}, "_meta": {…}}`, the shape of the official registry's API."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Any
+
+import orjson
+
+from ..errors import BadInput
+from ..model import Entry
+
+MAX_NAME = 200
+"""Characters of a server's name (server.json schema: 3 to 200)."""
+
+MAX_ENTRY = 1_000_000
+"""Bytes of one encoded entry; the largest real one has 62,244."""
+
+
+def decode_entry(value: Any) -> Entry:
+    """Return the entry that `value` describes: a bare `server.json`, or one under `server` beside its `_meta`.
+
+    Only what the directory cannot do without is demanded: `name`, `version` and `description` of type string. Other
+    oddities of real documents go in as they are. Raises BadInput with the path of what is wrong.
+    """
+    if not isinstance(value, dict):
+        raise BadInput("An entry must be an object: a server.json, or one under 'server' beside its '_meta'.")
+    server = value.get("server", value)
+    meta = value.get("_meta", {}) if "server" in value else {}
+    if not isinstance(server, dict):
+        raise BadInput("server: must be an object.")
+    if not isinstance(meta, dict):
+        raise BadInput("_meta: must be an object.")
+    for member in ("name", "version", "description"):
+        if member not in server:
+            raise BadInput(f"server.{member}: is required.")
+        if not isinstance(server[member], str):
+            raise BadInput(f"server.{member}: must be a string.")
+    name = server["name"]
+    if not name.strip() or len(name) > MAX_NAME or not name.isprintable():
+        raise BadInput(f"server.name: must be 1 to {MAX_NAME} printable characters.")
+    if not server["version"].strip():
+        raise BadInput("server.version: must not be empty.")
+    entry = Entry(server, meta)
+    if len(encode_entry(entry)) > MAX_ENTRY:
+        raise BadInput(f"The entry is larger than {MAX_ENTRY:,} bytes.")
+    return entry
+
+
+def encode_entry(entry: Entry) -> bytes:
+    """Return the entry as JSON, its members in the order they came in."""
+    return orjson.dumps({"server": entry.server, "_meta": entry.meta})
+
+
+def fingerprint(entry: Entry) -> bytes:
+    """Return 16 bytes that two entries share when, the order of members apart, they say the same."""
+    canonical = orjson.dumps({"server": entry.server, "_meta": entry.meta}, option=orjson.OPT_SORT_KEYS)
+    return blake2b(canonical, digest_size=16).digest()

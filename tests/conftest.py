@@ -1,0 +1,37 @@
+"""What every test gets: nothing may be logged as a failure unless the test says so."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from twisted.logger import LogLevel, globalLogPublisher
+
+SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
+
+
+@pytest.fixture(autouse=True)
+def logged_failures() -> Iterator[list[Any]]:
+    """Fail a test that logs a failure; one that means to, empties the list."""
+    failures: list[Any] = []
+
+    def observe(event: Any) -> None:
+        if event.get("log_failure") is not None or event.get("log_level") == LogLevel.critical:
+            failures.append(event)
+
+    globalLogPublisher.addObserver(observe)
+    yield failures
+    gc.collect()
+    globalLogPublisher.removeObserver(observe)
+    assert not failures, [event.get("log_failure") or event for event in failures]
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Return the folder of real data, or skip where it is not beside the project."""
+    if not SHARED.is_dir():
+        pytest.skip(f"the real data set is not at {SHARED}")
+    return SHARED
