@@ -5,20 +5,21 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from twisted.logger import LogLevel, globalLogPublisher
+from twisted.logger import ILogObserver, LogEvent, LogLevel, globalLogPublisher
+from zope.interface import provider
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
 
 
 @pytest.fixture(autouse=True)
-def logged_failures() -> Iterator[list[Any]]:
+def logged_failures() -> Iterator[list[LogEvent]]:
     """Fail a test that logs a failure; one that means to, empties the list."""
-    failures: list[Any] = []
+    failures: list[LogEvent] = []
 
-    def observe(event: Any) -> None:
+    @provider(ILogObserver)
+    def observe(event: LogEvent) -> None:
         if event.get("log_failure") is not None or event.get("log_level") == LogLevel.critical:
             failures.append(event)
 

@@ -1,0 +1,1 @@
+"""Files and registries, read entry by entry into the directory."""

@@ -1,0 +1,1 @@
+"""Words to hits: text analysis and the index in memory."""

@@ -1,0 +1,1 @@
+"""The doors: HTTP in, the directory behind it."""

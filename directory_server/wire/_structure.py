@@ -23,7 +23,7 @@ def structure(value: Any, into: type[T], *, what: str) -> T:
     try:
         return _CONVERTER.structure(value, into)
     except ClassValidationError as error:
-        allowed = ", ".join(field.name for field in attrs.fields(into))  # type: ignore[arg-type,misc]
+        allowed = ", ".join(field.name for field in attrs.fields(into))  # type: ignore[arg-type]
         reasons = transform_error(error, path=what, format_exception=lambda e, _: _reason(e, allowed))
         # cattrs writes "reason @ path"; people read the place first.
         raise BadInput("; ".join(_place_first(reason) for reason in reasons) + ".") from None
