@@ -35,6 +35,18 @@ class Unauthorized(DirectoryError):
         super().__init__("A valid API key is required. Send it in the header: Authorization: Bearer <key>.")
 
 
+class Forbidden(DirectoryError):
+    """Refuse a request that a web page of another origin, or a name that is not ours, lets a browser send."""
+
+    code = "forbidden"
+
+
+class TooLarge(DirectoryError):
+    """Refuse a body of more bytes than are read."""
+
+    code = "too_large"
+
+
 class NotFound(DirectoryError):
     """Refuse a request for something that is not here."""
 

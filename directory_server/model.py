@@ -18,6 +18,9 @@ OFFICIAL = "io.modelcontextprotocol.registry/official"
 PUBLISHER = "io.modelcontextprotocol.registry/publisher-provided"
 """The key of `server._meta` under which publishers keep what the schema has no field for."""
 
+DEFAULT_LIMIT = 50
+"""Hits in an answer to one who names no limit."""
+
 ChangeKind = Literal["added", "changed", "removed"]
 Outcome = Literal["added", "changed", "unchanged"]
 
@@ -194,7 +197,7 @@ class Query:
     """A search: the words, at most `limit` hits, those ranked behind `after`."""
 
     keywords: str
-    limit: int = 50
+    limit: int = DEFAULT_LIMIT
     after: Place | None = None
 
 

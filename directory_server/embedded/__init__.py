@@ -1,1 +1,24 @@
 """The ports on one machine: SQLite, for one process or several."""
+
+from ._bus import DataVersionBus
+from ._clock import anchored
+from ._data import DataDirectory
+from ._database import Database
+from ._inline import finished, inline
+from ._keyring import SqliteKeyRing
+from ._quota import SqliteQuota
+from ._secret import session_secret
+from ._store import SqliteStore
+
+__all__ = [
+    "DataDirectory",
+    "DataVersionBus",
+    "Database",
+    "SqliteKeyRing",
+    "SqliteQuota",
+    "SqliteStore",
+    "anchored",
+    "finished",
+    "inline",
+    "session_secret",
+]

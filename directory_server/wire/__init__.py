@@ -1,7 +1,40 @@
 """Strict JSON in, bytes out: the only room that knows what the values look like outside."""
 
-from ._entries import decode_entry, encode_entry, fingerprint
+from ._entries import MAX_ENTRY, decode_entry, encode_entry, fingerprint, restore_entry
 from ._json import decode, encode, text
+from ._queries import (
+    MAX_KEYWORDS,
+    MAX_LIMIT,
+    detail_arguments,
+    encode_cursor,
+    entry_id,
+    no_parameters,
+    search_arguments,
+    search_parameters,
+)
+from ._rpc import Id, Message, message, message_id
 from ._structure import structure
 
-__all__ = ["decode", "decode_entry", "encode", "encode_entry", "fingerprint", "structure", "text"]
+__all__ = [
+    "MAX_ENTRY",
+    "MAX_KEYWORDS",
+    "MAX_LIMIT",
+    "Id",
+    "Message",
+    "decode",
+    "decode_entry",
+    "detail_arguments",
+    "encode",
+    "encode_cursor",
+    "encode_entry",
+    "entry_id",
+    "fingerprint",
+    "message",
+    "message_id",
+    "no_parameters",
+    "restore_entry",
+    "search_arguments",
+    "search_parameters",
+    "structure",
+    "text",
+]

@@ -1,0 +1,43 @@
+# make run: a server with sample data.  make test: lint, types, all tests.  make check: the fast part of that.
+PYTHON ?= python3
+DATA ?= data
+
+.PHONY: run test check conformance clients clean
+
+run: .venv/run
+	@.venv/bin/directory-server --data-dir $(DATA) quickstart
+	@exec .venv/bin/twistd --nodaemon --pidfile= directory --data-dir $(DATA)
+
+test: .venv/dev
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/pytest
+
+check: .venv/dev
+	.venv/bin/ruff check .
+	.venv/bin/mypy
+	.venv/bin/pytest -q -m 'not process'
+
+# The official conformance suite of MCP, both wires; needs npm.
+conformance: .venv/run
+	tests/conformance/run
+
+# The TypeScript SDK against a running server of its own; needs npm.
+clients: .venv/run
+	tests/typescript/run
+
+clean:
+	rm -rf .venv build dist *.egg-info .conformance .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+.venv/run: setup.py pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=…")'
+	@test -x .venv/bin/python || $(PYTHON) -m venv .venv
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check --editable .
+	@# Twisted caches what plugins there are; where the package is installed for all users, only now it may write that.
+	@.venv/bin/twistd --help > /dev/null
+	@touch $@
+
+.venv/dev: .venv/run
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@

@@ -1,0 +1,230 @@
+"""`directory-server`: what an operator does to the directory, beside a running server or without one."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Coroutine, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from attrs import frozen
+
+from . import __version__, embedded, importing, sample
+from .config import Config, ConfigError, describe, load
+from .directory import Directory
+from .errors import DirectoryError
+from .model import ApiKey, Entry, Outcome
+from .quickstart import instructions
+
+T = TypeVar("T")
+
+_SPAN = re.compile(r"(\d{1,6})(d|h|m)")
+_SECONDS = {"d": 86_400, "h": 3_600, "m": 60}
+
+
+@frozen
+class Here:
+    """The data directory that a command works on."""
+
+    config: Config
+    store: embedded.SqliteStore
+    keys: embedded.SqliteKeyRing
+    quota: embedded.SqliteQuota
+
+
+class Commands(click.Group):
+    """Commands whose refusals are one line to the operator, not a traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except DirectoryError as error:
+            raise click.ClickException(error.message) from None
+        except ConfigError as error:
+            raise click.ClickException(str(error)) from None
+
+
+@click.group(cls=Commands)
+@click.version_option(__version__, prog_name="directory-server")
+@click.option("--data-dir", type=click.Path(path_type=Path, file_okay=False), help="Folder of all that is kept.")
+@click.option("--config", "file", type=click.Path(path_type=Path), help="TOML file of settings.")
+@click.option("--set", "settings", multiple=True, metavar="SECTION.KEY=VALUE", help="A setting; may be repeated.")
+@click.pass_context
+def main(ctx: click.Context, data_dir: Path | None, file: Path | None, settings: Sequence[str]) -> None:
+    """Look after the data directory of an MCP directory server, running or not."""
+    ctx.obj = load(file=file, environ=os.environ, settings=settings, data_dir=data_dir)
+
+
+def _here(ctx: click.Context) -> Here:
+    config: Config = ctx.find_object(Config)  # type: ignore[assignment]
+    data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
+    ctx.call_on_close(data.close)
+    return Here(
+        config,
+        embedded.SqliteStore(data.directory, embedded.inline),
+        embedded.SqliteKeyRing(data.directory, time.time),
+        embedded.SqliteQuota(data.quota, time.time),
+    )
+
+
+async def _imported(here: Here, files: Sequence[str], progress: importing.Progress) -> importing.Report:
+    return await importing.import_files(files, here.store.publish, source="local", progress=progress)
+
+
+@main.command("import")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.pass_context
+def import_(ctx: click.Context, files: Sequence[str]) -> None:
+    """Import entries from FILEs: .json, .jsonl, either with .gz, or - for standard input.
+
+    A file holds a server.json, a registry's list page, an array of either, or one entry a line. A server that runs
+    on the same data directory answers with them within two seconds.
+    """
+    raise SystemExit("to be written")
+
+
+@main.group()
+def key() -> None:
+    """Make, list and end API keys."""
+
+
+@key.command("create")
+@click.option("--label", required=True, help="Whom or what the key is for.")
+@click.option("--limit", help="Requests in any 60 minutes, or 'unlimited'.  [default: the setting quota.limit]")
+@click.option("--expires", default="never", help="A span (30d, 12h), a date (2027-01-31) or 'never'.")
+@click.pass_context
+def create(ctx: click.Context, label: str, limit: str | None, expires: str) -> None:
+    """Make a key and print it, this once; nothing else goes to standard output."""
+    here = _here(ctx)
+    chosen = here.config.quota.limit if limit is None else _limit(limit)
+    made, secret = embedded.finished(here.keys.create(label, limit=chosen, expires_at=_expiry(expires)))
+    click.echo(f"Key {made.id} for {label!r}; it is shown this once:", err=True)
+    click.echo(secret)
+
+
+@key.command("list")
+@click.pass_context
+def list_(ctx: click.Context) -> None:
+    """List all keys, oldest first."""
+    here = _here(ctx)
+    rows = [("ID", "LABEL", "ENDS IN", "USED", "LIMIT", "CREATED", "EXPIRES", "STATE")]
+    for each in embedded.finished(here.keys.list()):
+        left = embedded.finished(here.quota.peek(each.id, each.limit))
+        used = "-" if left.limit is None or left.remaining is None else str(left.limit - left.remaining)
+        limit = "unlimited" if each.limit is None else str(each.limit)
+        rows.append(
+            (
+                each.id,
+                each.label,
+                each.last_four,
+                used,
+                limit,
+                _day(each.created_at),
+                _day(each.expires_at),
+                _state(each),
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+@key.command("revoke")
+@click.argument("key_id", metavar="ID")
+@click.pass_context
+def revoke(ctx: click.Context, key_id: str) -> None:
+    """End a key now: a running server refuses it, and ends its streams, within a second."""
+    embedded.finished(_here(ctx).keys.revoke(key_id))
+    click.echo(f"Key {key_id} is revoked.", err=True)
+
+
+@key.command("rotate")
+@click.argument("key_id", metavar="ID")
+@click.option("--grace", help="Span for which the old secret works on (1d, 0m).  [default: the setting keys.grace]")
+@click.pass_context
+def rotate(ctx: click.Context, key_id: str, grace: str | None) -> None:
+    """Give a key a new secret and print that, this once; quota and sessions go on."""
+    here = _here(ctx)
+    seconds = here.config.keys.grace if grace is None else _span(grace)
+    _, secret = embedded.finished(here.keys.rotate(key_id, grace=seconds))
+    click.echo(f"The new secret of key {key_id}; it is shown this once:", err=True)
+    click.echo(secret)
+
+
+@main.command()
+@click.pass_context
+def status(ctx: click.Context) -> None:
+    """Say what the data directory holds."""
+    here = _here(ctx)
+    keys = embedded.finished(here.keys.list())
+    click.echo(f"data directory  {here.config.data_dir.resolve()}")
+    click.echo(f"entries         {embedded.finished(here.store.count()):,}")
+    click.echo(f"last change     {embedded.finished(here.store.head()):,}")
+    click.echo(f"keys            {sum(_state(each) == 'valid' for each in keys)} valid, {len(keys)} in all")
+
+
+@main.command()
+@click.pass_context
+def config(ctx: click.Context) -> None:
+    """Show the settings in effect, secrets masked."""
+    found: Config = ctx.find_object(Config)  # type: ignore[assignment]
+    for name, value, meaning in describe(found):
+        click.echo(f"{name} = {value}\n    {meaning}")
+
+
+@main.command()
+@click.pass_context
+def quickstart(ctx: click.Context) -> None:
+    """Fill an empty data directory with the sample catalogue, make a first key, and say what to do next."""
+    here = _here(ctx)
+    if not embedded.finished(here.store.count()):
+        embedded.finished(importing.import_files([str(sample.path())], here.store.publish, source="local"))
+    secret = None
+    if not embedded.finished(here.keys.list()):
+        _, secret = embedded.finished(here.keys.create("first key", limit=here.config.quota.limit, expires_at=None))
+    entries = embedded.finished(here.store.count())
+    click.echo(instructions(base_url(here.config.listen[0]), secret, entries))
+
+
+def _limit(text: str) -> int | None:
+    if text == "unlimited":
+        return None
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        raise click.BadParameter("must be a whole number or 'unlimited'", param_hint="--limit")
+    return int(text)
+
+
+def _span(text: str) -> float:
+    match = _SPAN.fullmatch(text)
+    if not match:
+        raise click.BadParameter("must be a span such as 30d, 12h or 15m")
+    return int(match[1]) * _SECONDS[match[2]]
+
+
+def _expiry(text: str) -> float | None:
+    if text == "never":
+        return None
+    if _SPAN.fullmatch(text):
+        return time.time() + _span(text)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise click.BadParameter(
+            "must be a span such as 30d, a date such as 2027-01-31 (UTC), or 'never'", param_hint="--expires"
+        ) from None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _day(moment: float | None) -> str:
+    return "never" if moment is None else datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def _state(key: ApiKey) -> str:
+    if key.revoked_at is not None:
+        return "revoked"
+    return "expired" if key.expires_at is not None and key.expires_at <= time.time() else "valid"

@@ -1,0 +1,22 @@
+"""What an operator may set: defaults < TOML file < environment < options, read once, strictly, into one frozen value.
+
+A setting has one name everywhere: `streams.per_key` is `per_key` in the table `[streams]` of the file,
+`DIRECTORY_SERVER_STREAMS__PER_KEY` in the environment and `--set streams.per_key=8` among the options.
+"""
+
+from ._load import load
+from ._settings import Config, HttpConfig, KeysConfig, QuotaConfig, StreamsConfig, describe, setting
+from ._sources import FILE_VARIABLE, ConfigError
+
+__all__ = [
+    "FILE_VARIABLE",
+    "Config",
+    "ConfigError",
+    "HttpConfig",
+    "KeysConfig",
+    "QuotaConfig",
+    "StreamsConfig",
+    "describe",
+    "load",
+    "setting",
+]

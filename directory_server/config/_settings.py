@@ -1,0 +1,132 @@
+"""Every setting: its name, its default, its meaning and what is allowed, in this one place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, TypeVar
+
+import attrs
+from attrs import AttrsInstance, field, frozen
+
+T = TypeVar("T")
+Check: TypeAlias = Callable[[Any, "attrs.Attribute[Any]", Any], None]
+
+UNLIMITED = "unlimited"
+"""How the absence of a limit is written."""
+
+
+def setting(default: T, doc: str, check: Check | None = None, *, secret: bool = False, separator: str = ",") -> T:
+    """Declare a setting: what it is unless set, its meaning in one line, and what `check` (a validator) demands.
+
+    The value of a `secret` is never shown; `separator` parts the items of a tuple that is given as text.
+    """
+    return field(default=default, validator=check, metadata={"doc": doc, "secret": secret, "separator": separator})
+
+
+def describe(config: AttrsInstance, section: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield for each setting its name, its value as `--set` would take it (secrets masked) and its meaning."""
+    for attribute in attrs.fields(type(config)):
+        value = getattr(config, attribute.name)
+        if attrs.has(type(value)):
+            yield from describe(value, f"{attribute.name}.")
+        else:
+            yield section + attribute.name, _as_text(value, attribute), attribute.metadata["doc"]
+
+
+def _as_text(value: object, attribute: attrs.Attribute[Any]) -> str:
+    match value:
+        case None:
+            return UNLIMITED
+        case _ if attribute.metadata["secret"]:
+            return "(secret)" if value else ""
+        case bool():
+            return str(value).lower()
+        case tuple():
+            return str(attribute.metadata["separator"]).join(value)
+        case _:
+            return str(value)
+
+
+def _at_least(least: int) -> Check:
+    def check(_: object, __: object, value: float | None) -> None:
+        if value is not None and value < least:
+            raise ValueError(f"must be at least {least}")
+
+    return check
+
+
+def _above_zero(_: object, __: object, value: float) -> None:
+    if value <= 0:
+        raise ValueError("must be above 0")
+
+
+def _each(pattern: str, words: str, *, empty: bool = True) -> Check:
+    def check(_: object, __: object, items: tuple[str, ...]) -> None:
+        if not (items or empty) or not all(re.fullmatch(pattern, item) for item in items):
+            raise ValueError(f"must be {words}")
+
+    return check
+
+
+@frozen
+class HttpConfig:
+    """Under which names the server answers, and to whose pages."""
+
+    allowed_hosts: tuple[str, ...] = setting(
+        (),
+        "Hosts that requests may name, separated by commas; if none: localhost when bound to loopback, else any.",
+        _each(r"[^\s/,]+", "hosts such as directory.example.org, without scheme or path"),
+    )
+    allowed_origins: tuple[str, ...] = setting(
+        (),
+        "Origins whose pages may call besides the server's own, separated by commas.",
+        _each(r"[a-z][a-z0-9+.-]*://[^\s/,]+", "origins such as https://app.example.org, without path"),
+    )
+
+
+@frozen
+class QuotaConfig:
+    """How often a key may ask."""
+
+    limit: int | None = setting(
+        20, f"Requests in any 60 minutes that a new key is given, or {UNLIMITED}.", _at_least(1)
+    )
+    synchronous: Literal["normal", "full"] = setting(
+        "normal", "What spent quota outlives: the death of the process (normal) or, slower, a power loss (full)."
+    )
+
+
+@frozen
+class StreamsConfig:
+    """The event streams."""
+
+    per_key: int = setting(16, "Streams that a key may hold open at a time.", _at_least(0))
+    heartbeat: float = setting(15.0, "Seconds between two signs of life on an idle stream.", _above_zero)
+
+
+@frozen
+class KeysConfig:
+    """The life of API keys."""
+
+    grace: float = setting(86_400.0, "Seconds for which the old secret works on after a rotation.", _at_least(0))
+
+
+@frozen
+class Config:
+    """All settings; a bare `Config()` is the default configuration."""
+
+    listen: tuple[str, ...] = setting(
+        ("tcp:8080:interface=127.0.0.1",),
+        "Twisted endpoints to listen on, separated by spaces.",
+        _each(r"\w+:.+", "one or more endpoints such as tcp:8080 or unix:/run/directory.sock", empty=False),
+        separator=" ",
+    )
+    data_dir: Path = setting(  # noqa: RUF009 (ruff knows attrs.field, not what calls it)
+        Path("data"), "Folder of all that is kept; a relative one starts from the working directory."
+    )
+    http: HttpConfig = HttpConfig()
+    quota: QuotaConfig = QuotaConfig()
+    streams: StreamsConfig = StreamsConfig()
+    keys: KeysConfig = KeysConfig()

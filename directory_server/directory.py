@@ -1,0 +1,41 @@
+"""The directory itself: what people and editors can do with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from .errors import NotFound
+from .model import Detail, Entry, Outcome, Page, Query
+from .ports import Bus, Index, Store
+
+
+@frozen
+class Directory:
+    """Search, look up and publish entries."""
+
+    _store: Store
+    _index: Index
+    _bus: Bus
+
+    async def search(self, query: Query) -> Page:
+        """Return the hits for `query`, best first."""
+        return await self._index.search(query)
+
+    async def detail(self, mcp_id: str) -> Detail:
+        """Return all that is known of the entry `mcp_id`. Raises NotFound."""
+        entry = await self._store.entry(mcp_id)
+        if entry is None:
+            raise NotFound(f"No entry has the mcp_id {mcp_id}. Search for entries to get the ids that there are.")
+        return entry.detail()
+
+    async def publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
+        """Keep `entries` of `source` in one transaction; return what became of each, in order.
+
+        Raises Unavailable, and keeps none of them, where the store cannot write.
+        """
+        outcomes = await self._store.publish(source, entries)
+        if any(outcome != "unchanged" for outcome in outcomes):
+            self._bus.announce()
+        return outcomes

@@ -1,0 +1,67 @@
+"""The Bus of one machine: SQLite itself says when another process has committed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twisted.application.service import Service
+from twisted.internet.interfaces import IReactorTime
+from twisted.internet.task import LoopingCall
+from twisted.logger import Logger
+
+from ..errors import Unavailable
+from ._database import Database
+
+_DATA_VERSION = "PRAGMA data_version"
+"""A number that differs after any other connection's commit (sqlite.org/pragma.html#pragma_data_version)."""
+
+
+class DataVersionBus(Service):
+    """Wake the listeners when another connection has written to `database`, looked for every `interval` seconds.
+
+    Once more when it starts, for what was written before it looked.
+    """
+
+    _log = Logger()
+
+    def __init__(self, database: Database, clock: IReactorTime, interval: float = 0.25) -> None:
+        self._database = database
+        self._interval = interval
+        self._version: int | None = None
+        self._failing = False
+        self._listeners: list[Callable[[], None]] = []
+        self._loop = LoopingCall(self._poll)
+        self._loop.clock = clock
+
+    def announce(self) -> None:
+        for wake in self._listeners:
+            try:
+                wake()
+            except Exception:
+                self._log.failure("A listener failed when it was woken")
+
+    def subscribe(self, wake: Callable[[], None]) -> None:
+        self._listeners.append(wake)
+
+    def startService(self) -> None:
+        super().startService()
+        self._loop.start(self._interval)
+
+    def stopService(self) -> None:
+        super().stopService()
+        if self._loop.running:
+            self._loop.stop()
+
+    def _poll(self) -> None:
+        try:
+            with self._database.connection() as connection:
+                (version,) = connection.execute(_DATA_VERSION).fetchone()
+        except Unavailable:
+            if not self._failing:
+                self._log.failure("Changes of other processes cannot be seen until the database answers again")
+            self._failing = True
+            return
+        self._failing = False
+        if version != self._version:
+            self._version = version
+            self.announce()

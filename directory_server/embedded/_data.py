@@ -1,0 +1,36 @@
+"""The data directory: everything that one machine keeps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from twisted.application.service import Service
+
+from ._database import Database, Synchronous
+from ._secret import session_secret
+
+
+class DataDirectory(Service):
+    """The files of a data directory, closed when the service stops.
+
+    The quota has a database of its own, so that no import makes a charge wait. `synchronous` is what a commit to
+    either outlives: `normal` the death of the process, `full` the loss of power too. Raises Unavailable.
+    """
+
+    def __init__(self, folder: Path, *, synchronous: Synchronous = "normal") -> None:
+        self._folder = folder
+        self.directory = Database(folder, "directory", synchronous=synchronous)
+        self.quota = Database(folder, "quota", synchronous=synchronous)
+
+    def session_secret(self) -> bytes:
+        """Return the secret that signs sessions, making it at the first start."""
+        return session_secret(self._folder)
+
+    def close(self) -> None:
+        """Close the databases."""
+        self.directory.close()
+        self.quota.close()
+
+    def stopService(self) -> None:
+        super().stopService()
+        self.close()

@@ -1,0 +1,161 @@
+"""The KeyRing on SQLite."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import re
+import secrets
+import sqlite3
+import string
+from collections.abc import Callable, Collection, Sequence
+from hashlib import sha256
+from zlib import crc32
+
+from attrs import frozen
+
+from .. import wire
+from ..errors import BadInput, NotFound
+from ..model import ApiKey
+from ._database import Database
+
+MAX_LABEL = 100
+"""Characters of a key's label."""
+
+MAX_LIMIT = 1_000_000_000
+"""Requests in any 60 minutes, the largest number that may be set."""
+
+_BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
+_SECRET = re.compile(r"(mcpd_[0-9A-Za-z]{32})([0-9A-Za-z]{6})")
+_ID_LETTERS = "23456789abcdefghijkmnpqrstuvwxyz"
+"""Thirty-two that are not mistaken for one another when a key's id is read aloud."""
+
+_CREATE = "INSERT INTO api_key (id, label, quota, created_at, expires_at) VALUES (?, ?, ?, ?, ?)"
+
+_ADD_SECRET = "INSERT INTO secret (digest, key_id, last_four, created_at) VALUES (?, ?, ?, ?)"
+
+# The secret that an operator is shown the end of is the current one, also while an older one still works.
+_KEY = """
+    SELECT id, label, current.last_four, quota, api_key.created_at, api_key.expires_at, revoked_at
+    FROM api_key JOIN secret AS current ON current.key_id = id AND current.expires_at IS NULL
+"""
+
+_LIVE = "revoked_at IS NULL AND (api_key.expires_at IS NULL OR api_key.expires_at > :now)"
+
+_FIND = f"""
+    {_KEY} JOIN secret AS given ON given.key_id = id
+    WHERE given.digest = :digest AND (given.expires_at IS NULL OR given.expires_at > :now) AND {_LIVE}
+"""
+
+_GET = f"{_KEY} WHERE id = ?"
+
+_LIST = f"{_KEY} ORDER BY api_key.created_at, api_key.rowid"
+
+_REVOKE = "UPDATE api_key SET revoked_at = coalesce(revoked_at, ?) WHERE id = ?"
+
+_RETIRE = "UPDATE secret SET expires_at = min(coalesce(expires_at, :end), :end) WHERE key_id = :id"
+
+_LIVE_IDS = f"SELECT id FROM api_key WHERE id IN (SELECT value FROM json_each(:ids)) AND {_LIVE}"
+
+
+@frozen
+class SqliteKeyRing:
+    """API keys in the data directory; `now` is seconds since the epoch.
+
+    Nothing is cached: what one process revokes, no other admits again.
+    """
+
+    _database: Database
+    _now: Callable[[], float]
+
+    async def create(self, label: str, *, limit: int | None, expires_at: float | None) -> tuple[ApiKey, str]:
+        """Make a key; return it and its secret. Raises BadInput for a label, limit or end that cannot be."""
+        now = self._now()
+        if not label.strip() or len(label) > MAX_LABEL or not label.isprintable():
+            raise BadInput(f"label: must be 1 to {MAX_LABEL} printable characters.")
+        if limit is not None and not 1 <= limit <= MAX_LIMIT:
+            raise BadInput(f"limit: must be 1 to {MAX_LIMIT:,} requests in any 60 minutes, or unlimited, not {limit}.")
+        if expires_at is not None and not now < expires_at < math.inf:
+            raise BadInput("expires_at: must be in the future.")
+        key_id = "".join(secrets.choice(_ID_LETTERS) for _ in range(8))
+        secret = _new_secret()
+        with self._database.transaction() as connection:
+            connection.execute(_CREATE, (key_id, label, limit, now, expires_at))
+            _add_secret(connection, key_id, secret, now)
+            return _get(connection, key_id), secret
+
+    async def find(self, secret: str) -> ApiKey | None:
+        if not _is_well_formed(secret):
+            return None
+        with self._database.connection() as connection:
+            row = connection.execute(_FIND, {"digest": _digest(secret), "now": self._now()}).fetchone()
+        return ApiKey(*row) if row else None
+
+    async def list(self) -> Sequence[ApiKey]:
+        with self._database.connection() as connection:
+            return [ApiKey(*row) for row in connection.execute(_LIST)]
+
+    async def revoke(self, key_id: str) -> None:
+        """End a key now; one that has ended keeps its time. Raises NotFound."""
+        with self._database.transaction() as connection:
+            _get(connection, key_id)
+            connection.execute(_REVOKE, (self._now(), key_id))
+
+    async def rotate(self, key_id: str, *, grace: float) -> tuple[ApiKey, str]:
+        """Give a key a new secret; the old one works for `grace` seconds more.
+
+        Raises NotFound, and BadInput for a key that has ended or a grace that cannot be.
+        """
+        now = self._now()
+        if not 0 <= grace < math.inf:
+            raise BadInput("grace: must be 0 or more seconds.")
+        secret = _new_secret()
+        with self._database.transaction() as connection:
+            key = _get(connection, key_id)
+            if key.revoked_at is not None:
+                raise BadInput(f"The key {key_id} is revoked and cannot be rotated. Create a new one.")
+            if key.expires_at is not None and key.expires_at <= now:
+                raise BadInput(f"The key {key_id} has expired and cannot be rotated. Create a new one.")
+            connection.execute(_RETIRE, {"id": key_id, "end": now + grace})
+            _add_secret(connection, key_id, secret, now)
+            return _get(connection, key_id), secret
+
+    async def live(self, key_ids: Collection[str]) -> set[str]:
+        arguments = {"ids": wire.text(builtins.list(key_ids)), "now": self._now()}
+        with self._database.connection() as connection:
+            return {key_id for (key_id,) in connection.execute(_LIVE_IDS, arguments)}
+
+
+def _get(connection: sqlite3.Connection, key_id: str) -> ApiKey:
+    row = connection.execute(_GET, (key_id,)).fetchone()
+    if row is None:
+        raise NotFound(f"No key has the id {key_id!r}.")
+    return ApiKey(*row)
+
+
+def _add_secret(connection: sqlite3.Connection, key_id: str, secret: str, now: float) -> None:
+    connection.execute(_ADD_SECRET, (_digest(secret), key_id, secret[-4:], now))
+
+
+def _new_secret() -> str:
+    text = "mcpd_" + "".join(secrets.choice(_BASE62) for _ in range(32))
+    return text + _checksum(text)
+
+
+def _is_well_formed(secret: str) -> bool:
+    """Return whether `secret` can be one at all; mistyped and foreign ones are refused without the database."""
+    match = _SECRET.fullmatch(secret)
+    return match is not None and _checksum(match[1]) == match[2]
+
+
+def _checksum(text: str) -> str:
+    """Return the CRC-32 of `text` as six digits to the base of 62."""
+    number, digits = crc32(text.encode()), ""
+    for _ in range(6):
+        number, digit = divmod(number, 62)
+        digits = _BASE62[digit] + digits
+    return digits
+
+
+def _digest(secret: str) -> bytes:
+    return sha256(secret.encode()).digest()

@@ -1,0 +1,90 @@
+"""The ordered change log, pumped to those that follow it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from twisted.application.service import Service
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+
+from .ports import Bus, Store, Subscriber
+
+BATCH = 500
+"""Changes read and applied at a time."""
+
+RETRY = 1.0
+"""Seconds until a pump that failed tries again."""
+
+
+class Feed(Service):
+    """Pump every change, in order, to each subscriber.
+
+    The Bus only says that there is something to read; a wake-up that gets lost delays changes until the next one.
+    A failure is logged and the batch is pumped again, so subscribers may see a change twice, never out of order.
+    """
+
+    _log = Logger()
+
+    def __init__(self, store: Store, bus: Bus, subscribers: Sequence[Subscriber], clock: IReactorTime) -> None:
+        self._store = store
+        self._subscribers = subscribers
+        self._clock = clock
+        self._seq = 0
+        self._awake = False
+        self._pumping: Deferred[None] | None = None
+        self._retry: IDelayedCall | None = None
+        bus.subscribe(self.wake)
+
+    async def load(self) -> None:
+        """Bring the subscribers to the state of the store, from which the pump goes on."""
+        # The head first: what changes while the entries are read is then pumped again, instead of missed.
+        self._seq = await self._store.head()
+        after = ""
+        while changes := await self._store.current(after, 4 * BATCH):
+            for subscriber in self._subscribers:
+                await subscriber.apply(changes)
+            after = changes[-1].mcp_id
+
+    def wake(self) -> None:
+        """Pump what is new, once whatever is being pumped is through."""
+        self._awake = True
+        if self.running and self._pumping is None:
+            self._pumping = Deferred.fromCoroutine(self._pump())
+            self._pumping.addErrback(self._failed)
+            self._pumping.addCallback(self._rest)
+
+    def startService(self) -> None:
+        super().startService()
+        self.wake()
+
+    def stopService(self) -> Deferred[None] | None:
+        super().stopService()
+        if self._retry is not None:
+            self._retry.cancel()
+            self._retry = None
+        return self._pumping
+
+    async def _pump(self) -> None:
+        while self._awake and self.running:
+            self._awake = False
+            while self.running and (changes := await self._store.changes(self._seq, BATCH)):
+                for subscriber in self._subscribers:
+                    await subscriber.apply(changes)
+                self._seq = changes[-1].seq
+
+    def _failed(self, failure: Failure) -> None:
+        self._log.failure("Changes after {seq} could not be pumped; trying again", failure=failure, seq=self._seq)
+        if self.running and self._retry is None:
+            self._retry = self._clock.callLater(RETRY, self._again)
+
+    def _again(self) -> None:
+        self._retry = None
+        self.wake()
+
+    def _rest(self, _: None) -> None:
+        self._pumping = None
+        if self._awake and self._retry is None:
+            self.wake()

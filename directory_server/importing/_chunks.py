@@ -1,0 +1,90 @@
+"""Files as chunks of text, whether they are compressed or not."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import BinaryIO
+
+CHUNK = 1 << 16
+"""Bytes read, and inflated, at a time."""
+
+STDIN = "-"
+"""The name that stands for the standard input."""
+
+Read = Callable[[int, int | None], None]
+"""Is told the bytes read of a file so far, before inflation, and its size, None where it has none (a pipe)."""
+
+_GZIP = b"\x1f\x8b"
+
+
+class Unreadable(Exception):
+    """Say that what a file holds cannot be text."""
+
+
+def chunks(file: str, read: Read) -> Iterator[bytes]:
+    """Yield the text of `file` ("-" for the standard input). Raises OSError and Unreadable."""
+    if file == STDIN:
+        return text(_raw(sys.stdin.buffer, read))
+    return text(_opened(file, read))
+
+
+def text(raw: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield what `raw` holds, inflated where it begins as gzip does (RFC 1952, section 2.3.1). Raises Unreadable."""
+    raw = iter(raw)
+    head = b""
+    while len(head) < len(_GZIP) and (chunk := next(raw, b"")):
+        head += chunk
+    whole = chain([head], raw)
+    plain = _inflated(whole) if head.startswith(_GZIP) else whole
+    first = next(plain, b"")
+    # No JSON in UTF-8 has this byte; UTF-16 and nearly every binary format do, early.
+    if b"\0" in first:
+        raise Unreadable("is not JSON: it has to be text in UTF-8, plain or compressed with gzip")
+    yield first
+    yield from plain
+
+
+def _opened(file: str, read: Read) -> Iterator[bytes]:
+    with open(file, "rb") as stream:
+        yield from _raw(stream, read)
+
+
+def _raw(stream: BinaryIO, read: Read) -> Iterator[bytes]:
+    size, done = _size(stream), 0
+    while chunk := stream.read(CHUNK):
+        done += len(chunk)
+        read(done, size)
+        yield chunk
+
+
+def _size(stream: BinaryIO) -> int | None:
+    try:
+        status = os.fstat(stream.fileno())
+    except OSError:  # It has no descriptor.
+        return None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
+
+
+def _inflated(raw: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the members of a gzip file one behind the other, never more than CHUNK bytes at a time."""
+    member = None
+    for chunk in raw:
+        rest = chunk
+        while rest:
+            if member is None:
+                # Padding with zeros behind a member is common, on tapes and block devices.
+                rest = rest.lstrip(b"\0")
+                member = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS) if rest else None
+                continue
+            try:
+                yield member.decompress(rest, CHUNK)
+            except zlib.error as error:
+                raise Unreadable(f"is damaged: its gzip data does not inflate ({error})") from None
+            rest, member = (member.unused_data, None) if member.eof else (member.unconsumed_tail, member)
+    if member is not None:
+        raise Unreadable("is cut short: its gzip data ends too early")

@@ -1,0 +1,138 @@
+"""Files of entries into the directory."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+
+from attrs import define, field, frozen
+
+from ..errors import BadInput
+from ..model import Entry, Outcome
+from ..wire import decode, decode_entry
+from ._documents import documents
+from ._scanner import Document
+
+BATCH = 500
+"""Entries published in one transaction, unless one asks for another number."""
+
+BATCH_BYTES = 4_000_000
+"""Bytes of JSON after which a transaction has enough, however few the entries."""
+
+DETAILS = 1_000
+"""Refusals that a report tells of one by one."""
+
+Publish = Callable[[str, Sequence[Entry]], Awaitable[Sequence[Outcome]]]
+"""Keeps entries of a source and says what became of each, as `Directory.publish` does."""
+
+
+@frozen
+class Refusal:
+    """An entry that was not taken, where it begins (`line` is from 1), and why.
+
+    `line` is None where the file itself could not be read, or not further.
+    """
+
+    file: str
+    line: int | None
+    reason: str
+
+
+@frozen
+class Progress:
+    """How far the reading has come: `read` of the `size` bytes of `file` as it is stored, compressed or not.
+
+    `size` is None for a pipe; `entries` are those found in all files so far.
+    """
+
+    file: str
+    read: int
+    size: int | None
+    entries: int
+
+
+@define
+class Report:
+    """What became of the entries so far. The counts are exact; `refusals` tells of the first DETAILS of the refused."""
+
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    refused: int = 0
+    refusals: list[Refusal] = field(factory=list)
+
+    @property
+    def entries(self) -> int:
+        """The number of entries published and refused."""
+        return self.added + self.changed + self.unchanged + self.refused
+
+    def count(self, outcomes: Sequence[Outcome]) -> None:
+        """Add what became of entries that were published."""
+        self.added += outcomes.count("added")
+        self.changed += outcomes.count("changed")
+        self.unchanged += outcomes.count("unchanged")
+
+    def refuse(self, refusal: Refusal) -> None:
+        """Add an entry that was not taken."""
+        self.refused += 1
+        if len(self.refusals) < DETAILS:
+            self.refusals.append(refusal)
+
+
+async def import_files(
+    files: Iterable[str],
+    publish: Publish,
+    *,
+    source: str,
+    batch: int = BATCH,
+    progress: Callable[[Progress], None] = lambda progress: None,
+    report: Report | None = None,
+) -> Report:
+    """Publish the entries of `files` as those of `source`, at most `batch` in a transaction; return what became of them.
+
+    "-" is the standard input. A file or an entry that cannot be read is refused and the rest goes on. Raises
+    Unavailable where the store cannot write: earlier transactions stay, and `report`, which is filled as they are
+    made, says how much they were. It reads in the calling thread: for a command, not for a process that serves.
+    """
+    report = Report() if report is None else report
+    with closing(_batches(files, batch, progress, report)) as batches:
+        for entries in batches:
+            report.count(await publish(source, entries))
+    return report
+
+
+def _batches(
+    files: Iterable[str], most: int, progress: Callable[[Progress], None], report: Report
+) -> Iterator[list[Entry]]:
+    entries: list[Entry] = []
+    size = 0
+    for file in files:
+        for entry, length in _entries(file, progress, report):
+            entries.append(entry)
+            size += length
+            if len(entries) >= most or size >= BATCH_BYTES:
+                yield entries
+                entries, size = [], 0
+    if entries:
+        yield entries
+
+
+def _entries(file: str, progress: Callable[[Progress], None], report: Report) -> Iterator[tuple[Entry, int]]:
+    """Yield the entries of a file, each with its length in bytes, and report the others as refused."""
+
+    def tell(read: int, size: int | None) -> None:
+        progress(Progress(file, read, size, report.entries))
+
+    for document in documents(file, tell):
+        try:
+            entry = _decoded(document)
+        except BadInput as refused:
+            report.refuse(Refusal(file, document.line, refused.message))
+        else:
+            yield entry, len(document.body)
+
+
+def _decoded(document: Document) -> Entry:
+    if document.error:
+        raise BadInput(document.error)
+    return decode_entry(decode(document.body))

@@ -1,0 +1,200 @@
+"""`twistd directory`: the options, and the one place where the parts are put together."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from random import Random
+from typing import Any, ParamSpec, TypeVar
+
+from attrs import frozen
+
+from twisted.application import strports
+from twisted.application.internet import TimerService
+from twisted.application.service import IService, MultiService
+from twisted.internet.error import CannotListenError
+from twisted.internet.threads import deferToThreadPool
+from twisted.logger import Logger
+from twisted.python import usage
+
+from . import embedded
+from .config import Config, ConfigError, load
+from .directory import Directory
+from .errors import Unavailable
+from .feed import Feed
+from .search import TantivyIndex
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+PRUNE = 10.0
+"""Seconds between two rounds of forgetting quota that has come back."""
+
+_LOOPBACK = re.compile(r":interface=(127\.[\d.]+|localhost|\\:\\:1)(:|$)")
+_LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
+
+
+class Options(usage.Options):
+    """What `twistd directory` takes; the sum of all sources is in `config`."""
+
+    synopsis = "[options]"
+    longdesc = (
+        "Serve a directory of MCP servers. Settings come from defaults, the --config file, DIRECTORY_SERVER_* "
+        "variables and these options, the later ones winning; `directory-server config` lists them."
+    )
+    optParameters = [  # noqa: RUF012 (Twisted reads it from the class)
+        ["data-dir", "d", None, "Folder of all that is kept."],
+        ["config", "c", None, "TOML file of settings."],
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._listen: list[str] = []
+        self._settings: list[str] = []
+
+    def opt_listen(self, endpoint: str) -> None:
+        """Twisted endpoint to listen on, such as tcp:8080; may be given more than once."""
+        self._listen.append(endpoint)
+
+    def opt_set(self, setting: str) -> None:
+        """A setting as section.key=value; may be given more than once."""
+        self._settings.append(setting)
+
+    opt_l = opt_listen
+    opt_s = opt_set
+
+    def postOptions(self) -> None:
+        """Read the configuration; what is wrong in it is a usage error."""
+        try:
+            self.config = configure(
+                os.environ, file=self["config"], data_dir=self["data-dir"], listen=self._listen, settings=self._settings
+            )
+        except ConfigError as error:
+            raise usage.UsageError(str(error)) from None
+
+
+def configure(
+    environ: Mapping[str, str],
+    *,
+    file: str | None = None,
+    data_dir: str | None = None,
+    listen: list[str] | None = None,
+    settings: list[str] | None = None,
+) -> Config:
+    """Return the configuration that the options and `environ` amount to. Raises ConfigError."""
+    return load(
+        file=Path(file) if file else None,
+        environ=environ,
+        settings=settings or [],
+        listen=listen or [],
+        data_dir=Path(data_dir) if data_dir else None,
+    )
+
+
+def makeService(options: Options) -> MultiService:
+    """Return the service that `options` describe; it opens and starts nothing yet."""
+    return service(options.config)
+
+
+def service(config: Config) -> MultiService:
+    """Return the service for `config`, on the reactor of this process."""
+    from twisted.internet import reactor
+
+    return DirectoryService(config, reactor)
+
+
+class DirectoryService(MultiService):
+    """The whole server.
+
+    It is put together when it starts, not before: twistd forks in between, and neither open databases nor threads
+    outlive that. The ports are bound first, so that a taken one is known at once; connections then wait in the
+    kernel's backlog until the index is loaded, and no request ever meets a server that is not ready.
+    """
+
+    _log = Logger()
+
+    def __init__(self, config: Config, reactor: Any) -> None:
+        super().__init__()
+        self._config = config
+        self._reactor = reactor
+
+    def privilegedStartService(self) -> None:
+        try:
+            for part in self._parts():
+                part.setServiceParent(self)
+            super().privilegedStartService()
+        except CannotListenError as error:
+            self._give_up(f"Cannot listen on {error.interface or '*'}:{error.port}: {error.socketError}.")
+        except (Unavailable, OSError, ValueError) as error:
+            self._give_up(str(error))
+
+    def startService(self) -> None:
+        try:
+            embedded.finished(self._quota.settle())
+            embedded.finished(self._feed.load())
+        except Unavailable as error:
+            self._give_up(str(error))
+        self._log.info("Serving {entries} entries", entries=len(self._index))
+        super().startService()
+
+    def _give_up(self, reason: str) -> None:
+        self._log.critical("{reason}", reason=reason)
+        raise SystemExit(1)
+
+    def _parts(self) -> Iterator[IService]:
+        # Importing Klein installs the reactor, so nothing of the web is imported before twistd has chosen one.
+        from .web import gate, mcp, rest, routes, site, streams
+
+        config, reactor = self._config, self._reactor
+        now = embedded.anchored(time.time, time.monotonic)
+        offload = _Offload(reactor)
+        data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
+        store = embedded.SqliteStore(data.directory, offload)
+        keys = embedded.SqliteKeyRing(data.directory, now)
+        quota = self._quota = embedded.SqliteQuota(data.quota, now)
+        bus = embedded.DataVersionBus(data.directory, reactor)
+        index = self._index = TantivyIndex(offload)
+        self._feed = Feed(store, bus, [index], reactor)
+        hub = streams.Hub(
+            keys, bus, reactor, Random(), per_key=config.streams.per_key, heartbeat=config.streams.heartbeat
+        )
+        directory, entrance = Directory(store, index, bus), gate.Gate(keys, quota)
+        tree = routes.Routes(
+            rest.Rest(entrance, directory),
+            mcp.endpoint(entrance, directory, mcp.Sessions(data.session_secret()), hub),
+            index,
+        )
+        origins = site.Origins(_hosts(config), frozenset(config.http.allowed_origins))
+        door = site.DirectorySite(tree.app.resource(), origins, reactor)
+        yield from (data, bus, self._feed, hub, TimerService(PRUNE, quota.prune))
+        for description in config.listen:
+            yield strports.service(_with_backlog(description), door, reactor=reactor)
+
+
+@frozen
+class _Offload:
+    """Runs functions in the reactor's threads; while it does not run yet, at once, for nobody else is waiting."""
+
+    _reactor: Any
+
+    async def __call__(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        if not self._reactor.running:
+            return function(*args, **kwargs)
+        return await deferToThreadPool(self._reactor, self._reactor.getThreadPool(), function, *args, **kwargs)
+
+
+def _hosts(config: Config) -> frozenset[str]:
+    """Return the names to answer to; none means any."""
+    if config.http.allowed_hosts or not all(_LOOPBACK.search(description) for description in config.listen):
+        return frozenset(config.http.allowed_hosts)
+    # A page in somebody's browser must not reach a private server by a name that it points to loopback.
+    return _LOOPBACK_NAMES
+
+
+def _with_backlog(description: str) -> str:
+    """Have the kernel queue 2,048 connections instead of Twisted's 50: more come at once when a server restarts."""
+    named = re.match(r"(tcp6?|ssl|unix):", description)
+    return description + ":backlog=2048" if named and ":backlog=" not in description else description

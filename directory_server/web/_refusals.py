@@ -1,0 +1,89 @@
+"""Exceptions to responses: the one table of HTTP statuses and their headers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from attrs import field, frozen
+from twisted.internet.defer import CancelledError
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+from twisted.web.server import Request
+from werkzeug import exceptions as routing
+
+from .. import errors
+from ._reply import empty, reply
+
+REALM = 'Bearer realm="MCP directory"'
+
+_log = Logger()
+
+
+@frozen
+class Refusal:
+    """An answer that is not what was asked for: its status, a code for machines, a sentence for people."""
+
+    status: int
+    code: str
+    message: str
+    headers: dict[str, str] = field(factory=dict)
+
+
+_STATUS: dict[type[errors.DirectoryError], int] = {
+    errors.BadInput: 400,
+    errors.Unauthorized: 401,
+    # The REST contract says 401 for a spent quota, too; the code tells it from a bad key.
+    errors.QuotaExceeded: 401,
+    errors.Forbidden: 403,
+    errors.NotFound: 404,
+    errors.TooLarge: 413,
+    errors.Unavailable: 503,
+}
+
+
+def refusal(failure: Failure) -> Refusal:
+    """Return the refusal that a failed handler amounts to; what nobody foresaw is logged and stays opaque."""
+    error = failure.value
+    match error:
+        case errors.DirectoryError():
+            return Refusal(_STATUS[type(error)], error.code, error.message, _headers(error))
+        case routing.MethodNotAllowed():
+            allowed = ", ".join(sorted({*(error.valid_methods or ()), "OPTIONS"}))
+            return Refusal(
+                405, "method_not_allowed", f"This path answers {allowed} and nothing else.", {"Allow": allowed}
+            )
+        case routing.NotFound():
+            return Refusal(404, "not_found", "There is nothing at this path; docs/protocol.md lists those that exist.")
+        case routing.HTTPException():
+            return Refusal(error.code or 400, "bad_request", "The request cannot be understood.")
+        case CancelledError():
+            return Refusal(503, "unavailable", "The request was given up.")
+        case _:
+            _log.failure("A request failed in a way that nobody foresaw", failure=failure)
+            return Refusal(500, "internal_error", "The server failed; its log says how.")
+
+
+def refuse(request: Request, failure: Failure, body: Callable[[Refusal], Any]) -> bytes:
+    """Set the head of the answer to a request whose handler failed, and return its body in the form `body` gives."""
+    refused = refusal(failure)
+    if refused.status == 405 and request.method == b"OPTIONS":
+        return empty(request, 204, **refused.headers)
+    return reply(request, body(refused), refused.status, **refused.headers)
+
+
+def rest_body(refused: Refusal) -> dict[str, str]:
+    """Return the body of a refusal on the REST doors."""
+    return {"error": refused.code, "message": refused.message}
+
+
+def _headers(error: errors.DirectoryError) -> dict[str, str]:
+    match error:
+        case errors.Unauthorized():
+            return {"WWW-Authenticate": REALM}
+        case errors.QuotaExceeded():
+            return {"WWW-Authenticate": REALM, "Retry-After": str(error.allowance.reset)}
+        case errors.Unavailable():
+            return {"Retry-After": "1"}
+        case _:
+            return {}

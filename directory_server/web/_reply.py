@@ -1,0 +1,32 @@
+"""The ways an answer leaves: every body is JSON with its length, and nothing keyed is kept by caches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twisted.web.server import Request
+
+from .. import wire
+
+
+def reply(request: Request, value: Any, status: int = 200, **headers: str) -> bytes:
+    """Set the head of a JSON answer and return its body."""
+    body = value if isinstance(value, bytes) else wire.encode(value)
+    request.setResponseCode(status)
+    request.setHeader("Content-Type", "application/json")
+    request.setHeader("Content-Length", str(len(body)))
+    request.setHeader("Cache-Control", "no-store")
+    request.setHeader("X-Content-Type-Options", "nosniff")
+    for name, text in headers.items():
+        request.setHeader(name, text)
+    return body
+
+
+def empty(request: Request, status: int, **headers: str) -> bytes:
+    """Set the head of an answer without a body and return that."""
+    request.setResponseCode(status)
+    # twisted.web names text/html for every answer that does not say otherwise, but not beside a length of 0.
+    request.setHeader("Content-Length", "0")
+    for name, text in headers.items():
+        request.setHeader(name, text)
+    return b""

@@ -1,0 +1,93 @@
+"""The only way in: a key for every request, a charge for those that cost one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from attrs import frozen
+from twisted.web.server import Request
+
+from ..errors import BadInput, QuotaExceeded, Unauthorized
+from ..model import Allowance, Caller
+from ..ports import KeyRing, Quota
+
+_KEY_IN_URL = re.compile(
+    rb"mcpd_[0-9A-Za-z]{38}|[?&](api[-_]?key|access[-_]?token|key|token|authorization)=", re.IGNORECASE
+)
+
+
+@frozen
+class Visit:
+    """One keyed request, from its admission to its answer."""
+
+    caller: Caller
+    _request: Request
+    _quota: Quota
+
+    async def charge(self) -> None:
+        """Spend one unit of the caller's quota, and say in the answer's head what is left. Raises QuotaExceeded."""
+        try:
+            allowance = await self._quota.charge(self.caller.key_id, self.caller.limit)
+        except QuotaExceeded as error:
+            self._show(error.allowance)
+            raise
+        self._show(allowance)
+
+    async def show(self) -> None:
+        """Say in the answer's head what is left, unless a charge has done so."""
+        if not self._request.responseHeaders.hasHeader("RateLimit-Policy") and not self._request.startedWriting:
+            self._show(await self._quota.peek(self.caller.key_id, self.caller.limit))
+
+    def _show(self, allowance: Allowance) -> None:
+        if allowance.limit is None:
+            return
+        request = self._request
+        # draft-ietf-httpapi-ratelimit-headers-10, and beside it the trio that older clients read.
+        request.setHeader("RateLimit-Policy", f'"hour";q={allowance.limit};w={allowance.window}')
+        request.setHeader("RateLimit", f'"hour";r={allowance.remaining};t={allowance.reset}')
+        request.setHeader("X-RateLimit-Limit", str(allowance.limit))
+        request.setHeader("X-RateLimit-Remaining", str(allowance.remaining))
+        request.setHeader("X-RateLimit-Reset", str(allowance.reset))
+
+
+@frozen
+class Gate:
+    """Admits requests by their key."""
+
+    _keys: KeyRing
+    _quota: Quota
+
+    @asynccontextmanager
+    async def admit(self, request: Request) -> AsyncIterator[Visit]:
+        """Let a request in for the time of its handling, and have its answer say what is left of the quota.
+
+        Raises Unauthorized, or BadInput where the key stands in the URL, whence it gets into logs and histories.
+        """
+        if _KEY_IN_URL.search(request.uri):
+            raise BadInput(
+                "A key must not stand in the URL. Send it in the header: Authorization: Bearer <key>.",
+                code="key_in_url",
+            )
+        key = await self._keys.find(_secret(request))
+        if key is None:
+            raise Unauthorized
+        visit = Visit(Caller(key.id, key.limit), request, self._quota)
+        request.key_id = key.id  # type: ignore[attr-defined]  # for the access log
+        try:
+            yield visit
+        finally:
+            await visit.show()
+
+
+def _secret(request: Request) -> str:
+    """Return what the Authorization header names as key: after `Bearer`, or bare (RFC 6750, section 2.1)."""
+    headers = request.requestHeaders.getRawHeaders(b"authorization") or [b""]
+    # Some clients send the header twice, or twice in one: "Bearer k, Bearer k". One key said twice is one key.
+    named = {
+        re.sub(rb"^bearer\s+", b"", part.strip(), flags=re.IGNORECASE).strip()
+        for header in headers
+        for part in header.split(b",")
+    }
+    return named.pop().decode("latin-1") if len(named) == 1 else ""

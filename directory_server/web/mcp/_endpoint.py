@@ -1,0 +1,154 @@
+"""The endpoint `/api/open/mcp`: one path, three methods, two eras."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from attrs import frozen
+from twisted.internet.defer import CancelledError
+from twisted.python.failure import Failure
+from twisted.web.server import Request
+
+from ... import wire
+from ...directory import Directory
+from ...errors import BadInput, NotFound
+from .._refusals import Refusal, refuse
+from .._reply import empty, reply
+from ..gate import Gate, Visit
+from ..streams import Hub
+from ._errors import INVALID_REQUEST, RpcError, error_object, rpc_code
+from ._legacy import ASSUMED, Legacy
+from ._legacy import VERSIONS as LEGACY_VERSIONS
+from ._methods import Methods
+from ._modern import Modern, claims_modern
+from ._sessions import Sessions
+
+PATH = b"/api/open/mcp"
+
+MAX_BATCH = 50
+"""Messages in one batch."""
+
+
+def rpc_body(refused: Refusal, identity: wire.Id | None = None) -> dict[str, Any]:
+    """Return the body of a refusal on this door; `error` in its data is the code that REST would give."""
+    return error_object(rpc_code(refused), refused.message, identity, {"error": refused.code})
+
+
+@frozen
+class Mcp:
+    """Answers the methods of the endpoint."""
+
+    _gate: Gate
+    _sessions: Sessions
+    _legacy: Legacy
+    _modern: Modern
+    _hub: Hub
+
+    async def post(self, request: Request) -> bytes:
+        """Answer a message, or a batch of them where the protocol's version has batches."""
+        async with self._gate.admit(request) as visit:
+            value = None
+            try:
+                _check_content_type(request)
+                value = wire.decode(request.content.read())  # type: ignore[union-attr]  # set before any handler
+                answer = self._batch if isinstance(value, list) else self._single
+                return await answer(value, request, visit)
+            except RpcError as error:
+                return reply(request, error.response(wire.message_id(value)), error.status)
+            except CancelledError:
+                raise
+            except Exception:
+                return refuse(request, Failure(), partial(rpc_body, identity=wire.message_id(value)))
+
+    async def get(self, request: Request) -> bytes | None:
+        """Answer a stream of events, which ends when the client leaves, its key is revoked or the server stops."""
+        async with self._gate.admit(request) as visit:
+            if _is_modern(request):
+                return _not_here(request, "POST", "This version of the protocol has no GET.")
+            self._check_session(request, visit)
+            if request.method == b"HEAD":
+                request.setHeader("Content-Type", "text/event-stream")
+                return b""
+            if self._hub.full(visit.caller.key_id):
+                # 405 alone makes every client go on without a stream.
+                return _not_here(request, "POST", "This key has as many streams open as it may.")
+            await visit.show()
+            await self._hub.hold(request, visit.caller.key_id)
+            return None
+
+    async def delete(self, request: Request) -> bytes:
+        """Refuse to end a session: nothing is kept of one."""
+        async with self._gate.admit(request):
+            allowed = "POST" if _is_modern(request) else "GET, POST"
+            return _not_here(request, allowed, "Nothing is kept of a session, so there is none to end.")
+
+    async def _single(self, value: Any, request: Request, visit: Visit) -> bytes:
+        message = wire.message(value)
+        modern = _is_modern(request, message)
+        if not modern and message.method != "initialize":
+            self._check_session(request, visit)
+        if not message.wants_answer:
+            return empty(request, 202)
+        if modern:
+            result = await self._modern.answer(message, request.requestHeaders, visit)
+        else:
+            result = await self._legacy.answer(message, visit)
+        if message.method == "initialize":
+            request.setHeader("Mcp-Session-Id", self._sessions.issue(visit.caller.key_id))
+        return reply(request, _response(message, result))
+
+    async def _batch(self, values: list[Any], request: Request, visit: Visit) -> bytes:
+        version = request.getHeader("MCP-Protocol-Version") or ASSUMED
+        if version != ASSUMED:
+            raise BadInput(f"Version {version[:100]} of the protocol has no batches.", code="invalid_request")
+        if not 1 <= len(values) <= MAX_BATCH:
+            raise BadInput(f"A batch has 1 to {MAX_BATCH} messages, not {len(values)}.", code="invalid_request")
+        self._check_session(request, visit)
+        answers = [answer for value in values if (answer := await self._one_of_many(value, visit)) is not None]
+        return reply(request, answers) if answers else empty(request, 202)
+
+    async def _one_of_many(self, value: Any, visit: Visit) -> dict[str, Any] | None:
+        try:
+            message = wire.message(value)
+            if not message.wants_answer:
+                return None
+            if message.method == "initialize":
+                raise RpcError(INVALID_REQUEST, "initialize must not be part of a batch.")
+            return _response(message, await self._legacy.answer(message, visit))
+        except RpcError as error:
+            return error.response(wire.message_id(value))
+        except BadInput as error:
+            return error_object(INVALID_REQUEST, error.message, wire.message_id(value))
+
+    def _check_session(self, request: Request, visit: Visit) -> None:
+        session = request.getHeader("Mcp-Session-Id")
+        if session is not None and not self._sessions.recognise(session, visit.caller.key_id):
+            raise NotFound("This session is unknown; initialize a new one.", code="unknown_session")
+
+
+def endpoint(gate: Gate, directory: Directory, sessions: Sessions, hub: Hub) -> Mcp:
+    """Return the endpoint through which `directory` answers."""
+    methods = Methods(directory)
+    return Mcp(gate, sessions, Legacy(methods), Modern(methods), hub)
+
+
+def _is_modern(request: Request, message: wire.Message | None = None) -> bool:
+    version = request.getHeader("MCP-Protocol-Version")
+    if version is None:
+        return message is not None and claims_modern(message)
+    return version.strip() not in LEGACY_VERSIONS
+
+
+def _check_content_type(request: Request) -> None:
+    given = request.getHeader("Content-Type")
+    if given is not None and given.partition(";")[0].strip().lower() != "application/json":
+        raise RpcError(INVALID_REQUEST, "Content-Type: must be application/json.", status=415)
+
+
+def _response(message: wire.Message, result: dict[str, Any]) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": message.id, "result": result}
+
+
+def _not_here(request: Request, allow: str, message: str) -> bytes:
+    return reply(request, error_object(INVALID_REQUEST, message, None), 405, Allow=allow)

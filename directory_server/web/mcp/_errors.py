@@ -1,0 +1,53 @@
+"""Refusals on the MCP door: JSON-RPC codes, and the HTTP statuses that each era gives them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...wire import Id
+from .._refusals import Refusal
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+UNAUTHORIZED = -32001
+HEADER_MISMATCH = -32020
+UNSUPPORTED_VERSION = -32022
+
+
+class RpcError(Exception):
+    """Refuse a message: a JSON-RPC error (section 5.1) sent with an HTTP status."""
+
+    def __init__(self, code: int, message: str, *, status: int = 200, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.status = status
+        self.data = data
+
+    def response(self, identity: Id | None) -> dict[str, Any]:
+        """Return the error response to the message with this id."""
+        return error_object(self.code, self.message, identity, self.data)
+
+
+def error_object(code: int, message: str, identity: Id | None, data: Any = None) -> dict[str, Any]:
+    """Return an error response. An id that is not known is null, for some clients show the message only then."""
+    error = {"code": code, "message": message}
+    if data is not None:
+        error["data"] = data
+    return {"jsonrpc": "2.0", "id": identity, "error": error}
+
+
+def rpc_code(refused: Refusal) -> int:
+    """Return the JSON-RPC code for a refusal of the HTTP table."""
+    match refused:
+        case Refusal(code="parse_error"):
+            return PARSE_ERROR
+        case Refusal(status=401):
+            return UNAUTHORIZED
+        case Refusal(status=500 | 503):
+            return INTERNAL_ERROR
+        case _:
+            return INVALID_REQUEST

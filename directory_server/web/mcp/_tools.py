@@ -1,0 +1,169 @@
+"""The tools: what a model is told of them, and what they do."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from attrs import frozen
+
+from ... import errors, wire
+from ...directory import Directory
+from ...model import DEFAULT_LIMIT
+from ..gate import Visit
+
+
+@frozen
+class Tool:
+    """A row of the table: how the tool is described, how its arguments are read, what answers them."""
+
+    description: Mapping[str, Any]
+    decode: Callable[[Any], Any]
+    answer: Callable[[Directory, Any], Awaitable[dict[str, Any]]]
+
+
+async def _search(directory: Directory, query: Any) -> dict[str, Any]:
+    page = await directory.search(query)
+    return {"success": True, "data": list(page.hits), "count": len(page.hits)}
+
+
+async def _detail(directory: Directory, mcp_id: str) -> dict[str, Any]:
+    return {"success": True, "data": await directory.detail(mcp_id)}
+
+
+def _described(
+    name: str, title: str, description: str, arguments: Mapping[str, Any], required: str, data: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "title": title,
+        "description": description,
+        "inputSchema": {
+            "type": "object",
+            "properties": arguments,
+            "required": [required],
+            "additionalProperties": False,
+        },
+        "outputSchema": {
+            "type": "object",
+            "properties": {"success": {"type": "boolean"}, **data},
+            "required": ["success", *data],
+        },
+        "annotations": {
+            "title": title,
+            "readOnlyHint": True,
+            "destructiveHint": False,
+            "idempotentHint": True,
+            "openWorldHint": False,
+        },
+    }
+
+
+_TEXT = {"type": "string"}
+_OBJECTS = {"type": "array", "items": {"type": "object"}}
+_MCP_ID = {"type": "string", "format": "uuid", "description": "The entry's id, for get_mcp_detail."}
+_LISTED = {
+    "mcp_id": _MCP_ID,
+    "name": {"type": "string", "description": "The server's title, or its registered name."},
+    "brief": {"type": "string", "description": "What the server does, in a sentence."},
+    "website_url": {"type": "string", "description": "Its website or repository; empty if none is known."},
+}
+
+TOOLS = {
+    "search_mcp": Tool(
+        _described(
+            "search_mcp",
+            "Search MCP servers",
+            "Search a directory of MCP (Model Context Protocol) servers by keywords, to find one that gives you a "
+            "capability you lack, such as reading mail, querying a database or driving a browser. Returns the "
+            "matching servers, best first, each with its mcp_id, name, a one-sentence brief and website. "
+            "Keywords may be a name or part of one, a product, a category, or a short description of a need, in any "
+            "language; a few specific words find more than a long sentence. Take an mcp_id from the result to "
+            "get_mcp_detail for how to install or connect to that server. Each call uses one request of the hourly "
+            "quota of the API key.",
+            {
+                "keywords": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": wire.MAX_KEYWORDS,
+                    "description": "What to look for, e.g. 'postgres', 'read gmail', 'browser automation'.",
+                },
+                "limit": {
+                    "type": "number",
+                    "minimum": 1,
+                    "maximum": wire.MAX_LIMIT,
+                    "default": DEFAULT_LIMIT,
+                    "description": f"The largest number of results, a whole number of 1 to {wire.MAX_LIMIT}.",
+                },
+            },
+            "keywords",
+            {
+                "data": {
+                    "type": "array",
+                    "items": {"type": "object", "properties": _LISTED, "required": list(_LISTED)},
+                },
+                "count": {"type": "integer", "description": "The number of entries in data."},
+            },
+        ),
+        wire.search_arguments,
+        _search,
+    ),
+    "get_mcp_detail": Tool(
+        _described(
+            "get_mcp_detail",
+            "Get an MCP server's details",
+            "Get everything the directory knows of one MCP server: descriptions, version, tags, the tools it offers, "
+            "source repository, licence, packages (how to run it locally, with its arguments and environment "
+            "variables) and remotes (URLs to connect to). Use it after search_mcp, with an mcp_id from that result. "
+            "Each call uses one request of the hourly quota of the API key.",
+            {"mcp_id": {**_MCP_ID, "description": "The mcp_id of an entry, as search_mcp gives it."}},
+            "mcp_id",
+            {
+                "data": {
+                    "type": "object",
+                    "properties": {
+                        **_LISTED,
+                        "server_name": {"type": "string", "description": "The registered name, e.g. io.github.a/b."},
+                        "title": _TEXT,
+                        "version": _TEXT,
+                        "long_description": _TEXT,
+                        "descriptions": {"type": "object", "description": "Descriptions by language tag."},
+                        "tags": {"type": "array", "items": _TEXT},
+                        "categories": {"type": "array", "items": _TEXT},
+                        "tools": _OBJECTS,
+                        "repository": {"type": ["object", "null"]},
+                        "packages": {**_OBJECTS, "description": "Ways to run the server locally."},
+                        "remotes": {**_OBJECTS, "description": "URLs at which the server is offered."},
+                        "icons": _OBJECTS,
+                        "license": _TEXT,
+                        "stars": {"type": ["integer", "null"]},
+                        "status": {"type": "string", "description": "active or deprecated."},
+                        "official": {"type": "boolean", "description": "Whether the official registry lists it."},
+                        "published_at": {"type": ["string", "null"]},
+                        "updated_at": {"type": ["string", "null"]},
+                        "server": {"type": "object", "description": "The server.json document as published."},
+                    },
+                    "required": [*_LISTED, "version", "server"],
+                }
+            },
+        ),
+        wire.detail_arguments,
+        _detail,
+    ),
+}
+
+LISTED = [tool.description for tool in TOOLS.values()]
+
+
+async def call(tool: Tool, arguments: Any, directory: Directory, visit: Visit) -> dict[str, Any]:
+    """Return the result of calling `tool`; what goes wrong is a result, too, that a model can act on (SEP-1303)."""
+    try:
+        wanted = tool.decode(arguments)
+        await visit.charge()
+        answer = await tool.answer(directory, wanted)
+    except errors.DirectoryError as error:
+        refused = {"success": False, "error": error.code, "message": error.message}
+        if isinstance(error, errors.QuotaExceeded):
+            refused["retry_after"] = error.allowance.reset
+        return {"content": [{"type": "text", "text": wire.text(refused)}], "isError": True}
+    return {"content": [{"type": "text", "text": wire.text(answer)}], "structuredContent": answer, "isError": False}

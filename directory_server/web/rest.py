@@ -1,0 +1,49 @@
+"""The REST door: search and entries, for scripts."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from attrs import frozen
+from twisted.web.server import Request
+
+from .. import wire
+from ..directory import Directory
+from ..model import Hit
+from ._reply import reply
+from .gate import Gate
+
+SEARCH = "/api/open/v1/search"
+
+
+@frozen
+class Rest:
+    """Answers below `/api/open/v1/`."""
+
+    _gate: Gate
+    _directory: Directory
+
+    async def search(self, request: Request) -> bytes:
+        """Answer a page of hits; the next one's address is in the Link header (RFC 8288)."""
+        async with self._gate.admit(request) as visit:
+            query = wire.search_parameters(request.args)
+            await visit.charge()
+            page = await self._directory.search(query)
+        if page.next is not None:
+            parameters = {"keywords": query.keywords, "limit": query.limit}
+            link = urlencode({**parameters, "cursor": wire.encode_cursor(query, page.next)})
+            request.setHeader("Link", f'<{SEARCH}?{link}>; rel="next"')
+        return reply(request, {"data": [_listed(hit) for hit in page.hits], "count": len(page.hits)})
+
+    async def entry(self, request: Request, mcp_id: str) -> bytes:
+        """Answer all that is known of an entry."""
+        async with self._gate.admit(request) as visit:
+            wanted = wire.entry_id(mcp_id)
+            wire.no_parameters(request.args)
+            await visit.charge()
+            detail = await self._directory.detail(wanted)
+        return reply(request, detail)
+
+
+def _listed(hit: Hit) -> dict[str, str]:
+    return {"name": hit.name, "brief": hit.brief, "website_url": hit.website_url}

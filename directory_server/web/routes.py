@@ -1,0 +1,80 @@
+"""Every path that the server answers."""
+
+from __future__ import annotations
+
+from attrs import frozen
+from klein import Klein
+from twisted.python.failure import Failure
+from twisted.web.server import Request
+
+from .. import __version__
+from ..ports import Index
+from ._refusals import refuse, rest_body
+from ._reply import reply
+from .mcp import PATH as MCP_PATH
+from .mcp import Mcp, rpc_body
+from .rest import Rest
+
+_KEYS_NOT_OAUTH = {
+    "error": "invalid_request",
+    "error_description": "This server uses API keys, not OAuth. Set the header Authorization: Bearer <key>.",
+}
+
+
+@frozen(eq=False)
+class Routes:
+    """The tree of paths, and behind each the room that answers it. GET answers HEAD, too."""
+
+    app = Klein()
+
+    _rest: Rest
+    _mcp: Mcp
+    _index: Index
+
+    @app.route("/api/open/v1/search", methods=["GET"])
+    async def search(self, request: Request) -> bytes:
+        """Search by keywords."""
+        return await self._rest.search(request)
+
+    @app.route("/api/open/v1/entries/<mcp_id>", methods=["GET"])
+    async def entry(self, request: Request, mcp_id: str) -> bytes:
+        """Look up one entry."""
+        return await self._rest.entry(request, mcp_id)
+
+    @app.route(MCP_PATH.decode(), methods=["POST"])
+    async def mcp_message(self, request: Request) -> bytes:
+        """Answer JSON-RPC."""
+        return await self._mcp.post(request)
+
+    @app.route(MCP_PATH.decode(), methods=["GET"])
+    async def mcp_stream(self, request: Request) -> bytes | None:
+        """Open a stream of events."""
+        return await self._mcp.get(request)
+
+    @app.route(MCP_PATH.decode(), methods=["DELETE"])
+    async def mcp_session(self, request: Request) -> bytes:
+        """Refuse to end a session."""
+        return await self._mcp.delete(request)
+
+    @app.route("/healthz", methods=["GET"])
+    def healthz(self, request: Request) -> bytes:
+        """Say that the process is alive, and what it has to search in."""
+        index = self._index
+        health = {"status": "ok", "version": __version__, "entries": len(index), "generation": index.generation}
+        return reply(request, health)
+
+    @app.route("/.well-known/<path:_>")
+    @app.route(MCP_PATH.decode() + "/.well-known/<path:_>")
+    def well_known(self, request: Request, _: str) -> bytes:
+        """Tell clients that probe for OAuth what to do instead; they show this to a person."""
+        return reply(request, _KEYS_NOT_OAUTH, 404)
+
+    @app.route("/register")
+    def register(self, request: Request) -> bytes:
+        """Answer dynamic client registration (RFC 7591, section 3.2.2) as the probes above."""
+        return reply(request, _KEYS_NOT_OAUTH, 404)
+
+    @app.handle_errors(Exception)  # type: ignore[arg-type]  # Klein's type leaves no room for self
+    def refuse(self, request: Request, failure: Failure) -> bytes:
+        """Answer what a handler raised."""
+        return refuse(request, failure, rpc_body if request.path == MCP_PATH else rest_body)

@@ -1,0 +1,125 @@
+"""What is asked of the directory, out of a URL's parameters or a tool's arguments."""
+
+from __future__ import annotations
+
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attrs import frozen
+
+from ..errors import BadInput
+from ..model import DEFAULT_LIMIT, Place, Query
+from ._json import decode, encode
+from ._structure import structure
+
+MAX_KEYWORDS = 256
+"""Characters of `keywords`."""
+
+MAX_LIMIT = 100
+"""Hits in one answer."""
+
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_SEARCH_PARAMETERS = ("keywords", "limit", "cursor")
+
+
+@frozen
+class _SearchArguments:
+    keywords: str
+    limit: int = DEFAULT_LIMIT
+
+
+@frozen
+class _DetailArguments:
+    mcp_id: str
+
+
+def search_arguments(arguments: Any) -> Query:
+    """Return the search that the arguments of `search_mcp` ask for. Raises BadInput."""
+    asked = structure(arguments, _SearchArguments, what="arguments")
+    return Query(_keywords(asked.keywords), _limit(asked.limit))
+
+
+def detail_arguments(arguments: Any) -> str:
+    """Return the mcp_id that the arguments of `get_mcp_detail` name. Raises BadInput."""
+    return entry_id(structure(arguments, _DetailArguments, what="arguments").mcp_id)
+
+
+def search_parameters(parameters: Mapping[bytes, Sequence[bytes]]) -> Query:
+    """Return the search that a URL's parameters ask for, each given once. Raises BadInput."""
+    values = {}
+    for raw, given in parameters.items():
+        name = _utf8("a parameter's name", raw)
+        if name not in _SEARCH_PARAMETERS:
+            raise BadInput(f"Unknown parameter {name!r}; known are {', '.join(_SEARCH_PARAMETERS)}.")
+        if len(given) > 1:
+            raise BadInput(f"{name}: is given {len(given)} times; give it once.")
+        values[name] = _utf8(name, given[0])
+    keywords = _keywords(values.get("keywords", ""))
+    limit = _limit(_whole_number("limit", values["limit"])) if "limit" in values else DEFAULT_LIMIT
+    after = decode_cursor(values["cursor"], keywords) if "cursor" in values else None
+    return Query(keywords, limit, after)
+
+
+def no_parameters(parameters: Mapping[bytes, Sequence[bytes]]) -> None:
+    """Raise BadInput where a URL that takes no parameters has some."""
+    for name in parameters:
+        raise BadInput(f"Unknown parameter {_utf8('a parameter', name)!r}; this path takes none.")
+
+
+def entry_id(text: str) -> str:
+    """Return `text` as an mcp_id in its canonical form (RFC 9562, section 4). Raises BadInput."""
+    if not _UUID.fullmatch(text):
+        raise BadInput(
+            "mcp_id: must be a UUID such as 123e4567-e89b-52d3-a456-426614174000, as search results give it."
+        )
+    return text.lower()
+
+
+def encode_cursor(query: Query, place: Place) -> str:
+    """Return the cursor that goes on with `query` behind `place`."""
+    return urlsafe_b64encode(encode([query.keywords, place.score, place.name])).rstrip(b"=").decode()
+
+
+def decode_cursor(cursor: str, keywords: str) -> Place:
+    """Return the place at which `cursor` goes on with `keywords`. Raises BadInput."""
+    try:
+        match decode(urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4))):
+            case [str(asked), float() | int() as score, str(name)]:
+                pass
+            case _:
+                raise ValueError
+    except (ValueError, BadInput):
+        raise BadInput("cursor: is not one that this server gave; take it from the Link header of a page.") from None
+    if asked != keywords:
+        raise BadInput(f"cursor: belongs to the search for {asked!r}; give the keywords of the page it came from.")
+    return Place(float(score), name)
+
+
+def _keywords(text: str) -> str:
+    if not text.strip():
+        raise BadInput(f"keywords: is required, 1 to {MAX_KEYWORDS} characters of what to look for.")
+    if len(text) > MAX_KEYWORDS:
+        raise BadInput(f"keywords: has {len(text):,} characters; at most {MAX_KEYWORDS} are allowed.")
+    return text
+
+
+def _limit(limit: int) -> int:
+    if not 1 <= limit <= MAX_LIMIT:
+        raise BadInput(f"limit: must be 1 to {MAX_LIMIT}, not {limit}.")
+    return limit
+
+
+def _whole_number(name: str, text: str) -> int:
+    # Ten digits are more than any number here, and int() is slow on thousands of them.
+    if not re.fullmatch(r"[0-9]{1,10}", text):
+        raise BadInput(f"{name}: must be a whole number of 1 to {MAX_LIMIT}.")
+    return int(text)
+
+
+def _utf8(what: str, raw: bytes) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        raise BadInput(f"{what}: is not UTF-8.") from None

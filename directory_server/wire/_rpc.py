@@ -1,0 +1,57 @@
+"""The envelope of JSON-RPC 2.0 as MCP narrows it: parameters are objects, ids are strings or numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import frozen
+
+from ..errors import BadInput
+
+Id = str | int | float
+
+
+@frozen
+class Message:
+    """A request (with method and id), a notification (without id) or a response (without method)."""
+
+    method: str | None
+    id: Id | None
+    params: Mapping[str, Any]
+
+    @property
+    def wants_answer(self) -> bool:
+        return self.method is not None and self.id is not None
+
+
+def message(value: Any) -> Message:
+    """Return the message that `value` holds. Raises BadInput (JSON-RPC 2.0, sections 4 and 5)."""
+    if not isinstance(value, dict):
+        raise _invalid("must be an object")
+    if value.get("jsonrpc") != "2.0":
+        raise _invalid("jsonrpc: must be the string '2.0'")
+    identity = message_id(value)
+    if "id" in value and identity is None and "error" not in value:
+        raise _invalid("id: must be a string or a number")
+    if "method" not in value:
+        # A response to a message whose id its sender could not read has an error and the id null.
+        if "error" in value or ("result" in value and identity is not None):
+            return Message(None, identity, {})
+        raise _invalid("method: is required in a request; result or error in a response")
+    if not isinstance(value["method"], str):
+        raise _invalid("method: must be a string")
+    params = value.get("params", {})
+    if not isinstance(params, dict):
+        raise _invalid("params: must be an object")
+    return Message(value["method"], identity, params)
+
+
+def message_id(value: Any) -> Id | None:
+    """Return the id of a message, however broken the rest of it is; None where it has no usable one."""
+    identity = value.get("id") if isinstance(value, dict) else None
+    return identity if isinstance(identity, str | int | float) and not isinstance(identity, bool) else None
+
+
+def _invalid(reason: str) -> BadInput:
+    return BadInput(f"Not a JSON-RPC message: {reason}.", code="invalid_request")

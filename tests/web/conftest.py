@@ -1,0 +1,179 @@
+"""A whole server in memory: real adapters on a temporary folder, a Clock for time, bytes in and bytes out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from http.client import HTTPMessage, HTTPResponse
+from io import BytesIO
+from pathlib import Path
+from random import Random
+from typing import Any, cast
+
+import pytest
+from attrs import frozen
+from twisted.internet.address import IPv4Address
+from twisted.internet.error import ConnectionDone
+from twisted.internet.task import Clock
+from twisted.internet.testing import StringTransport
+from twisted.python.failure import Failure
+
+from directory_server import embedded
+from directory_server.directory import Directory
+from directory_server.feed import Feed
+from directory_server.model import Entry, mcp_id_of
+from directory_server.search import TantivyIndex
+
+PROTOCOL_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+
+
+@frozen
+class Answer:
+    """A response, read."""
+
+    status: int
+    headers: HTTPMessage
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Connection:
+    """A connection to the server, of which both ends are here."""
+
+    def __init__(self, site: Any) -> None:
+        self.transport = StringTransport(peerAddress=IPv4Address("TCP", "127.0.0.1", 50_000))
+        self._channel = site.buildProtocol(None)
+        self._channel.makeConnection(self.transport)
+
+    def send(self, raw: bytes) -> None:
+        self._channel.dataReceived(raw)
+
+    def received(self) -> bytes:
+        """Return, and forget, what the server has sent."""
+        sent = self.transport.value()
+        self.transport.clear()
+        return sent
+
+    def lose(self) -> None:
+        """Have the connection gone, as when the other side leaves."""
+        self._channel.connectionLost(Failure(ConnectionDone()))
+
+
+@frozen
+class Server:
+    """The server under test, and what a test may turn."""
+
+    clock: Clock
+    directory: Directory
+    keys: embedded.SqliteKeyRing
+    hub: Any
+    site: Any
+    key: str
+    key_id: str
+
+    def open(
+        self, method: str, path: str, *, key: str | None = "", headers: dict[str, str] | None = None, body: bytes = b""
+    ) -> Connection:
+        """Send a request, by default with the server's key, and return the connection."""
+        head = {"Host": "localhost", **({} if key is None else {"Authorization": f"Bearer {key or self.key}"})}
+        if body:
+            head["Content-Length"] = str(len(body))
+        head.update(headers or {})
+        lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in head.items()), "", ""]
+        connection = Connection(self.site)
+        connection.send("\r\n".join(lines).encode("latin-1") + body)
+        return connection
+
+    def ask(self, method: str, path: str, **more: Any) -> Answer:
+        """Send a request and return the answer, which must be complete at once."""
+        connection = self.open(method, path, **more)
+        answer = read(connection.received(), method)
+        connection.lose()
+        return answer
+
+    def get(self, path: str, **more: Any) -> Answer:
+        return self.ask("GET", path, **more)
+
+    def post(self, message: Any, *, headers: dict[str, str] | None = None, **more: Any) -> Answer:
+        """Post a message to the MCP endpoint."""
+        body = message if isinstance(message, bytes) else json.dumps(message).encode()
+        return self.ask("POST", "/api/open/mcp", body=body, headers={**PROTOCOL_HEADERS, **(headers or {})}, **more)
+
+    def call(self, tool: str, arguments: Any, **more: Any) -> Any:
+        """Call a tool as a client of the initialize era; return the result."""
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+        return self.post(message, **more).json["result"]
+
+    def new_key(self, *, limit: int | None = 20, expires_at: float | None = None) -> tuple[str, str]:
+        """Make another key; return its id and its secret."""
+        key, secret = embedded.finished(self.keys.create("another", limit=limit, expires_at=expires_at))
+        return key.id, secret
+
+    def publish(self, *entries: Entry) -> None:
+        """Publish entries; the index follows at once."""
+        embedded.finished(self.directory.publish("local", entries))
+
+
+def read(raw: bytes, method: str = "GET") -> Answer:
+    """Return the response that `raw` holds."""
+
+    class Socket:
+        def makefile(self, _: str) -> BytesIO:
+            return BytesIO(raw)
+
+    response = HTTPResponse(cast(Any, Socket()), method=method)
+    response.begin()
+    return Answer(response.status, response.msg, response.read())
+
+
+def entry(name: str, description: str = "A server.", **more: Any) -> Entry:
+    return Entry({"name": name, "description": description, "version": "1.0.0", **more})
+
+
+POSTGRES = entry(
+    "io.github.example/postgres-mcp",
+    "Query a Postgres database.",
+    title="Postgres",
+    repository={"url": "https://github.com/example/postgres-mcp", "source": "github"},
+)
+MAIL = entry("io.github.example/mail", "Read and send mail.", websiteUrl="https://mail.example.org")
+POSTGRES_ID = mcp_id_of(POSTGRES.name)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """Return a server that holds two entries and one key of 20 requests an hour."""
+    from directory_server.web import gate, mcp, rest, routes, site, streams
+
+    clock = Clock()
+    clock.advance(1_800_000_000)
+    database = embedded.Database(tmp_path, "directory")
+    spent = embedded.Database(tmp_path, "quota")
+    store = embedded.SqliteStore(database, embedded.inline)
+    keys = embedded.SqliteKeyRing(database, clock.seconds)
+    bus = embedded.DataVersionBus(database, clock)
+    index = TantivyIndex(embedded.inline)
+    feed = Feed(store, bus, [index], clock)
+    hub = streams.Hub(keys, bus, clock, Random(1), per_key=2, heartbeat=15)
+    directory = Directory(store, index, bus)
+    entrance = gate.Gate(keys, embedded.SqliteQuota(spent, clock.seconds))
+    tree = routes.Routes(
+        rest.Rest(entrance, directory), mcp.endpoint(entrance, directory, mcp.Sessions(b"s" * 32), hub), index
+    )
+    origins = site.Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
+    door = site.DirectorySite(tree.app.resource(), origins, clock)
+    embedded.finished(feed.load())
+    services = (bus, feed, hub)
+    for service in services:
+        service.startService()
+    key, secret = embedded.finished(keys.create("test", limit=20, expires_at=None))
+    under_test = Server(clock, directory, keys, hub, door, secret, key.id)
+    under_test.publish(POSTGRES, MAIL)
+    yield under_test
+    for service in services:
+        service.stopService()
+    database.close()
+    spent.close()

@@ -1,0 +1,221 @@
+"""The REST door, as a script sees it."""
+
+from __future__ import annotations
+
+import pytest
+
+from directory_server.model import mcp_id_of
+
+from .conftest import POSTGRES, POSTGRES_ID, Server, entry
+
+SEARCH = "/api/open/v1/search"
+UNKNOWN = "00000000-0000-5000-8000-000000000000"
+
+
+def test_a_search_answers_exactly_the_contract(server: Server) -> None:
+    answer = server.get(f"{SEARCH}?keywords=postgres")
+    assert answer.status == 200
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.json == {
+        "data": [
+            {
+                "name": "Postgres",
+                "brief": "Query a Postgres database.",
+                "website_url": "https://github.com/example/postgres-mcp",
+            }
+        ],
+        "count": 1,
+    }
+
+
+def test_nothing_found_is_an_empty_page(server: Server) -> None:
+    answer = server.get(f"{SEARCH}?keywords=zzzzqqqq")
+    assert (answer.status, answer.json) == (200, {"data": [], "count": 0})
+    assert answer.headers["Link"] is None
+
+
+def test_pages_follow_each_other_by_the_link_header(server: Server) -> None:
+    server.publish(*(entry(f"io.github.example/weather-{number}", "Weather.") for number in range(7)))
+    seen = []
+    path: str | None = f"{SEARCH}?keywords=weather&limit=3"
+    while path:
+        answer = server.get(path)
+        seen.append([hit["name"] for hit in answer.json["data"]])
+        link = answer.headers["Link"]
+        path = link.removeprefix("<").removesuffix('>; rel="next"') if link else None
+    assert [len(page) for page in seen] == [3, 3, 1]
+    assert sorted(sum(seen, [])) == [f"io.github.example/weather-{number}" for number in range(7)]
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("", "keywords: is required"),
+        ("?keywords=", "keywords: is required"),
+        ("?keywords=%20%20", "keywords: is required"),
+        (f"?keywords={'a' * 257}", "at most 256"),
+        ("?keywords=a&limit=0", "must be 1 to 100"),
+        ("?keywords=a&limit=101", "must be 1 to 100"),
+        ("?keywords=a&limit=ten", "whole number"),
+        ("?keywords=a&limit=1.5", "whole number"),
+        (f"?keywords=a&limit={'9' * 5000}", "whole number"),
+        ("?keywords=a&cursor=%25", "cursor"),
+        ("?keywords=a&cursor=bm9wZQ", "cursor"),
+        ("?keywords=a&page=2", "'page'; known are keywords, limit, cursor"),
+        ("?keywords=a&keywords=b", "2 times"),
+        ("?keywords=%ff", "UTF-8"),
+        ("?%ff=1", "UTF-8"),
+    ],
+)
+def test_bad_parameters_are_named_and_cost_nothing(server: Server, query: str, said: str) -> None:
+    answer = server.get(SEARCH + query)
+    assert answer.status == 400
+    assert answer.json["error"] == "bad_request"
+    assert said in answer.json["message"]
+    assert answer.headers["X-RateLimit-Remaining"] == "20"
+
+
+def test_a_cursor_of_another_search_is_refused(server: Server) -> None:
+    server.publish(*(entry(f"io.github.example/weather-{number}", "Weather.") for number in range(3)))
+    link = server.get(f"{SEARCH}?keywords=weather&limit=1").headers["Link"]
+    cursor = link.partition("cursor=")[2].partition(">")[0]
+    answer = server.get(f"{SEARCH}?keywords=other&cursor={cursor}")
+    assert answer.status == 400
+    assert "'weather'" in answer.json["message"]
+
+
+def test_a_key_in_the_url_is_refused_before_it_is_looked_at(server: Server) -> None:
+    for query in (f"keywords=a&key={server.key}", f"keywords={server.key}", "keywords=a&access_token=x"):
+        answer = server.get(f"{SEARCH}?{query}", key=None)
+        assert (answer.status, answer.json["error"]) == (400, "key_in_url")
+        assert server.key not in answer.body.decode()
+
+
+def test_every_kind_of_bad_key_gets_one_and_the_same_answer(server: Server) -> None:
+    revoked, revoked_secret = server.new_key()
+    server.ask("GET", SEARCH, key=revoked_secret)
+    from directory_server import embedded
+
+    embedded.finished(server.keys.revoke(revoked))
+    _, expired = server.new_key(expires_at=server.clock.seconds() + 10)
+    server.clock.advance(11)
+    answers = [
+        server.get(f"{SEARCH}?keywords=a", key=key)
+        for key in (None, "nonsense", "mcpd_" + "a" * 38, revoked_secret, expired, server.key[:-1] + "\xe9")
+    ]
+    assert {answer.status for answer in answers} == {401}
+    assert {answer.json["error"] for answer in answers} == {"unauthorized"}
+    assert len({answer.body for answer in answers}) == 1
+    assert {answer.headers["WWW-Authenticate"] for answer in answers} == {'Bearer realm="MCP directory"'}
+
+
+def test_a_key_is_taken_in_every_form_that_clients_send(server: Server) -> None:
+    for header in (
+        f"Bearer {server.key}",
+        f"bearer   {server.key} ",
+        server.key,
+        f"  {server.key}",
+        f"Bearer {server.key}, Bearer {server.key}",
+    ):
+        answer = server.get(f"{SEARCH}?keywords=a", headers={"Authorization": header})
+        assert answer.status == 200, header
+
+
+def test_a_key_has_twenty_requests_in_an_hour_over_both_doors(server: Server) -> None:
+    for spent in range(1, 20):
+        answer = server.get(f"{SEARCH}?keywords=postgres")
+        assert answer.headers["X-RateLimit-Remaining"] == str(20 - spent)
+    assert not server.call("search_mcp", {"keywords": "postgres"})["isError"]
+
+    refused = server.get(f"{SEARCH}?keywords=postgres")
+    assert (refused.status, refused.json["error"]) == (401, "rate_limited")
+    assert refused.headers["Retry-After"] == "3600"
+    assert refused.headers["RateLimit-Policy"] == '"hour";q=20;w=3600'
+    assert refused.headers["RateLimit"] == '"hour";r=0;t=3600'
+    assert server.get(f"/api/open/v1/entries/{POSTGRES_ID}").status == 401
+    assert server.call("search_mcp", {"keywords": "postgres"})["isError"]
+
+    server.clock.advance(3600)
+    assert server.get(f"{SEARCH}?keywords=postgres").status == 200
+
+
+def test_an_unlimited_key_is_told_of_no_limit(server: Server) -> None:
+    _, key = server.new_key(limit=None)
+    for _ in range(25):
+        answer = server.get(f"{SEARCH}?keywords=postgres", key=key)
+    assert answer.status == 200
+    assert answer.headers["RateLimit"] is None
+
+
+def test_an_entry_is_answered_whole(server: Server) -> None:
+    answer = server.get(f"/api/open/v1/entries/{POSTGRES_ID.upper()}")
+    assert answer.status == 200
+    assert answer.json["mcp_id"] == POSTGRES_ID
+    assert answer.json["server"] == POSTGRES.server
+    assert answer.headers["X-RateLimit-Remaining"] == "19"
+
+
+def test_an_entry_that_is_not_there(server: Server) -> None:
+    answer = server.get(f"/api/open/v1/entries/{UNKNOWN}")
+    assert (answer.status, answer.json["error"]) == (404, "not_found")
+    assert UNKNOWN in answer.json["message"]
+
+
+@pytest.mark.parametrize("wrong", ["1", "urn:uuid:" + UNKNOWN, UNKNOWN + "0", "%00"])
+def test_an_id_that_is_none(server: Server, wrong: str) -> None:
+    answer = server.get(f"/api/open/v1/entries/{wrong}")
+    assert (answer.status, answer.json["error"]) == (400, "bad_request")
+
+
+def test_an_entry_takes_no_parameters(server: Server) -> None:
+    answer = server.get(f"/api/open/v1/entries/{POSTGRES_ID}?x=1")
+    assert (answer.status, "'x'" in answer.json["message"]) == (400, True)
+
+
+def test_head_is_get_without_a_body(server: Server) -> None:
+    answer = server.ask("HEAD", f"{SEARCH}?keywords=postgres")
+    assert (answer.status, answer.body) == (200, b"")
+    assert int(answer.headers["Content-Length"]) > 0
+
+
+def test_options_says_what_a_path_answers(server: Server) -> None:
+    answer = server.ask("OPTIONS", SEARCH, key=None)
+    assert (answer.status, answer.body) == (204, b"")
+    assert answer.headers["Allow"] == "GET, HEAD, OPTIONS"
+
+
+def test_another_method_is_405(server: Server) -> None:
+    answer = server.ask("POST", SEARCH)
+    assert (answer.status, answer.json["error"]) == (405, "method_not_allowed")
+    assert answer.headers["Allow"] == "GET, HEAD, OPTIONS"
+
+
+def test_another_path_is_404_in_json(server: Server) -> None:
+    for path in ("/", "/api/open/v1", "/api/open/v1/search/", "/%2e%2e/etc/passwd", "/api/open/v1/entries/"):
+        answer = server.get(path)
+        assert (answer.status, answer.json["error"]) == (404, "not_found"), path
+
+
+def test_healthz_needs_no_key(server: Server) -> None:
+    answer = server.get("/healthz", key=None)
+    assert answer.status == 200
+    assert answer.json["status"] == "ok"
+    assert answer.json["entries"] == 2
+
+
+def test_what_nobody_foresaw_is_logged_and_stays_opaque(
+    server: Server, logged_failures: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("inner secret")
+
+    monkeypatch.setattr("directory_server.search.TantivyIndex.search", broken)
+    answer = server.get(f"{SEARCH}?keywords=a")
+    assert (answer.status, answer.json["error"]) == (500, "internal_error")
+    assert b"inner secret" not in answer.body
+    assert len(logged_failures) == 1
+    logged_failures.clear()
+
+
+def test_ids_are_the_published_ones() -> None:
+    assert mcp_id_of("io.github.example/postgres-mcp") == POSTGRES_ID
