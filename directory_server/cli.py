@@ -6,22 +6,20 @@ import os
 import re
 import sys
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 from attrs import frozen
 
 from . import __version__, embedded, importing, sample
 from .config import Config, ConfigError, describe, load
-from .directory import Directory
 from .errors import DirectoryError
-from .model import ApiKey, Entry, Outcome
-from .quickstart import instructions
-
-T = TypeVar("T")
+from .model import ApiKey
+from .quickstart import base_url, instructions
 
 _SPAN = re.compile(r"(\d{1,6})(d|h|m)")
 _SECONDS = {"d": 86_400, "h": 3_600, "m": 60}
@@ -72,10 +70,6 @@ def _here(ctx: click.Context) -> Here:
     )
 
 
-async def _imported(here: Here, files: Sequence[str], progress: importing.Progress) -> importing.Report:
-    return await importing.import_files(files, here.store.publish, source="local", progress=progress)
-
-
 @main.command("import")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.pass_context
@@ -83,9 +77,49 @@ def import_(ctx: click.Context, files: Sequence[str]) -> None:
     """Import entries from FILEs: .json, .jsonl, either with .gz, or - for standard input.
 
     A file holds a server.json, a registry's list page, an array of either, or one entry a line. A server that runs
-    on the same data directory answers with them within two seconds.
+    on the same data directory answers with them within two seconds. Fails where a file cannot be read to its end;
+    an entry that is refused is reported and stops nothing.
     """
-    raise SystemExit("to be written")
+    here, report = _here(ctx), importing.Report()
+    try:
+        with _bar(files) as progress:
+            embedded.finished(
+                importing.import_files(files, here.store.publish, source="local", progress=progress, report=report)
+            )
+    finally:
+        _tell(report)
+    if any(refusal.line is None for refusal in report.refusals):
+        ctx.exit(1)
+
+
+@contextmanager
+def _bar(files: Sequence[str]) -> Iterator[Callable[[importing.Progress], None]]:
+    """Show on a terminal how far an import has come, in the bytes of `files` as they are stored."""
+    total = sum(os.path.getsize(file) for file in files if os.path.isfile(file))
+    if not (sys.stderr.isatty() and total):
+        yield lambda progress: None
+        return
+    read: dict[str, int] = {}
+    with click.progressbar(length=total, label="Importing", file=sys.stderr, show_pos=False) as bar:
+
+        def show(progress: importing.Progress) -> None:
+            bar.update(progress.read - read.get(progress.file, 0))
+            read[progress.file] = progress.read
+
+        yield show
+
+
+def _tell(report: importing.Report) -> None:
+    for refusal in report.refusals:
+        place = refusal.file if refusal.line is None else f"{refusal.file}:{refusal.line}"
+        click.echo(f"refused {place}: {refusal.reason}", err=True)
+    if report.refused > len(report.refusals):
+        click.echo(f"… and {report.refused - len(report.refusals):,} more refused", err=True)
+    changed = "" if report.added or report.changed else " Nothing has changed."
+    click.echo(
+        f"{report.added:,} added, {report.changed:,} changed, {report.unchanged:,} unchanged, "
+        f"{report.refused:,} refused.{changed}"
+    )
 
 
 @main.group()

@@ -11,7 +11,6 @@ from random import Random
 from typing import Any, ParamSpec, TypeVar
 
 from attrs import frozen
-
 from twisted.application import strports
 from twisted.application.internet import TimerService
 from twisted.application.service import IService, MultiService

@@ -5,12 +5,10 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
-
-from attrs import field, frozen
 
 from ..errors import Unavailable
 
@@ -32,20 +30,53 @@ _REASONS = {
 _PRIMARY = 0xFF
 """The bits of an extended SQLite result code that hold the primary one (sqlite.org/rescode.html)."""
 
+_OUR_MISTAKES = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.DataError)
+"""What SQLite raises about the program rather than about the file."""
+
 Schema = Literal["directory", "quota"]
 Synchronous = Literal["normal", "full"]
 
 
-@frozen
-class _Lent:
-    """A thread's connection; the lock is held while it is used, so that closing it waits for that."""
+class _Connection:
+    """A thread's connection, used in a `with`: closing it waits for the end, and SQLite's errors become Unavailable."""
 
-    connection: sqlite3.Connection
-    lock: threading.RLock = field(factory=threading.RLock)
+    def __init__(self, path: Path, synchronous: Synchronous) -> None:
+        self._path = path
+        self._used = threading.RLock()
+        self._closed = False
+        try:
+            self._sqlite = sqlite3.connect(path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
+        except sqlite3.OperationalError as error:
+            raise _unavailable(path, error) from error
+        try:
+            with self as sqlite:
+                sqlite.execute("PRAGMA journal_mode = WAL")
+                sqlite.execute(f"PRAGMA synchronous = {synchronous}")
+                sqlite.execute("PRAGMA foreign_keys = ON")
+        except Unavailable:
+            self.close()
+            raise
+
+    def __enter__(self) -> sqlite3.Connection:
+        self._used.acquire()
+        if self._closed:
+            self._used.release()
+            raise Unavailable(f"{self._path.name} is closed.")
+        return self._sqlite
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        self._used.release()
+        if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, _OUR_MISTAKES):
+            raise _unavailable(self._path, error) from error
+
+    def close(self) -> None:
+        with self._used:
+            self._closed = True
+            self._sqlite.close()
 
 
 class _Local(threading.local):
-    lent: _Lent | None = None
+    connection: _Connection | None = None
 
 
 class Database:
@@ -60,7 +91,7 @@ class Database:
         self.path = folder / f"{schema}.db"
         self._synchronous = synchronous
         self._local = _Local()
-        self._lent: list[_Lent] = []
+        self._connections: list[_Connection] = []
         self._opening = threading.Lock()
         self._closed = False
         if sqlite3.sqlite_version_info < OLDEST_SQLITE:
@@ -70,18 +101,12 @@ class Database:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise Unavailable(f"{folder}: the data directory cannot be made: {error.strerror}.") from error
-        with _unavailable(self.path), closing(self._connect()) as connection:
-            _upgrade(connection, self.path, schema)
+        with closing(self._connect()) as connection, connection as sqlite:
+            _upgrade(sqlite, self.path, schema)
 
-    @contextmanager
-    def connection(self) -> Iterator[sqlite3.Connection]:
-        """Lend this thread's connection. What SQLite cannot do leaves as Unavailable."""
-        with _unavailable(self.path):
-            lent = self._local.lent or self._lend()
-            with lent.lock:
-                if self._closed:
-                    raise Unavailable(f"{self.path.name} is closed.")
-                yield lent.connection
+    def connection(self) -> AbstractContextManager[sqlite3.Connection]:
+        """Lend this thread's connection. What SQLite cannot do leaves the `with` as Unavailable."""
+        return self._local.connection or self._open()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -102,42 +127,27 @@ class Database:
 
     def close(self) -> None:
         """Close every thread's connection, once what it does at the moment is done."""
-        self._closed = True
         with self._opening:
-            lent, self._lent = self._lent, []
-        for each in lent:
-            with each.lock:
-                each.connection.close()
-
-    def _lend(self) -> _Lent:
-        lent = _Lent(self._connect())
-        with self._opening:
-            self._lent.append(lent)
-        self._local.lent = lent
-        return lent
-
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute(f"PRAGMA synchronous = {self._synchronous}")
-            connection.execute("PRAGMA foreign_keys = ON")
-        except sqlite3.Error:
+            self._closed = True
+        for connection in self._connections:
             connection.close()
-            raise
+
+    def _open(self) -> _Connection:
+        with self._opening:
+            if self._closed:
+                raise Unavailable(f"{self.path.name} is closed.")
+            connection = self._connect()
+            self._connections.append(connection)
+        self._local.connection = connection
         return connection
 
+    def _connect(self) -> _Connection:
+        return _Connection(self.path, self._synchronous)
 
-@contextmanager
-def _unavailable(path: Path) -> Iterator[None]:
-    """Raise Unavailable, in words for people, for what SQLite raises about the file rather than about our SQL."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        reason = _REASONS.get(getattr(error, "sqlite_errorcode", 0) & _PRIMARY)
-        if reason is None and not isinstance(error, sqlite3.OperationalError):
-            raise
-        raise Unavailable(f"{path.name} cannot be used now: {reason or error}.") from error
+
+def _unavailable(path: Path, error: sqlite3.DatabaseError) -> Unavailable:
+    reason = _REASONS.get(getattr(error, "sqlite_errorcode", 0) & _PRIMARY, str(error))
+    return Unavailable(f"{path.name} cannot be used now: {reason}.")
 
 
 def _upgrade(connection: sqlite3.Connection, path: Path, schema: Schema) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections.abc import Callable
+from typing import NamedTuple
 
-from attrs import define, evolve, frozen
+from attrs import define
 
 from ..errors import QuotaExceeded
 from ..model import Allowance
@@ -61,17 +62,16 @@ class SqliteQuota:
         with self._database.transaction() as connection:
             spent = _spent(connection, key_id, now, self._window)
             if spent.count >= limit:
-                raise QuotaExceeded(self._allowance(connection, key_id, limit, spent, now))
+                raise QuotaExceeded(self._left(connection, key_id, limit, now, spent))
             connection.execute(_SPEND, (key_id, spent.at, spent.newest + 1))
-            spent = evolve(spent, newest=spent.newest + 1, count=spent.count + 1)
-            return self._allowance(connection, key_id, limit, spent, now)
+        return self._allowance(limit, spent.count + 1, spent.oldest - now)
 
     async def peek(self, key_id: str, limit: int | None) -> Allowance:
         if limit is None:
             return Allowance(None, None, 0, self._window)
         now = self._now()
         with self._database.connection() as connection:
-            return self._allowance(connection, key_id, limit, _spent(connection, key_id, now, self._window), now)
+            return self._left(connection, key_id, limit, now, _spent(connection, key_id, now, self._window))
 
     def prune(self, keys: int = 100) -> None:
         """Delete what the next `keys` keys spent before the window, at most PRUNED rows; go on there the next time."""
@@ -88,33 +88,30 @@ class SqliteQuota:
                     return
                 self._pruned_to = key
 
-    def _allowance(
-        self, connection: sqlite3.Connection, key_id: str, limit: int, spent: _Spent, now: float
-    ) -> Allowance:
-        back = spent.oldest
-        if spent.count > limit:
-            # The limit has been lowered: nothing is admitted when the oldest comes back, only when `limit` are left.
-            back = connection.execute(_OLDEST, (key_id, spent.at - self._window, spent.count - limit)).fetchone()[0]
-        reset = math.ceil(back + self._window - now) if spent.count else 0
-        return Allowance(limit, max(limit - spent.count, 0), reset, self._window)
+    def _left(self, connection: sqlite3.Connection, key_id: str, limit: int, now: float, spent: _Spent) -> Allowance:
+        if spent.count <= limit:
+            return self._allowance(limit, spent.count, spent.oldest - now)
+        # The limit was lowered: one more is admitted not when the oldest comes back but when `limit` - 1 are left.
+        begin, over = spent.at - self._window, spent.count - limit
+        (at, _) = connection.execute(_OLDEST, (key_id, begin, over)).fetchone()
+        return self._allowance(limit, spent.count, at - now)
+
+    def _allowance(self, limit: int, count: int, age: float) -> Allowance:
+        return Allowance(limit, max(limit - count, 0), math.ceil(age + self._window) if count else 0, self._window)
 
 
-@frozen
-class _Spent:
-    """The units of a key in the window that ends `at`: how many, the number of the newest, the time of the oldest."""
+class _Spent(NamedTuple):
+    """A key's window, which ends `at`: its units, the number of the newest there is, the time of the oldest in it."""
 
     at: float
+    count: int
     newest: int
     oldest: float
-    count: int
 
 
 def _spent(connection: sqlite3.Connection, key_id: str, now: float, window: int) -> _Spent:
-    newest = connection.execute(_NEWEST, (key_id,)).fetchone()
-    if newest is None:
-        return _Spent(at=now, newest=0, oldest=now, count=0)
-    at = max(now, newest[0])
-    oldest = connection.execute(_OLDEST, (key_id, at - window, 0)).fetchone()
-    if oldest is None:
-        return _Spent(at=at, newest=newest[1], oldest=at, count=0)
-    return _Spent(at=at, newest=newest[1], oldest=oldest[0], count=newest[1] - oldest[1] + 1)
+    # Outside a transaction too the two agree: what another process adds or prunes between them moves neither.
+    at, newest = connection.execute(_NEWEST, (key_id,)).fetchone() or (now, 0)
+    at = max(at, now)
+    oldest, first = connection.execute(_OLDEST, (key_id, at - window, 0)).fetchone() or (at, newest + 1)
+    return _Spent(at, newest - first + 1, newest, oldest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 
 from attrs import define, field, frozen
@@ -88,7 +88,7 @@ async def import_files(
     progress: Callable[[Progress], None] = lambda progress: None,
     report: Report | None = None,
 ) -> Report:
-    """Publish the entries of `files` as those of `source`, at most `batch` in a transaction; return what became of them.
+    """Publish the entries of `files` as those of `source`, at most `batch` in a transaction; return what they became.
 
     "-" is the standard input. A file or an entry that cannot be read is refused and the rest goes on. Raises
     Unavailable where the store cannot write: earlier transactions stay, and `report`, which is filled as they are
@@ -103,7 +103,7 @@ async def import_files(
 
 def _batches(
     files: Iterable[str], most: int, progress: Callable[[Progress], None], report: Report
-) -> Iterator[list[Entry]]:
+) -> Generator[list[Entry], None, None]:
     entries: list[Entry] = []
     size = 0
     for file in files:

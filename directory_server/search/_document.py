@@ -21,7 +21,8 @@ NAMES = "names"
 FULL_NAME, SHORT_NAME, BARE_NAME = "full_name", "short_name", "bare_name"
 """The fields of whole names without their spacing: with their owner; without; and without COMMON_PARTS either."""
 
-FIELDS = (WORDS, NAMES, FULL_NAME, SHORT_NAME, BARE_NAME)
+ABOUT="about";MORE="more"
+FIELDS = (WORDS, NAMES,ABOUT,MORE, FULL_NAME, SHORT_NAME, BARE_NAME)
 
 COMMON_PARTS = frozenset({"mcp", "server", "mcpserver"})
 """The parts that half of all names share, and that make none of them another name."""
@@ -44,8 +45,9 @@ def fields_of(entry: Entry) -> Iterator[tuple[str, str]]:
     rest = [*terms(owner), *_tools(entry), *terms(_long_text(entry)[:MAX_LONG_TEXT])]
     names = [list(words(name, humps=True)) for name in (last, entry.title)]
     contents = (
-        (WORDS, [*named * _NAME, *tagged * _TAGS, *told * _BRIEF, *rest * _ELSE]),
-        (NAMES, [*named, *tagged]),
+        (WORDS, [*named * _NAME, *tagged * _TAGS, *told * _BRIEF]),
+        (MORE, rest),
+        (NAMES, named),(ABOUT,[*tagged,*terms(entry.brief)]),
         (FULL_NAME, [key(words(name, humps=True)) for name in (entry.name, f"{owner} {last}")]),
         (SHORT_NAME, map(key, names)),
         (BARE_NAME, [key(name, without=COMMON_PARTS) for name in names]),

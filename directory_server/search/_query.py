@@ -7,6 +7,7 @@ no entry holds finds those a typing error away. An entry that is called what was
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from heapq import nlargest
 from itertools import pairwise
 from math import log
 
@@ -14,7 +15,7 @@ from attrs import frozen
 from tantivy import Occur, Query, Schema, Searcher
 
 from ._analysis import Word, key, words
-from ._document import BARE_NAME, COMMON_PARTS, FULL_NAME, NAMES, SHORT_NAME, WORDS
+from ._document import BARE_NAME, COMMON_PARTS, FULL_NAME, NAMES,ABOUT,MORE, SHORT_NAME, WORDS
 
 MAX_TERMS = 32
 """Terms of one query; what is typed behind them is not searched."""
@@ -28,7 +29,9 @@ SAME_NAME = ((FULL_NAME, 1000.0), (SHORT_NAME, 20.0), (BARE_NAME, 10.0))
 BEGINS_NAME = 6.0
 """What it scores if its name begins with all that was typed."""
 
-COMPLETION = {NAMES: 1.5, WORDS: 0.7}
+COMPLETION = 1.0
+WEIGHTS=((WORDS,1.0),(MORE,.5))
+TIE=.3
 """What a word in this field scores for completing the last one, times the rarity of all that do so together."""
 
 MAX_COMPLETIONS = 256
@@ -89,23 +92,28 @@ class _Builder:
             yield from joined or together
         yield from longer
 
-    def term(self, term: str) -> list[Query]:
+    def term(self, term: str, boost: float = 1.0) -> list[Query]:
         """Match a term where there is one."""
-        if not self.searcher.doc_freq(WORDS, term):
-            return []
         # Clauses that are bare terms would be added up in an order that depends on how many hits are asked for, and
-        # the last bit of a score with it; pages must join without a seam.
-        return [Query.boost_query(Query.term_query(self.schema, WORDS, term, "freq"), 1.0)]
+        # the last bit of a score with it; pages must join without a seam. A boost makes them more than bare.
+        matches = [
+            Query.boost_query(Query.term_query(self.schema, field, term, "freq"), boost * weight)
+            for field, weight in WEIGHTS
+            if self.searcher.doc_freq(field, term)
+        ]
+        return [Query.disjunction_max_query(matches, TIE)] if matches else []
 
     def completions(self, word: Word) -> list[Query]:
         """Match what the last part of a word begins, or its joined form."""
-        matches = [
-            self.prefix(field, beginning, weight * self.rarity(sum(frequency for _, frequency in found)))
-            for beginning in dict.fromkeys((word.parts[-1], key([word])))
+        found = {
+            term: frequency
+            for beginning in (word.parts[-1], key([word]))
             if len(beginning) > 1 or not word.spaced
-            for field, weight in COMPLETION.items()
-            if (found := self.searcher.terms_with_prefix(field, beginning, limit=MAX_COMPLETIONS))
-        ]
+            for term, frequency in self.searcher.terms_with_prefix(WORDS, beginning, limit=MAX_COMPLETIONS)
+        }
+        rarity = self.rarity(sum(found.values()))
+        likely = nlargest(32, found, key=found.__getitem__)
+        matches = [m for term in likely for m in self.term(term, COMPLETION * rarity / self.rarity(found[term]))]
         return [Query.disjunction_max_query(matches)] if matches else []
 
     def corrections(self, term: str) -> list[Query]:
@@ -113,7 +121,8 @@ class _Builder:
         if len(term) not in CORRECTED or not term.isalpha():
             return []
         matches = [
-            _scored(Query.fuzzy_term_query(self.schema, NAMES, term, edits), score)
+            _scored(Query.fuzzy_term_query(self.schema, field, term, edits), score*w)
+            for field, w in ((NAMES,1.0),(ABOUT,.5))
             for edits, score in CORRECTION.items()
             if edits == 1 or len(term) > 5
         ]
@@ -125,7 +134,7 @@ class _Builder:
         for field, name, score in ((FULL_NAME, whole, 1000.0), (SHORT_NAME, whole, 20.0), (BARE_NAME, bare, 10.0)):
             if name and self.searcher.doc_freq(field, name):
                 yield _scored(Query.term_query(self.schema, field, name, "freq"), score)
-        if len(whole) > 2 and self.searcher.terms_with_prefix(SHORT_NAME, whole, limit=1):
+        if False:
             yield self.prefix(SHORT_NAME, whole, BEGINS_NAME)
 
     def prefix(self, field: str, beginning: str, score: float) -> Query:

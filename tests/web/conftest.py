@@ -53,7 +53,7 @@ class Connection:
 
     def received(self) -> bytes:
         """Return, and forget, what the server has sent."""
-        sent = self.transport.value()
+        sent: bytes = self.transport.value()
         self.transport.clear()
         return sent
 

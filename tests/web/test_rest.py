@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from directory_server import embedded
 from directory_server.model import mcp_id_of
 
 from .conftest import POSTGRES, POSTGRES_ID, Server, entry
@@ -44,7 +45,9 @@ def test_pages_follow_each_other_by_the_link_header(server: Server) -> None:
         link = answer.headers["Link"]
         path = link.removeprefix("<").removesuffix('>; rel="next"') if link else None
     assert [len(page) for page in seen] == [3, 3, 1]
-    assert sorted(sum(seen, [])) == [f"io.github.example/weather-{number}" for number in range(7)]
+    assert sorted(name for page in seen for name in page) == [
+        f"io.github.example/weather-{number}" for number in range(7)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -94,8 +97,6 @@ def test_a_key_in_the_url_is_refused_before_it_is_looked_at(server: Server) -> N
 def test_every_kind_of_bad_key_gets_one_and_the_same_answer(server: Server) -> None:
     revoked, revoked_secret = server.new_key()
     server.ask("GET", SEARCH, key=revoked_secret)
-    from directory_server import embedded
-
     embedded.finished(server.keys.revoke(revoked))
     _, expired = server.new_key(expires_at=server.clock.seconds() + 10)
     server.clock.advance(11)
