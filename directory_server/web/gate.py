@@ -12,6 +12,7 @@ from twisted.web.server import Request
 from ..errors import BadInput, QuotaExceeded, Unauthorized
 from ..model import Allowance, Caller
 from ..ports import KeyRing, Quota
+from ._headers import values
 
 _KEY_IN_URL = re.compile(
     rb"mcpd_[0-9A-Za-z]{38}|[?&](api[-_]?key|access[-_]?token|key|token|authorization)=", re.IGNORECASE
@@ -83,11 +84,10 @@ class Gate:
 
 def _secret(request: Request) -> str:
     """Return what the Authorization header names as key: after `Bearer`, or bare (RFC 6750, section 2.1)."""
-    headers = request.requestHeaders.getRawHeaders(b"authorization") or [b""]
     # Some clients send the header twice, or twice in one: "Bearer k, Bearer k". One key said twice is one key.
     named = {
-        re.sub(rb"^bearer\s+", b"", part.strip(), flags=re.IGNORECASE).strip()
-        for header in headers
-        for part in header.split(b",")
+        re.sub(r"^bearer\s+", "", part.strip(), flags=re.IGNORECASE)
+        for value in values(request, "Authorization")
+        for part in value.split(",")
     }
-    return named.pop().decode("latin-1") if len(named) == 1 else ""
+    return named.pop() if len(named) == 1 else ""

@@ -16,6 +16,7 @@ from twisted.web.resource import IResource, Resource
 from twisted.web.server import Request, Site
 
 from ..errors import DirectoryError, Forbidden, TooLarge
+from ._headers import value as header
 from ._refusals import refuse, rest_body
 
 MAX_BODY = 64 * 1024
@@ -108,9 +109,9 @@ class DirectorySite(Site):
 
     def getResourceFor(self, request: DirectoryRequest) -> IResource:
         """Return the tree, or a refusal for a request that may not or cannot be answered by it."""
-        origin = request.getHeader("Origin")
+        origin = header(request, "Origin")
         try:
-            self._origins.check(request.getHeader("Host") or "", origin)
+            self._origins.check(header(request, "Host") or "", origin)
             request.check_length()
         except DirectoryError:
             return _Refused(Failure())

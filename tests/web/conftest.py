@@ -67,6 +67,7 @@ class Server:
     """The server under test, and what a test may turn."""
 
     clock: Clock
+    folder: Path
     directory: Directory
     keys: embedded.SqliteKeyRing
     hub: Any
@@ -170,7 +171,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
     for service in services:
         service.startService()
     key, secret = embedded.finished(keys.create("test", limit=20, expires_at=None))
-    under_test = Server(clock, directory, keys, hub, door, secret, key.id)
+    under_test = Server(clock, tmp_path, directory, keys, hub, door, secret, key.id)
     under_test.publish(POSTGRES, MAIL)
     yield under_test
     for service in services:

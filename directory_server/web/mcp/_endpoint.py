@@ -13,6 +13,7 @@ from twisted.web.server import Request
 from ... import wire
 from ...directory import Directory
 from ...errors import BadInput, NotFound
+from .._headers import value as header
 from .._refusals import Refusal, refuse
 from .._reply import empty, reply
 from ..gate import Gate, Visit
@@ -91,7 +92,7 @@ class Mcp:
         if not message.wants_answer:
             return empty(request, 202)
         if modern:
-            result = await self._modern.answer(message, request.requestHeaders, visit)
+            result = await self._modern.answer(message, request, visit)
         else:
             result = await self._legacy.answer(message, visit)
         if message.method == "initialize":
@@ -99,7 +100,7 @@ class Mcp:
         return reply(request, _response(message, result))
 
     async def _batch(self, values: list[Any], request: Request, visit: Visit) -> bytes:
-        version = request.getHeader("MCP-Protocol-Version") or ASSUMED
+        version = header(request, "MCP-Protocol-Version") or ASSUMED
         if version != ASSUMED:
             raise BadInput(f"Version {version[:100]} of the protocol has no batches.", code="invalid_request")
         if not 1 <= len(values) <= MAX_BATCH:
@@ -122,7 +123,7 @@ class Mcp:
             return error_object(INVALID_REQUEST, error.message, wire.message_id(value))
 
     def _check_session(self, request: Request, visit: Visit) -> None:
-        session = request.getHeader("Mcp-Session-Id")
+        session = header(request, "Mcp-Session-Id")
         if session is not None and not self._sessions.recognise(session, visit.caller.key_id):
             raise NotFound("This session is unknown; initialize a new one.", code="unknown_session")
 
@@ -134,14 +135,14 @@ def endpoint(gate: Gate, directory: Directory, sessions: Sessions, hub: Hub) -> 
 
 
 def _is_modern(request: Request, message: wire.Message | None = None) -> bool:
-    version = request.getHeader("MCP-Protocol-Version")
+    version = header(request, "MCP-Protocol-Version")
     if version is None:
         return message is not None and claims_modern(message)
     return version.strip() not in LEGACY_VERSIONS
 
 
 def _check_content_type(request: Request) -> None:
-    given = request.getHeader("Content-Type")
+    given = header(request, "Content-Type")
     if given is not None and given.partition(";")[0].strip().lower() != "application/json":
         raise RpcError(INVALID_REQUEST, "Content-Type: must be application/json.", status=415)
 

@@ -6,9 +6,10 @@ from base64 import b64decode
 from typing import Any
 
 from attrs import frozen
-from twisted.web.http_headers import Headers
+from twisted.web.server import Request
 
 from ...wire import Message
+from .._headers import values
 from ..gate import Visit
 from ._errors import HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, RpcError
 from ._methods import CAPABILITIES, INSTRUCTIONS, SERVER_INFO, Methods
@@ -28,10 +29,10 @@ class Modern:
 
     _methods: Methods
 
-    async def answer(self, message: Message, headers: Headers, visit: Visit) -> dict[str, Any]:
+    async def answer(self, message: Message, request: Request, visit: Visit) -> dict[str, Any]:
         """Return the result for a request. Raises RpcError."""
         version = _checked_meta(message)
-        _check_headers(message, headers, version)
+        _check_headers(message, request, version)
         if version not in VERSIONS:
             raise RpcError(
                 UNSUPPORTED_VERSION,
@@ -77,13 +78,13 @@ def _checked_meta(message: Message) -> str:
     return version
 
 
-def _check_headers(message: Message, headers: Headers, version: str) -> None:
+def _check_headers(message: Message, request: Request, version: str) -> None:
     expected = {"MCP-Protocol-Version": version, "Mcp-Method": str(message.method)}
     name = message.params.get("name")
     if message.method == "tools/call" and isinstance(name, str):
         expected["Mcp-Name"] = name
     for header, value in expected.items():
-        given = headers.getRawHeaders(header) or []
+        given = values(request, header)
         if len(given) != 1:
             raise RpcError(HEADER_MISMATCH, f"The header {header} is required, once.", status=400)
         if _plain(given[0]) != value:

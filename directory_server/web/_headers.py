@@ -1,0 +1,17 @@
+"""Request headers as text, whatever bytes a client put there."""
+
+from __future__ import annotations
+
+from twisted.web.server import Request
+
+
+def values(request: Request, name: str) -> list[str]:
+    """Return every value of a header, in order; its bytes are ISO 8859-1 as far as HTTP knows (RFC 9110, 5.5)."""
+    # Asked for text, twisted.web decodes UTF-8 and raises on anything else.
+    return [value.decode("latin-1") for value in request.requestHeaders.getRawHeaders(name.encode()) or ()]
+
+
+def value(request: Request, name: str) -> str | None:
+    """Return the last value of a header, or None where it is absent."""
+    found = values(request, name)
+    return found[-1] if found else None

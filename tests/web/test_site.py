@@ -1,0 +1,85 @@
+"""Names, origins, bodies and the access log: what is decided before the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from twisted.logger import ILogObserver, LogEvent, formatEvent, globalLogPublisher
+from zope.interface import provider
+
+from .conftest import Connection, Server, read
+
+SEARCH = "/api/open/v1/search?keywords=postgres"
+
+
+@pytest.fixture
+def lines() -> Iterator[list[str]]:
+    found: list[str] = []
+
+    @provider(ILogObserver)
+    def observe(event: LogEvent) -> None:
+        found.append(formatEvent(event))
+
+    globalLogPublisher.addObserver(observe)
+    yield found
+    globalLogPublisher.removeObserver(observe)
+
+
+@pytest.mark.parametrize("host", ["localhost", "localhost:8080", "LOCALHOST"])
+def test_hosts_that_are_ours(server: Server, host: str) -> None:
+    assert server.get(SEARCH, headers={"Host": host}).status == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.1.nip.io", ""])
+def test_hosts_that_are_not(server: Server, host: str) -> None:
+    answer = server.get(SEARCH, headers={"Host": host})
+    assert (answer.status, answer.json["error"]) == (403, "forbidden_host")
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("http://localhost", 200),
+        ("https://app.example.org", 200),
+        ("http://app.example.org", 403),
+        ("https://evil.example", 403),
+        ("http://localhost:9", 403),
+        ("null", 403),
+    ],
+)
+def test_pages_of_which_origins_may_ask(server: Server, origin: str, status: int) -> None:
+    answer = server.get(SEARCH, headers={"Origin": origin})
+    assert answer.status == status
+    allowed = "https://app.example.org"
+    assert answer.headers["Access-Control-Allow-Origin"] == (allowed if origin == allowed else None)
+
+
+def test_a_preflight_is_answered_without_a_key(server: Server) -> None:
+    headers = {"Origin": "https://app.example.org", "Access-Control-Request-Method": "POST"}
+    answer = server.ask("OPTIONS", "/api/open/mcp", key=None, headers=headers)
+    assert answer.status == 204
+    assert "POST" in str(answer.headers["Access-Control-Allow-Methods"])
+    assert "Authorization" in str(answer.headers["Access-Control-Allow-Headers"])
+
+
+def test_a_body_is_never_kept_beyond_the_limit(server: Server) -> None:
+    connection = Connection(server.site)
+    connection.send(b"POST /api/open/mcp HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+    for _ in range(100):
+        connection.send(b"400\r\n" + b"x" * 0x400 + b"\r\n")
+    connection.send(b"0\r\n\r\n")
+    assert read(connection.received()).status == 413
+
+
+def test_the_log_has_one_line_a_request_and_never_a_key(server: Server, lines: list[str]) -> None:
+    server.get(SEARCH)
+    server.get(f"/api/open/v1/search?keywords=a&key={server.key}", key=None)
+    server.get(f"/api/open/v1/entries/{server.key}")
+    server.get(f"/{server.key}", key=None)
+    server.get(SEARCH, key=server.key[:-1])
+    assert len(lines) == 5
+    assert not any(server.key[:-1] in line or "postgres" in line for line in lines)
+    assert lines[0].startswith("GET /api/open/v1/search 200 ")
+    assert lines[0].endswith(f"key={server.key_id}")
+    assert lines[4].endswith("key=-")
