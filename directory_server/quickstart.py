@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
+
+from .wire import pretty
 
 MCP_PATH = "/api/open/mcp"
 SEARCH_PATH = "/api/open/v1/search"
@@ -15,7 +16,7 @@ def base_url(listen: str) -> str:
     port = re.match(r"\d+", rest) or re.search(r"(?<=port=)\d+", rest)
     interface = re.search(r"interface=((?:[^:\\]|\\:)+)", rest)
     host = interface[1].replace("\\:", ":") if interface else "127.0.0.1"
-    if host in ("0.0.0.0", "::", ""):  # noqa: S104 (an address to replace, not to bind)
+    if host in ("0.0.0.0", "::", ""):
         host = "127.0.0.1"
     if ":" in host:
         host = f"[{host}]"
@@ -29,7 +30,7 @@ def editor_configuration(base: str, key: str) -> str:
         "url": base + MCP_PATH,
         "headers": {"Authorization": f"Bearer {key}", "Content-Type": "application/json"},
     }
-    return json.dumps({"mcpServers": {"mcp-directory": server}}, indent=2)
+    return pretty({"mcpServers": {"mcp-directory": server}})
 
 
 def instructions(base: str, key: str | None, entries: int) -> str:

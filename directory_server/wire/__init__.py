@@ -1,7 +1,7 @@
 """Strict JSON in, bytes out: the only room that knows what the values look like outside."""
 
 from ._entries import MAX_ENTRY, decode_entry, encode_entry, fingerprint, restore_entry
-from ._json import decode, encode, text
+from ._json import decode, encode, pretty, text
 from ._queries import (
     MAX_KEYWORDS,
     MAX_LIMIT,
@@ -32,6 +32,7 @@ __all__ = [
     "message",
     "message_id",
     "no_parameters",
+    "pretty",
     "restore_entry",
     "search_arguments",
     "search_parameters",

@@ -40,9 +40,14 @@ def text(value: Any) -> str:
     return encode(value).decode()
 
 
+def pretty(value: Any) -> str:
+    """Return `value` as JSON that people read, indented by two."""
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+
+
 def _refuse_depth(value: Any) -> None:
     level = [value]
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(MAX_DEPTH):
         level = [
             child
             for parent in level
@@ -51,7 +56,8 @@ def _refuse_depth(value: Any) -> None:
         ]
         if not level:
             return
-    raise BadInput(f"The body nests deeper than {MAX_DEPTH} levels.", code="parse_error")
+    if any(isinstance(child, dict | list) for child in level):
+        raise BadInput(f"The body nests deeper than {MAX_DEPTH} levels.", code="parse_error")
 
 
 def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> None:

@@ -1,0 +1,1 @@
+"""Benchmarks: each prints a table and names what it compares. They are not tests."""

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from directory_server import wire
+from directory_server.errors import BadInput
+from directory_server.model import OFFICIAL, PUBLISHER, mcp_id_of
+
+SERVER = {"name": "io.github.a/b", "description": "Does things.", "version": "1.0.0"}
+
+
+def test_both_shapes_are_the_same_entry() -> None:
+    assert wire.decode_entry(SERVER) == wire.decode_entry({"server": SERVER, "_meta": {}})
+
+
+def test_an_entry_is_kept_whole_and_in_its_order() -> None:
+    value = {"server": {**SERVER, "zzz": [1, None], "aaa": {"b": 1.5}}, "_meta": {"x": {"y": "é"}}}
+    entry = wire.decode_entry(value)
+    assert wire.encode_entry(entry) == wire.encode(value)
+
+
+def test_the_fingerprint_knows_content_and_not_order() -> None:
+    one = wire.decode_entry({**SERVER, "title": "T"})
+    same = wire.decode_entry({"title": "T", **dict(reversed(SERVER.items()))})
+    other = wire.decode_entry({**SERVER, "title": "t"})
+    assert wire.fingerprint(one) == wire.fingerprint(same) != wire.fingerprint(other)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ([], "must be an object"),
+        ({}, "server.name: is required"),
+        ({"server": 1}, "server: must be an object"),
+        ({"server": SERVER, "_meta": []}, "_meta: must be an object"),
+        ({**SERVER, "name": 1}, "server.name: must be a string"),
+        ({**SERVER, "name": " "}, "server.name: must be 1 to 200"),
+        ({**SERVER, "name": "a\nb"}, "server.name: must be 1 to 200"),
+        ({**SERVER, "name": "a" * 201}, "server.name: must be 1 to 200"),
+        ({**SERVER, "version": ""}, "server.version: must not be empty"),
+        ({**SERVER, "description": None}, "server.description: must be a string"),
+        ({**SERVER, "x": "a" * 1_000_000}, "larger than 1,000,000 bytes"),
+    ],
+)
+def test_what_is_refused(value: Any, said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        wire.decode_entry(value)
+
+
+def test_what_lists_show() -> None:
+    assert wire.decode_entry(SERVER).hit().name == "io.github.a/b"
+    titled = {**SERVER, "title": "T", "websiteUrl": "https://w", "repository": {"url": "https://r"}}
+    hit = wire.decode_entry(titled).hit()
+    assert (hit.mcp_id, hit.name, hit.brief, hit.website_url) == (
+        mcp_id_of("io.github.a/b"),
+        "T",
+        "Does things.",
+        "https://w",
+    )
+    del titled["websiteUrl"]
+    assert wire.decode_entry(titled).hit().website_url == "https://r"
+    assert wire.decode_entry({**titled, "repository": {"url": ""}}).hit().website_url == ""
+
+
+def test_ids_are_those_that_are_published() -> None:
+    assert mcp_id_of("io.github.modelcontextprotocol/servers") == "dec1c051-f8d4-5ed1-ac5f-15abd7a03dc1"
+    assert mcp_id_of("A") != mcp_id_of("a")
+
+
+def test_oddities_in_optional_places_go_in_and_are_passed_over() -> None:
+    odd = {
+        **SERVER,
+        "title": 7,
+        "websiteUrl": None,
+        "repository": "https://r",
+        "packages": {"not": "a list"},
+        "remotes": [1, {"type": "sse", "url": "https://s"}],
+        "icons": "x",
+        "_meta": {
+            PUBLISHER: {
+                "tags": ["a", 1, ""],
+                "tools": [{"name": "t"}, {"x": 1}, 3],
+                "descriptions": {"zh": "中", "ja": 1},
+                "stars": True,
+            }
+        },
+    }
+    detail = wire.decode_entry({"server": odd, "_meta": {OFFICIAL: []}}).detail()
+    assert detail.name == "io.github.a/b"
+    assert detail.website_url == ""
+    assert detail.packages == detail.icons == ()
+    assert detail.remotes == ({"type": "sse", "url": "https://s"},)
+    assert detail.tags == ("a",)
+    assert [tool.name for tool in detail.tools] == ["t"]
+    assert detail.descriptions == {"zh": "中"}
+    assert (detail.stars, detail.official, detail.status) == (None, False, "active")
+    assert wire.decode(wire.encode(detail))["server"] == odd

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from directory_server import wire
+from directory_server.errors import BadInput
+from directory_server.model import Hit
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner, max_size=4)
+    ),
+    max_leaves=20,
+)
+
+
+@given(VALUES)
+def test_what_is_encoded_is_decoded_again(value: Any) -> None:
+    assert wire.decode(wire.encode(value)) == value
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_value_or_bad_input(body: bytes) -> None:
+    try:
+        value = wire.decode(body)
+    except BadInput:
+        return
+    assert value == json.loads(body)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"", "not JSON"),
+        (b"{", "not JSON"),
+        (b"NaN", "not JSON"),
+        (b"[Infinity]", "not JSON"),
+        (b'"\xff"', "not JSON"),
+        (b'"\\ud800"', "not JSON"),
+        (b"\xff\xfe1\x00", "not JSON"),
+        (b'{"a": 1, "b": {"c": 1, "c": 2}}', "'c' twice"),
+        (b'{"a": 1, "\\u0061": 2}', "'a' twice"),
+        (b"[" * 65 + b"]" * 65, "deeper than 64"),
+        (b'{"a":' * 65 + b"1" + b"}" * 65, "deeper than 64"),
+        (b"[" * 100_000, "not JSON"),
+    ],
+)
+def test_what_is_refused(body: bytes, said: str) -> None:
+    with pytest.raises(BadInput, match=said) as caught:
+        wire.decode(body)
+    assert caught.value.code == "parse_error"
+
+
+def test_sixty_four_levels_are_read() -> None:
+    assert wire.decode(b"[" * 64 + b"]" * 64)
+
+
+def test_values_are_written_by_their_fields() -> None:
+    assert json.loads(wire.text([Hit("1", "a", "b", "c")])) == [
+        {"mcp_id": "1", "name": "a", "brief": "b", "website_url": "c"}
+    ]
+
+
+def test_nothing_else_is_written() -> None:
+    with pytest.raises(TypeError):
+        wire.encode(object())

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from directory_server import wire
+from directory_server.errors import BadInput
+from directory_server.model import Place, Query
+
+SCORES = st.floats(allow_nan=False, allow_infinity=False)
+NAMES = st.text(st.characters(exclude_categories=["Cs"]))
+KEYWORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=256).filter(str.strip)
+
+
+@given(KEYWORDS, SCORES, NAMES)
+def test_a_cursor_carries_its_place_exactly(keywords: str, score: float, name: str) -> None:
+    place = Place(score, name)
+    cursor = wire.encode_cursor(Query(keywords), place)
+    assert cursor.isascii()
+    parameters = {b"keywords": [keywords.encode()], b"cursor": [cursor.encode()]}
+    assert wire.search_parameters(parameters).after == place
+
+
+@given(st.dictionaries(st.binary(max_size=8), st.lists(st.binary(max_size=40), min_size=1, max_size=2), max_size=4))
+def test_any_parameters_are_a_query_or_bad_input(parameters: dict[bytes, list[bytes]]) -> None:
+    try:
+        query = wire.search_parameters(parameters)
+    except BadInput:
+        return
+    assert query.keywords.strip()
+    assert 1 <= query.limit <= 100
+
+
+@given(st.binary(max_size=60))
+def test_any_cursor_is_a_place_or_bad_input(cursor: bytes) -> None:
+    try:
+        query = wire.search_parameters({b"keywords": [b"a"], b"cursor": [cursor]})
+    except BadInput:
+        return
+    assert query.after is not None
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.text(max_size=5),
+        lambda x: st.lists(x) | st.dictionaries(st.sampled_from(["keywords", "limit", "x"]), x),
+    )
+)
+def test_any_arguments_are_a_query_or_bad_input(arguments: Any) -> None:
+    try:
+        query = wire.search_arguments(arguments)
+    except BadInput:
+        return
+    assert isinstance(query.limit, int)
+
+
+@pytest.mark.parametrize("limit", [1, 100, 7.0])
+def test_limits_that_are_allowed(limit: float) -> None:
+    assert wire.search_arguments({"keywords": "a", "limit": limit}) == Query("a", int(limit))
+
+
+def test_the_default_limit_is_fifty() -> None:
+    assert wire.search_arguments({"keywords": "a"}).limit == 50
+    assert wire.search_parameters({b"keywords": [b"a"]}).limit == 50
