@@ -7,10 +7,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from twisted.logger import ILogObserver, LogEvent, LogLevel, globalLogPublisher
 from zope.interface import provider
 
+# The same examples every time, and no deadlines: machines are noisy, and tests assert behaviour, not time.
+settings.register_profile("steady", derandomize=True, deadline=None)
+settings.load_profile("steady")
+
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_collections() -> None:
+    """Leave what the imports made out of the collections after each test."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -50,7 +52,6 @@ class _Connection:
             raise _unavailable(path, error) from error
         try:
             with self as sqlite:
-                sqlite.execute("PRAGMA journal_mode = WAL")
                 sqlite.execute(f"PRAGMA synchronous = {synchronous}")
                 sqlite.execute("PRAGMA foreign_keys = ON")
         except Unavailable:
@@ -97,25 +98,36 @@ class Database:
         if sqlite3.sqlite_version_info < OLDEST_SQLITE:
             needed = ".".join(map(str, OLDEST_SQLITE))
             raise Unavailable(f"SQLite {needed} or newer is needed; this Python has {sqlite3.sqlite_version}.")
-        try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise Unavailable(f"{folder}: the data directory cannot be made: {error.strerror}.") from error
-        with closing(self._connect()) as connection, connection as sqlite:
+        with _alone(folder), closing(self._connect()) as connection, connection as sqlite:
+            sqlite.execute("PRAGMA journal_mode = WAL")
             _upgrade(sqlite, self.path, schema)
 
     def connection(self) -> AbstractContextManager[sqlite3.Connection]:
         """Lend this thread's connection. What SQLite cannot do leaves the `with` as Unavailable."""
         return self._local.connection or self._open()
 
-    @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
         """Lend this thread's connection in a transaction that may write, committed at the end.
 
         Raises Unavailable, and writes nothing, where it cannot begin or be committed; so does any error inside.
         """
+        return self._begun("BEGIN IMMEDIATE")
+
+    def snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
+        """Lend this thread's connection in a transaction that reads, to which nobody writes meanwhile."""
+        return self._begun("BEGIN")
+
+    def close(self) -> None:
+        """Close every thread's connection, once what it does at the moment is done."""
+        with self._opening:
+            self._closed = True
+        for connection in self._connections:
+            connection.close()
+
+    @contextmanager
+    def _begun(self, begin: str) -> Iterator[sqlite3.Connection]:
         with self.connection() as connection:
-            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(begin)
             try:
                 yield connection
                 connection.execute("COMMIT")
@@ -124,13 +136,6 @@ class Database:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
-
-    def close(self) -> None:
-        """Close every thread's connection, once what it does at the moment is done."""
-        with self._opening:
-            self._closed = True
-        for connection in self._connections:
-            connection.close()
 
     def _open(self) -> _Connection:
         with self._opening:
@@ -150,13 +155,28 @@ def _unavailable(path: Path, error: sqlite3.DatabaseError) -> Unavailable:
     return Unavailable(f"{path.name} cannot be used now: {reason}.")
 
 
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold `folder`, made if need be, against other processes that start at the same time."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        held = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise Unavailable(f"{folder}: the data directory cannot be made or read: {error.strerror}.") from error
+    try:
+        # SQLite's own locks do not do: of two that turn a file to WAL at once, one fails without waiting.
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)
+
+
 def _upgrade(connection: sqlite3.Connection, path: Path, schema: Schema) -> None:
     """Run the packaged steps that the file has not seen; step n brings it to `user_version` n."""
     steps = sorted(
         (step for step in files(__package__).joinpath("schema", schema).iterdir() if step.name.endswith(".sql")),
         key=lambda step: step.name,
     )
-    # Several processes may start at once: whoever gets the lock first does the work, the others find it done.
     connection.execute("BEGIN IMMEDIATE")
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > len(steps):
@@ -164,10 +184,10 @@ def _upgrade(connection: sqlite3.Connection, path: Path, schema: Schema) -> None
             f"{path} was written by a newer version of the directory server: its schema is number {version}, "
             f"this version knows {len(steps)}. Install the newer version or choose another data directory."
         )
-    for step in steps[version:]:
+    for number, step in enumerate(steps[version:], version + 1):
         for statement in _statements(step.read_text("utf-8")):
             connection.execute(statement)
-    connection.execute(f"PRAGMA user_version = {len(steps)}")
+        connection.execute(f"PRAGMA user_version = {number}")
     connection.execute("COMMIT")
 
 

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from attrs import define
+from twisted.logger import Logger
 
-from ..errors import QuotaExceeded
+from ..errors import QuotaExceeded, Unavailable
 from ..model import Allowance
 from ._database import Database
 
@@ -33,7 +34,7 @@ _FORGET = """
 """
 
 
-@define
+@define(eq=False)
 class SqliteQuota:
     """The units that keys spent, in the data directory; `now` is seconds since the epoch, `window` seconds.
 
@@ -41,6 +42,8 @@ class SqliteQuota:
     look-ups and an insert in one transaction, whatever the limit. A clock that is behind a key's last unit, that of
     another process say, counts as being at it.
     """
+
+    _log = Logger()
 
     _database: Database
     _now: Callable[[], float]
@@ -61,20 +64,29 @@ class SqliteQuota:
         now = self._now()
         with self._database.transaction() as connection:
             spent = _spent(connection, key_id, now, self._window)
-            if spent.count >= limit:
+            if spent.units >= limit:
                 raise QuotaExceeded(self._left(connection, key_id, limit, now, spent))
             connection.execute(_SPEND, (key_id, spent.at, spent.newest + 1))
-        return self._allowance(limit, spent.count + 1, spent.oldest - now)
+        return self._allowance(limit, spent.units + 1, spent.oldest - now)
 
     async def peek(self, key_id: str, limit: int | None) -> Allowance:
         if limit is None:
             return Allowance(None, None, 0, self._window)
         now = self._now()
-        with self._database.connection() as connection:
+        with self._database.snapshot() as connection:
             return self._left(connection, key_id, limit, now, _spent(connection, key_id, now, self._window))
 
     def prune(self, keys: int = 100) -> None:
-        """Delete what the next `keys` keys spent before the window, at most PRUNED rows; go on there the next time."""
+        """Delete what the next `keys` keys spent before the window, at most PRUNED rows; go on there the next time.
+
+        What cannot be done now is left for then too: a loop that calls this must not end.
+        """
+        try:
+            self._prune(keys)
+        except Unavailable as error:
+            self._log.warn("Spent quota cannot be pruned: {reason}", reason=error.message)
+
+    def _prune(self, keys: int) -> None:
         end, rows = self._now() - self._window, PRUNED
         with self._database.transaction() as connection:
             for _ in range(keys):
@@ -89,28 +101,27 @@ class SqliteQuota:
                 self._pruned_to = key
 
     def _left(self, connection: sqlite3.Connection, key_id: str, limit: int, now: float, spent: _Spent) -> Allowance:
-        if spent.count <= limit:
-            return self._allowance(limit, spent.count, spent.oldest - now)
+        if spent.units <= limit:
+            return self._allowance(limit, spent.units, spent.oldest - now)
         # The limit was lowered: one more is admitted not when the oldest comes back but when `limit` - 1 are left.
-        begin, over = spent.at - self._window, spent.count - limit
+        begin, over = spent.at - self._window, spent.units - limit
         (at, _) = connection.execute(_OLDEST, (key_id, begin, over)).fetchone()
-        return self._allowance(limit, spent.count, at - now)
+        return self._allowance(limit, spent.units, at - now)
 
-    def _allowance(self, limit: int, count: int, age: float) -> Allowance:
-        return Allowance(limit, max(limit - count, 0), math.ceil(age + self._window) if count else 0, self._window)
+    def _allowance(self, limit: int, units: int, age: float) -> Allowance:
+        return Allowance(limit, max(limit - units, 0), math.ceil(age + self._window) if units else 0, self._window)
 
 
 class _Spent(NamedTuple):
     """A key's window, which ends `at`: its units, the number of the newest there is, the time of the oldest in it."""
 
     at: float
-    count: int
+    units: int
     newest: int
     oldest: float
 
 
 def _spent(connection: sqlite3.Connection, key_id: str, now: float, window: int) -> _Spent:
-    # Outside a transaction too the two agree: what another process adds or prunes between them moves neither.
     at, newest = connection.execute(_NEWEST, (key_id,)).fetchone() or (now, 0)
     at = max(at, now)
     oldest, first = connection.execute(_OLDEST, (key_id, at - window, 0)).fetchone() or (at, newest + 1)

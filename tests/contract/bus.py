@@ -1,0 +1,70 @@
+"""What a Bus must do."""
+
+from __future__ import annotations
+
+from twisted.logger import LogEvent
+
+from directory_server.ports import Bus
+
+from . import awaited
+
+
+def fail() -> None:
+    raise ZeroDivisionError
+
+
+class BusContract:
+    """Inherit it and say how a bus is opened, how another process writes, and how a second passes."""
+
+    async def bus(self) -> Bus:
+        """Return a running bus, to which all that was written so far is old."""
+        raise NotImplementedError
+
+    async def write(self) -> None:
+        """Change an entry or a key in another process, which announces nothing to this one."""
+        raise NotImplementedError
+
+    async def second(self) -> None:
+        """Let a second pass."""
+        raise NotImplementedError
+
+    @awaited
+    async def test_wakes_every_listener_at_once_when_told(self) -> None:
+        bus = await self.bus()
+        woken: list[str] = []
+        bus.subscribe(lambda: woken.append("one"))
+        bus.subscribe(lambda: woken.append("other"))
+        bus.announce()
+        assert woken == ["one", "other"]
+
+    @awaited
+    async def test_wakes_within_a_second_of_anothers_write(self) -> None:
+        bus = await self.bus()
+        woken: list[None] = []
+        bus.subscribe(lambda: woken.append(None))
+        for times in (1, 2):
+            await self.write()
+            await self.second()
+            assert len(woken) == times
+
+    @awaited
+    async def test_lets_listeners_sleep_while_nothing_happens(self) -> None:
+        bus = await self.bus()
+        woken: list[None] = []
+        bus.subscribe(lambda: woken.append(None))
+        await self.second()
+        await self.second()
+        assert woken == []
+
+    @awaited
+    async def test_wakes_the_others_when_a_listener_fails(self, logged_failures: list[LogEvent]) -> None:
+        bus = await self.bus()
+        woken: list[None] = []
+        bus.subscribe(fail)
+        bus.subscribe(lambda: woken.append(None))
+        bus.announce()
+        await self.write()
+        await self.second()
+        assert len(woken) == 2
+        assert [event["log_failure"].type for event in logged_failures] == [ZeroDivisionError, ZeroDivisionError]
+        logged_failures.clear()

@@ -1,0 +1,235 @@
+"""What an Index must do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from directory_server.model import Change, Entry, Hit, Page, Place, Query, mcp_id_of
+from directory_server.ports import Index
+
+from . import awaited
+
+HOSTILE = [
+    "a" * 256,
+    "word " * 200,
+    " ".join("abcdefghijklmnopqrstuvwxyz" * 9),
+    "".join(chr(0x4E00 + 7 * n) for n in range(256)),
+    "🙂🔎👩‍👩‍👧‍👦",
+    "mail AND calendar OR NOT (",
+    "name:mail* ~2 ^9 +x -y [a TO b] {c}",
+    "\"unclosed 'quotes` \\",
+    "..*+?|^$()[]{}\\d",
+    "nul\x00 and \x1b[31m control \x7f",
+    "lone \ud800 surrogates \udfff",
+    "مرحبا بالعالم \u202e שלום",
+    "e\u0301" + "\u0301" * 200,
+    "ﷺ" * 50,
+    "a-" * 128,
+    "/" * 256,
+]
+
+some_words = st.lists(st.sampled_from(["mail", "mailbox", "mai", "letter", "lettre", "parcel", "邮件"]), max_size=4)
+
+
+def an_entry(name: str, description: str = "", **more: Any) -> Entry:
+    return Entry({"name": name, "description": description, "version": "1.0.0", **more})
+
+
+def added(*entries: Entry) -> list[Change]:
+    return [Change(seq, "added", entry.mcp_id, entry) for seq, entry in enumerate(entries, 1)]
+
+
+def removed(*names: str) -> list[Change]:
+    return [Change(seq, "removed", mcp_id_of(name), None) for seq, name in enumerate(names, 1)]
+
+
+async def found(index: Index, keywords: str) -> list[str]:
+    """Return the names that the hits for `keywords` show."""
+    return [hit.name for hit in (await index.search(Query(keywords))).hits]
+
+
+async def walked(index: Index, keywords: str, limit: int) -> list[Hit]:
+    """Return the hits of all pages, each of at most `limit`."""
+    hits: list[Hit] = []
+    after: Place | None = None
+    while True:
+        page = await index.search(Query(keywords, limit, after))
+        assert len(page.hits) == limit or page.next is None
+        hits += page.hits
+        if page.next is None:
+            return hits
+        assert page.hits
+        after = page.next
+
+
+class IndexContract:
+    """Inherit it and say how an index is opened."""
+
+    async def open(self) -> Index:
+        """Return an index with nothing in it."""
+        raise NotImplementedError
+
+    @awaited
+    async def test_empty_index_finds_nothing(self) -> None:
+        index = await self.open()
+        assert len(index) == 0
+        assert await index.search(Query("mail")) == Page(())
+
+    @awaited
+    async def test_added_entry_is_found(self) -> None:
+        index = await self.open()
+        site = "https://mail.example"
+        await index.apply(added(an_entry("org.example/mail", "Reads letters", title="The Mail", websiteUrl=site)))
+        assert len(index) == 1
+        hit = Hit(mcp_id_of("org.example/mail"), "The Mail", "Reads letters", site)
+        assert await index.search(Query("letters")) == Page((hit,))
+
+    @awaited
+    async def test_changed_entry_is_found_by_its_new_words_only(self) -> None:
+        index = await self.open()
+        await index.apply(added(an_entry("org.example/post", "Reads letters"), an_entry("org.example/other")))
+        await index.apply(added(an_entry("org.example/post", "Sends parcels")))
+        assert len(index) == 2
+        assert await found(index, "letters") == []
+        assert [hit.brief for hit in (await index.search(Query("parcels"))).hits] == ["Sends parcels"]
+
+    @awaited
+    async def test_removed_entry_is_not_found(self) -> None:
+        index = await self.open()
+        await index.apply(added(an_entry("org.example/one", "letters"), an_entry("org.example/two", "letters")))
+        await index.apply(removed("org.example/one"))
+        assert len(index) == 1
+        assert await found(index, "letters") == ["org.example/two"]
+
+    @awaited
+    async def test_removed_entry_can_come_back(self) -> None:
+        index = await self.open()
+        await index.apply(added(an_entry("org.example/one", "letters")))
+        await index.apply(removed("org.example/one"))
+        assert len(index) == 0
+        await index.apply(added(an_entry("org.example/two", "parcels"), an_entry("org.example/one", "letters")))
+        assert await found(index, "letters") == ["org.example/one"]
+        assert await found(index, "parcels") == ["org.example/two"]
+
+    @awaited
+    async def test_changes_may_be_applied_again(self) -> None:
+        index = await self.open()
+        changes = [*added(an_entry("org.example/mail", "letters")), *removed("org.example/unknown")]
+        await index.apply(changes)
+        await index.apply(changes)
+        assert len(index) == 1
+        assert await found(index, "letters") == ["org.example/mail"]
+
+    @awaited
+    async def test_the_last_of_several_changes_of_an_entry_counts(self) -> None:
+        index = await self.open()
+        one, two = an_entry("org.example/one", "letters"), an_entry("org.example/two", "parcels")
+        changed = an_entry("org.example/two", "letters")
+        await index.apply([*added(one, two), *removed("org.example/one"), *added(changed)])
+        assert len(index) == 1
+        assert await found(index, "letters") == ["org.example/two"]
+        assert await found(index, "parcels") == []
+
+    @awaited
+    async def test_names_are_told_apart_by_case(self) -> None:
+        index = await self.open()
+        await index.apply(added(an_entry("org.example/Mail"), an_entry("org.example/mail")))
+        assert len(index) == 2
+        assert await found(index, "mail") == ["org.example/Mail", "org.example/mail"]
+        await index.apply(removed("org.example/Mail"))
+        assert await found(index, "mail") == ["org.example/mail"]
+
+    @awaited
+    async def test_each_change_is_a_new_generation(self) -> None:
+        index = await self.open()
+        generations = [index.generation]
+        for changes in (added(an_entry("org.example/mail")), removed("org.example/mail")):
+            await index.apply(changes)
+            generations.append(index.generation)
+        assert generations == sorted(set(generations))
+
+    @awaited
+    async def test_no_changes_change_nothing(self) -> None:
+        index = await self.open()
+        await index.apply(added(an_entry("org.example/mail")))
+        await index.apply([])
+        assert await found(index, "mail") == ["org.example/mail"]
+
+    @awaited
+    async def test_keywords_without_a_word_find_nothing(self) -> None:
+        index = await self.open()
+        await index.apply(added(an_entry("org.example/mail", "-._/ !? 🙂 \ud800")))
+        for keywords in ("", " \t\n", "-._/", "!?…。、", "\x00", "\ud800", "🙂"):
+            assert await index.search(Query(keywords)) == Page(())
+
+    @awaited
+    async def test_no_keywords_break_it(self) -> None:
+        index = await self.open()
+        await index.apply(added(*(an_entry(f"org.example/{n}", words) for n, words in enumerate(HOSTILE))))
+        for keywords in HOSTILE:
+            await index.search(Query(keywords))
+
+    @settings(max_examples=50, deadline=None, derandomize=True)
+    @given(text=st.text(st.characters(), max_size=256))  # type: ignore[arg-type]  # pytest-twisted awaits it
+    @awaited
+    async def test_no_text_breaks_it(self, text: str) -> None:
+        index = await self.open()
+        await index.apply(added(an_entry("org.example/mail", text)))
+        await index.search(Query(text))
+        assert await found(index, "mail") == ["org.example/mail"]
+
+    @awaited
+    async def test_equal_scores_come_in_the_order_of_their_names(self) -> None:
+        index = await self.open()
+        names = [f"org.example/{letter}" for letter in "dbaecf"]
+        for name in names:
+            await index.apply(added(an_entry(name, "letters", title="Mail")))
+        ids = [hit.mcp_id for hit in (await index.search(Query("letters"))).hits]
+        assert ids == [mcp_id_of(name) for name in sorted(names)]
+
+    @awaited
+    async def test_pages_of_equal_scores_join_without_a_seam(self) -> None:
+        index = await self.open()
+        names = [f"org.example/{n * 77 % 200:03}" for n in range(200)]
+        for batch in (names[:70], names[70:140], names[140:]):
+            await index.apply(added(*(an_entry(name, "letters", title="Mail") for name in batch)))
+        in_order = [mcp_id_of(name) for name in sorted(names)]
+        for limit in (1, 7, 50, 199, 200, 201):
+            assert [hit.mcp_id for hit in await walked(index, "letters", limit)] == in_order
+
+    @settings(max_examples=30, deadline=None, derandomize=True)
+    @given(  # type: ignore[arg-type]  # pytest-twisted awaits it
+        briefs=st.lists(some_words.map(" ".join), min_size=1, max_size=60),
+        keywords=some_words.map(" ".join),
+        limit=st.integers(1, 20),
+    )
+    @awaited
+    async def test_pages_join_without_a_seam(self, briefs: list[str], keywords: str, limit: int) -> None:
+        index = await self.open()
+        entries = [an_entry(f"org.example/{n * 77 % 101:03}", brief) for n, brief in enumerate(briefs)]
+        for start in range(0, len(entries), 25):
+            await index.apply(added(*entries[start : start + 25]))
+        await index.apply(removed(*(entry.name for entry in entries[::9])))
+        whole = await index.search(Query(keywords, 1000))
+        assert whole.next is None
+        assert len({hit.mcp_id for hit in whole.hits}) == len(whole.hits)
+        assert await walked(index, keywords, limit) == list(whole.hits)
+
+    @awaited
+    async def test_the_last_full_page_has_no_next(self) -> None:
+        index = await self.open()
+        await index.apply(added(*(an_entry(f"org.example/{n}", "letters") for n in range(4))))
+        first = await index.search(Query("letters", 2))
+        assert first.next is not None
+        assert (await index.search(Query("letters", 2, first.next))).next is None
+        assert (await index.search(Query("letters", 4))).next is None
+
+    @awaited
+    async def test_nothing_is_behind_the_last_place(self) -> None:
+        index = await self.open()
+        await index.apply(added(an_entry("org.example/mail", "letters")))
+        assert await index.search(Query("letters", 2, Place(0.0, ""))) == Page(())
+        assert len((await index.search(Query("letters", 2, Place(1e9, "")))).hits) == 1

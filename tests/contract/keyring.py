@@ -1,0 +1,207 @@
+"""What a KeyRing must do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from attrs import evolve
+from twisted.internet.task import Clock
+
+from directory_server.errors import BadInput, NotFound
+from directory_server.model import ApiKey
+from directory_server.ports import KeyRing
+
+from . import awaited
+
+DAY = 86_400.0
+
+
+class KeyRingContract:
+    """Inherit it and say how a key ring is opened."""
+
+    @pytest.fixture(autouse=True)
+    def _clock(self) -> None:
+        self.clock = Clock()
+        self.clock.advance(1_000_000)
+
+    async def keys(self, now: Callable[[], float]) -> KeyRing:
+        """Return a key ring; each call is another process with the same data."""
+        raise NotImplementedError
+
+    async def open(self) -> KeyRing:
+        return await self.keys(self.clock.seconds)
+
+    async def made(self, keys: KeyRing, label: str = "laptop") -> tuple[ApiKey, str]:
+        return await keys.create(label, limit=20, expires_at=None)
+
+    @awaited
+    async def test_makes_a_key_that_its_secret_opens(self) -> None:
+        keys = await self.open()
+        key, secret = await keys.create("laptop", limit=20, expires_at=2_000_000.0)
+        assert key == ApiKey(key.id, "laptop", secret[-4:], 20, 1_000_000.0, 2_000_000.0, None)
+        assert await keys.find(secret) == key
+
+    @awaited
+    async def test_keeps_an_unlimited_key_unlimited(self) -> None:
+        keys = await self.open()
+        key, secret = await keys.create("indexer", limit=None, expires_at=None)
+        assert key.limit is None
+        assert await keys.find(secret) == key
+
+    @awaited
+    async def test_gives_every_key_an_id_and_a_secret_of_its_own(self) -> None:
+        keys = await self.open()
+        made = [await self.made(keys) for _ in range(5)]
+        assert len({key.id for key, _ in made}) == 5
+        assert len({secret for _, secret in made}) == 5
+        assert all(key.id not in secret for key, secret in made)
+
+    @awaited
+    async def test_finds_nothing_by_what_is_no_secret(self) -> None:
+        keys = await self.open()
+        key, secret = await self.made(keys)
+        changed = secret[:10] + ("b" if secret[10] == "a" else "a") + secret[11:]
+        for wrong in ("", "mcpd_", secret[:-1], secret + "0", secret.upper(), changed, f" {secret}", "é" * 43, key.id):
+            assert await keys.find(wrong) is None
+
+    @pytest.mark.parametrize("label", ["", "   ", "a\nb", "a\x00", "a" * 101])
+    @awaited
+    async def test_refuses_a_label_that_cannot_be_shown(self, label: str) -> None:
+        with pytest.raises(BadInput, match="label: must be 1 to 100 printable characters"):
+            await (await self.open()).create(label, limit=20, expires_at=None)
+
+    @pytest.mark.parametrize("limit", [0, -1, 10**30])
+    @awaited
+    async def test_refuses_a_limit_that_is_none(self, limit: int) -> None:
+        with pytest.raises(BadInput, match="limit: must be 1 to"):
+            await (await self.open()).create("laptop", limit=limit, expires_at=None)
+
+    @pytest.mark.parametrize("expires_at", [0.0, 1_000_000.0, float("nan"), float("inf")])
+    @awaited
+    async def test_refuses_an_end_that_is_not_in_the_future(self, expires_at: float) -> None:
+        with pytest.raises(BadInput, match="expires_at: must be in the future"):
+            await (await self.open()).create("laptop", limit=20, expires_at=expires_at)
+
+    @awaited
+    async def test_keeps_no_key_that_it_refused(self) -> None:
+        keys = await self.open()
+        with pytest.raises(BadInput):
+            await keys.create("", limit=20, expires_at=None)
+        assert list(await keys.list()) == []
+
+    @awaited
+    async def test_lists_every_key_oldest_first(self) -> None:
+        keys = await self.open()
+        labels = ["first", "second", "third"]
+        for label in labels:
+            key, _ = await self.made(keys, label)
+        await keys.revoke(key.id)
+        assert [key.label for key in await keys.list()] == labels
+
+    @awaited
+    async def test_ends_a_key_when_it_expires(self) -> None:
+        keys = await self.open()
+        key, secret = await keys.create("laptop", limit=20, expires_at=self.clock.seconds() + DAY)
+        self.clock.advance(DAY - 1)
+        assert await keys.find(secret) == key
+        self.clock.advance(1)
+        assert await keys.find(secret) is None
+        assert await keys.live([key.id]) == set()
+        assert list(await keys.list()) == [key]
+
+    @awaited
+    async def test_revokes_a_key_in_every_process_at_once(self) -> None:
+        keys, elsewhere = await self.open(), await self.open()
+        key, secret = await self.made(keys)
+        assert await elsewhere.find(secret) == key
+        await keys.revoke(key.id)
+        assert await elsewhere.find(secret) is None
+        assert await elsewhere.live([key.id]) == set()
+
+    @awaited
+    async def test_revoking_again_keeps_the_first_time(self) -> None:
+        keys = await self.open()
+        key, _ = await self.made(keys)
+        revoked = evolve(key, revoked_at=self.clock.seconds())
+        await keys.revoke(key.id)
+        self.clock.advance(60)
+        await keys.revoke(key.id)
+        assert list(await keys.list()) == [revoked]
+
+    @awaited
+    async def test_names_the_key_that_is_not_there(self) -> None:
+        keys = await self.open()
+        with pytest.raises(NotFound, match="nosuchid"):
+            await keys.revoke("nosuchid")
+        with pytest.raises(NotFound, match="nosuchid"):
+            await keys.rotate("nosuchid", grace=0)
+
+    @awaited
+    async def test_rotates_a_secret_and_lets_the_old_one_have_its_grace(self) -> None:
+        keys = await self.open()
+        key, old = await self.made(keys)
+        rotated, new = await keys.rotate(key.id, grace=DAY)
+        assert rotated == evolve(key, last_four=new[-4:])
+        assert await keys.find(new) == await keys.find(old) == rotated
+        assert list(await keys.list()) == [rotated]
+        self.clock.advance(DAY)
+        assert await keys.find(old) is None
+        assert await keys.find(new) == rotated
+
+    @awaited
+    async def test_ends_the_old_secret_at_once_without_grace(self) -> None:
+        keys = await self.open()
+        key, old = await self.made(keys)
+        rotated, new = await keys.rotate(key.id, grace=0)
+        assert await keys.find(old) is None
+        assert await keys.find(new) == rotated
+
+    @awaited
+    async def test_never_lengthens_a_grace_that_was_given(self) -> None:
+        keys = await self.open()
+        key, first = await self.made(keys)
+        _, second = await keys.rotate(key.id, grace=60)
+        await keys.rotate(key.id, grace=DAY)
+        self.clock.advance(60)
+        assert await keys.find(first) is None
+        assert await keys.find(second) is not None
+
+    @awaited
+    async def test_ends_every_secret_of_a_revoked_key(self) -> None:
+        keys = await self.open()
+        key, old = await self.made(keys)
+        _, new = await keys.rotate(key.id, grace=DAY)
+        await keys.revoke(key.id)
+        assert await keys.find(old) is None
+        assert await keys.find(new) is None
+
+    @awaited
+    async def test_refuses_to_rotate_a_key_that_has_ended(self) -> None:
+        keys = await self.open()
+        revoked, _ = await self.made(keys)
+        await keys.revoke(revoked.id)
+        expired, _ = await keys.create("laptop", limit=20, expires_at=self.clock.seconds() + 1)
+        self.clock.advance(1)
+        with pytest.raises(BadInput, match=f"{revoked.id} is revoked"):
+            await keys.rotate(revoked.id, grace=0)
+        with pytest.raises(BadInput, match=f"{expired.id} has expired"):
+            await keys.rotate(expired.id, grace=0)
+
+    @pytest.mark.parametrize("grace", [-1.0, float("nan"), float("inf")])
+    @awaited
+    async def test_refuses_a_grace_that_is_none(self, grace: float) -> None:
+        keys = await self.open()
+        key, secret = await self.made(keys)
+        with pytest.raises(BadInput, match="grace: must be 0 or more seconds"):
+            await keys.rotate(key.id, grace=grace)
+        assert await keys.find(secret) == key
+
+    @awaited
+    async def test_says_which_of_many_keys_live(self) -> None:
+        keys = await self.open()
+        living = {(await self.made(keys))[0].id for _ in range(3)}
+        revoked, _ = await self.made(keys)
+        await keys.revoke(revoked.id)
+        assert await keys.live([*living, revoked.id, "nosuchid"]) == living
+        assert await keys.live([]) == set()

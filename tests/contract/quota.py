@@ -1,0 +1,144 @@
+"""What a Quota must do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from twisted.internet.task import Clock
+
+from directory_server.errors import QuotaExceeded
+from directory_server.model import Allowance
+from directory_server.ports import Quota
+
+from . import awaited
+
+
+async def refusal(quota: Quota, key_id: str, limit: int) -> Allowance:
+    with pytest.raises(QuotaExceeded) as caught:
+        await quota.charge(key_id, limit)
+    return caught.value.allowance
+
+
+class QuotaContract:
+    """Inherit it and say how a quota is opened."""
+
+    @pytest.fixture(autouse=True)
+    def _clock(self) -> None:
+        self.clock = Clock()
+        self.clock.advance(1_000_000)
+
+    async def quota(self, now: Callable[[], float]) -> Quota:
+        """Return a quota; each call is another process with the same data."""
+        raise NotImplementedError
+
+    async def open(self) -> Quota:
+        return await self.quota(self.clock.seconds)
+
+    @awaited
+    async def test_counts_down_and_then_refuses(self) -> None:
+        quota = await self.open()
+        left = [await quota.charge("k", 3) for _ in range(3)]
+        assert left == [Allowance(3, remaining, 3600) for remaining in (2, 1, 0)]
+        assert await refusal(quota, "k", 3) == Allowance(3, 0, 3600)
+
+    @awaited
+    async def test_gives_a_unit_back_when_it_is_an_hour_old_and_not_before(self) -> None:
+        quota = await self.open()
+        await quota.charge("k", 2)
+        self.clock.advance(1000)
+        await quota.charge("k", 2)
+        self.clock.advance(2599)
+        assert (await refusal(quota, "k", 2)).reset == 1
+        self.clock.advance(1)
+        assert await quota.charge("k", 2) == Allowance(2, 0, 1000)
+        assert (await refusal(quota, "k", 2)).reset == 1000
+
+    @awaited
+    async def test_rounds_up_so_that_waiting_that_long_is_enough(self) -> None:
+        quota = await self.open()
+        await quota.charge("k", 1)
+        self.clock.advance(10.25)
+        refused = await refusal(quota, "k", 1)
+        assert refused.reset == 3590
+        self.clock.advance(refused.reset)
+        await quota.charge("k", 1)
+
+    @awaited
+    async def test_does_not_record_what_it_refuses(self) -> None:
+        quota = await self.open()
+        await quota.charge("k", 1)
+        self.clock.advance(1800)
+        for _ in range(5):
+            await refusal(quota, "k", 1)
+        self.clock.advance(1800)
+        await quota.charge("k", 1)
+
+    @awaited
+    async def test_looks_without_spending(self) -> None:
+        quota = await self.open()
+        assert await quota.peek("k", 2) == Allowance(2, 2, 0)
+        await quota.charge("k", 2)
+        self.clock.advance(0.5)
+        assert await quota.peek("k", 2) == await quota.peek("k", 2) == Allowance(2, 1, 3600)
+        await quota.charge("k", 2)
+        assert await quota.peek("k", 2) == Allowance(2, 0, 3600)
+        self.clock.advance(3600)
+        assert await quota.peek("k", 2) == Allowance(2, 2, 0)
+
+    @awaited
+    async def test_counts_each_key_for_itself(self) -> None:
+        quota = await self.open()
+        await quota.charge("k", 1)
+        await refusal(quota, "k", 1)
+        assert await quota.charge("l", 1) == Allowance(1, 0, 3600)
+
+    @awaited
+    async def test_lets_an_unlimited_key_pass_and_records_nothing(self) -> None:
+        quota = await self.open()
+        for _ in range(3):
+            assert await quota.charge("k", None) == Allowance(None, None, 0)
+        assert await quota.peek("k", None) == Allowance(None, None, 0)
+        assert await quota.peek("k", 5) == Allowance(5, 5, 0)
+
+    @awaited
+    async def test_says_how_long_a_lowered_limit_refuses(self) -> None:
+        quota = await self.open()
+        for _ in range(5):
+            await quota.charge("k", 5)
+            self.clock.advance(100)
+        # Spent 500, 400, 300, 200 and 100 seconds ago; with a limit of 2 the one of 200 must come back.
+        assert await refusal(quota, "k", 2) == Allowance(2, 0, 3400)
+        assert await quota.peek("k", 2) == Allowance(2, 0, 3400)
+        self.clock.advance(3399)
+        await refusal(quota, "k", 2)
+        self.clock.advance(1)
+        assert (await quota.charge("k", 2)).remaining == 0
+
+    @awaited
+    async def test_heeds_a_raised_limit(self) -> None:
+        quota = await self.open()
+        await quota.charge("k", 1)
+        assert await quota.charge("k", 3) == Allowance(3, 1, 3600)
+
+    @awaited
+    async def test_is_one_quota_for_all_processes(self) -> None:
+        one, other = await self.open(), await self.open()
+        assert [(await quota.charge("k", 4)).remaining for quota in (one, other, one, other)] == [3, 2, 1, 0]
+        for quota in (one, other):
+            await refusal(quota, "k", 4)
+
+    @awaited
+    async def test_remembers_what_was_spent_before_a_restart(self) -> None:
+        await (await self.open()).charge("k", 1)
+        await refusal(await self.open(), "k", 1)
+
+    @awaited
+    async def test_stays_exact_with_a_clock_that_is_behind_anothers(self) -> None:
+        slow = await self.quota(lambda: self.clock.seconds() - 100)
+        fast = await self.open()
+        await fast.charge("k", 2)
+        await slow.charge("k", 2)
+        self.clock.advance(3599)
+        await refusal(fast, "k", 2)
+        await refusal(slow, "k", 2)

@@ -1,0 +1,206 @@
+"""What a Store must do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from directory_server.model import OFFICIAL, Change, Entry, mcp_id_of
+from directory_server.ports import Store
+
+from . import awaited
+
+NAME = "io.example/weather"
+
+
+def entry(name: str = NAME, version: str = "1.0.0", brief: str = "It rains.", **official: Any) -> Entry:
+    meta = {OFFICIAL: official} if official else {}
+    return Entry({"name": name, "version": version, "description": brief}, meta)
+
+
+def kinds(changes: Sequence[Change]) -> list[str]:
+    return [change.kind for change in changes]
+
+
+class StoreContract:
+    """Inherit it and say how a store is opened."""
+
+    async def store(self, sources: Sequence[str] = ()) -> Store:
+        """Return a store that shows `sources` in this order; each call is another process with the same data."""
+        raise NotImplementedError
+
+    @awaited
+    async def test_begins_empty(self) -> None:
+        store = await self.store()
+        assert await store.head() == 0
+        assert await store.count() == 0
+        assert await store.entry(mcp_id_of(NAME)) is None
+        assert list(await store.current("", 10)) == []
+        assert list(await store.changes(0, 10)) == []
+
+    @awaited
+    async def test_says_what_became_of_each_entry_in_order(self) -> None:
+        store = await self.store()
+        assert list(await store.publish("a", [entry("x/a"), entry("x/b")])) == ["added", "added"]
+        outcomes = await store.publish("a", [entry("x/c"), entry("x/b"), entry("x/a", brief="It snows.")])
+        assert list(outcomes) == ["added", "unchanged", "changed"]
+        assert list(await store.publish("a", [])) == []
+
+    @awaited
+    async def test_gives_back_what_was_published(self) -> None:
+        store = await self.store()
+        full = Entry({"name": NAME, "version": "1", "description": "雨", "odd": [None, 1.5, {"x": True}]}, {"y": {}})
+        await store.publish("a", [full])
+        assert await store.entry(full.mcp_id) == full
+
+    @awaited
+    async def test_keeps_quiet_about_what_did_not_change(self) -> None:
+        store = await self.store()
+        await store.publish("a", [Entry({"name": NAME, "version": "1", "description": ""})])
+        same = Entry({"description": "", "version": "1", "name": NAME})
+        assert list(await store.publish("a", [same])) == ["unchanged"]
+        assert await store.head() == 1
+
+    @awaited
+    async def test_logs_each_change_of_what_is_shown(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry(), entry("x/b")])
+        await store.publish("a", [entry(brief="It snows.")])
+        changes = await store.changes(0, 10)
+        assert kinds(changes) == ["added", "added", "changed"]
+        assert [change.mcp_id for change in changes] == [mcp_id_of(name) for name in (NAME, "x/b", NAME)]
+        seqs = [change.seq for change in changes]
+        assert seqs == sorted(set(seqs))
+        assert await store.head() == seqs[-1]
+
+    @awaited
+    async def test_reads_the_log_behind_a_place_and_no_further_than_asked(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry(f"x/{number}") for number in range(5)])
+        first, *_ = await store.changes(0, 10)
+        page = await store.changes(first.seq, 2)
+        assert [change.mcp_id for change in page] == [mcp_id_of("x/1"), mcp_id_of("x/2")]
+        assert list(await store.changes(await store.head(), 10)) == []
+
+    @awaited
+    async def test_gives_changes_with_the_entry_shown_now(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry(), entry("x/b")])
+        await store.publish("a", [entry(brief="It snows."), entry("x/b", status="deleted")])
+        shown = [change.entry for change in await store.changes(0, 10)]
+        assert shown == [entry(brief="It snows."), None, entry(brief="It snows."), None]
+
+    @awaited
+    async def test_shows_the_later_version_whichever_comes_first(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry(version="1.9.0")])
+        await store.publish("a", [entry(version="1.10.0")])
+        assert list(await store.publish("a", [entry(version="1.2.0")])) == ["added"]
+        assert await store.entry(mcp_id_of(NAME)) == entry(version="1.10.0")
+        assert kinds(await store.changes(0, 10)) == ["added", "changed"]
+
+    @awaited
+    async def test_logs_nothing_when_a_version_that_is_not_shown_changes(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry(version="1.0.0"), entry(version="2.0.0")])
+        head = await store.head()
+        assert list(await store.publish("a", [entry(version="1.0.0", brief="Old.")])) == ["changed"]
+        assert await store.head() == head
+
+    @awaited
+    async def test_shows_what_the_registry_calls_latest(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry(version="3.0.0", isLatest=False), entry(version="2.0.0", isLatest=True)])
+        shown = await store.entry(mcp_id_of(NAME))
+        assert shown is not None
+        assert shown.version == "2.0.0"
+
+    @awaited
+    async def test_shows_local_edits_then_the_sources_in_their_order_then_others_by_name(self) -> None:
+        store = await self.store(["second", "third"])
+        ranking = ["local", "second", "third", "alpha", "zeta"]
+        shown = []
+        for source in reversed(ranking):
+            await store.publish(source, [entry(brief=source)])
+            current = await store.entry(mcp_id_of(NAME))
+            assert current is not None
+            shown.append(current.brief)
+        assert shown == list(reversed(ranking))
+        for source in reversed(ranking[1:]):
+            await store.publish(source, [entry(version="2.0.0", brief=source)])
+        assert await store.entry(mcp_id_of(NAME)) == entry(brief="local")
+
+    @awaited
+    async def test_logs_nothing_when_another_source_says_the_same(self) -> None:
+        store = await self.store()
+        await store.publish("b", [entry()])
+        assert list(await store.publish("local", [entry()])) == ["added"]
+        assert await store.head() == 1
+        assert list(await store.publish("b", [entry(brief="It snows.")])) == ["changed"]
+        assert await store.entry(mcp_id_of(NAME)) == entry()
+        assert await store.head() == 1
+
+    @awaited
+    async def test_removes_what_its_registry_deleted_and_takes_it_back(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry(status="active"), entry("x/b")])
+        await store.publish("a", [entry(status="deleted")])
+        assert await store.entry(mcp_id_of(NAME)) is None
+        assert await store.count() == 1
+        await store.publish("a", [entry(status="deleted", statusMessage="Gone.")])
+        await store.publish("a", [entry(status="active")])
+        assert await store.entry(mcp_id_of(NAME)) == entry(status="active")
+        assert await store.count() == 2
+        assert kinds(await store.changes(0, 10)) == ["added", "added", "removed", "added"]
+
+    @awaited
+    async def test_never_mentions_what_came_deleted(self) -> None:
+        store = await self.store()
+        assert list(await store.publish("a", [entry(status="deleted")])) == ["added"]
+        assert await store.head() == 0
+        await store.publish("a", [entry(status="active")])
+        assert kinds(await store.changes(0, 10)) == ["added"]
+
+    @awaited
+    async def test_takes_one_name_twice_in_a_batch(self) -> None:
+        store = await self.store()
+        batch = [entry(version="1.0.0"), entry(version="2.0.0"), entry(version="2.0.0", brief="It snows.")]
+        assert list(await store.publish("a", batch)) == ["added", "added", "changed"]
+        assert await store.entry(mcp_id_of(NAME)) == batch[-1]
+        assert kinds(await store.changes(0, 10)) == ["added", "changed", "changed"]
+        assert await store.count() == 1
+
+    @awaited
+    async def test_tells_names_apart_by_case(self) -> None:
+        store = await self.store()
+        lower, upper = entry("x/weather"), entry("x/Weather")
+        assert list(await store.publish("a", [lower, upper])) == ["added", "added"]
+        assert await store.count() == 2
+        assert await store.entry(lower.mcp_id) == lower
+        assert await store.entry(upper.mcp_id) == upper
+
+    @awaited
+    async def test_pages_what_is_shown_in_the_order_of_ids(self) -> None:
+        store = await self.store()
+        entries = [entry(f"x/{number}") for number in range(7)]
+        await store.publish("a", entries)
+        await store.publish("a", [entry("x/3", status="deleted"), entry("x/4", brief="It snows.")])
+        pages: list[Change] = []
+        after = ""
+        while page := await store.current(after, 4):
+            assert len(page) <= 4
+            pages += page
+            after = page[-1].mcp_id
+        ids = [change.mcp_id for change in pages]
+        assert ids == sorted(each.mcp_id for each in entries if each.name != "x/3")
+        log = {change.mcp_id: change for change in await store.changes(0, 20)}
+        assert pages == [log[mcp_id] for mcp_id in ids]
+
+    @awaited
+    async def test_is_one_store_for_all_processes(self) -> None:
+        one, other = await self.store(), await self.store()
+        await one.publish("a", [entry("x/a")])
+        await other.publish("a", [entry("x/b")])
+        for store in (one, other):
+            assert await store.count() == 2
+            assert [change.mcp_id for change in await store.changes(0, 9)] == [mcp_id_of("x/a"), mcp_id_of("x/b")]

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from twisted.internet.task import Clock
+from twisted.logger import LogEvent
+
+from directory_server.embedded import Database, DataVersionBus, SqliteKeyRing, SqliteStore, finished, inline
+from directory_server.errors import Unavailable
+
+from ..contract.bus import BusContract
+from ..contract.store import entry
+from .conftest import Open
+
+
+class TestDataVersionBus(BusContract):
+    @pytest.fixture(autouse=True)
+    def _running(self, open_database: Open) -> Iterator[None]:
+        self.clock = Clock()
+        self._service = DataVersionBus(open_database("directory"), self.clock)
+        self._store = SqliteStore(open_database("directory"), inline)
+        self._written = 0
+        self._service.startService()
+        yield
+        self._service.stopService()
+
+    async def bus(self) -> DataVersionBus:
+        return self._service
+
+    async def write(self) -> None:
+        self._written += 1
+        await self._store.publish("a", [entry(f"x/{self._written}")])
+
+    async def second(self) -> None:
+        self.clock.pump([0.25] * 4)
+
+
+@pytest.fixture
+def database(open_database: Open) -> Database:
+    return open_database("directory")
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def bus(database: Database, clock: Clock) -> Iterator[DataVersionBus]:
+    bus = DataVersionBus(database, clock, interval=1.0)
+    yield bus
+    bus.stopService()
+
+
+def test_wakes_for_new_and_revoked_keys(bus: DataVersionBus, clock: Clock, open_database: Open) -> None:
+    woken: list[None] = []
+    keys = SqliteKeyRing(open_database("directory"), clock.seconds)
+    bus.startService()
+    bus.subscribe(lambda: woken.append(None))
+    key, _ = finished(keys.create("laptop", limit=20, expires_at=None))
+    clock.advance(1)
+    assert len(woken) == 1
+    finished(keys.revoke(key.id))
+    clock.advance(1)
+    assert len(woken) == 2
+
+
+def test_wakes_once_when_it_starts(bus: DataVersionBus, clock: Clock) -> None:
+    woken: list[None] = []
+    bus.subscribe(lambda: woken.append(None))
+    assert woken == []
+    bus.startService()
+    clock.advance(1)
+    assert len(woken) == 1
+
+
+def test_leaves_nothing_running_when_it_stops(bus: DataVersionBus, clock: Clock) -> None:
+    bus.startService()
+    assert clock.getDelayedCalls()
+    bus.stopService()
+    assert not clock.getDelayedCalls()
+    assert not bus.running
+
+
+def test_logs_a_run_of_failures_once_and_goes_on(
+    bus: DataVersionBus,
+    clock: Clock,
+    database: Database,
+    open_database: Open,
+    logged_failures: list[LogEvent],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    woken: list[None] = []
+    store = SqliteStore(open_database("directory"), inline)
+    bus.startService()
+    bus.subscribe(lambda: woken.append(None))
+
+    def unavailable() -> None:
+        raise Unavailable("The disk is away.")
+
+    for failed_runs in (1, 2):
+        monkeypatch.setattr(database, "connection", unavailable)
+        finished(store.publish("a", [entry(version=f"{failed_runs}.0.0")]))
+        clock.pump([1.0] * 3)
+        assert len(woken) == failed_runs - 1
+        assert [event["log_failure"].type for event in logged_failures] == [Unavailable] * failed_runs
+        monkeypatch.undo()
+        clock.advance(1)
+        assert len(woken) == failed_runs
+    logged_failures.clear()

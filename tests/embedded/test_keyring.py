@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from directory_server.embedded import Database, SqliteKeyRing, finished
+from directory_server.errors import Unavailable
+
+from ..contract.keyring import KeyRingContract
+from .conftest import Open
+
+
+class TestSqliteKeyRing(KeyRingContract):
+    @pytest.fixture(autouse=True)
+    def _databases(self, open_database: Open) -> None:
+        self._open = open_database
+
+    async def keys(self, now: Callable[[], float]) -> SqliteKeyRing:
+        return SqliteKeyRing(self._open("directory"), now)
+
+
+@pytest.fixture
+def database(open_database: Open) -> Database:
+    return open_database("directory")
+
+
+@pytest.fixture
+def keys(database: Database) -> SqliteKeyRing:
+    return SqliteKeyRing(database, lambda: 1_000_000.0)
+
+
+def test_makes_secrets_and_ids_of_one_form(keys: SqliteKeyRing) -> None:
+    key, secret = finished(keys.create("laptop", limit=20, expires_at=None))
+    assert re.fullmatch(r"mcpd_[0-9A-Za-z]{38}", secret)
+    assert re.fullmatch(r"[2-9a-km-z]{8}", key.id)
+
+
+def test_refuses_a_mistyped_secret_without_the_database(database: Database, keys: SqliteKeyRing) -> None:
+    _, secret = finished(keys.create("laptop", limit=20, expires_at=None))
+    database.close()
+    with pytest.raises(Unavailable):
+        finished(keys.find(secret))
+    for place in range(5, len(secret)):
+        mistyped = secret[:place] + ("x" if secret[place] != "x" else "y") + secret[place + 1 :]
+        assert finished(keys.find(mistyped)) is None
+
+
+def test_never_keeps_a_secret(database: Database, keys: SqliteKeyRing) -> None:
+    _, secret = finished(keys.create("laptop", limit=20, expires_at=None))
+    database.close()
+    kept = b"".join(file.read_bytes() for file in database.path.parent.glob("directory.db*"))
+    assert b"laptop" in kept
+    assert secret[:-4].encode() not in kept
+    assert secret[5:20].encode() not in kept

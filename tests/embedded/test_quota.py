@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from twisted.internet.task import Clock
+
+from directory_server.embedded import Database, SqliteQuota, _quota, finished
+from directory_server.errors import QuotaExceeded, Unavailable
+from directory_server.model import Allowance
+
+from ..contract.quota import QuotaContract
+from .conftest import Open
+
+
+class TestSqliteQuota(QuotaContract):
+    @pytest.fixture(autouse=True)
+    def _databases(self, open_database: Open) -> None:
+        self._open = open_database
+
+    async def quota(self, now: Callable[[], float]) -> SqliteQuota:
+        return SqliteQuota(self._open("quota"), now)
+
+
+@pytest.fixture
+def database(open_database: Open) -> Database:
+    return open_database("quota")
+
+
+@pytest.fixture
+def clock() -> Clock:
+    clock = Clock()
+    clock.advance(1_000_000)
+    return clock
+
+
+@pytest.fixture
+def quota(database: Database, clock: Clock) -> SqliteQuota:
+    return SqliteQuota(database, clock.seconds)
+
+
+def rows(database: Database) -> dict[str, int]:
+    with database.connection() as connection:
+        return dict(connection.execute("SELECT key, count(*) FROM spent GROUP BY key"))
+
+
+def spend(quota: SqliteQuota, key_id: str, times: int = 1) -> None:
+    for _ in range(times):
+        finished(quota.charge(key_id, 1_000_000))
+
+
+def test_takes_units_of_the_future_for_spent_now_when_it_settles(quota: SqliteQuota, database: Database) -> None:
+    spend(quota, "k", 2)
+    earlier = SqliteQuota(database, lambda: 900_000.0)
+    finished(earlier.settle())
+    assert finished(earlier.peek("k", 2)) == Allowance(2, 0, 3600)
+    later = SqliteQuota(database, lambda: 903_600.0)
+    assert finished(later.charge("k", 2)) == Allowance(2, 1, 3600)
+
+
+def test_leaves_units_of_the_past_alone_when_it_settles(quota: SqliteQuota, clock: Clock) -> None:
+    spend(quota, "k", 2)
+    clock.advance(100)
+    finished(quota.settle())
+    assert finished(quota.peek("k", 2)).reset == 3500
+
+
+def test_prunes_what_is_out_of_the_window_and_nothing_else(
+    quota: SqliteQuota, database: Database, clock: Clock
+) -> None:
+    spend(quota, "a", 3)
+    spend(quota, "b", 2)
+    clock.advance(1800)
+    spend(quota, "b", 1)
+    quota.prune()
+    assert rows(database) == {"a": 3, "b": 3}
+    clock.advance(1799)
+    quota.prune()
+    assert rows(database) == {"a": 3, "b": 3}
+    clock.advance(1)
+    quota.prune()
+    assert rows(database) == {"b": 1}
+    assert finished(quota.charge("b", 2)).remaining == 0
+
+
+def test_prunes_some_keys_at_a_time_and_all_in_turn(quota: SqliteQuota, database: Database, clock: Clock) -> None:
+    for key in "bcde":
+        spend(quota, key)
+    clock.advance(3600)
+    for key in "ab":
+        spend(quota, key)
+    quota.prune(keys=3)
+    assert rows(database) == {"a": 1, "b": 1, "d": 1, "e": 1}
+    quota.prune(keys=3)
+    assert rows(database) == {"a": 1, "b": 1}
+    clock.advance(3600)
+    quota.prune(keys=3)
+    assert rows(database) == {}
+
+
+def test_prunes_some_rows_at_a_time(
+    quota: SqliteQuota, database: Database, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_quota, "PRUNED", 4)
+    spend(quota, "a", 6)
+    spend(quota, "b", 3)
+    clock.advance(3600)
+    quota.prune()
+    assert rows(database) == {"a": 2, "b": 3}
+    quota.prune()
+    assert rows(database) == {"b": 1}
+    quota.prune()
+    assert rows(database) == {}
+
+
+def test_prunes_the_next_time_what_it_cannot_now(
+    quota: SqliteQuota, database: Database, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unavailable() -> None:
+        raise Unavailable("The disk is away.")
+
+    spend(quota, "a")
+    clock.advance(3600)
+    with monkeypatch.context() as away:
+        away.setattr(database, "transaction", unavailable)
+        quota.prune()
+    assert rows(database) == {"a": 1}
+    quota.prune()
+    assert rows(database) == {}
+
+
+def test_spends_nothing_when_the_disk_is_full(quota: SqliteQuota, database: Database) -> None:
+    with database.connection() as connection:
+        connection.execute("PRAGMA max_page_count = 1")
+    admitted: list[Allowance] = []
+    with pytest.raises(Unavailable, match=r"quota\.db cannot be used now: the disk is full"):
+        admitted.extend(finished(quota.charge("k", 1000)) for _ in range(1000))
+    assert rows(database) == {"k": len(admitted)}
+
+
+def test_is_unavailable_once_closed(quota: SqliteQuota, database: Database) -> None:
+    database.close()
+    with pytest.raises(Unavailable):
+        finished(quota.charge("k", 1))
+
+
+def test_looks_at_a_few_rows_however_many_were_spent(quota: SqliteQuota, database: Database) -> None:
+    def steps() -> int:
+        ticks: list[None] = []
+        with database.connection() as connection:
+            connection.set_progress_handler(lambda: ticks.append(None), 1)
+            spend(quota, "k")
+            connection.set_progress_handler(None, 0)
+        return len(ticks)
+
+    spend(quota, "k", 10)
+    few = steps()
+    spend(quota, "k", 3000)
+    assert steps() == few
+
+
+def test_refuses_at_a_large_limit(quota: SqliteQuota) -> None:
+    for _ in range(1000):
+        finished(quota.charge("k", 1000))
+    with pytest.raises(QuotaExceeded):
+        finished(quota.charge("k", 1000))
+
+
+CHARGER = """
+    import sys, time
+    from pathlib import Path
+    from directory_server.embedded import Database, SqliteQuota, finished
+    from directory_server.errors import QuotaExceeded
+
+    print(flush=True)
+    sys.stdin.readline()
+    quota = SqliteQuota(Database(Path(sys.argv[1]), "quota"), time.time)
+    admitted = 0
+    for _ in range(200):
+        try:
+            finished(quota.charge("k", 300))
+            admitted += 1
+        except QuotaExceeded:
+            pass
+    print(admitted)
+"""
+
+
+@pytest.mark.process
+def test_is_exact_between_real_processes_that_start_together(tmp_path: Path) -> None:
+    chargers = [
+        subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(CHARGER), str(tmp_path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+    for charger in chargers:
+        assert charger.stdout is not None
+        charger.stdout.readline()
+    for charger in chargers:
+        assert charger.stdin is not None
+        charger.stdin.write("\n")
+        charger.stdin.flush()
+    admitted = [int(charger.communicate()[0]) for charger in chargers]
+    assert sum(admitted) == 300

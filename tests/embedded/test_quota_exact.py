@@ -1,0 +1,149 @@
+"""The quota is exact in any window, whatever processes, restarts and clocks do."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from attrs import define
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from directory_server.embedded import Database, SqliteQuota, finished
+from directory_server.errors import QuotaExceeded
+from directory_server.model import Allowance
+
+WINDOW = 3600
+START = 1_000_000_000.0
+
+# Around the window's edges, where mistakes live, and anywhere else.
+SPANS = st.sampled_from([0.0, 0.25, 1.0, 1199.75, 1200.0, 1800.0, 3599.75, 3600.0]) | st.floats(0, 2 * WINDOW)
+
+
+def charged(quota: SqliteQuota, key_id: str, limit: int) -> tuple[bool, Allowance]:
+    try:
+        return True, finished(quota.charge(key_id, limit))
+    except QuotaExceeded as refused:
+        return False, refused.allowance
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(
+    limit=st.integers(1, 4),
+    charges=st.lists(st.tuples(SPANS, st.integers(0, 1), st.booleans()), max_size=25),
+)
+def test_admits_exactly_the_limit_in_any_hour(limit: int, charges: list[tuple[float, int, bool]]) -> None:
+    now, admitted = START, list[float]()
+    with TemporaryDirectory() as folder:
+        databases = [Database(Path(folder), "quota") for _ in range(2)]
+        quotas = [SqliteQuota(database, lambda: now) for database in databases]
+        for span, process, prune in charges:
+            now += span
+            if prune:
+                quotas[process].prune()
+            last_hour = sum(now - WINDOW < at for at in admitted)
+            if charged(quotas[process], "k", limit)[0]:
+                assert last_hour < limit
+                admitted.append(now)
+            else:
+                assert last_hour == limit
+        for database in databases:
+            database.close()
+
+
+@define
+class Unit:
+    """A unit that was admitted; `back` once any process's clock has seen it leave the window."""
+
+    at: float
+    back: bool = False
+
+
+class Processes(RuleBasedStateMachine):
+    """Two processes, the second with a clock that lags, and restarts at which the machine's clock may be set.
+
+    What the clocks agree on must be exact. A unit that was back before the clock was set back may count again or
+    not, as it may have been pruned.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = TemporaryDirectory()
+        self.units: dict[str, list[Unit]] = {"a": [], "b": []}
+        self.wall = START
+        self.databases: list[Database] = []
+
+    @initialize(lag=st.sampled_from([0.0, 0.5, 60.0]))
+    def start(self, lag: float) -> None:
+        self.lag = lag
+        self._open()
+
+    @rule(span=SPANS)
+    def wait(self, span: float) -> None:
+        self.wall += span
+        self._see()
+
+    @rule(process=st.integers(0, 1), key=st.sampled_from("ab"), limit=st.sampled_from([1, 2, 3, 3, 3, 5]))
+    def charge(self, process: int, key: str, limit: int) -> None:
+        units, now = self.units[key], self._now(process)
+        present = max([now, *(unit.at for unit in units if not unit.back)])
+        possible = sorted(unit.at for unit in units if unit.at > present - WINDOW)
+        certain = sorted(unit.at for unit in units if unit.at > present - WINDOW and not unit.back)
+        admitted, allowance = charged(self.quotas[process], key, limit)
+        if not admitted:
+            assert len(possible) >= limit
+            if possible == certain:
+                assert allowance.reset == math.ceil(certain[-limit] + WINDOW - now)
+            assert allowance.remaining == 0
+        else:
+            assert len(certain) < limit
+            assert allowance.remaining is not None
+            assert limit - len(possible) <= allowance.remaining + 1 <= limit - len(certain)
+            if possible == certain:
+                assert allowance.reset == math.ceil(min([*certain, present]) + WINDOW - now)
+            units.append(Unit(present))
+            self._see()
+
+    @rule(process=st.integers(0, 1), keys=st.integers(1, 3))
+    def prune(self, process: int, keys: int) -> None:
+        self.quotas[process].prune(keys)
+
+    @rule(step=st.sampled_from([0.0, 0.0, 5.0, -5.0, 4000.0, -1800.0, -4000.0]))
+    def restart(self, step: float) -> None:
+        self.wall += step
+        self._close()
+        self._open()
+
+    def teardown(self) -> None:
+        self._close()
+        self.folder.cleanup()
+
+    def _open(self) -> None:
+        self.databases = [Database(Path(self.folder.name), "quota") for _ in range(2)]
+        self.quotas = [
+            SqliteQuota(self.databases[0], lambda: self._now(0)),
+            SqliteQuota(self.databases[1], lambda: self._now(1)),
+        ]
+        finished(self.quotas[0].settle())
+        for units in self.units.values():
+            for unit in units:
+                unit.at = min(unit.at, self.wall)
+        self._see()
+
+    def _close(self) -> None:
+        for database in self.databases:
+            database.close()
+
+    def _now(self, process: int) -> float:
+        return self.wall - self.lag * process
+
+    def _see(self) -> None:
+        for units in self.units.values():
+            for unit in units:
+                unit.back = unit.back or unit.at <= self.wall - WINDOW
+
+
+TestProcesses = Processes.TestCase
+TestProcesses.settings = settings(derandomize=True, deadline=None, max_examples=50, stateful_step_count=25)

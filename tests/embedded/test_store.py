@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from directory_server import wire
+from directory_server.embedded import Database, SqliteStore, finished, inline
+from directory_server.errors import Unavailable
+
+from ..contract.store import StoreContract, entry
+from .conftest import Open
+
+
+class TestSqliteStore(StoreContract):
+    @pytest.fixture(autouse=True)
+    def _databases(self, open_database: Open) -> None:
+        self._open = open_database
+
+    async def store(self, sources: Sequence[str] = ()) -> SqliteStore:
+        return SqliteStore(self._open("directory"), inline, sources)
+
+
+def test_offloads_what_takes_long_and_nothing_else(open_database: Open) -> None:
+    offloaded = []
+
+    async def offload(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        offloaded.append(function)
+        return function(*args, **kwargs)
+
+    store = SqliteStore(open_database("directory"), offload)
+    finished(store.publish("a", [entry()]))
+    finished(store.current("", 1))
+    finished(store.changes(0, 1))
+    assert len(offloaded) == 3
+    finished(store.entry(entry().mcp_id))
+    finished(store.head())
+    finished(store.count())
+    assert len(offloaded) == 3
+
+
+def test_writes_nothing_at_all_for_what_did_not_change(open_database: Open) -> None:
+    store = SqliteStore(open_database("directory"), inline)
+    finished(store.publish("a", [entry()]))
+    with open_database("directory").connection() as elsewhere:
+        before = elsewhere.execute("PRAGMA data_version").fetchone()
+        finished(store.publish("a", [entry()]))
+        assert elsewhere.execute("PRAGMA data_version").fetchone() == before
+
+
+def test_keeps_nothing_of_a_batch_that_the_disk_has_no_room_for(open_database: Open) -> None:
+    database = open_database("directory")
+    store = SqliteStore(database, inline)
+    finished(store.publish("a", [entry("x/before")]))
+    with database.connection() as connection:
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages + 4}")
+    batch = [entry(f"x/{number}", brief="It rains. " * 100) for number in range(100)]
+    with pytest.raises(Unavailable, match=r"directory\.db cannot be used now: the disk is full"):
+        finished(store.publish("a", batch))
+    for each in (store, SqliteStore(open_database("directory"), inline)):
+        assert finished(each.count()) == finished(each.head()) == 1
+        assert finished(each.entry(batch[0].mcp_id)) is None
+    with database.connection() as connection:
+        connection.execute("PRAGMA max_page_count = 1000000")
+    assert finished(store.publish("a", batch)) == ["added"] * 100
+
+
+def test_answers_again_what_it_shows_after_its_order_of_sources_changed(open_database: Open) -> None:
+    one = SqliteStore(open_database("directory"), inline, ["b"])
+    finished(one.publish("a", [entry(brief="a")]))
+    finished(one.publish("b", [entry(brief="b")]))
+    other = SqliteStore(open_database("directory"), inline, ["a"])
+    finished(other.publish("b", [entry(version="0.1.0")]))
+    assert finished(other.entry(entry().mcp_id)) == entry(brief="a")
+
+
+PUBLISHER = """
+    import sys
+    from itertools import count
+    from pathlib import Path
+    from directory_server.embedded import Database, SqliteStore, finished, inline
+    from directory_server.model import Entry
+
+    store = SqliteStore(Database(Path(sys.argv[1]), "directory"), inline)
+    for batch in count():
+        server = {"version": "1.0.0", "description": "It rains. " * 50}
+        finished(store.publish("a", [Entry({"name": f"x/{batch}-{n}", **server}) for n in range(50)]))
+        print(batch, flush=True)
+"""
+
+
+@pytest.mark.process
+def test_keeps_whole_batches_of_a_process_that_is_killed(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(PUBLISHER), str(tmp_path)], stdout=subprocess.PIPE, text=True
+    ) as publisher:
+        assert publisher.stdout is not None
+        kept = [line for line, _ in zip(publisher.stdout, range(10), strict=False)]
+        publisher.send_signal(signal.SIGKILL)
+    assert len(kept) == 10
+    database = Database(tmp_path, "directory")
+    store = SqliteStore(database, inline)
+    count = finished(store.count())
+    assert count >= 500
+    assert count % 50 == 0
+    assert finished(store.head()) == len(finished(store.current("", 100_000))) == count
+    with database.connection() as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    database.close()
+
+
+def test_keeps_the_real_catalogue(open_database: Open, shared_data: Path) -> None:
+    pages = sorted((shared_data / "registry_pages").glob("*.json"))
+    entries = [wire.decode_entry(each) for page in pages for each in wire.decode(page.read_bytes())["servers"]]
+    store = SqliteStore(open_database("directory"), inline)
+    outcomes = finished(store.publish("official", entries))
+    assert "unchanged" not in outcomes
+    assert finished(store.publish("official", entries)) == ["unchanged"] * len(entries)
+    assert finished(store.count()) == len({each.name for each in entries if each.official.get("status") != "deleted"})
+    for each in entries[:50]:
+        assert finished(store.entry(each.mcp_id)) == each
