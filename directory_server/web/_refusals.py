@@ -79,10 +79,8 @@ def rest_body(refused: Refusal) -> dict[str, str]:
 
 def _headers(error: errors.DirectoryError) -> dict[str, str]:
     match error:
-        case errors.Unauthorized():
+        case errors.Unauthorized() | errors.QuotaExceeded():
             return {"WWW-Authenticate": REALM}
-        case errors.QuotaExceeded():
-            return {"WWW-Authenticate": REALM, "Retry-After": str(error.allowance.reset)}
         case errors.Unavailable():
             return {"Retry-After": "1"}
         case _:

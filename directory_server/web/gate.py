@@ -33,6 +33,7 @@ class Visit:
             allowance = await self._quota.charge(self.caller.key_id, self.caller.limit)
         except QuotaExceeded as error:
             self._show(error.allowance)
+            self._request.setHeader("Retry-After", str(error.allowance.reset))
             raise
         self._show(allowance)
 

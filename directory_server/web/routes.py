@@ -77,4 +77,9 @@ class Routes:
     @app.handle_errors(Exception)  # type: ignore[arg-type]  # Klein's type leaves no room for self
     def refuse(self, request: Request, failure: Failure) -> bytes:
         """Answer what a handler raised."""
-        return refuse(request, failure, rpc_body if request.path == MCP_PATH else rest_body)
+        return refused(request, failure)
+
+
+def refused(request: Request, failure: Failure) -> bytes:
+    """Answer a request that failed, in the form of the door that it came to."""
+    return refuse(request, failure, rpc_body if request.path == MCP_PATH else rest_body)

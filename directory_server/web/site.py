@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from io import BytesIO
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
@@ -17,12 +16,12 @@ from twisted.web.server import Request, Site
 
 from ..errors import DirectoryError, Forbidden, TooLarge
 from ._headers import value as header
-from ._refusals import refuse, rest_body
+from .routes import refused
 
 MAX_BODY = 64 * 1024
 """Bytes of a request's body that are kept."""
 
-_CORS_METHODS = "GET, HEAD, POST, OPTIONS"
+_CORS_METHODS = "GET, HEAD, POST, DELETE, OPTIONS"
 _CORS_REQUEST_HEADERS = (
     "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name"
 )
@@ -47,7 +46,7 @@ class Origins:
         """Raise Forbidden for a request to another name or from a page elsewhere (MCP 2025-11-25, Security Warning)."""
         if self.hosts and _host_name(host) not in self.hosts:
             raise Forbidden(f"This server does not answer to the name {host[:100]!r}.", code="forbidden_host")
-        if origin is not None and origin not in self.origins and urlsplit(origin).netloc.lower() != host.lower():
+        if origin is not None and origin not in self.origins and origin.partition("://")[2].lower() != host.lower():
             raise Forbidden(f"Pages of {origin[:100]!r} may not ask this server.", code="forbidden_origin")
 
 
@@ -93,7 +92,7 @@ class _Refused(Resource):
     isLeaf = True
 
     def render(self, request: Request) -> bytes:
-        return refuse(request, self._failure, rest_body)
+        return refused(request, self._failure)
 
 
 class DirectorySite(Site):

@@ -41,7 +41,8 @@ def message(value: Any) -> Message:
         raise _invalid("method: is required in a request; result or error in a response")
     if not isinstance(value["method"], str):
         raise _invalid("method: must be a string")
-    params = value.get("params", {})
+    # Some clients write null for what they leave out.
+    params = {} if value.get("params") is None else value["params"]
     if not isinstance(params, dict):
         raise _invalid("params: must be an object")
     return Message(value["method"], identity, params)

@@ -143,6 +143,12 @@ def test_over_quota_is_a_result_that_says_when_to_try_again(server: Server) -> N
     told = json.loads(answer.json["result"]["content"][0]["text"])
     assert (told["error"], told["retry_after"]) == ("rate_limited", 3000)
     assert "3000 seconds" in told["message"]
+    assert answer.headers["Retry-After"] == "3000"
+
+
+def test_null_is_as_good_as_nothing(server: Server) -> None:
+    assert server.post({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": None}).json["result"]["tools"]
+    assert "keywords: is required" in server.call("search_mcp", None)["content"][0]["text"]
 
 
 @pytest.mark.parametrize(
@@ -221,7 +227,7 @@ def test_without_a_key_the_answer_is_jsonrpc_and_names_no_oauth(server: Server) 
     assert answer.status == 401
     assert answer.headers["WWW-Authenticate"] == 'Bearer realm="MCP directory"'
     assert answer.json["jsonrpc"] == "2.0"
-    assert answer.json["id"] is None
+    assert (answer.json["id"], answer.json["error"]["code"]) == (None, -32600)
     assert "Authorization: Bearer" in answer.json["error"]["message"]
 
 
@@ -253,7 +259,7 @@ def test_another_content_type_is_415(server: Server) -> None:
 
 def test_a_body_over_the_limit_is_413(server: Server) -> None:
     answer = server.post(request("ping", {"x": "a" * 70_000}))
-    assert (answer.status, answer.json["error"]) == (413, "too_large")
+    assert (answer.status, answer.json["error"]["data"], answer.json["id"]) == (413, {"error": "too_large"}, None)
     exactly = server.post(json.dumps(request("ping")).encode().ljust(65_536))
     assert exactly.status == 200
 

@@ -46,8 +46,14 @@ def test_the_tools(server: Server) -> None:
     called = ask(server, "tools/call", {"name": "search_mcp", "arguments": {"keywords": "postgres"}})
     assert called.json["id"] == "m1"
     assert called.json["result"]["resultType"] == "complete"
+    assert called.json["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "directory-server"
     assert called.json["result"]["structuredContent"]["count"] == 1
     assert called.headers["X-RateLimit-Remaining"] == "19"
+
+
+def test_a_foreign_cursor_is_400(server: Server) -> None:
+    answer = ask(server, "tools/list", {"cursor": "x"})
+    assert (answer.status, answer.json["error"]["code"]) == (400, -32602)
 
 
 def test_bad_arguments_are_a_result(server: Server) -> None:

@@ -37,6 +37,11 @@ def test_hosts_that_are_not(server: Server, host: str) -> None:
     assert (answer.status, answer.json["error"]) == (403, "forbidden_host")
 
 
+def test_the_mcp_door_refuses_in_its_own_form(server: Server) -> None:
+    answer = server.post({"jsonrpc": "2.0", "id": 1, "method": "ping"}, headers={"Origin": "https://evil.example"})
+    assert (answer.status, answer.json["id"], answer.json["error"]["code"]) == (403, None, -32600)
+
+
 @pytest.mark.parametrize(
     ("origin", "status"),
     [
@@ -46,6 +51,8 @@ def test_hosts_that_are_not(server: Server, host: str) -> None:
         ("https://evil.example", 403),
         ("http://localhost:9", 403),
         ("null", 403),
+        ("http://[", 403),
+        ("\xff", 403),
     ],
 )
 def test_pages_of_which_origins_may_ask(server: Server, origin: str, status: int) -> None:

@@ -71,10 +71,10 @@ class Mcp:
             if request.method == b"HEAD":
                 request.setHeader("Content-Type", "text/event-stream")
                 return b""
+            await visit.show()
             if self._hub.full(visit.caller.key_id):
                 # 405 alone makes every client go on without a stream.
                 return _not_here(request, "POST", "This key has as many streams open as it may.")
-            await visit.show()
             await self._hub.hold(request, visit.caller.key_id)
             return None
 
@@ -130,8 +130,8 @@ class Mcp:
 
 def endpoint(gate: Gate, directory: Directory, sessions: Sessions, hub: Hub) -> Mcp:
     """Return the endpoint through which `directory` answers."""
-    methods = Methods(directory)
-    return Mcp(gate, sessions, Legacy(methods), Modern(methods), hub)
+    legacy, modern = Legacy(Methods(directory, refused=200)), Modern(Methods(directory, refused=400))
+    return Mcp(gate, sessions, legacy, modern, hub)
 
 
 def _is_modern(request: Request, message: wire.Message | None = None) -> bool:

@@ -12,7 +12,6 @@ INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
-UNAUTHORIZED = -32001
 HEADER_MISMATCH = -32020
 UNSUPPORTED_VERSION = -32022
 
@@ -45,8 +44,6 @@ def rpc_code(refused: Refusal) -> int:
     match refused:
         case Refusal(code="parse_error"):
             return PARSE_ERROR
-        case Refusal(status=401):
-            return UNAUTHORIZED
         case Refusal(status=500 | 503):
             return INTERNAL_ERROR
         case _:

@@ -33,7 +33,7 @@ class Legacy:
             case "tools/list":
                 return self._methods.list_tools(message.params)
             case "tools/call":
-                return await self._methods.call_tool(message.params, visit, unknown_status=200)
+                return await self._methods.call_tool(message.params, visit)
             case _:
                 raise RpcError(METHOD_NOT_FOUND, f"Unknown method {str(message.method)[:100]!r}.")
 

@@ -25,26 +25,28 @@ CAPABILITIES = {"tools": {"listChanged": False}}
 
 @frozen
 class Methods:
-    """What a client can ask for, whatever its era."""
+    """What a client can ask for, whatever its era; `refused` is the HTTP status for bad parameters."""
 
     _directory: Directory
+    _refused: int
 
     def list_tools(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return all tools; there is one page of them."""
         if params.get("cursor") is not None:
-            raise RpcError(INVALID_PARAMS, "cursor: is not one that this server gave; the tools are one page.")
+            raise self._invalid("cursor: is not one that this server gave; the tools are one page.")
         return {"tools": LISTED}
 
-    async def call_tool(self, params: Mapping[str, Any], visit: Visit, *, unknown_status: int) -> dict[str, Any]:
+    async def call_tool(self, params: Mapping[str, Any], visit: Visit) -> dict[str, Any]:
         """Return the result of the tool that `params` names."""
         name = params.get("name")
         if not isinstance(name, str):
-            raise RpcError(INVALID_PARAMS, "params.name: must be a string, the name of a tool.", status=unknown_status)
+            raise self._invalid("params.name: must be a string, the name of a tool.")
         if name not in TOOLS:
-            raise RpcError(
-                INVALID_PARAMS, f"Unknown tool {name[:100]!r}; known are {', '.join(TOOLS)}.", status=unknown_status
-            )
-        arguments = params.get("arguments", {})
+            raise self._invalid(f"Unknown tool {name[:100]!r}; known are {', '.join(TOOLS)}.")
+        arguments = {} if params.get("arguments") is None else params["arguments"]
         if not isinstance(arguments, dict):
-            raise RpcError(INVALID_PARAMS, "params.arguments: must be an object.", status=unknown_status)
+            raise self._invalid("params.arguments: must be an object.")
         return await call(TOOLS[name], arguments, self._directory, visit)
+
+    def _invalid(self, message: str) -> RpcError:
+        return RpcError(INVALID_PARAMS, message, status=self._refused)

@@ -40,7 +40,8 @@ class Modern:
                 status=400,
                 data={"supported": list(VERSIONS), "requested": version},
             )
-        return {"resultType": "complete", **await self._result(message, visit)}
+        result = await self._result(message, visit)
+        return {"resultType": "complete", **result, "_meta": {META_SERVER_INFO: SERVER_INFO}}
 
     async def _result(self, message: Message, visit: Visit) -> dict[str, Any]:
         match message.method:
@@ -50,12 +51,11 @@ class Modern:
                     "capabilities": CAPABILITIES,
                     "instructions": INSTRUCTIONS,
                     **_CACHEABLE,
-                    "_meta": {META_SERVER_INFO: SERVER_INFO},
                 }
             case "tools/list":
                 return {**self._methods.list_tools(message.params), **_CACHEABLE}
             case "tools/call":
-                return await self._methods.call_tool(message.params, visit, unknown_status=400)
+                return await self._methods.call_tool(message.params, visit)
             case _:
                 raise RpcError(METHOD_NOT_FOUND, f"Unknown method {str(message.method)[:100]!r}.", status=404)
 
