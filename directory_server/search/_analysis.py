@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from functools import cached_property, lru_cache
 
 from attrs import frozen
 
@@ -44,7 +45,7 @@ class Word:
     parts: tuple[str, ...]
     spaced: bool = True
 
-    @property
+    @cached_property
     def terms(self) -> tuple[str, ...]:
         """The terms that stand for the word together: its stemmed parts, or its overlapping pairs."""
         if self.spaced:
@@ -52,7 +53,7 @@ class Word:
         run = self.parts[0]
         return tuple(run[i : i + 2] for i in range(len(run) - 1)) or (run,)
 
-    @property
+    @cached_property
     def joined(self) -> str:
         """The term that stands for the word alone, where its parts make one name; else empty."""
         return stem("".join(self.parts))[:MAX_TERM] if 1 < len(self.parts) <= MAX_JOINED else ""
@@ -62,7 +63,7 @@ def words(text: str, *, humps: bool) -> Iterator[Word]:
     """Yield the words of `text`; `humps` splits `fileScope` too, which is right for names and wrong for prose."""
     for match in _RUN.finditer(text if text.isascii() else _without_diacritics(text)):
         run, unspaced = match.group(0, 1)
-        yield Word((run,), spaced=False) if unspaced else Word(_parts(run, humps))
+        yield Word((run,), spaced=False) if unspaced else _word(run, humps)
 
 
 def terms(text: str, *, humps: bool = False) -> Iterator[str]:
@@ -89,11 +90,13 @@ def stem(word: str) -> str:
     return word[:-1]
 
 
-def _parts(run: str, humps: bool) -> tuple[str, ...]:
+# Half of all words in an entry are among the few thousand that others have too.
+@lru_cache(maxsize=16_384)
+def _word(run: str, humps: bool) -> Word:
     pieces = _SEPARATOR.split(run)
     if humps and not run.islower():
         pieces = [hump for piece in pieces for hump in _HUMP.split(piece)]
-    return tuple(piece.casefold()[:MAX_TERM] for piece in pieces)
+    return Word(tuple(piece.casefold()[:MAX_TERM] for piece in pieces))
 
 
 def _without_diacritics(text: str) -> str:

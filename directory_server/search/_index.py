@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import itemgetter
 from threading import Lock
+from typing import cast
 
 import tantivy
 from attrs import evolve, field, frozen
@@ -33,12 +34,12 @@ class _Row:
 class _Snapshot:
     """One state of the index. Nothing in it ever changes: a search that begins on it ends on it.
 
-    A document knows its row by number, the slot. The slot that an entry leaves may be another's in the next snapshot,
-    which therefore has rows of its own.
+    A document knows its row by number, the slot. The slot that an entry leaves is `free`, and may be another's in the
+    next snapshot, which therefore has rows of its own.
     """
 
     searcher: Searcher | None = None
-    rows: list[_Row | None] = field(factory=list)
+    rows: list[_Row] = field(factory=list)
     slots: dict[str, int] = field(factory=dict)
     free: list[int] = field(factory=list)
     generation: int = 0
@@ -81,17 +82,17 @@ class TantivyIndex:
         # The thread makes the swap: left to the caller, one cancelled at its `await` would leave documents in the
         # engine whose rows no snapshot has.
         with self._writing:
-            self._engine = index = self._engine or _open(self._schema)
-            writer = index.writer(WRITER_HEAP, num_threads=1)
+            self._engine = engine = self._engine or _open(self._schema)
+            # A writer for each call, so that its merges end before the swap and none of its threads outlives it. Not
+            # `with writer`: that commits on the way out of an error too.
+            writer = engine.writer(WRITER_HEAP, num_threads=1)
             try:
                 written = _written(self._snapshot, changes, writer)
                 writer.commit()
-            except BaseException:
-                writer.rollback()
-                raise
-            writer.wait_merging_threads()
-            index.reload()
-            self._snapshot = evolve(written, searcher=index.searcher())
+            finally:
+                writer.wait_merging_threads()
+            engine.reload()
+            self._snapshot = evolve(written, searcher=engine.searcher())
 
 
 def _schema() -> Schema:
@@ -104,9 +105,9 @@ def _schema() -> Schema:
 
 
 def _open(schema: Schema) -> tantivy.Index:
-    index = tantivy.Index(schema)
-    index.config_reader("manual")
-    return index
+    engine = tantivy.Index(schema)
+    engine.config_reader("manual")
+    return engine
 
 
 def _written(before: _Snapshot, changes: Sequence[Change], writer: IndexWriter) -> _Snapshot:
@@ -114,17 +115,18 @@ def _written(before: _Snapshot, changes: Sequence[Change], writer: IndexWriter) 
     rows, slots, free = before.rows.copy(), before.slots.copy(), before.free.copy()
     for mcp_id, entry in {change.mcp_id: change.entry for change in changes}.items():
         writer.delete_documents_by_term(_ID, mcp_id)
-        slot = slots.pop(mcp_id, None)
-        if slot is not None:
-            rows[slot] = None
-            free.append(slot)
-        if entry is not None:
+        if entry is None:
+            if mcp_id in slots:
+                free.append(slots.pop(mcp_id))
+            continue
+        row = _Row(entry.name, entry.hit())
+        if mcp_id not in slots:
             if not free:
                 free.append(len(rows))
-                rows.append(None)
-            slots[mcp_id] = slot = free.pop()
-            rows[slot] = _Row(entry.name, entry.hit())
-            writer.add_document(_document(entry, mcp_id, slot))
+                rows.append(row)
+            slots[mcp_id] = free.pop()
+        rows[slots[mcp_id]] = row
+        writer.add_document(_document(entry, mcp_id, slots[mcp_id]))
     return _Snapshot(None, rows, slots, free, before.generation + 1)
 
 
@@ -138,7 +140,7 @@ def _document(entry: Entry, mcp_id: str, slot: int) -> Document:
     return document
 
 
-def _page(searcher: Searcher, rows: Sequence[_Row | None], words: tantivy.Query, query: Query) -> Page:
+def _page(searcher: Searcher, rows: Sequence[_Row], words: tantivy.Query, query: Query) -> Page:
     """Return the hits strictly behind `query.after`, in the order of score downwards, then server name.
 
     The engine orders equal scores its own way, so that the equals of the last hit it gives may be missing. Those that
@@ -147,7 +149,7 @@ def _page(searcher: Searcher, rows: Sequence[_Row | None], words: tantivy.Query,
     after = (-query.after.score, query.after.name) if query.after else None
     wanted = query.limit + 1
     while True:
-        wanted *= 2
+        wanted = min(2 * wanted, searcher.num_docs + 1)
         ranked = _ranked(searcher, rows, words, wanted)
         complete = len(ranked) < wanted
         if not complete:
@@ -157,19 +159,15 @@ def _page(searcher: Searcher, rows: Sequence[_Row | None], words: tantivy.Query,
         if complete or len(behind) > query.limit:
             break
     shown = behind[: query.limit]
-    more = len(behind) > query.limit and bool(shown)
-    return Page(tuple(hit for _, _, hit in shown), Place(-shown[-1][0], shown[-1][1]) if more else None)
+    last = Place(-shown[-1][0], shown[-1][1]) if shown and len(behind) > query.limit else None
+    return Page(tuple(hit for _, _, hit in shown), last)
 
 
 def _ranked(
-    searcher: Searcher, rows: Sequence[_Row | None], words: tantivy.Query, limit: int
+    searcher: Searcher, rows: Sequence[_Row], words: tantivy.Query, wanted: int
 ) -> list[tuple[float, str, Hit]]:
-    """Return the best `limit` as (score, negated; server name; hit), in that order."""
-    found = searcher.search(words, limit, count=False).hits
-    slots = searcher.fast_field_values(_SLOT, [address for _, address in found])
-    ranked = []
-    for (score, _), slot in zip(found, slots, strict=True):
-        row = rows[slot]  # type: ignore[index]
-        ranked.append((-score, row.name, row.hit))
-    ranked.sort(key=itemgetter(0, 1))
-    return ranked
+    """Return the best `wanted` as (score, negated; server name; hit), in that order."""
+    found = searcher.search(words, wanted, count=False).hits
+    slots = cast("list[int]", searcher.fast_field_values(_SLOT, [address for _, address in found]))
+    shown = ((-score, rows[slot]) for (score, _), slot in zip(found, slots, strict=True))
+    return sorted(((score, row.name, row.hit) for score, row in shown), key=itemgetter(0, 1))

@@ -1,0 +1,12 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+async def inline(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run `function` here and now: an Offload for tests."""
+    return function(*args, **kwargs)

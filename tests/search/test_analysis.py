@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from directory_server.search._analysis import MAX_KEY, MAX_TERM, key, stem, terms, words
+
+TEXTS = {
+    "Reads your mail, twice!": "read your mail twice",
+    "home-assistant": "home assistant homeassistant",
+    "snake_case a/b 1.2": "snake case snakecase a b ab 1 2 12",
+    "a.b.c.d.e": "a b c d e",
+    "Café ＦＵＬＬ ﬁne Straße": "cafe full fine strasse",
+    "don't": "don t",
+    "读取邮件": "读取 取邮 邮件",
+    "读 Obsidian笔记": "读 obsidian 笔记",
+    "データ ﾃﾞｰﾀ": "デー ータ デー ータ",
+    "법령을": "법령 령을",
+    "ค้นหา": "ค้ ้น นห หา",
+    "有価・証券": "有価 証券",
+    "Привет ёлка": "привет елка",
+    "a\x00b\ud800c\u202ed": "a b c d",
+    "": "",
+    " -_./ …。🙂\ud800": "",
+    "-a- .b": "a b",
+}
+
+
+def test_text_becomes_terms() -> None:
+    assert {text: " ".join(terms(text)) for text in TEXTS} == TEXTS
+
+
+NAMES = {
+    "fileScope": "file scope filescope",
+    "GhidraMCP": "ghidra mcp ghidramcp",
+    "PDFReader": "pdf reader pdfreader",
+    "getHTTP_url": "get http url gethttpurl",
+    "context7": "context7",
+    "lower": "lower",
+}
+
+
+def test_names_are_split_at_humps() -> None:
+    assert {name: " ".join(terms(name, humps=True)) for name in NAMES} == NAMES
+    assert list(terms("GitHub")) == ["github"]
+
+
+PLURALS = {
+    "servers": "server",
+    "queries": "query",
+    "boxes": "box",
+    "searches": "search",
+    "ties": "tie",
+    "class": "class",
+    "status": "status",
+    "redis": "redis",
+    "aws": "aws",
+    "news": "news",
+}
+
+
+def test_plurals_become_singular() -> None:
+    assert {plural: stem(plural) for plural in PLURALS} == PLURALS
+
+
+def test_terms_and_keys_are_cut() -> None:
+    assert list(terms("a" * 256)) == ["a" * MAX_TERM]
+    assert [len(term) for term in terms("-".join(["a" * 50] * 4))] == [50, 50, 50, 50, MAX_TERM]
+    assert len(key(words("ab " * 256, humps=True))) == MAX_KEY
+
+
+def test_names_that_differ_in_spacing_have_one_key() -> None:
+    names = ["Hacker News", "hacker-news", "HackerNews", "hacker_news", "ＨACKER news"]
+    assert {key(words(name, humps=True)) for name in names} == {"hackernews"}
+    assert key(words("hacker-news-mcp Server", humps=True), without=frozenset({"mcp", "server"})) == "hackernews"
+    assert key(words("读取 邮件", humps=True)) == "读取邮件"

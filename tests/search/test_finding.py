@@ -1,0 +1,138 @@
+"""What people type, and what they should see first."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from pathlib import Path
+
+import pytest
+from twisted.internet.defer import Deferred
+
+from directory_server.model import PUBLISHER, Entry, Query
+from directory_server.search import TantivyIndex
+from directory_server.wire import decode_entry
+from tests.contract import awaited
+from tests.contract.index import added, an_entry, found
+
+from . import inline
+
+
+def described(name: str, **publisher: object) -> Entry:
+    return an_entry(name, _meta={PUBLISHER: publisher})
+
+
+CATALOGUE = [
+    an_entry("io.github.upstash/context7", "Documentation for coding"),
+    an_entry("io.github.someone/context7-mcp", "Documentation context7 context7 context7"),
+    an_entry("io.github.music/spotify-mcp", "Plays songs"),
+    an_entry("io.github.smith/homeassistant", "Switches lights"),
+    an_entry("com.example/FileScope", "Shows what depends on what"),
+    an_entry("com.github/mcp", "Issues and pull requests", title="GitHub"),
+    an_entry("io.github.someone/postgresql-mcp-server", "Asks a database"),
+    an_entry("io.github.other/notes", "Keeps notes in a github repository"),
+    described("org.example/alpha", descriptions={"zh": "读取和发送邮件", "ko": "법령을 검색"}),
+    described("org.example/beta", tags=["weather"], categories=["Climate & Earth"]),
+    described("org.example/gamma", tools=[{"name": "getTranscript", "description": "Of a video"}]),
+    described("org.example/delta", longDescription="Knows every tramway", readme="and its zeppelins"),
+]
+
+
+FIRST = {
+    "context7": "io.github.upstash/context7",
+    "io.github.someone/context7-mcp": "io.github.someone/context7-mcp",
+    "IO.GitHub.Someone/Context7-MCP": "io.github.someone/context7-mcp",
+    "upstash context7": "io.github.upstash/context7",
+    "context7 mcp": "io.github.someone/context7-mcp",
+    "home-assistant": "io.github.smith/homeassistant",
+    "home assistant": "io.github.smith/homeassistant",
+    "file scope": "com.example/FileScope",
+    "filescope": "com.example/FileScope",
+    "github": "GitHub",
+    "GitHub": "GitHub",
+    "the github mcp server": "GitHub",
+    "postgres": "io.github.someone/postgresql-mcp-server",
+    "spotfy": "io.github.music/spotify-mcp",
+    "psotify": "io.github.music/spotify-mcp",
+    "spoti": "io.github.music/spotify-mcp",
+    "spotify-m": "io.github.music/spotify-mcp",
+    "homeasistant lights": "io.github.smith/homeassistant",
+    "song": "io.github.music/spotify-mcp",
+    "读取邮件": "org.example/alpha",
+    "邮": "org.example/alpha",
+    "법령 검색": "org.example/alpha",
+    "ｗｅａｔｈｅｒ": "org.example/beta",
+    "climate": "org.example/beta",
+    "get transcript": "org.example/gamma",
+    "tramways": "org.example/delta",
+    "zeppelin": "org.example/delta",
+}
+
+
+@awaited
+async def test_what_was_meant_comes_first() -> None:
+    index = TantivyIndex(inline)
+    await index.apply(added(*CATALOGUE))
+    assert {keywords: (await found(index, keywords))[:1] for keywords in FIRST} == {
+        keywords: [first] for keywords, first in FIRST.items()
+    }
+
+
+@awaited
+async def test_a_known_word_is_not_corrected() -> None:
+    index = TantivyIndex(inline)
+    await index.apply(
+        added(an_entry("org.example/mails"), an_entry("org.example/mains"), an_entry("org.example/rails"))
+    )
+    assert await found(index, "mails") == ["org.example/mails"]
+    assert await found(index, "maims") == ["org.example/mails", "org.example/mains"]
+
+
+@awaited
+async def test_what_is_typed_behind_the_last_term_searched_is_passed_over() -> None:
+    index = TantivyIndex(inline)
+    await index.apply(added(an_entry("org.example/mail", "letters")))
+    padding = " ".join(f"word{n}" for n in range(31))
+    assert await found(index, f"{padding} letters") == ["org.example/mail"]
+    assert await found(index, f"{padding} word31 letters") == []
+
+
+@awaited
+async def test_a_long_run_of_one_script_is_searched_as_far_as_its_first_terms() -> None:
+    index = TantivyIndex(inline)
+    await index.apply(added(an_entry("org.example/mail", "读取邮件")))
+    padding = "".join(chr(0x5000 + n) for n in range(200))
+    assert await found(index, f"读取邮件{padding}") == ["org.example/mail"]
+    assert await found(index, f"{padding}读取邮件") == []
+
+
+@pytest.fixture(scope="module")
+def real(shared_data: Path) -> tuple[TantivyIndex, dict[str, str]]:
+    """Return an index of a sample of the real entries, and the text of each by its id."""
+    meant = re.compile(rb'(?i)"name": "\S*(postgres|context7|spotify|minecraft|/github[-"])|\xe9\x82\xae\xe4\xbb\xb6')
+    with gzip.open(shared_data / "entries.jsonl.gz") as lines:
+        sample = [line for n, line in enumerate(lines) if n % 40 == 0 or meant.search(line)]
+    entries = [decode_entry(json.loads(line)) for line in sample]
+    index = TantivyIndex(inline)
+    Deferred.fromCoroutine(index.apply(added(*entries)))
+    assert len(index) == len(entries)
+    return index, {entry.mcp_id: line.decode().casefold() for entry, line in zip(entries, sample, strict=True)}
+
+
+MENTIONED = {
+    "postgres": "postgres",
+    "context7": "context7",
+    "spotfy": "spotify",
+    "minecr": "minecraft",
+    "github": "/github",
+    "读取邮件": "邮件",
+}
+
+
+@awaited
+async def test_real_entries_are_found(real: tuple[TantivyIndex, dict[str, str]]) -> None:
+    index, texts = real
+    for keywords, word in MENTIONED.items():
+        page = await index.search(Query(keywords, 3))
+        assert (keywords, [word in texts[hit.mcp_id] for hit in page.hits]) == (keywords, [True] * 3)

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import ParamSpec, TypeVar
+
+import pytest
+from twisted.internet.defer import CancelledError, Deferred
+
+from directory_server.model import Entry, Page, Query
+from directory_server.search import TantivyIndex
+from tests.contract import awaited
+from tests.contract.index import IndexContract, added, an_entry, found, removed
+
+from . import inline
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class TestTantivyIndex(IndexContract):
+    async def open(self) -> TantivyIndex:
+        return TantivyIndex(inline)
+
+
+class Probed(Entry):
+    """An entry that calls `probe` when the index reads it."""
+
+    __slots__ = ("probe",)
+    probe: Callable[[], None]
+
+    @property
+    def title(self) -> str:
+        self.probe()
+        return ""
+
+
+def probed(name: str, probe: Callable[[], None]) -> Entry:
+    entry = Probed(an_entry(name, "letters").server)
+    object.__setattr__(entry, "probe", probe)
+    return entry
+
+
+class Later:
+    """An Offload whose thread is very slow: it runs when the test says so."""
+
+    def __init__(self) -> None:
+        self.run: Callable[[], object] = lambda: None
+
+    def __call__(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Awaitable[T]:
+        self.run = lambda: function(*args, **kwargs)
+        return Deferred()
+
+
+@awaited
+async def test_a_search_during_an_apply_sees_the_state_before_it() -> None:
+    index = TantivyIndex(inline)
+    await index.apply(added(an_entry("org.example/old", "letters"), an_entry("org.example/other", "letters")))
+    before = await index.search(Query("letters"))
+    seen: list[Page] = []
+
+    def search() -> None:
+        Deferred.fromCoroutine(index.search(Query("letters"))).addCallback(seen.append)
+
+    await index.apply([*removed("org.example/old"), *added(probed("org.example/new", search))])
+    assert seen
+    assert all(page == before for page in seen)
+    assert await found(index, "letters") == ["org.example/new", "org.example/other"]
+
+
+@awaited
+async def test_a_search_does_not_wait_for_an_apply() -> None:
+    index = TantivyIndex(later := Later())
+    Deferred.fromCoroutine(index.apply(added(an_entry("org.example/mail"))))
+    assert (await found(index, "mail"), len(index), index.generation) == ([], 0, 0)
+    later.run()
+    assert (await found(index, "mail"), len(index), index.generation) == (["org.example/mail"], 1, 1)
+
+
+@awaited
+async def test_an_apply_whose_caller_gave_up_is_kept_whole() -> None:
+    index = TantivyIndex(later := Later())
+    applying = Deferred.fromCoroutine(index.apply(added(an_entry("org.example/mail", "letters"))))
+    applying.addErrback(lambda failure: failure.trap(CancelledError))
+    applying.cancel()
+    later.run()
+    Deferred.fromCoroutine(index.apply(added(an_entry("org.example/post", "letters"))))
+    later.run()
+    assert await found(index, "letters") == ["org.example/mail", "org.example/post"]
+
+
+@awaited
+async def test_an_apply_that_fails_leaves_the_index_as_it_was() -> None:
+    index = TantivyIndex(inline)
+    await index.apply(added(an_entry("org.example/old", "letters")))
+
+    def fail() -> None:
+        raise ValueError("unreadable")
+
+    lost = [*removed("org.example/old"), *added(an_entry("org.example/lost", "parcels"))]
+    with pytest.raises(ValueError, match="unreadable"):
+        await index.apply([*lost, *added(probed("org.example/bad", fail))])
+    assert (await found(index, "letters"), len(index), index.generation) == (["org.example/old"], 1, 1)
+
+    await index.apply(added(an_entry("org.example/next", "letters")))
+    assert await found(index, "letters") == ["org.example/next", "org.example/old"]
+    assert await found(index, "parcels") == []
+
+
+@awaited
+async def test_memory_of_removed_entries_is_used_again() -> None:
+    index = TantivyIndex(inline)
+    for n in range(9):
+        await index.apply(added(an_entry(f"org.example/{n}", "letters")))
+        await index.apply(removed(f"org.example/{n}"))
+    assert len(index._snapshot.rows) == 1
