@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from attrs import frozen
 
@@ -31,7 +31,8 @@ _UNSEGMENTED = (
     r"\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"  # Han, Hangul syllables
 )
 _LETTER = rf"[^\W_{_UNSEGMENTED}]"
-_RUN = re.compile(rf"([{_UNSEGMENTED}]+)|{_LETTER}+(?:[-_./]{_LETTER}+)*")
+_RUN = re.compile(rf"[{_UNSEGMENTED}]+|{_LETTER}+(?:[-_./]{_LETTER}+)*")
+_IS_UNSEGMENTED = re.compile(rf"[{_UNSEGMENTED}]")
 _SEPARATOR = re.compile(r"[-_./]")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _DIACRITIC = re.compile(r"[\u0300-\u036f]")
@@ -45,7 +46,7 @@ class Word:
     parts: tuple[str, ...]
     spaced: bool = True
 
-    @cached_property
+    @property
     def terms(self) -> tuple[str, ...]:
         """The terms that stand for the word together: its stemmed parts, or its overlapping pairs."""
         if self.spaced:
@@ -53,7 +54,7 @@ class Word:
         run = self.parts[0]
         return tuple(run[i : i + 2] for i in range(len(run) - 1)) or (run,)
 
-    @cached_property
+    @property
     def joined(self) -> str:
         """The term that stands for the word alone, where its parts make one name; else empty."""
         return stem("".join(self.parts))[:MAX_TERM] if 1 < len(self.parts) <= MAX_JOINED else ""
@@ -61,17 +62,12 @@ class Word:
 
 def words(text: str, *, humps: bool) -> Iterator[Word]:
     """Yield the words of `text`; `humps` splits `fileScope` too, which is right for names and wrong for prose."""
-    for match in _RUN.finditer(text if text.isascii() else _without_diacritics(text)):
-        run, unspaced = match.group(0, 1)
-        yield Word((run,), spaced=False) if unspaced else _word(run, humps)
+    return (_word(run, humps) for run in _runs(text))
 
 
-def terms(text: str, *, humps: bool = False) -> Iterator[str]:
-    """Yield the terms an entry is found by for holding `text`."""
-    for word in words(text, humps=humps):
-        yield from word.terms
-        if word.joined:
-            yield word.joined
+def terms(text: str, *, humps: bool = False) -> list[str]:
+    """Return the terms an entry is found by for holding `text`."""
+    return [term for run in _runs(text) for term in _terms(run, humps)]
 
 
 def key(names: Iterable[Word], *, without: frozenset[str] = frozenset()) -> str:
@@ -90,13 +86,24 @@ def stem(word: str) -> str:
     return word[:-1]
 
 
-# Half of all words in an entry are among the few thousand that others have too.
-@lru_cache(maxsize=16_384)
+def _runs(text: str) -> list[str]:
+    return _RUN.findall(text if text.isascii() else _without_diacritics(text))
+
+
 def _word(run: str, humps: bool) -> Word:
+    if _IS_UNSEGMENTED.match(run):
+        return Word((run,), spaced=False)
     pieces = _SEPARATOR.split(run)
     if humps and not run.islower():
         pieces = [hump for piece in pieces for hump in _HUMP.split(piece)]
     return Word(tuple(piece.casefold()[:MAX_TERM] for piece in pieces))
+
+
+# Nearly all words of an entry are among the some ten thousand that others have too.
+@lru_cache(maxsize=32_768)
+def _terms(run: str, humps: bool) -> tuple[str, ...]:
+    word = _word(run, humps)
+    return (*word.terms, word.joined) if word.joined else word.terms
 
 
 def _without_diacritics(text: str) -> str:

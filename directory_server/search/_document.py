@@ -42,7 +42,7 @@ def fields_of(entry: Entry) -> Iterator[tuple[str, str]]:
     """Yield each of FIELDS that is not empty, with its terms or keys, separated by spaces."""
     namespace, _, short = entry.name.rpartition("/")
     owner = _owner(namespace)
-    called = [*terms(short, humps=True), *terms(entry.title)]
+    called = terms(short, humps=True) + terms(entry.title)
     tagged = _all_terms((*entry.tags, *entry.categories))
     described = _all_terms((entry.brief, *entry.descriptions.values()))
     full_names = [words(name, humps=True) for name in (entry.name, f"{owner} {short}")]
