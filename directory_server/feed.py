@@ -12,8 +12,8 @@ from twisted.python.failure import Failure
 
 from .ports import Bus, Store, Subscriber
 
-BATCH = 500
-"""Changes read and applied at a time."""
+BATCH = 2_000
+"""Changes read and applied at a time; many, for an index commits each batch."""
 
 RETRY = 1.0
 """Seconds until a pump that failed tries again."""
@@ -43,7 +43,7 @@ class Feed(Service):
         # The head first: what changes while the entries are read is then pumped again, instead of missed.
         self._seq = await self._store.head()
         after = ""
-        while changes := await self._store.current(after, 4 * BATCH):
+        while changes := await self._store.current(after, BATCH):
             for subscriber in self._subscribers:
                 await subscriber.apply(changes)
             after = changes[-1].mcp_id

@@ -98,7 +98,7 @@ class Database:
         if sqlite3.sqlite_version_info < OLDEST_SQLITE:
             needed = ".".join(map(str, OLDEST_SQLITE))
             raise Unavailable(f"SQLite {needed} or newer is needed; this Python has {sqlite3.sqlite_version}.")
-        with _alone(folder), closing(self._connect()) as connection, connection as sqlite:
+        with _alone(self.path), closing(self._connect()) as connection, connection as sqlite:
             sqlite.execute("PRAGMA journal_mode = WAL")
             _upgrade(sqlite, self.path, schema)
 
@@ -156,10 +156,14 @@ def _unavailable(path: Path, error: sqlite3.DatabaseError) -> Unavailable:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Hold `folder`, made if need be, against other processes that start at the same time."""
+def _alone(path: Path) -> Iterator[None]:
+    """Hold the folder of the file at `path` against other processes that start at the same time; make both."""
+    folder = path.parent
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not path.exists():
+            # SQLite would let others read it, and gives its mode to the files that it puts beside it.
+            path.touch(mode=0o600)
         held = os.open(folder, os.O_RDONLY)
     except OSError as error:
         raise Unavailable(f"{folder}: the data directory cannot be made or read: {error.strerror}.") from error

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from io import BytesIO
 from typing import Any, cast
 
-from attrs import frozen
+from attrs import field, frozen
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
@@ -29,24 +30,37 @@ _CORS_RESPONSE_HEADERS = (
     "Link, Mcp-Session-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, "
     "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset"
 )
+_access = Logger("directory_server.access")
+
+_PORT = re.compile(r":\d*$")
 _SECRET = re.compile(r"mcpd_\w+")
+
+
+def _host_name(host: str) -> str:
+    """Return a host without its port, in lower case."""
+    return _PORT.sub("", host.lower())
+
+
+def _host_names(hosts: Iterable[str]) -> frozenset[str]:
+    return frozenset(map(_host_name, hosts))
 
 
 @frozen
 class Origins:
     """Which names the server answers to, and which web pages may ask it.
 
-    `hosts` are host names without a port, any if empty; `origins` are such as `https://example.org`.
+    `hosts` are names, any if there are none; `origins` are such as `https://example.org`.
     """
 
-    hosts: frozenset[str]
+    hosts: frozenset[str] = field(converter=_host_names)
     origins: frozenset[str]
 
     def check(self, host: str, origin: str | None) -> None:
         """Raise Forbidden for a request to another name or from a page elsewhere (MCP 2025-11-25, Security Warning)."""
         if self.hosts and _host_name(host) not in self.hosts:
             raise Forbidden(f"This server does not answer to the name {host[:100]!r}.", code="forbidden_host")
-        if origin is not None and origin not in self.origins and origin.partition("://")[2].lower() != host.lower():
+        own = host and origin is not None and origin.partition("://")[2].lower() == host.lower()
+        if origin is not None and origin not in self.origins and not own:
             raise Forbidden(f"Pages of {origin[:100]!r} may not ask this server.", code="forbidden_origin")
 
 
@@ -66,6 +80,11 @@ class DirectoryRequest(Request):
         self._received += len(data)
         if self._received <= MAX_BODY:
             self._kept.write(data)
+
+    def connectionLost(self, reason: Failure) -> None:
+        # Only finished requests are logged by twisted.web, and a stream mostly ends by its client's leaving.
+        self.channel.site.log(self)
+        super().connectionLost(reason)
 
     def check_length(self) -> None:
         """Raise TooLarge where the body had more bytes than are kept."""
@@ -98,8 +117,6 @@ class _Refused(Resource):
 class DirectorySite(Site):
     """The server side of each connection."""
 
-    _log = Logger("directory_server.access")
-
     def __init__(self, resource: IResource, origins: Origins, clock: IReactorTime) -> None:
         # Nobody here takes forms, and twisted.web would read each POST for one.
         super().__init__(resource, requestFactory=DirectoryRequest, reactor=clock, parsePOSTFormSubmission=False)
@@ -121,7 +138,7 @@ class DirectorySite(Site):
     def log(self, request: AnyRequest) -> None:
         """Log one line; of the URL only the path, for people put secrets into queries."""
         assert isinstance(request, DirectoryRequest)
-        self._log.info(
+        _access.info(
             "{method} {path} {status} {bytes} B {milliseconds:.1f} ms key={key}",
             method=request.method.decode("latin-1"),
             path=_SECRET.sub("mcpd_…", request.path.decode("latin-1"))[:200],
@@ -130,7 +147,3 @@ class DirectorySite(Site):
             milliseconds=(self.clock.seconds() - request.started) * 1000,
             key=request.key_id or "-",
         )
-
-
-def _host_name(host: str) -> str:
-    return host.lower().rsplit(":", 1)[0] if not host.endswith("]") else host.lower()

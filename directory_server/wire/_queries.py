@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import parse_qsl
 
 from attrs import frozen
 
@@ -20,8 +20,10 @@ MAX_KEYWORDS = 256
 MAX_LIMIT = 100
 """Hits in one answer."""
 
+MAX_PARAMETERS = 20
+"""Parameters of a URL that are looked at."""
+
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_SEARCH_PARAMETERS = ("keywords", "limit", "cursor")
 
 
 @frozen
@@ -46,26 +48,18 @@ def detail_arguments(arguments: Any) -> str:
     return entry_id(structure(arguments, _DetailArguments, what="arguments").mcp_id)
 
 
-def search_parameters(parameters: Mapping[bytes, Sequence[bytes]]) -> Query:
-    """Return the search that a URL's parameters ask for, each given once. Raises BadInput."""
-    values = {}
-    for raw, given in parameters.items():
-        name = _utf8("a parameter's name", raw)
-        if name not in _SEARCH_PARAMETERS:
-            raise BadInput(f"Unknown parameter {name!r}; known are {', '.join(_SEARCH_PARAMETERS)}.")
-        if len(given) > 1:
-            raise BadInput(f"{name}: is given {len(given)} times; give it once.")
-        values[name] = _utf8(name, given[0])
+def search_parameters(query: bytes) -> Query:
+    """Return the search that the query of a URL asks for, each parameter given once. Raises BadInput."""
+    values = _parameters(query, "keywords", "limit", "cursor")
     keywords = _keywords(values.get("keywords", ""))
     limit = _limit(_whole_number("limit", values["limit"])) if "limit" in values else DEFAULT_LIMIT
     after = decode_cursor(values["cursor"], keywords) if "cursor" in values else None
     return Query(keywords, limit, after)
 
 
-def no_parameters(parameters: Mapping[bytes, Sequence[bytes]]) -> None:
+def no_parameters(query: bytes) -> None:
     """Raise BadInput where a URL that takes no parameters has some."""
-    for name in parameters:
-        raise BadInput(f"Unknown parameter {_utf8('a parameter', name)!r}; this path takes none.")
+    _parameters(query)
 
 
 def entry_id(text: str) -> str:
@@ -97,6 +91,25 @@ def decode_cursor(cursor: str, keywords: str) -> Place:
     return Place(float(score), name)
 
 
+def _parameters(query: bytes, *known: str) -> dict[str, str]:
+    """Return the parameters of a URL's query (WHATWG URL, section 5.1), of which only `known` ones may be there."""
+    try:
+        given = parse_qsl(query.decode(), keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS)
+    except UnicodeDecodeError:
+        raise BadInput("The URL's parameters are not UTF-8.") from None
+    except ValueError:
+        raise BadInput(f"The URL has more than {MAX_PARAMETERS} parameters.") from None
+    values: dict[str, str] = {}
+    for name, value in given:
+        if name not in known:
+            allowed = f"known are {', '.join(known)}" if known else "this path takes none"
+            raise BadInput(f"Unknown parameter {name[:100]!r}; {allowed}.")
+        if name in values:
+            raise BadInput(f"{name}: is given more than once.")
+        values[name] = value
+    return values
+
+
 def _keywords(text: str) -> str:
     if not text.strip():
         raise BadInput(f"keywords: is required, 1 to {MAX_KEYWORDS} characters of what to look for.")
@@ -116,10 +129,3 @@ def _whole_number(name: str, text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,10}", text):
         raise BadInput(f"{name}: must be a whole number of 1 to {MAX_LIMIT}.")
     return int(text)
-
-
-def _utf8(what: str, raw: bytes) -> str:
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        raise BadInput(f"{what}: is not UTF-8.") from None

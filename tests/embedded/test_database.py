@@ -231,3 +231,12 @@ def test_lets_a_transaction_end_before_it_closes(open_database: Open) -> None:
         writing.result()
         closing.result()
     assert count(open_database("quota")) == 1
+
+
+def test_nobody_else_may_read_the_files(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    database = Database(tmp_path, "directory")
+    with database.transaction() as connection:
+        connection.execute("INSERT INTO change (kind, mcp_id, total) VALUES ('added', 'x', 1)")
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
+    database.close()

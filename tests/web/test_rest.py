@@ -65,7 +65,7 @@ def test_pages_follow_each_other_by_the_link_header(server: Server) -> None:
         ("?keywords=a&cursor=%25", "cursor"),
         ("?keywords=a&cursor=bm9wZQ", "cursor"),
         ("?keywords=a&page=2", "'page'; known are keywords, limit, cursor"),
-        ("?keywords=a&keywords=b", "2 times"),
+        ("?keywords=a&keywords=b", "more than once"),
         ("?keywords=%ff", "UTF-8"),
         ("?%ff=1", "UTF-8"),
     ],
@@ -183,6 +183,7 @@ def test_options_says_what_a_path_answers(server: Server) -> None:
     answer = server.ask("OPTIONS", SEARCH, key=None)
     assert (answer.status, answer.body) == (204, b"")
     assert answer.headers["Allow"] == "GET, HEAD, OPTIONS"
+    assert answer.headers["Content-Length"] is None
 
 
 def test_another_method_is_405(server: Server) -> None:

@@ -31,6 +31,14 @@ def test_hosts_that_are_ours(server: Server, host: str) -> None:
     assert server.get(SEARCH, headers={"Host": host}).status == 200
 
 
+def test_hosts_are_compared_without_case_and_port() -> None:
+    from directory_server.web.site import Origins
+
+    origins = Origins(["Directory.Example.org:443", "[::1]"], frozenset())
+    for host in ("directory.example.org", "DIRECTORY.example.org:8443", "[::1]:80"):
+        origins.check(host, None)
+
+
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.1.nip.io", ""])
 def test_hosts_that_are_not(server: Server, host: str) -> None:
     answer = server.get(SEARCH, headers={"Host": host})
@@ -90,3 +98,8 @@ def test_the_log_has_one_line_a_request_and_never_a_key(server: Server, lines: l
     assert lines[0].startswith("GET /api/open/v1/search 200 ")
     assert lines[0].endswith(f"key={server.key_id}")
     assert lines[4].endswith("key=-")
+
+
+def test_a_stream_is_logged_when_its_client_leaves(server: Server, lines: list[str]) -> None:
+    server.open("GET", "/api/open/mcp").lose()
+    assert [line.split(" B ")[0] for line in lines] == ["GET /api/open/mcp 200 13"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from directory_server import embedded
@@ -15,7 +17,7 @@ def chunk(text: bytes) -> bytes:
     return b"%x\r\n%s\r\n" % (len(text), text)
 
 
-def listen(server: Server, **more: str) -> Connection:
+def listen(server: Server, **more: Any) -> Connection:
     return server.open("GET", ENDPOINT, headers={"Accept": "text/event-stream"}, **more)
 
 
@@ -92,7 +94,7 @@ def test_an_expired_key_loses_its_streams_at_the_next_heartbeat(server: Server) 
 
 def test_a_reader_that_lags_a_whole_heartbeat_behind_is_cut(server: Server) -> None:
     stream = listen(server)
-    producer = stream.transport.producer
+    producer: Any = stream.transport.producer
     producer.pauseProducing()
     producer.resumeProducing()
     server.clock.advance(15)

@@ -152,4 +152,4 @@ def _response(message: wire.Message, result: dict[str, Any]) -> dict[str, Any]:
 
 
 def _not_here(request: Request, allow: str, message: str) -> bytes:
-    return reply(request, error_object(INVALID_REQUEST, message, None), 405, Allow=allow)
+    return reply(request, rpc_body(Refusal(405, "method_not_allowed", message)), 405, Allow=allow)
