@@ -29,6 +29,8 @@ class Unreadable(Exception):
 def chunks(file: str, read: Read) -> Iterator[bytes]:
     """Yield the text of `file` ("-" for the standard input). Raises OSError and Unreadable."""
     if file == STDIN:
+        if sys.stdin is None:  # It was closed before the process began.
+            raise OSError("the standard input is closed")
         return text(_raw(sys.stdin.buffer, read))
     return text(_opened(file, read))
 

@@ -19,6 +19,6 @@ def documents(file: str, read: Read = lambda done, size: None) -> Iterator[Docum
     try:
         yield from Scanner(file, chunks(file, read), MAX_ENTRY)
     except OSError as error:
-        yield Document(file, None, error=f"The file cannot be read: {error.strerror or error}.")
+        yield Document(file, None, error=f"The file cannot be read: {error.strerror or error}.", final=True)
     except Unreadable as error:
-        yield Document(file, None, error=f"The file {error}.")
+        yield Document(file, None, error=f"The file {error}.", final=True)

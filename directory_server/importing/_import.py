@@ -42,7 +42,7 @@ class Refusal:
 class Progress:
     """How far the reading has come: `read` of the `size` bytes of `file` as it is stored, compressed or not.
 
-    `size` is None for a pipe; `entries` are those found in all files so far.
+    `size` is None for a pipe; `entries` are those of all files that have been published or refused.
     """
 
     file: str
@@ -53,12 +53,16 @@ class Progress:
 
 @define
 class Report:
-    """What became of the entries so far. The counts are exact; `refusals` tells of the first DETAILS of the refused."""
+    """What became of the entries so far. The counts are exact; `refusals` tells of the first DETAILS of the refused.
+
+    `unfinished` counts the files that could not be read, or not to their end.
+    """
 
     added: int = 0
     changed: int = 0
     unchanged: int = 0
     refused: int = 0
+    unfinished: int = 0
     refusals: list[Refusal] = field(factory=list)
 
     @property
@@ -128,6 +132,7 @@ def _entries(file: str, progress: Callable[[Progress], None], report: Report) ->
             entry = _decoded(document)
         except BadInput as refused:
             report.refuse(Refusal(file, document.line, refused.message))
+            report.unfinished += document.final
         else:
             yield entry, len(document.body)
 

@@ -7,8 +7,11 @@ from collections.abc import Iterable, Iterator
 
 from attrs import frozen
 
-MAX_NESTING = 256
-"""Levels of nesting that are followed; far more than `wire.decode` accepts, so that it refuses one entry only."""
+NESTING = 64
+"""Levels in which each bracket is held against its partner; deeper ones, which no entry has, are only counted."""
+
+REREAD = 16
+"""Lines that are read again behind a break. A JSON line that is cut short shows it in the next or the one behind."""
 
 # Text without brackets, strings passed over whole, then a bracket, or a string that does not end here, or the end.
 # Possessive quantifiers never go back, so the time is linear in the text.
@@ -21,7 +24,9 @@ _IN_STRING = re.compile(_STRING_REST.encode())
 _BLANK = re.compile(rb"[\s\xef\xbb\xbf]*+")  # A byte order mark is blank too: concatenated files have some inside.
 _SPACE = re.compile(rb"[ \t\r\xef\xbb\xbf]*+")
 _SERVERS = re.compile(rb'[{,]\s*"servers"\s*:\s*\Z')
-_LOOK_BEHIND = 64
+_LINE = re.compile(rb"\n")
+_LINE_OF_VALUE = re.compile(rb"\n(?=[{\[])")
+_LOOK_BEHIND = 64  # More than enough to see what stands before a bracket, where the text before is let go of.
 _CLOSER = {b"{": b"}", b"[": b"]"}
 
 
@@ -29,13 +34,15 @@ _CLOSER = {b"{": b"}", b"[": b"]"}
 class Document:
     """One entry of a file, not yet decoded, or why there is none: either `body` or `error` is set.
 
-    `line` is where it begins, from 1; None where it is the file itself that cannot be read.
+    `line` is where it begins, from 1; None where it is the file itself that cannot be read. `final` is True of an error
+    behind which nothing of the file is read.
     """
 
     file: str
     line: int | None
     body: bytes = b""
     error: str = ""
+    final: bool = False
 
 
 class _Broken(Exception):
@@ -65,7 +72,7 @@ class Scanner:
 
     def __iter__(self) -> Iterator[Document]:
         if not self._skip(_BLANK):
-            yield Document(self._file, None, error="The file is empty.")
+            yield Document(self._file, None, error="The file is empty.", final=True)
         while first := self._skip(_BLANK):
             self._begin()
             try:
@@ -78,9 +85,12 @@ class Scanner:
                     self._rest_of_line()
                     yield self._entry(self._at)
             except _Broken as broken:
-                yield self._error(f"The JSON breaks off in line {self._line()}: {broken}.")
+                error = f"The JSON breaks off in line {self._line()}: {broken}."
                 if self._in_list:
+                    more = self._skip(_BLANK)
+                    yield self._error(f"{error} The rest of the file is not read." if more else error, final=True)
                     return
+                yield self._error(error)
                 self._resume()
 
     def _object(self) -> Iterator[Document]:
@@ -97,12 +107,11 @@ class Scanner:
                 self._nest(bracket, b"}")
         self._in_list = False
         if not is_page:
-            size = self._at - self._start
-            # Anything else in its line makes that a line which is not JSON.
+            entry = self._entry(self._at)
             if self._skip(_SPACE) not in (b"", b"\n", b"{", b"["):
                 self._rest_of_line()
-                size = self._at - self._start
-            yield self._entry(self._start + size)
+                entry = self._error("The line goes on behind the entry.")
+            yield entry
 
     def _list(self) -> Iterator[Document]:
         """Read a list behind its bracket: what lies between its commas."""
@@ -113,7 +122,7 @@ class Scanner:
             self._begin()
             while (token := self._next(_BRACKET_OR_COMMA)) not in (b",", b"]"):
                 self._nest(token, b"]")
-            if self._at - 1 > self._start or not self._kept:
+            if self._at - 1 > self._start:
                 yield self._entry(self._at - 1)
             elif token == b"," or not first:
                 yield self._error("There is no entry beside the comma.")
@@ -122,16 +131,18 @@ class Scanner:
 
     def _nest(self, bracket: bytes, due: bytes) -> None:
         """Go behind the bracket that closes `bracket`; where it closes something itself, it is not what is `due`."""
-        closers = [due]
+        closers, deeper = [due], 0
         while True:
             if bracket in _CLOSER:
                 # A value follows '[', ',' or ':'. One that does not is the next line, of which this one is no part.
                 if self._text[max(self._before - 1, 0) : self._at - 1].rstrip()[-1:] not in b",:[":
-                    self._at -= 2
                     raise _Broken(f"'{bracket.decode()}' follows where a comma or '{closers[-1].decode()}' is due")
-                closers.append(_CLOSER[bracket])
-                if len(closers) > MAX_NESTING:
-                    raise _Broken(f"it nests deeper than {MAX_NESTING} levels")
+                if len(closers) < NESTING:
+                    closers.append(_CLOSER[bracket])
+                else:
+                    deeper += 1
+            elif deeper:
+                deeper -= 1
             elif bracket != (expected := closers.pop()):
                 raise _Broken(f"'{bracket.decode()}' stands where '{expected.decode()}' is due")
             if len(closers) == 1:
@@ -150,7 +161,7 @@ class Scanner:
             if found[2]:
                 self._string()
             elif not self._more():
-                raise _Broken("the file ends in it")
+                raise _Broken("the file ends before it does")
 
     def _string(self) -> None:
         """Go behind the end of a string."""
@@ -179,12 +190,15 @@ class Scanner:
         In JSON lines the next line is the next value. Where the value had reached another line before it broke, it was
         either a line cut short or an object over many lines, and the next value begins where a line begins with one.
         """
-        value = re.compile(rb"\n" if self._line() == self._start_line else rb"\n(?=[{\[])")
-        if self._kept and self._at - self._start <= self._limit:
+        lines = self._line() - self._start_line
+        behind = _LINE_OF_VALUE if lines else _LINE
+        if lines <= REREAD and self._kept and self._at - self._start <= self._limit:
             self._at = self._counted = self._start
             self._lines = self._start_line
+        else:
+            self._at -= 2  # What broke the value may be the bracket that begins a line.
         self._kept = False
-        while not (found := value.search(self._text, self._at)):
+        while not (found := behind.search(self._text, self._at)):
             self._at = max(self._at, len(self._text) - 1)
             if not self._more():
                 self._at = len(self._text)
@@ -227,11 +241,12 @@ class Scanner:
         self._start, self._start_line, self._kept = self._at, self._lines, keep
 
     def _entry(self, end: int) -> Document:
-        body = self._text[self._start : end].rstrip() if self._kept else b""
-        self._kept, kept = False, self._kept
-        if not kept or len(body) > self._limit:
+        """Return the text of the entry that ends at `end`, and let go of it."""
+        fits = self._kept and end - self._start <= self._limit
+        self._kept = False
+        if not fits:
             return self._error(f"The entry is larger than {self._limit:,} bytes.")
-        return Document(self._file, self._start_line, body)
+        return Document(self._file, self._start_line, self._text[self._start : end].rstrip())
 
-    def _error(self, error: str) -> Document:
-        return Document(self._file, self._start_line, error=error)
+    def _error(self, error: str, *, final: bool = False) -> Document:
+        return Document(self._file, self._start_line, error=error, final=final)
