@@ -88,7 +88,7 @@ def import_(ctx: click.Context, files: Sequence[str]) -> None:
             )
     finally:
         _tell(report)
-    if any(refusal.line is None for refusal in report.refusals):
+    if report.unfinished:
         ctx.exit(1)
 
 
@@ -236,7 +236,7 @@ def _limit(text: str) -> int | None:
 def _span(text: str) -> float:
     match = _SPAN.fullmatch(text)
     if not match:
-        raise click.BadParameter("must be a span such as 30d, 12h or 15m")
+        raise click.BadParameter("must be a span such as 30d, 12h or 15m", param_hint="--grace")
     return int(match[1]) * _SECONDS[match[2]]
 
 
@@ -247,11 +247,11 @@ def _expiry(text: str) -> float | None:
         return time.time() + _span(text)
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        return (moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
         raise click.BadParameter(
             "must be a span such as 30d, a date such as 2027-01-31 (UTC), or 'never'", param_hint="--expires"
         ) from None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def _day(moment: float | None) -> str:

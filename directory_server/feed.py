@@ -52,9 +52,12 @@ class Feed(Service):
         """Pump what is new, once whatever is being pumped is through."""
         self._awake = True
         if self.running and self._pumping is None:
-            self._pumping = Deferred.fromCoroutine(self._pump())
-            self._pumping.addErrback(self._failed)
-            self._pumping.addCallback(self._rest)
+            # Set before the pump's first step, for a subscriber may wake the feed during that.
+            done = self._pumping = Deferred()
+            pump = Deferred.fromCoroutine(self._pump())
+            pump.addErrback(self._failed)
+            pump.addCallback(self._rest)
+            pump.chainDeferred(done)
 
     def startService(self) -> None:
         super().startService()
@@ -68,12 +71,11 @@ class Feed(Service):
         return self._pumping
 
     async def _pump(self) -> None:
-        while self._awake and self.running:
-            self._awake = False
-            while self.running and (changes := await self._store.changes(self._seq, BATCH)):
-                for subscriber in self._subscribers:
-                    await subscriber.apply(changes)
-                self._seq = changes[-1].seq
+        self._awake = False
+        while self.running and (changes := await self._store.changes(self._seq, BATCH)):
+            for subscriber in self._subscribers:
+                await subscriber.apply(changes)
+            self._seq = changes[-1].seq
 
     def _failed(self, failure: Failure) -> None:
         self._log.failure("Changes after {seq} could not be pumped; trying again", failure=failure, seq=self._seq)

@@ -8,12 +8,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from random import Random
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from attrs import frozen
 from twisted.application import strports
 from twisted.application.internet import TimerService
 from twisted.application.service import IService, MultiService
+from twisted.internet.defer import Deferred
+from twisted.internet.endpoints import serverFromString
 from twisted.internet.error import CannotListenError
 from twisted.internet.threads import deferToThreadPool
 from twisted.logger import Logger
@@ -29,7 +31,7 @@ from .search import TantivyIndex
 P = ParamSpec("P")
 T = TypeVar("T")
 
-PRUNE = 10.0
+PRUNE = 1.0
 """Seconds between two rounds of forgetting quota that has come back."""
 
 _LOOPBACK = re.compile(r":interface=(127\.[\d.]+|localhost|\\:\\:1)(:|$)")
@@ -84,13 +86,25 @@ def configure(
     settings: list[str] | None = None,
 ) -> Config:
     """Return the configuration that the options and `environ` amount to. Raises ConfigError."""
-    return load(
+    config = load(
         file=Path(file) if file else None,
         environ=environ,
         settings=settings or [],
         listen=listen or [],
         data_dir=Path(data_dir) if data_dir else None,
     )
+    for description in config.listen:
+        _check_endpoint(description)
+    return config
+
+
+def _check_endpoint(description: str) -> None:
+    from twisted.internet import reactor
+
+    try:
+        serverFromString(reactor, description)
+    except Exception as error:  # Each kind of endpoint has a parser of its own, which raises what it likes.
+        raise ConfigError(f"listen: must be endpoints such as tcp:8080, not {description!r}: {error}") from None
 
 
 def makeService(options: Options) -> MultiService:
@@ -103,6 +117,18 @@ def service(config: Config) -> MultiService:
     from twisted.internet import reactor
 
     return DirectoryService(config, reactor)
+
+
+class GaveUp(SystemExit, Exception):
+    """End a process that cannot start, with the exit code 1.
+
+    Being an Exception, it makes twistd remove its PID file and tell the process that waits for the daemon; being a
+    SystemExit, it leaves no traceback.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.code = 1
 
 
 class DirectoryService(MultiService):
@@ -127,21 +153,28 @@ class DirectoryService(MultiService):
             super().privilegedStartService()
         except CannotListenError as error:
             self._give_up(f"Cannot listen on {error.interface or '*'}:{error.port}: {error.socketError}.")
-        except (Unavailable, OSError, ValueError) as error:
-            self._give_up(str(error))
+        except (OSError, OverflowError) as error:
+            self._give_up(f"Cannot listen on {' or '.join(self._config.listen)}: {str(error).rstrip('.')}.")
+        except Unavailable as error:
+            self._give_up(f"Cannot serve {self._config.data_dir.absolute()}: {error}")
 
     def startService(self) -> None:
         try:
             embedded.finished(self._quota.settle())
             embedded.finished(self._feed.load())
         except Unavailable as error:
-            self._give_up(str(error))
+            self._give_up(f"Cannot serve {self._config.data_dir.absolute()}: {error}")
         self._log.info("Serving {entries} entries", entries=len(self._index))
         super().startService()
 
-    def _give_up(self, reason: str) -> None:
+    def stopService(self) -> Deferred[None]:
+        # The last to go: a pump that is under way still reads and writes.
+        stopped: Deferred[None] = super().stopService()
+        return stopped.addBoth(lambda _: self._data.close())
+
+    def _give_up(self, reason: str) -> NoReturn:
         self._log.critical("{reason}", reason=reason)
-        raise SystemExit(1)
+        raise GaveUp(reason)
 
     def _parts(self) -> Iterator[IService]:
         # Importing Klein installs the reactor, so nothing of the web is imported before twistd has chosen one.
@@ -150,7 +183,7 @@ class DirectoryService(MultiService):
         config, reactor = self._config, self._reactor
         now = embedded.anchored(time.time, time.monotonic)
         offload = _Offload(reactor)
-        data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
+        data = self._data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
         store = embedded.SqliteStore(data.directory, offload)
         keys = embedded.SqliteKeyRing(data.directory, now)
         quota = self._quota = embedded.SqliteQuota(data.quota, now)
@@ -168,7 +201,7 @@ class DirectoryService(MultiService):
         )
         origins = site.Origins(_hosts(config), frozenset(config.http.allowed_origins))
         door = site.DirectorySite(tree.app.resource(), origins, reactor)
-        yield from (data, bus, self._feed, hub, TimerService(PRUNE, quota.prune))
+        yield from (bus, self._feed, hub, TimerService(PRUNE, quota.prune))
         for description in config.listen:
             yield strports.service(_with_backlog(description), door, reactor=reactor)
 

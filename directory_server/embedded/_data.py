@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from twisted.application.service import Service
-
 from ._database import Database, Synchronous
 from ._secret import session_secret
 
 
-class DataDirectory(Service):
-    """The files of a data directory, closed when the service stops.
+class DataDirectory:
+    """The files of a data directory.
 
     The quota has a database of its own, so that no import makes a charge wait. `synchronous` is what spent quota
     outlives: `normal` the death of the process, `full` the loss of power too, for a few milliseconds a charge.
@@ -31,7 +29,3 @@ class DataDirectory(Service):
         """Close the databases."""
         self.directory.close()
         self.quota.close()
-
-    def stopService(self) -> None:
-        super().stopService()
-        self.close()

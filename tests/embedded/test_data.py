@@ -42,11 +42,9 @@ def test_commits_spent_quota_as_safely_as_asked_and_keys_always(
     data.close()
 
 
-@pytest.mark.parametrize("way", ["close", "stopService"])
-def test_closes_both(tmp_path: Path, way: str) -> None:
+def test_closes_both(tmp_path: Path) -> None:
     data = DataDirectory(tmp_path)
-    data.startService()
     assert not closed(data.directory)
-    getattr(data, way)()
+    data.close()
     assert closed(data.directory)
     assert closed(data.quota)

@@ -1,0 +1,95 @@
+"""What search would be without an index of our own: what SQLite brings, and the match on names of other registries."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from directory_server.model import Entry
+
+Engine = Callable[[str], Sequence[str]]
+"""Returns the names of at most DEPTH hits for a query, best first."""
+
+DEPTH = 50
+
+FUSION_RANK = 60
+"""What is added to each rank before it is inverted, so that the first few weigh alike (Cormack et al. 2009)."""
+
+
+def baselines(entries: Sequence[Entry]) -> Mapping[str, Engine]:
+    """Return the engines to compare with, by short name."""
+    words = full_text(entries, "porter unicode61", any_word)
+    trigrams = full_text(entries, "trigram", any_trigram)
+    return {"substr": substring(entries), "bm25": words, "trigram": trigrams, "fusion": fusion(words, trigrams)}
+
+
+def substring(entries: Sequence[Entry]) -> Engine:
+    """Find the names that contain what was typed, in their order: what the official registry does."""
+    names = sorted(entry.name for entry in entries)
+
+    def search(q: str) -> Sequence[str]:
+        return [name for name in names if q.casefold() in name.casefold()][:DEPTH]
+
+    return search
+
+
+def full_text(entries: Sequence[Entry], tokenizer: str, expression: Callable[[str], str]) -> Engine:
+    """Find by SQLite's FTS5 and rank by its BM25, all text of an entry being one column.
+
+    `expression` makes FTS5's query of what was typed; an empty one finds nothing.
+    """
+    names = [entry.name for entry in entries]
+    database = sqlite3.connect(":memory:")
+    database.execute(f"CREATE VIRTUAL TABLE entry USING fts5(text, tokenize = '{tokenizer}', content = '')")
+    rows = ((number, "\n".join(_texts(entry))) for number, entry in enumerate(entries))
+    database.executemany("INSERT INTO entry (rowid, text) VALUES (?, ?)", rows)
+
+    def search(q: str) -> Sequence[str]:
+        if not (match := expression(q)):
+            return []
+        select = "SELECT rowid FROM entry WHERE entry MATCH ? ORDER BY rank LIMIT ?"
+        return [names[number] for (number,) in database.execute(select, (match, DEPTH))]
+
+    return search
+
+
+def any_word(q: str) -> str:
+    """Return FTS5's query for any word of `q`, the last of which may be unfinished."""
+    words = _any(re.findall(r"\w+", q))
+    return words and f"{words}*"
+
+
+def any_trigram(q: str) -> str:
+    """Return FTS5's query for any three characters in a row."""
+    return _any([q[start : start + 3] for start in range(len(q) - 2)])
+
+
+def fusion(*engines: Engine) -> Engine:
+    """Rank by the sum of 1 / (FUSION_RANK + rank) over `engines`."""
+
+    def search(q: str) -> Sequence[str]:
+        scores: dict[str, float] = defaultdict(float)
+        for engine in engines:
+            for rank, name in enumerate(engine(q), 1):
+                scores[name] += 1 / (FUSION_RANK + rank)
+        return sorted(scores, key=lambda name: -scores[name])[:DEPTH]
+
+    return search
+
+
+def _any(words: Sequence[str]) -> str:
+    distinct = dict.fromkeys(word.casefold().replace('"', '""') for word in words)
+    return " OR ".join(f'"{word}"' for word in distinct)
+
+
+def _texts(entry: Entry) -> Iterator[str]:
+    yield from (entry.name, entry.title, entry.brief, *entry.tags, *entry.categories)
+    yield from (entry.long_description, *entry.descriptions.values())
+    for tool in entry.tools:
+        yield from (tool.name, tool.description)
+    alternatives = entry.publisher.get("alternativeDescriptions")
+    for text in (*(alternatives if isinstance(alternatives, list) else ()), entry.publisher.get("readme")):
+        if isinstance(text, str):
+            yield text

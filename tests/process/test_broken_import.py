@@ -1,0 +1,59 @@
+"""An import that is killed leaves whole batches, and the next one completes it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from threading import Thread
+from typing import IO
+
+import pytest
+
+from directory_server import embedded
+from directory_server.importing._import import BATCH
+
+from .conftest import PATIENCE, Installation, document, until
+
+pytestmark = pytest.mark.process
+
+WHOLE = 8 * BATCH
+
+
+def write(pipe: IO[bytes], text: bytes) -> None:
+    """Write until the other end is gone."""
+    with suppress(BrokenPipeError):
+        pipe.write(text)
+        pipe.flush()
+
+
+def test_a_killed_import_leaves_whole_batches(installation: Installation) -> None:
+    lines = [document(f"a.example/server-{number}", f"Part {number} of many.") for number in range(WHOLE)]
+    data = embedded.DataDirectory(installation.data)
+    store = embedded.SqliteStore(data.directory, embedded.inline)
+    importing = installation.importing()
+    pipe = importing.stdin
+    assert pipe
+    # The pipe stays open behind the last line, so that the import cannot come to its end before it is killed.
+    writer = Thread(target=write, args=(pipe, "".join(lines[:-BATCH]).encode()))
+    writer.start()
+    try:
+        until(lambda: embedded.finished(store.count()), "the first batch")
+    finally:
+        importing.kill()
+        importing.wait(PATIENCE)
+        writer.join(PATIENCE)
+        with suppress(BrokenPipeError):
+            pipe.close()
+    kept = embedded.finished(store.count())
+    data.close()
+    assert 0 < kept < WHOLE
+    assert kept % BATCH == 0
+
+    key = installation.new_key()
+    with installation.serve() as server:
+        assert server.entries() == kept
+        assert server.names("1", key)
+        said = installation.command("import", "-", stdin="".join(lines))
+        assert said.startswith(f"{WHOLE - kept:,} added, 0 changed, {kept:,} unchanged, 0 refused.")
+        until(lambda: server.entries() == WHOLE, "the rest")
+        assert f"a.example/server-{WHOLE - 1}" in server.names(str(WHOLE - 1), key)
+        assert "Traceback" not in server.stop()

@@ -1,0 +1,83 @@
+"""How the service starts and ends: under twistd, by its .tac file, as a daemon."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from .conftest import FOREGROUND, LISTEN, Client, Installation, environment, port_of, running, twistd, until
+
+pytestmark = pytest.mark.process
+
+TAC = Path(__file__).parent.parent.parent / "tac" / "directory.tac"
+
+
+def test_twistd_knows_the_command(tmp_path: Path) -> None:
+    done = twistd("--help", cwd=tmp_path)
+    assert done.returncode == 0
+    assert [line.split()[0] for line in done.stdout.splitlines() if "directory of MCP servers" in line] == ["directory"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_and_its_streams_cleanly(installation: Installation, number: int) -> None:
+    key = installation.new_key()
+    with installation.serve() as server:
+        assert server.search("anything", key).json == {"data": [], "count": 0}
+        stream = server.stream(key)
+        log = server.stop(number)
+        # Read to its end: had the connection been cut, this raised IncompleteRead.
+        assert stream.read().startswith(b"retry: ")
+    # twistd tells its parent the truth, as all programs do that clean up: a signal ended it.
+    assert server.process.returncode == -number
+    assert log.rstrip().endswith("Server Shut Down.")
+    assert "Traceback" not in log
+
+
+def test_the_tac_file_takes_its_settings_from_the_environment(installation: Installation) -> None:
+    key = installation.new_key()
+    settings = environment(DIRECTORY_SERVER_DATA_DIR=str(installation.data), DIRECTORY_SERVER_LISTEN=LISTEN)
+    with running([*FOREGROUND, "--no_save", "--python", TAC], installation.folder, settings) as server:
+        assert server.search("anything", key).status == 200
+        assert "Traceback" not in server.stop()
+    assert server.process.returncode == -signal.SIGTERM
+
+
+def test_a_daemon_answers_and_stops(installation: Installation) -> None:
+    folder, key = installation.folder, installation.new_key()
+    pid_file, log = folder / "directory.pid", folder / "directory.log"
+    started = twistd(
+        f"--pidfile={pid_file}", f"--logfile={log}", "directory", "-d", installation.data, "-l", LISTEN, cwd=folder
+    )
+    assert (started.returncode, started.stdout) == (0, "")
+    pid = int(pid_file.read_text())
+    try:
+        server = Client(port_of(log))
+        assert server.search("anything", key).status == 200
+        assert server.call("search_mcp", {"keywords": "anything"}, key)["isError"] is False
+        installation.command("import", "-", stdin='{"name": "a.example/b", "version": "1", "description": "Weather."}')
+        until(lambda: server.names("weather", key) == ["a.example/b"], "the import")
+        os.kill(pid, signal.SIGTERM)
+        until(lambda: not pid_file.exists(), "the end")
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    assert "Server Shut Down." in log.read_text()
+    assert "Traceback" not in log.read_text()
+
+
+def test_a_daemon_that_cannot_start_says_so_and_leaves_no_pid_file(installation: Installation) -> None:
+    folder = installation.folder
+    pid_file, log = folder / "directory.pid", folder / "directory.log"
+    installation.data.touch()
+    started = twistd(
+        f"--pidfile={pid_file}", f"--logfile={log}", "directory", "-d", installation.data, "-l", LISTEN, cwd=folder
+    )
+    assert started.returncode == 1
+    assert "Cannot serve" in started.stdout
+    assert str(installation.data) in log.read_text()
+    assert "Traceback" not in log.read_text()
+    assert not pid_file.exists()

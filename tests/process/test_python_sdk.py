@@ -1,0 +1,44 @@
+"""The Python SDK, in each of its modes, against a running server."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .conftest import MCP, PATIENCE, Installation, Server, environment
+
+pytestmark = pytest.mark.process
+
+
+@pytest.mark.parametrize(
+    ("mode", "version"), [("legacy", "2025-11-25"), ("auto", "2026-07-28"), ("2026-07-28", "2026-07-28")]
+)
+def test_an_editor_finds_and_looks_up_until_its_quota_is_spent(
+    busy: tuple[Installation, Server], mode: str, version: str
+) -> None:
+    installation, server = busy
+    key = installation.new_key("--limit", 3)
+    script = Path(__file__).with_name("sdk_client.py")
+    done = subprocess.run(
+        [sys.executable, script, server.url + MCP, key, mode],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=2 * PATIENCE,
+    )
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["version"] == version
+    assert said["tools"] == ["search_mcp", "get_mcp_detail"]
+    assert said["bad"]["is_error"] is True
+    assert "limit: must be 1 to 100" in said["bad"]["content"][0]["text"]
+    hits = said["found"]["structured_content"]["data"]
+    assert 1 <= len(hits) <= 3
+    assert said["detail"]["structured_content"]["data"]["mcp_id"] == hits[0]["mcp_id"]
+    assert said["detail"]["is_error"] is said["last"] is False
+    assert said["over"]["is_error"] is True
+    assert "Try again in" in said["over"]["content"][0]["text"]

@@ -1,0 +1,85 @@
+"""The use cases, on fakes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import pytest
+from attrs import define, field
+
+from directory_server import embedded
+from directory_server.directory import Directory
+from directory_server.errors import NotFound, Unavailable
+from directory_server.model import Entry, Hit, Outcome, Page, Place, Query
+from directory_server.ports import Bus, Index, Store
+
+NOTHING = Page(())
+MAIL = Entry({"name": "a.example/mail", "version": "1.0.0", "description": "Read mail."})
+
+
+@define
+class World:
+    """A store, an index and a bus, as far as the directory uses them."""
+
+    outcomes: list[Outcome] = field(factory=list)
+    page: Page = NOTHING
+    error: Exception | None = None
+    published: list[tuple[str, Sequence[Entry]]] = field(factory=list)
+    queries: list[Query] = field(factory=list)
+    announced: int = 0
+
+    @property
+    def directory(self) -> Directory:
+        return Directory(cast(Store, self), cast(Index, self), cast(Bus, self))
+
+    async def publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
+        if self.error is not None:
+            raise self.error
+        self.published.append((source, entries))
+        return self.outcomes
+
+    async def entry(self, mcp_id: str) -> Entry | None:
+        return MAIL if mcp_id == MAIL.mcp_id else None
+
+    async def search(self, query: Query) -> Page:
+        self.queries.append(query)
+        return self.page
+
+    def announce(self) -> None:
+        self.announced += 1
+
+
+def test_a_search_is_the_index_s() -> None:
+    page = Page((Hit(MAIL.mcp_id, "Mail", "Read mail.", ""),), Place(1.5, MAIL.name))
+    world, query = World(page=page), Query("mail", 1)
+    assert embedded.finished(world.directory.search(query)) == page
+    assert world.queries == [query]
+
+
+def test_an_entry_is_told_whole() -> None:
+    assert embedded.finished(World().directory.detail(MAIL.mcp_id)) == MAIL.detail()
+
+
+def test_an_entry_that_is_not_there() -> None:
+    with pytest.raises(NotFound, match=r"No entry has the mcp_id nothing\."):
+        embedded.finished(World().directory.detail("nothing"))
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "announced"),
+    [([], 0), (["unchanged", "unchanged"], 0), (["unchanged", "added"], 1), (["changed", "changed"], 1)],
+)
+def test_what_changed_is_announced_once(outcomes: list[Outcome], announced: int) -> None:
+    world = World(outcomes=outcomes)
+    entries = [MAIL] * len(outcomes)
+    assert embedded.finished(world.directory.publish("local", entries)) == outcomes
+    assert world.published == [("local", entries)]
+    assert world.announced == announced
+
+
+def test_what_could_not_be_kept_is_not_announced() -> None:
+    world = World(error=Unavailable("The disk is full."))
+    with pytest.raises(Unavailable):
+        embedded.finished(world.directory.publish("local", [MAIL]))
+    assert world.announced == 0

@@ -1,0 +1,199 @@
+"""The options of `twistd directory`, and the service that they amount to, on a reactor in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from twisted.application.service import IServiceMaker
+from twisted.internet.address import IPv4Address
+from twisted.internet.error import CannotListenError, ConnectionDone
+from twisted.internet.testing import MemoryReactorClock, StringTransport
+from twisted.logger import LogEvent
+from twisted.plugin import getPlugins
+from twisted.python.failure import Failure
+from twisted.python.usage import UsageError
+
+from directory_server.config import Config, ConfigError, HttpConfig
+from directory_server.tap import DirectoryService, GaveUp, Options, configure, makeService
+
+LOOPBACK = ("tcp:8080:interface=127.0.0.1",)
+
+
+@pytest.fixture(autouse=True)
+def no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keep out what the environment of the tests sets, and what a service would write into the project."""
+    for name in ("DIRECTORY_SERVER_CONFIG", "DIRECTORY_SERVER_LISTEN", "DIRECTORY_SERVER_DATA_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def parsed(*arguments: str) -> Config:
+    options = Options()
+    options.parseOptions(list(arguments))
+    return options.config
+
+
+def refusal(*arguments: str) -> str:
+    with pytest.raises(UsageError) as caught:
+        parsed(*arguments)
+    return str(caught.value)
+
+
+def test_no_options_are_the_defaults() -> None:
+    assert parsed() == Config()
+
+
+def test_options_set_everything(tmp_path: Path) -> None:
+    file = tmp_path / "directory.toml"
+    file.write_text("[quota]\nlimit = 7\n[streams]\nper_key = 7\n")
+    config = parsed(
+        *("--config", str(file), "-d", "/var/lib/directory", "-s", "quota.limit=8", "--set", "keys.grace=0"),
+        *("-l", "tcp:80", "--listen", "unix:/run/directory.sock"),
+    )
+    assert config.data_dir == Path("/var/lib/directory")
+    assert config.listen == ("tcp:80", "unix:/run/directory.sock")
+    assert (config.quota.limit, config.streams.per_key, config.keys.grace) == (8, 7, 0)
+
+
+def test_the_environment_gives_way_to_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DIRECTORY_SERVER_LISTEN", "tcp:81")
+    monkeypatch.setenv("DIRECTORY_SERVER_DATA_DIR", "there")
+    assert (parsed().listen, parsed("-l", "tcp:82").listen) == (("tcp:81",), ("tcp:82",))
+    assert (parsed().data_dir, parsed("-d", "here").data_dir) == (Path("there"), Path("here"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--set", "quota.limt=1"], "quota.limt (--set): is not a setting"),
+        (["--set", "quota.limit=0"], "quota.limit (--set): must be at least 1"),
+        (["--config", "missing.toml"], "missing.toml: cannot be read"),
+        (["--listen", "tcp"], "listen (--listen): must be one or more endpoints"),
+        (["--listen", "tcp:x"], "listen: must be endpoints such as tcp:8080, not 'tcp:x'"),
+        (["--listen", "tcp:80:nonsense=1"], "not 'tcp:80:nonsense=1'"),
+        (["--listen", "nonsense:1"], "Unknown endpoint type"),
+        (["--listen", "tcp:80", "--listen", "tcp:x"], "not 'tcp:x'"),
+        (["--listen", "ssl:443:privateKey=missing.pem"], "missing.pem"),
+        (["--nonsense"], "nonsense"),
+        (["nonsense"], "Wrong number of arguments"),
+    ],
+)
+def test_what_cannot_be_is_a_usage_error(arguments: list[str], said: str) -> None:
+    assert said in refusal(*arguments)
+
+
+def test_the_environment_alone_configures_a_tac_file() -> None:
+    assert configure({"DIRECTORY_SERVER_LISTEN": "tcp:81"}).listen == ("tcp:81",)
+    with pytest.raises(ConfigError, match="not 'tcp:x'"):
+        configure({"DIRECTORY_SERVER_LISTEN": "tcp:x"})
+
+
+def test_twistd_finds_the_plugin() -> None:
+    (found,) = (plugin for plugin in getPlugins(IServiceMaker) if plugin.tapname == "directory")
+    assert (found.options, found.makeService) == (Options, makeService)
+
+
+def test_making_the_service_opens_nothing(tmp_path: Path) -> None:
+    options = Options()
+    options.parseOptions(["-d", str(tmp_path / "data")])
+    assert list(makeService(options)) == []
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[Callable[..., MemoryReactorClock]]:
+    """Return what starts a service on a reactor in memory, and returns that."""
+    services = []
+
+    def start(listen: tuple[str, ...] = LOOPBACK, **http: Any) -> MemoryReactorClock:
+        reactor = MemoryReactorClock()
+        config = Config(listen=listen, data_dir=tmp_path / "data", http=HttpConfig(**http))
+        service = DirectoryService(config, reactor)
+        service.privilegedStartService()
+        service.startService()
+        services.append(service)
+        return reactor
+
+    yield start
+    for service in services:
+        service.stopService()
+
+
+def asked(reactor: MemoryReactorClock, host: str) -> bytes:
+    """Return the status line of the answer to a request that names `host`."""
+    transport = StringTransport()
+    connection: Any = reactor.tcpServers[0][1].buildProtocol(IPv4Address("TCP", "127.0.0.1", 50_000))
+    connection.makeConnection(transport)
+    connection.dataReceived(f"GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+    connection.connectionLost(Failure(ConnectionDone()))
+    return bytes(transport.value().partition(b"\r\n")[0])
+
+
+def test_it_listens_where_it_is_told_with_a_long_queue(started: Callable[..., MemoryReactorClock]) -> None:
+    reactor = started(("tcp:8080:interface=127.0.0.1", "tcp:8081:backlog=7", "unix:directory.sock"))
+    assert [(port, interface, backlog) for port, _, backlog, interface in reactor.tcpServers] == [
+        (8080, "127.0.0.1", 2048),
+        (8081, "", 7),
+    ]
+    ((address, _, backlog, *_),) = reactor.unixServers
+    assert (address, backlog) == ("directory.sock", 2048)
+
+
+@pytest.mark.parametrize("host", ["localhost", "localhost:8080", "127.0.0.1:8080", "[::1]:8080", "LOCALHOST"])
+@pytest.mark.parametrize(
+    "listen", [LOOPBACK, (r"tcp6:8080:interface=\:\:1",), ("tcp:80:interface=localhost", *LOOPBACK)]
+)
+def test_on_loopback_it_answers_to_loopback_names(
+    started: Callable[..., MemoryReactorClock], listen: tuple[str, ...], host: str
+) -> None:
+    assert asked(started(listen), host) == b"HTTP/1.1 200 OK"
+
+
+@pytest.mark.parametrize("host", ["directory.example", "127.0.0.1.example:8080", "localhost.example", "[::2]"])
+def test_on_loopback_it_answers_to_no_other_name(started: Callable[..., MemoryReactorClock], host: str) -> None:
+    assert asked(started(), host) == b"HTTP/1.1 403 Forbidden"
+
+
+@pytest.mark.parametrize("listen", [("tcp:8080",), ("tcp:8080:interface=0.0.0.0",), ("tcp:8081", *LOOPBACK)])
+def test_elsewhere_it_answers_to_any_name(started: Callable[..., MemoryReactorClock], listen: tuple[str, ...]) -> None:
+    assert asked(started(listen), "directory.example") == b"HTTP/1.1 200 OK"
+
+
+@pytest.mark.parametrize("listen", [LOOPBACK, ("tcp:8080",)])
+def test_the_names_may_be_set(started: Callable[..., MemoryReactorClock], listen: tuple[str, ...]) -> None:
+    reactor = started(listen, allowed_hosts=("directory.example",))
+    assert asked(reactor, "directory.example") == b"HTTP/1.1 200 OK"
+    assert asked(reactor, "localhost") == b"HTTP/1.1 403 Forbidden"
+
+
+class TakenPort(MemoryReactorClock):
+    """A reactor on which every port is taken."""
+
+    def listenTCP(self, port: int, factory: Any, backlog: int = 50, interface: str = "") -> Any:
+        raise CannotListenError(interface, port, OSError(98, "Address already in use"))
+
+
+def test_a_taken_port_ends_the_process_with_one_line(tmp_path: Path, logged_failures: list[LogEvent]) -> None:
+    service = DirectoryService(Config(data_dir=tmp_path), TakenPort())
+    with pytest.raises(GaveUp) as caught:
+        service.privilegedStartService()
+    assert caught.value.code == 1
+    (event,) = logged_failures
+    assert event["reason"] == "Cannot listen on 127.0.0.1:8080: [Errno 98] Address already in use."
+    assert "log_failure" not in event
+    logged_failures.clear()
+
+
+def test_a_broken_data_directory_ends_the_process_with_one_line(
+    tmp_path: Path, logged_failures: list[LogEvent]
+) -> None:
+    (tmp_path / "data").touch()
+    service = DirectoryService(Config(data_dir=Path("data")), MemoryReactorClock())
+    with pytest.raises(GaveUp):
+        service.privilegedStartService()
+    (event,) = logged_failures
+    assert event["reason"].startswith(f"Cannot serve {tmp_path}/data: ")
+    logged_failures.clear()
