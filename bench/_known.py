@@ -36,8 +36,8 @@ class KnownItem:
 
 def known_items(entries: Sequence[Entry], count: int, *, seed: int = 0) -> Iterator[KnownItem]:
     """Yield each form of `count` names, drawn by `seed` from those whose last part no other has, whatever its case."""
-    owners = Counter(_part(entry.name).casefold() for entry in entries)
-    unique = sorted(entry.name for entry in entries if owners[_part(entry.name).casefold()] == 1)
+    parts = Counter(_part(entry.name).casefold() for entry in entries)
+    unique = sorted(entry.name for entry in entries if parts[_part(entry.name).casefold()] == 1)
     random = Random(seed)
     for name in random.sample(unique, min(count, len(unique))):
         namespace, _, part = name.rpartition("/")

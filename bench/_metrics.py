@@ -33,7 +33,7 @@ def ndcg(found: Sequence[str], grades: Grades, depth: int = 10) -> float:
 
 
 def recall(found: Sequence[str], grades: Grades, depth: int = 50) -> float | None:
-    """Return the share of the names of grade BEST among the first `depth` hits; None where the judge gave it to none."""
+    """Return the share of the names of grade BEST among the first `depth` hits; None where there are no such names."""
     wanted = {name for name, grade in grades.items() if grade == BEST}
     return len(wanted.intersection(found[:depth])) / len(wanted) if wanted else None
 
@@ -70,4 +70,4 @@ def interval(values: Sequence[float | None], *, seed: int = 0) -> tuple[float, f
 
 
 def _gain(ranked: Sequence[int]) -> float:
-    return sum((2**grade - 1) / log2(rank + 1) for rank, grade in enumerate(ranked, 1))
+    return sum(((1 << grade) - 1) / log2(rank + 1) for rank, grade in enumerate(ranked, 1))
