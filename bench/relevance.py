@@ -23,7 +23,7 @@ from attrs import frozen
 from directory_server import embedded
 from directory_server.model import Change, Entry, Query
 from directory_server.ports import Index
-from directory_server.search import TantivyIndex
+from directory_server.search import ImpactIndex
 
 from ._baselines import DEPTH, Engine, baselines
 from ._judged import DATA, Judged, read_entries, read_judged
@@ -46,7 +46,7 @@ SHOWN = 3
 
 def our_index() -> Index:
     """Return the index that is measured, empty."""
-    return TantivyIndex(embedded.inline)
+    return ImpactIndex(embedded.inline)
 
 
 @frozen

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from directory_server.model import Change, Entry, Query
-from directory_server.search import TantivyIndex
+from directory_server.search import ImpactIndex
 from directory_server.wire import decode_entry
 
 P = ParamSpec("P")
@@ -57,7 +57,7 @@ def ndcg(found: Sequence[str], grades: dict[str, int]) -> float:
     return gain([grades.get(name, 0) for name in found]) / gain(sorted(grades.values(), reverse=True))
 
 
-def build(index: TantivyIndex, entries: Sequence[Entry], batch: int) -> None:
+def build(index: ImpactIndex, entries: Sequence[Entry], batch: int) -> None:
     before, began = resident(), time.perf_counter()
     for start in range(0, len(entries), batch):
         changes = (Change(seq, "added", e.mcp_id, e) for seq, e in enumerate(entries[start : start + batch], start))
@@ -75,7 +75,7 @@ def build(index: TantivyIndex, entries: Sequence[Entry], batch: int) -> None:
     print(f"one change: p50 {statistics.median(times):.1f} ms, slowest of {len(times)} {max(times):.1f} ms\n")
 
 
-def search(index: TantivyIndex, entries: Sequence[Entry], queries: Sequence[dict[str, Any]], repeats: int) -> None:
+def search(index: ImpactIndex, entries: Sequence[Entry], queries: Sequence[dict[str, Any]], repeats: int) -> None:
     names = {entry.mcp_id: entry.name for entry in entries}
     times: dict[str, list[float]] = defaultdict(list)
     quality: dict[str, list[float]] = defaultdict(list)
@@ -107,7 +107,7 @@ def main() -> None:
     with gzip.open(options.entries) as lines:
         entries = [decode_entry(json.loads(line)) for line in lines]
     queries = [json.loads(line) for line in options.queries.read_text().splitlines()]
-    index = TantivyIndex(inline)
+    index = ImpactIndex(inline)
     build(index, entries, options.batch)
     search(index, entries, queries, options.repeats)
 

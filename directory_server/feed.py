@@ -12,8 +12,8 @@ from twisted.python.failure import Failure
 
 from .ports import Bus, Store, Subscriber
 
-BATCH = 2_000
-"""Changes read and applied at a time; many, for an index commits each batch."""
+BATCH = 4_000
+"""Changes read and applied at a time; many, for an index does some work for each batch."""
 
 RETRY = 1.0
 """Seconds until a pump that failed tries again."""

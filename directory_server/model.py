@@ -112,12 +112,12 @@ class Entry:
     def brief(self) -> str:
         return _text(self.server.get("description"))
 
-    @property
+    @cached_property
     def official(self) -> Mapping[str, Any]:
         """What the official registry says of the entry; empty where it does not list it."""
         return _mapping(self.meta.get(OFFICIAL))
 
-    @property
+    @cached_property
     def publisher(self) -> Mapping[str, Any]:
         """What the publisher adds beyond the schema."""
         return _mapping(_mapping(self.server.get("_meta")).get(PUBLISHER))
@@ -147,6 +147,22 @@ class Entry:
             if _text(tool.get("name"))
         )
 
+    @property
+    def packages(self) -> tuple[Mapping[str, Any], ...]:
+        """Ways to run the server locally."""
+        return _mappings(self.server.get("packages"))
+
+    @property
+    def remotes(self) -> tuple[Mapping[str, Any], ...]:
+        """URLs at which the server is offered."""
+        return _mappings(self.server.get("remotes"))
+
+    @property
+    def transports(self) -> tuple[str, ...]:
+        """How the server is spoken to: `stdio`, `streamable-http` or `sse`, one for each package and remote."""
+        offered = [*(_mapping(package.get("transport")) for package in self.packages), *self.remotes]
+        return tuple(kind for each in offered if (kind := _text(each.get("type"))))
+
     def hit(self) -> Hit:
         """Return what a list shows of this entry."""
         repository = _mapping(self.server.get("repository"))
@@ -171,8 +187,8 @@ class Entry:
             categories=self.categories,
             tools=self.tools,
             repository=_mapping(self.server.get("repository")) or None,
-            packages=_mappings(self.server.get("packages")),
-            remotes=_mappings(self.server.get("remotes")),
+            packages=self.packages,
+            remotes=self.remotes,
             icons=_mappings(self.server.get("icons")),
             license=_text(publisher.get("license")),
             stars=stars if isinstance(stars, int) and not isinstance(stars, bool) else None,

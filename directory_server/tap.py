@@ -26,7 +26,7 @@ from .config import Config, ConfigError, load
 from .directory import Directory
 from .errors import Unavailable
 from .feed import Feed
-from .search import TantivyIndex
+from .search import ImpactIndex
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -188,7 +188,7 @@ class DirectoryService(MultiService):
         keys = embedded.SqliteKeyRing(data.directory, now)
         quota = self._quota = embedded.SqliteQuota(data.quota, now)
         bus = embedded.DataVersionBus(data.directory, reactor)
-        index = self._index = TantivyIndex(offload)
+        index = self._index = ImpactIndex(offload)
         self._feed = Feed(store, bus, [index], reactor)
         hub = streams.Hub(
             keys, bus, reactor, Random(), per_key=config.streams.per_key, heartbeat=config.streams.heartbeat

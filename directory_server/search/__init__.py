@@ -1,10 +1,11 @@
-"""Words to hits: text analysis and the index in memory.
+"""Words to hits: text analysis, the index in memory, ranking.
 
-`_analysis` turns text into terms and knows no engine; `_document` says which texts of an entry are searched and what
-each weighs; `_query` turns what a person typed into a query over those fields; `_index` keeps the index, swaps its
-snapshots and cuts pages. tantivy is known to the last two alone, and is given terms, never text.
+`_analysis` turns text into tokens; `_document` turns an entry into weighted terms, once; `_segment` holds many of
+those as arrays; `_index` keeps two segments, a large base and a small delta, and swaps snapshots of them; `_query`
+reads what a person typed; `_terms` finds the terms that may stand for each of its words, with `_lexicon` (learnt from
+the catalogue) and `_thesaurus` (made by hand); `_ranking` adds up what they score.
 """
 
-from ._index import TantivyIndex
+from ._index import ImpactIndex
 
-__all__ = ["TantivyIndex"]
+__all__ = ["ImpactIndex"]

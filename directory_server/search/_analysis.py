@@ -1,42 +1,55 @@
-"""Text to terms, the same for entries and for queries, whatever engine keeps them.
+"""Text to tokens and tokens to terms, the same for entries and for queries.
 
-Text is folded: compatibility forms (NFKC: full-width letters, half-width kana), letter case, diacritics. Scripts that
-put spaces between words give words; a name made of several (`home-assistant`, `fileScope`) gives its parts and their
-joined form. Scripts that do not (Chinese, Japanese, Korean with its particles, Thai, Lao, Khmer, Burmese) give
-overlapping pairs of characters, since any dictionary of their words would be larger than all else here. What is in
-neither, such as punctuation, control characters and lone surrogates, only separates.
+Text is folded: compatibility forms (NFKC: full-width letters, half-width kana), letter case, diacritics, traditional
+Chinese characters. Scripts that put spaces between words give words; a name made of several (`home-assistant`,
+`fileScope`) gives its parts and their joined form. Scripts that do not (Chinese, Japanese, Korean with its particles,
+Thai, Lao, Khmer, Burmese) give overlapping pairs of characters. What is in neither, such as punctuation, control
+characters and lone surrogates, only separates. A token is what is written; a term is its stem, which is indexed.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from threading import local
 
+import Stemmer
 from attrs import frozen
+from opencc import OpenCC
 
-MAX_TERM = 64
-"""Characters of a term; the rest is cut, in entries and queries alike."""
+MAX_TOKEN = 64
+"""Characters of a token; the rest is cut, in entries and queries alike."""
+
+SEPARATOR = "\x1f"
+"""A run of its own (ASCII's unit separator), so that many texts can be taken apart in one go."""
 
 MAX_KEY = 200
 """Characters of a key: as many as a server's name may have."""
 
 MAX_JOINED = 4
-"""Parts that are joined into one more term; a longer chain is a path or an address and not a name."""
+"""Parts that are joined into one more token; a longer chain is a path or an address and not a name."""
 
+COMMON_PARTS = frozenset({"mcp", "server", "mcpserver"})
+"""The parts that half of all names share, and that make none of them another name."""
+
+_HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _UNSEGMENTED = (
     r"\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff"  # Thai and Lao, Burmese, Hangul letters, Khmer
     r"\u3005-\u3007\u3041-\u30fa\u30fc-\u30ff\u31f0-\u31ff"  # 々〆〇, kana without the middle dot
-    r"\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"  # Han, Hangul syllables
+    rf"\uac00-\ud7a3{_HAN}"  # Hangul syllables
 )
 _LETTER = rf"[^\W_{_UNSEGMENTED}]"
-_RUN = re.compile(rf"[{_UNSEGMENTED}]+|{_LETTER}+(?:[-_./]{_LETTER}+)*")
+_RUN = re.compile(rf"{SEPARATOR}|[{_UNSEGMENTED}]+|{_LETTER}+(?:[-_./+]{_LETTER}+)*")
 _IS_UNSEGMENTED = re.compile(rf"[{_UNSEGMENTED}]")
-_SEPARATOR = re.compile(r"[-_./]")
+_HAN_CHARACTER = re.compile(rf"[{_HAN}]")
+_PLAIN = re.compile(r"[\x00-\x7f–—‘’“”•→]*")
+"""What folding leaves alone, and nearly all English is."""
+
+_SEPARATOR = re.compile(r"[-_./+]")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _DIACRITIC = re.compile(r"[\u0300-\u036f]")
-_SINGULAR_IN_S = frozenset({"news", "always", "canvas", "atlas", "pandas", "postgres", "kubernetes", "jenkins"})
 
 
 @frozen
@@ -47,27 +60,46 @@ class Word:
     spaced: bool = True
 
     @property
-    def terms(self) -> tuple[str, ...]:
-        """The terms that stand for the word together: its stemmed parts, or its overlapping pairs."""
+    def tokens(self) -> tuple[str, ...]:
+        """The tokens that stand for the word together: its parts, or its overlapping pairs."""
         if self.spaced:
-            return tuple(stem(part) for part in self.parts)
+            return self.parts
         run = self.parts[0]
         return tuple(run[i : i + 2] for i in range(len(run) - 1)) or (run,)
 
     @property
     def joined(self) -> str:
-        """The term that stands for the word alone, where its parts make one name; else empty."""
-        return stem("".join(self.parts))[:MAX_TERM] if 1 < len(self.parts) <= MAX_JOINED else ""
+        """The token that stands for the word alone, where its parts make one name; else empty."""
+        return "".join(self.parts)[:MAX_TOKEN] if 1 < len(self.parts) <= MAX_JOINED else ""
 
 
-def words(text: str, *, humps: bool) -> Iterator[Word]:
-    """Yield the words of `text`; `humps` splits `fileScope` too, which is right for names and wrong for prose."""
-    return (_word(run, humps) for run in _runs(text))
+def words(text: str, *, humps: bool) -> list[Word]:
+    """Return the words of `text`; `humps` splits `fileScope` too, which is right for names and wrong for prose."""
+    return [_word(run, humps) for run in runs(text) if run != SEPARATOR]
 
 
-def terms(text: str, *, humps: bool = False) -> list[str]:
-    """Return the terms an entry is found by for holding `text`."""
-    return [term for run in _runs(text) for term in _terms(run, humps)]
+def tokens(text: str, *, humps: bool = False) -> list[str]:
+    """Return the tokens an entry is found by for holding `text`."""
+    return [token for run in runs(text) if run != SEPARATOR for token in tokens_of(run, humps)]
+
+
+def runs(text: str) -> list[str]:
+    """Return the runs of letters in `text`, in one script each, with what joins the parts of a name; SEPARATORs too."""
+    return _RUN.findall(fold(text))
+
+
+def tokens_of(run: str, humps: bool) -> tuple[str, ...]:
+    """Return the tokens of one run."""
+    word = _word(run, humps)
+    return (*word.tokens, word.joined) if word.joined else word.tokens
+
+
+def fold(text: str) -> str:
+    """Return `text` without differences of form that make no other word, letter case apart."""
+    if _PLAIN.fullmatch(text):
+        return text
+    plain = unicodedata.normalize("NFKC", _DIACRITIC.sub("", unicodedata.normalize("NFKD", text)))
+    return plain.translate(_simplified()) if _HAN_CHARACTER.search(plain) else plain
 
 
 def key(names: Iterable[Word], *, without: frozenset[str] = frozenset()) -> str:
@@ -75,36 +107,45 @@ def key(names: Iterable[Word], *, without: frozenset[str] = frozenset()) -> str:
     return "".join(part for word in names for part in word.parts if part not in without)[:MAX_KEY]
 
 
-def stem(word: str) -> str:
-    """Return `word` without the ending of an English plural (Harman's S-stemmer, 1991, with `-es` of sibilants)."""
-    if len(word) < 4 or word[-1] != "s" or word.endswith(("ss", "us", "is")) or word in _SINGULAR_IN_S:
-        return word
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith(("xes", "ches", "shes", "sses")):
-        return word[:-2]
-    return word[:-1]
+def is_unsegmented(token: str) -> bool:
+    """Tell whether a token is of a script without spaces."""
+    return _IS_UNSEGMENTED.match(token) is not None
 
 
-def _runs(text: str) -> list[str]:
-    return _RUN.findall(text if text.isascii() else _without_diacritics(text))
+@lru_cache(maxsize=4_096)
+def stem(token: str) -> str:
+    """Return the term for a token: without its English ending (Porter, Snowball 2001)."""
+    if not token.isascii():
+        return token
+    stemmed: str = _stemmers.english.stemWord(token)
+    return stemmed
 
 
+class _Stemmers(local):
+    """One stemmer for each thread: they have state."""
+
+    def __init__(self) -> None:
+        # Without a cache of its own: what is stemmed often is kept by those who ask.
+        self.english = Stemmer.Stemmer("english", 0)
+
+
+_stemmers = _Stemmers()
+
+
+# Nearly all words of an entry are among the some ten thousand that others have too.
+@lru_cache(maxsize=32_768)
 def _word(run: str, humps: bool) -> Word:
     if _IS_UNSEGMENTED.match(run):
         return Word((run,), spaced=False)
     pieces = _SEPARATOR.split(run)
     if humps and not run.islower():
         pieces = [hump for piece in pieces for hump in _HUMP.split(piece)]
-    return Word(tuple(piece.casefold()[:MAX_TERM] for piece in pieces))
+    return Word(tuple(piece.casefold()[:MAX_TOKEN] for piece in pieces))
 
 
-# Nearly all words of an entry are among the some ten thousand that others have too.
-@lru_cache(maxsize=32_768)
-def _terms(run: str, humps: bool) -> tuple[str, ...]:
-    word = _word(run, humps)
-    return (*word.terms, word.joined) if word.joined else word.terms
-
-
-def _without_diacritics(text: str) -> str:
-    return unicodedata.normalize("NFKC", _DIACRITIC.sub("", unicodedata.normalize("NFKD", text)))
+@cache
+def _simplified() -> dict[int, str]:
+    """Return the simplified form of each traditional Chinese character that has one."""
+    characters = [chr(code) for code in range(0x4E00, 0xA000)]
+    forms = OpenCC("t2s").convert("\n".join(characters)).split("\n")
+    return {ord(old): new for old, new in zip(characters, forms, strict=True) if old != new and len(new) == 1}

@@ -1,63 +1,142 @@
-"""What of an entry is searched, as terms.
-
-What says what an entry is goes into one field, `WORDS`, and a term is repeated there as often as the text it comes from
-weighs. So a ranking by term frequency saturates over the whole entry, which is what BM25F does (Robertson, Zaragoza and
-Taylor, 2004). Adding up a score for each text would not: there, a word in five places is worth five words.
-"""
+"""What of an entry is searched, and what each part of it weighs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence, Set
+from functools import lru_cache
+from math import log10
 
-from ..model import Entry
-from ._analysis import key, terms, words
+from attrs import frozen
 
-WORDS = "words"
-"""The terms of name, title, tags, categories and descriptions, weighted."""
-
-MORE = "more"
-"""The terms of all else, much of it long and little of it telling: long text, tools, the owner."""
-
-NAMES = "names"
-"""The terms of name and title, which misspelt words are looked up in."""
-
-FULL_NAME, SHORT_NAME, BARE_NAME = "full_name", "short_name", "bare_name"
-"""The keys of whole names: the server's, with its owner; the part behind the slash, and the title; these without
-COMMON_PARTS."""
-
-FIELDS = (WORDS, MORE, NAMES, FULL_NAME, SHORT_NAME, BARE_NAME)
-
-COMMON_PARTS = frozenset({"mcp", "server", "mcpserver"})
-"""The parts that half of all names share, and that make none of them another name."""
+from ..model import Entry, Hit
+from ._analysis import COMMON_PARTS, SEPARATOR, Word, fold, key, words
 
 MAX_LONG_TEXT = 20_000
 """Characters of long text that are searched; a few read-me files are larger and say nothing new there."""
 
-_NAME_WEIGHT, _TAG_WEIGHT, _BRIEF_WEIGHT = 5, 3, 2
+SATURATION = 1.2
+"""The weighted frequency at which a term has half of its greatest impact (k1 of BM25)."""
+
+NAMED = 0.35
+"""The impact that a term has more for standing in the name or title."""
+
+FULL_NAME, SHORT_NAME, BARE_NAME, SPELT, FACET = "\0full:", "\0short:", "\0bare:", "\0spelt:", "\0"
+"""What marks a term that is no word: a whole name, with its owner or without, or without COMMON_PARTS; a name or
+title to the letter; a filter."""
+
+NAMESAKE = 4
+"""Letters of a product's name from which an owner's name that holds it is no accident."""
 
 _HOSTS = ("io.github.", "com.github.", "io.gitlab.", "com.gitlab.")
 
 
-def fields_of(entry: Entry) -> Iterator[tuple[str, str]]:
-    """Yield each of FIELDS that is not empty, with its terms or keys, separated by spaces."""
+@frozen
+class Place:
+    """A place in an entry: what a term there weighs, and how long the text there usually is, in tokens.
+
+    `damping` is how much a longer text makes each of its terms less telling (b of BM25). `is_name` places hold names,
+    whose camelCase parts are words.
+    """
+
+    weight: float
+    usual: float
+    damping: float
+    is_name: bool = False
+
+
+PLACES = (
+    Place(5, 6, 0.3, is_name=True),  # name and title
+    Place(1.5, 2, 0, is_name=True),  # owner
+    Place(3, 15, 0.3),  # description
+    Place(3, 6, 0.5),  # tags and categories
+    Place(2, 30, 0.5),  # descriptions in other languages
+    Place(1, 30, 0.7, is_name=True),  # names of tools
+    Place(0.5, 120, 0.7),  # their descriptions
+    Place(1, 60, 0.75),  # long text
+)
+
+NAME = 0
+"""The place in PLACES of name and title."""
+
+
+@frozen(eq=False)
+class Row:
+    """What stays of an entry beside its terms.
+
+    `prior` is what speaks for it whatever is asked; `phrases` is the folded text in which exact phrases are looked for.
+    """
+
+    mcp_id: str
+    name: str
+    hit: Hit
+    prior: float
+    phrases: str
+
+
+@frozen(eq=False)
+class Document:
+    """An entry as the index takes it: its row, its text for each of PLACES, and the terms of it that are no words."""
+
+    row: Row
+    texts: Sequence[str]
+    marks: Set[str]
+
+
+def document(entry: Entry) -> Document:
+    """Return the document for `entry`."""
     namespace, _, short = entry.name.rpartition("/")
-    owner = _owner(namespace)
-    called = terms(short, humps=True) + terms(entry.title)
-    tagged = _all_terms((*entry.tags, *entry.categories))
-    described = _all_terms((entry.brief, *entry.descriptions.values()))
-    full_names = [words(name, humps=True) for name in (entry.name, f"{owner} {short}")]
-    short_names = [list(words(name, humps=True)) for name in (short, entry.title)]
-    contents = {
-        WORDS: [*called * _NAME_WEIGHT, *tagged * _TAG_WEIGHT, *described * _BRIEF_WEIGHT],
-        MORE: [*terms(owner), *_tools(entry), *_all_terms(_long_texts(entry))],
-        NAMES: called,
-        FULL_NAME: [key(name) for name in full_names],
-        SHORT_NAME: [key(name) for name in short_names],
-        BARE_NAME: [key(name, without=COMMON_PARTS) for name in short_names],
+    owner, title, brief = _owner(namespace), entry.title, entry.brief
+    labels, translations, tools = (*entry.tags, *entry.categories), tuple(entry.descriptions.values()), entry.tools
+    texts = [
+        text.replace(SEPARATOR, " ")
+        for text in (
+            f"{short}\n{title}",
+            owner,
+            brief,
+            "\n".join(labels),
+            "\n".join(translations),
+            "\n".join(tool.name for tool in tools),
+            "\n".join(tool.description for tool in tools),
+            "\n".join(_long_texts(entry)),
+        )
+    ]
+    of_owner, of_short, of_title = (words(text, humps=True) for text in (owner, short, title))
+    phrases = phrase("\n".join((title, entry.name, brief, *labels, *translations)))
+    row = Row(entry.mcp_id, entry.name, entry.hit(), _prior(entry, of_owner, of_short), phrases)
+    marks = {
+        FULL_NAME + key(words(entry.name, humps=True)),
+        FULL_NAME + key((*of_owner, *of_short)),
+        facet("official", "true" if entry.official else "false"),
+        *(SPELT + phrase(name) for name in (entry.name, short, title) if name),
+        *(SHORT_NAME + key(name) for name in (of_short, of_title) if name),
+        *(BARE_NAME + bare for name in (of_short, of_title) if (bare := key(name, without=COMMON_PARTS))),
+        *(facet("tag", label) for label in labels),
+        *(facet("package", str(package.get("registryType"))) for package in entry.packages),
+        *(facet("transport", kind.removeprefix("streamable-")) for kind in entry.transports),
     }
-    for field, content in contents.items():
-        if joined := " ".join(content).strip():
-            yield field, joined
+    return Document(row, texts, marks)
+
+
+def phrase(text: str) -> str:
+    """Return `text` as exact phrases are compared: folded, in lower case, its blanks alike."""
+    return " ".join(fold(text).casefold().split())
+
+
+# Few values, and most entries have some.
+@lru_cache(maxsize=8_192)
+def facet(name: str, value: str) -> str:
+    """Return the term that entries have which a filter lets pass."""
+    return f"{FACET}{name}:{key(words(value, humps=False))}"
+
+
+def _prior(entry: Entry, owner: Sequence[Word], short: Sequence[Word]) -> float:
+    stars = entry.publisher.get("stars")
+    popular = log10(1 + stars) / 5 if isinstance(stars, int) and stars > 0 else 0.0
+    # Who is called like the product mostly makes it.
+    product = key(short, without=COMMON_PARTS)
+    namesake = len(product) >= NAMESAKE and product in key(owner)
+    vendor = namesake or entry.publisher.get("vendorOfficial") is True
+    return 0.15 * popular + 0.03 * bool(entry.official) + 0.06 * vendor
 
 
 def _owner(namespace: str) -> str:
@@ -68,20 +147,9 @@ def _owner(namespace: str) -> str:
     return namespace.partition(".")[2] or namespace
 
 
-def _tools(entry: Entry) -> Iterator[str]:
-    for tool in entry.tools:
-        yield from terms(tool.name, humps=True)
-        yield from terms(tool.description)
-
-
-def _long_texts(entry: Entry) -> Iterator[str]:
-    """Yield what the publisher says at length, in whatever of the usual places."""
+def _long_texts(entry: Entry) -> Sequence[str]:
+    """Return what the publisher says at length, in whatever of the usual places."""
     alternatives = entry.publisher.get("alternativeDescriptions")
     others = alternatives if isinstance(alternatives, list) else []
-    for text in (entry.long_description, *others, entry.publisher.get("readme")):
-        if isinstance(text, str):
-            yield text[:MAX_LONG_TEXT]
-
-
-def _all_terms(texts: Iterable[str]) -> list[str]:
-    return [term for text in texts for term in terms(text)]
+    texts = (entry.long_description, *others, entry.publisher.get("readme"))
+    return [text[:MAX_LONG_TEXT] for text in texts if isinstance(text, str)]

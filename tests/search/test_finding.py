@@ -11,7 +11,7 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from directory_server.model import PUBLISHER, Entry, Query
-from directory_server.search import TantivyIndex
+from directory_server.search import ImpactIndex
 from directory_server.wire import decode_entry
 from tests.contract import awaited
 from tests.contract.index import added, an_entry, found
@@ -72,7 +72,7 @@ FIRST = {
 
 @awaited
 async def test_what_was_meant_comes_first() -> None:
-    index = TantivyIndex(inline)
+    index = ImpactIndex(inline)
     await index.apply(added(*CATALOGUE))
     assert {keywords: (await found(index, keywords))[:1] for keywords in FIRST} == {
         keywords: [first] for keywords, first in FIRST.items()
@@ -81,7 +81,7 @@ async def test_what_was_meant_comes_first() -> None:
 
 @awaited
 async def test_a_known_word_is_not_corrected() -> None:
-    index = TantivyIndex(inline)
+    index = ImpactIndex(inline)
     await index.apply(
         added(an_entry("org.example/mails"), an_entry("org.example/mains"), an_entry("org.example/rails"))
     )
@@ -91,7 +91,7 @@ async def test_a_known_word_is_not_corrected() -> None:
 
 @awaited
 async def test_what_is_typed_behind_the_last_term_searched_is_passed_over() -> None:
-    index = TantivyIndex(inline)
+    index = ImpactIndex(inline)
     await index.apply(added(an_entry("org.example/mail", "letters")))
     padding = " ".join(f"word{n}" for n in range(31))
     assert await found(index, f"{padding} letters") == ["org.example/mail"]
@@ -100,7 +100,7 @@ async def test_what_is_typed_behind_the_last_term_searched_is_passed_over() -> N
 
 @awaited
 async def test_a_long_run_of_one_script_is_searched_as_far_as_its_first_terms() -> None:
-    index = TantivyIndex(inline)
+    index = ImpactIndex(inline)
     await index.apply(added(an_entry("org.example/mail", "读取邮件")))
     padding = "".join(chr(0x5000 + n) for n in range(200))
     assert await found(index, f"读取邮件{padding}") == ["org.example/mail"]
@@ -108,13 +108,13 @@ async def test_a_long_run_of_one_script_is_searched_as_far_as_its_first_terms() 
 
 
 @pytest.fixture(scope="module")
-def real(shared_data: Path) -> tuple[TantivyIndex, dict[str, str]]:
+def real(shared_data: Path) -> tuple[ImpactIndex, dict[str, str]]:
     """Return an index of a sample of the real entries, and the text of each by its id."""
     meant = re.compile(rb'(?i)"name": "\S*(postgres|context7|spotify|minecraft|/github[-"])|\xe9\x82\xae\xe4\xbb\xb6')
     with gzip.open(shared_data / "entries.jsonl.gz") as lines:
         sample = [line for n, line in enumerate(lines) if n % 40 == 0 or meant.search(line)]
     entries = [decode_entry(json.loads(line)) for line in sample]
-    index = TantivyIndex(inline)
+    index = ImpactIndex(inline)
     Deferred.fromCoroutine(index.apply(added(*entries)))
     assert len(index) == len(entries)
     return index, {entry.mcp_id: line.decode().casefold() for entry, line in zip(entries, sample, strict=True)}
@@ -131,7 +131,7 @@ MENTIONED = {
 
 
 @awaited
-async def test_real_entries_are_found(real: tuple[TantivyIndex, dict[str, str]]) -> None:
+async def test_real_entries_are_found(real: tuple[ImpactIndex, dict[str, str]]) -> None:
     index, texts = real
     for keywords, word in MENTIONED.items():
         page = await index.search(Query(keywords, 3))

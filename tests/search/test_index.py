@@ -7,7 +7,7 @@ import pytest
 from twisted.internet.defer import CancelledError, Deferred
 
 from directory_server.model import Entry, Page, Query
-from directory_server.search import TantivyIndex
+from directory_server.search import ImpactIndex
 from tests.contract import awaited
 from tests.contract.index import IndexContract, added, an_entry, found, removed
 
@@ -17,9 +17,10 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class TestTantivyIndex(IndexContract):
-    async def open(self) -> TantivyIndex:
-        return TantivyIndex(inline)
+class TestImpactIndex(IndexContract):
+    async def open(self) -> ImpactIndex:
+        # Three entries are enough to be folded, so that the contract sees both the base and the delta.
+        return ImpactIndex(inline, fold=3)
 
 
 class Probed(Entry):
@@ -53,7 +54,7 @@ class Later:
 
 @awaited
 async def test_a_search_during_an_apply_sees_the_state_before_it() -> None:
-    index = TantivyIndex(inline)
+    index = ImpactIndex(inline)
     await index.apply(added(an_entry("org.example/old", "letters"), an_entry("org.example/other", "letters")))
     before = await index.search(Query("letters"))
     seen: list[Page] = []
@@ -69,7 +70,7 @@ async def test_a_search_during_an_apply_sees_the_state_before_it() -> None:
 
 @awaited
 async def test_a_search_does_not_wait_for_an_apply() -> None:
-    index = TantivyIndex(later := Later())
+    index = ImpactIndex(later := Later())
     Deferred.fromCoroutine(index.apply(added(an_entry("org.example/mail"))))
     assert (await found(index, "mail"), len(index), index.generation) == ([], 0, 0)
     later.run()
@@ -78,7 +79,7 @@ async def test_a_search_does_not_wait_for_an_apply() -> None:
 
 @awaited
 async def test_an_apply_whose_caller_gave_up_is_kept_whole() -> None:
-    index = TantivyIndex(later := Later())
+    index = ImpactIndex(later := Later())
     applying = Deferred.fromCoroutine(index.apply(added(an_entry("org.example/mail", "letters"))))
     applying.addErrback(lambda failure: failure.trap(CancelledError))
     applying.cancel()
@@ -90,7 +91,7 @@ async def test_an_apply_whose_caller_gave_up_is_kept_whole() -> None:
 
 @awaited
 async def test_an_apply_that_fails_leaves_the_index_as_it_was() -> None:
-    index = TantivyIndex(inline)
+    index = ImpactIndex(inline)
     await index.apply(added(an_entry("org.example/old", "letters")))
 
     def fail() -> None:
@@ -107,9 +108,32 @@ async def test_an_apply_that_fails_leaves_the_index_as_it_was() -> None:
 
 
 @awaited
-async def test_memory_of_removed_entries_is_used_again() -> None:
-    index = TantivyIndex(inline)
+async def test_removed_entries_leave_nothing_behind() -> None:
+    index = ImpactIndex(inline)
     for n in range(9):
         await index.apply(added(an_entry(f"org.example/{n}", "letters")))
         await index.apply(removed(f"org.example/{n}"))
-    assert len(index._snapshot.rows) == 1
+    assert len(index._snapshot.delta.segment.rows) == 0
+
+
+@awaited
+async def test_a_few_changes_leave_the_base_alone_and_many_are_folded_into_it() -> None:
+    index = ImpactIndex(inline, fold=5)
+    names = [f"org.example/{n}" for n in range(8)]
+    await index.apply(added(*(an_entry(name, "letters") for name in names)))
+    base = index._snapshot.base.segment
+    assert len(base) == 8
+
+    await index.apply(
+        [*removed(names[0]), *added(an_entry(names[1], "parcels"), an_entry("org.example/new", "letters"))]
+    )
+    assert index._snapshot.base.segment is base
+    assert len(index) == 8
+    assert await found(index, "letters") == [*names[2:], "org.example/new"]
+    assert await found(index, "parcels") == [names[1]]
+
+    await index.apply(added(*(an_entry(f"org.example/{n}", "letters") for n in "abc")))
+    assert len(index._snapshot.delta.segment) == 0
+    assert (len(index), len(index._snapshot.base.segment)) == (11, 11)
+    assert await found(index, "parcels") == [names[1]]
+    assert len(await found(index, "letters")) == 10

@@ -22,7 +22,7 @@ from directory_server import embedded
 from directory_server.directory import Directory
 from directory_server.feed import Feed
 from directory_server.model import Entry, mcp_id_of
-from directory_server.search import TantivyIndex
+from directory_server.search import ImpactIndex
 
 PROTOCOL_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
@@ -156,7 +156,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
     store = embedded.SqliteStore(database, embedded.inline)
     keys = embedded.SqliteKeyRing(database, clock.seconds)
     bus = embedded.DataVersionBus(database, clock)
-    index = TantivyIndex(embedded.inline)
+    index = ImpactIndex(embedded.inline)
     feed = Feed(store, bus, [index], clock)
     hub = streams.Hub(keys, bus, clock, Random(1), per_key=2, heartbeat=15)
     directory = Directory(store, index, bus)

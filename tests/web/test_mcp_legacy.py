@@ -270,7 +270,7 @@ def test_a_failure_inside_echoes_the_id(
     def broken(*_: object) -> None:
         raise RuntimeError("inner secret")
 
-    monkeypatch.setattr("directory_server.search.TantivyIndex.search", broken)
+    monkeypatch.setattr("directory_server.search.ImpactIndex.search", broken)
     message = request("tools/call", {"name": "search_mcp", "arguments": {"keywords": "a"}}, identity="mine")
     answer = server.post(message)
     assert (answer.status, answer.json["id"], answer.json["error"]["code"]) == (500, "mine", -32603)

@@ -211,7 +211,7 @@ def test_what_nobody_foresaw_is_logged_and_stays_opaque(
     def broken(*_: object) -> None:
         raise RuntimeError("inner secret")
 
-    monkeypatch.setattr("directory_server.search.TantivyIndex.search", broken)
+    monkeypatch.setattr("directory_server.search.ImpactIndex.search", broken)
     answer = server.get(f"{SEARCH}?keywords=a")
     assert (answer.status, answer.json["error"]) == (500, "internal_error")
     assert b"inner secret" not in answer.body

@@ -1,0 +1,172 @@
+"""Many documents as arrays: which of them have a term, and with what impact."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import chain
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from ..model import Entry
+from ._analysis import SEPARATOR
+from ._document import NAME, NAMED, PLACES, SATURATION, SHORT_NAME, Document, Row, document
+from ._vocabulary import BETWEEN, Vocabulary, letters
+
+Longs = NDArray[np.int64]
+Ints = NDArray[np.int32]
+Floats = NDArray[np.float32]
+Bools = NDArray[np.bool_]
+
+MISSPELT = range(3, 25)
+"""Letters of a word that may have been misspelt."""
+
+
+@frozen(eq=False)
+class Dictionary:
+    """The words that documents hold as they are written, in order, and how many documents hold each."""
+
+    words: Sequence[str]
+    counts: Ints
+    lengths: Ints
+    letters: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, counts: Ints, vocabulary: Vocabulary) -> Dictionary:
+        """Return the dictionary of the words that `counts`, by their numbers, has any of."""
+        numbers = np.flatnonzero(counts).tolist()
+        numbers.sort(key=vocabulary.words.__getitem__)
+        words = [vocabulary.words[number] for number in numbers]
+        bits = np.fromiter((vocabulary.letters[number] for number in numbers), np.uint64, len(words))
+        return cls(words, counts[numbers], np.fromiter(map(len, words), np.int32, len(words)), bits)
+
+    def begun(self, prefix: str) -> tuple[Sequence[str], Ints]:
+        """Return the words that begin with `prefix`, and how many documents hold each."""
+        span = slice(bisect_left(self.words, prefix), bisect_left(self.words, prefix + "\U0010ffff"))
+        return self.words[span], self.counts[span]
+
+    def like(self, word: str, edits: int) -> list[tuple[str, int]]:
+        """Return the words that may be within `edits` of `word`, and how many documents hold each; some are not."""
+        near = (np.abs(self.lengths - len(word)) <= edits) & (self.lengths >= MISSPELT.start)
+        near &= np.bitwise_count(self.letters ^ np.uint64(letters(word))) <= 2 * edits
+        return [(self.words[i], int(self.counts[i])) for i in np.flatnonzero(near).tolist()]
+
+
+@frozen(eq=False)
+class Segment:
+    """Documents by number, and the postings: for each term, in order, those that have it and with what impact.
+
+    `counts` has, by the numbers of words, how many documents hold each as it is written.
+    """
+
+    rows: Sequence[Row]
+    counts: Ints
+    dictionary: Dictionary
+    priors: Floats
+    terms: Ints
+    holders: Ints
+    impacts: Floats
+
+    @classmethod
+    def of(cls, entries: Sequence[Entry], vocabulary: Vocabulary) -> Segment:
+        """Return a segment of `entries`, to be merged before it is searched: it has no dictionary yet.
+
+        An impact is what a term adds to the score of a query that has it, before its rarity is known: BM25F, where
+        all places are weighed together and then saturate (Robertson, Zaragoza and Taylor, 2004). It depends on
+        nothing but the entry, so it stands when others change.
+        """
+        found = [document(entry) for entry in entries]
+        words, documents, places = _words(found, vocabulary)
+        slots = documents * len(PLACES) + places
+        lengths = np.bincount(slots, minlength=len(entries) * len(PLACES)).reshape(-1, len(PLACES))
+        weight, usual, damping = np.array([(place.weight, place.usual, place.damping) for place in PLACES]).T
+        weights = (weight / (1 - damping + damping * lengths / usual)).ravel()[slots]
+        size = len(vocabulary.terms) + 1
+        codes = np.array(vocabulary.term_of, np.int64)[words] + documents * size
+        codes, which = np.unique(codes, return_inverse=True)
+        frequency = np.bincount(which, weights, len(codes))
+        impacts = frequency / (frequency + SATURATION) + NAMED * (np.bincount(which, places == NAME, len(codes)) > 0)
+
+        marks = list(chain.from_iterable(each.marks for each in found))
+        numbers = [vocabulary.term(mark) for mark in marks]
+        beginnings = [vocabulary.word(mark) for mark in marks if mark.startswith(SHORT_NAME)]
+        held = np.unique(documents * len(vocabulary.words) + words) % max(len(vocabulary.words), 1)
+        counts = np.bincount([*held, *beginnings], minlength=len(vocabulary.words)).astype(np.int32)
+        return cls._sorted(
+            [each.row for each in found],
+            counts,
+            Dictionary.of(counts[:0], vocabulary),
+            np.concatenate([codes % size, np.array(numbers, np.int64)]).astype(np.int32),
+            np.concatenate(
+                [codes // size, np.repeat(np.arange(len(entries)), [len(each.marks) for each in found])]
+            ).astype(np.int32),
+            np.concatenate([impacts, np.ones(len(numbers))]).astype(np.float32),
+        )
+
+    @classmethod
+    def merged(cls, parts: Sequence[tuple[Segment, Bools]], vocabulary: Vocabulary) -> Segment:
+        """Return a segment of the documents of `parts` that live: each comes with which of its documents do.
+
+        `counts` keeps the words of those that do not: it only says which words are common.
+        """
+        rows: list[Row] = []
+        terms, holders, impacts = [], [], []
+        counts = np.zeros(len(vocabulary.words), np.int32)
+        for segment, live in parts:
+            renumbered = np.cumsum(live, dtype=np.int32) - 1 + len(rows)
+            kept = live[segment.holders]
+            terms.append(segment.terms[kept])
+            holders.append(renumbered[segment.holders[kept]].astype(np.int32))
+            impacts.append(segment.impacts[kept])
+            rows += [segment.rows[number] for number in np.flatnonzero(live).tolist()]
+            counts[: len(segment.counts)] += segment.counts
+        dictionary = Dictionary.of(counts, vocabulary)
+        columns = np.concatenate(terms), np.concatenate(holders), np.concatenate(impacts)
+        return cls._sorted(rows, counts, dictionary, *columns)
+
+    @classmethod
+    def _sorted(
+        cls,
+        rows: Sequence[Row],
+        counts: Ints,
+        dictionary: Dictionary,
+        terms: Ints,
+        holders: Ints,
+        impacts: Floats,
+    ) -> Segment:
+        order = np.argsort(terms, kind="stable")
+        priors = np.fromiter((row.prior for row in rows), np.float32, len(rows))
+        return cls(rows, counts, dictionary, priors, terms[order], holders[order], impacts[order])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def postings(self, term: int) -> tuple[Ints, Floats]:
+        """Return the documents that have a term, and its impact in each."""
+        span = self._span(term)
+        return self.holders[span], self.impacts[span]
+
+    def frequency(self, term: int) -> int:
+        """Return the number of documents that have a term."""
+        span = self._span(term)
+        return int(span.stop - span.start)
+
+    def _span(self, term: int) -> slice:
+        return slice(*np.searchsorted(self.terms, (term, term + 1)))
+
+
+def _words(documents: Sequence[Document], vocabulary: Vocabulary) -> tuple[Longs, Longs, Longs]:
+    """Return the numbers of all words, and for each the document and the place that it is in."""
+    found = []
+    for humps in (True, False):
+        places = np.array([number for number, place in enumerate(PLACES) if place.is_name == humps])
+        # One text for each document, for a call costs more than the words in a short text.
+        texts = (SEPARATOR.join([*(each.texts[place] for place in places), ""]) for each in documents)
+        words = vocabulary.numbers(texts, humps=humps)
+        between = words == BETWEEN
+        slots = np.cumsum(between)[~between]
+        found.append((words[~between], slots // len(places), places[slots % len(places)]))
+    words, holders, places = (np.concatenate(each) for each in zip(*found, strict=True))
+    return words, holders, places

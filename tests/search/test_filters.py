@@ -1,0 +1,95 @@
+"""Filters inside keywords: phrases, words that must not be there, tags, transports, packages, official."""
+
+from __future__ import annotations
+
+from directory_server.model import OFFICIAL, PUBLISHER, Entry
+from directory_server.search import ImpactIndex
+from directory_server.search._query import read
+from tests.contract import awaited
+from tests.contract.index import added, an_entry, found
+
+from . import inline
+
+LOCAL = an_entry(
+    "org.example/local",
+    "Reads your mail box",
+    packages=[{"registryType": "npm", "identifier": "x", "transport": {"type": "stdio"}}],
+    _meta={PUBLISHER: {"tags": ["Vector Database"]}},
+)
+REMOTE = Entry(
+    an_entry("org.example/remote", "A box for mail", remotes=[{"type": "streamable-http", "url": "https://x"}]).server,
+    {OFFICIAL: {"status": "active"}},
+)
+ODD = an_entry("org.example/odd", "Mail", packages=[{"registryType": 7}, "x"], remotes=[{"type": None}])
+
+EXPECTED = {
+    "mail": {"local", "remote", "odd"},
+    '"mail box"': {"local"},
+    'mail "BOX  for"': {"remote"},
+    '"no such words"': set(),
+    "mail -box": {"odd"},
+    "mail -odd": {"local", "remote"},
+    "mail - box": {"local", "remote", "odd"},
+    "mail-box": {"local", "remote", "odd"},
+    'mail tag:"vector database"': {"local"},
+    "mail tag:vector-database": {"local"},
+    "mail transport:stdio": {"local"},
+    "mail transport:http": {"remote"},
+    "mail transport:sse": set(),
+    "mail package:npm": {"local"},
+    "mail PACKAGE:NPM": {"local"},
+    "mail official:true": {"remote"},
+    "mail official:false": {"local", "odd"},
+    "transport:stdio": {"local"},
+    "-mail": set(),
+    "-box": {"odd"},
+    "official:true -remote": set(),
+    "mail flavour:sweet": {"local", "remote", "odd"},
+    "mail http://x": {"local", "remote", "odd"},
+    'mail "': {"local", "remote", "odd"},
+    '""': set(),
+    "tag:": set(),
+}
+
+
+@awaited
+async def test_filters_decide_what_is_found() -> None:
+    index = ImpactIndex(inline)
+    await index.apply(added(LOCAL, REMOTE, ODD))
+    short = {keywords: {name.rpartition("/")[2] for name in await found(index, keywords)} for keywords in EXPECTED}
+    assert short == EXPECTED
+
+
+def test_a_phrase_is_ranked_by_its_words_and_a_filter_is_not() -> None:
+    typed = read('tag:mail "mail box" -letter post')
+    assert [word.parts for word in typed.words] == [("mail",), ("box",), ("post",)]
+    assert (typed.phrases, typed.excluded) == (["mail box"], ["letter"])
+
+
+@awaited
+async def test_what_people_speak_of_leads_to_what_servers_call_it() -> None:
+    index = ImpactIndex(inline)
+    await index.apply(
+        added(an_entry("org.example/sky", "Weather and forecasts"), an_entry("org.example/other", "Mail"))
+    )
+    for need in ("do I need an umbrella tomorrow", "明日は傘が必要ですか", "明天要带伞吗"):
+        assert await found(index, need) == ["org.example/sky"]
+
+
+@awaited
+async def test_meanings_are_learnt_from_entries_that_are_described_twice() -> None:
+    index = ImpactIndex(inline, fold=1)
+    both = [
+        an_entry(
+            f"org.example/{n}", f"zeppelin flights number {n}", _meta={PUBLISHER: {"descriptions": {"zh": "飞艇"}}}
+        )
+        for n in range(3)
+    ]
+    others = [
+        an_entry(f"org.other/{n}", f"tramway rides {n}", _meta={PUBLISHER: {"descriptions": {"zh": "电车"}}})
+        for n in range(3)
+    ]
+    await index.apply(added(*both, *others, an_entry("org.example/english", "A zeppelin")))
+    names = await found(index, "飞艇")
+    assert "org.example/english" in names
+    assert not any(name.startswith("org.other") for name in names)

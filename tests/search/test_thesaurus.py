@@ -1,0 +1,153 @@
+"""The thesaurus is data; these tests are what a careful reader would check in it."""
+
+from __future__ import annotations
+
+import tomllib
+import unicodedata
+from collections import Counter
+from functools import cache
+from importlib.resources import files
+
+import pytest
+from attrs import frozen
+
+from directory_server.search._analysis import tokens, words
+from directory_server.search._terms import STOP_WORDS
+from directory_server.search._thesaurus import singular
+
+MAX_TERMS = 8
+
+
+@frozen
+class Concept:
+    terms: tuple[str, ...]
+    said: tuple[str, ...]
+
+
+@frozen
+class Held:
+    """What must be in a query: words of scripts with spaces, and runs of scripts without."""
+
+    spaced: frozenset[str]
+    runs: tuple[str, ...]
+
+    def within(self, other: Held) -> bool:
+        return self.spaced <= other.spaced and all(any(run in whole for whole in other.runs) for run in self.runs)
+
+
+@cache
+def held(text: str) -> Held:
+    found = list(words(text, humps=False))
+    spaced = frozenset(singular(part) for word in found if word.spaced for part in word.parts)
+    return Held(spaced, tuple(word.parts[0] for word in found if not word.spaced))
+
+
+@cache
+def thesaurus() -> tuple[Concept, ...]:
+    text = files("directory_server.search").joinpath("thesaurus.toml").read_text(encoding="utf-8")
+    document = tomllib.loads(text)
+    assert list(document) == ["concept"]
+    assert all(concept.keys() == {"terms", "said"} for concept in document["concept"])
+    return tuple(Concept(tuple(concept["terms"]), tuple(concept["said"])) for concept in document["concept"])
+
+
+def strings() -> list[str]:
+    return [string for concept in thesaurus() for string in (*concept.terms, *concept.said)]
+
+
+def reached(query: str) -> set[str]:
+    """Return the first term of each concept that `query` leads to."""
+    return {c.terms[0] for c in thesaurus() if any(held(said).within(held(query)) for said in c.said)}
+
+
+def test_every_concept_says_something_and_leads_to_few_terms() -> None:
+    assert thesaurus()
+    assert [concept for concept in thesaurus() if not concept.said] == []
+    assert [concept.terms for concept in thesaurus() if not 1 <= len(concept.terms) <= MAX_TERMS] == []
+
+
+def test_terms_are_one_word_or_two() -> None:
+    every = {term for concept in thesaurus() for term in concept.terms}
+    assert [term for term in every if not 1 <= len(tokens(term)) <= 2] == []
+    assert every & STOP_WORDS == set()
+
+
+def test_strings_are_folded() -> None:
+    def folded(string: str) -> str:
+        return " ".join(unicodedata.normalize("NFKC", string).casefold().split())
+
+    assert [string for string in strings() if string != folded(string)] == []
+
+
+def test_strings_are_words_of_one_script_separated_by_spaces() -> None:
+    pieces = {piece for string in strings() for piece in string.split(" ")}
+    assert [piece for piece in pieces if not all(c.isalnum() or unicodedata.category(c)[0] == "M" for c in piece)] == []
+    assert [piece for piece in pieces if len(list(words(piece, humps=False))) != 1] == []
+
+
+def test_what_is_said_tells_something() -> None:
+    every = {said: set(said.split(" ")) for concept in thesaurus() for said in concept.said}
+    assert [said for said, its_words in every.items() if its_words <= STOP_WORDS] == []
+    assert [said for said in every if said.isascii() and len(said) == 1] == []
+
+
+def test_no_two_concepts_have_the_same_terms() -> None:
+    counted = Counter(frozenset(concept.terms) for concept in thesaurus())
+    assert [its_terms for its_terms, times in counted.items() if times > 1] == []
+
+
+def test_no_term_repeats_another_of_its_concept() -> None:
+    found = {concept.terms: {tuple(tokens(term)) for term in concept.terms} for concept in thesaurus()}
+    assert [its_terms for its_terms, different in found.items() if len(different) < len(its_terms)] == []
+
+
+def test_no_string_repeats_or_only_lengthens_another_of_its_concept() -> None:
+    needless = [
+        (shorter, longer)
+        for concept in thesaurus()
+        for place, shorter in enumerate(concept.said)
+        for other, longer in enumerate(concept.said)
+        if place != other and held(shorter).within(held(longer))
+    ]
+    assert needless == []
+
+
+LEADS_TO = {
+    "Who do I still owe money?": "splitwise",
+    "umbrella tomorrow?": "weather",
+    "where is the file I lost": "file search",
+    "明天要带伞吗": "weather",
+    "幫我訂一張高鐵票": "train",
+    "冷蔵庫の残り物": "recipe",
+    "이 보고서 요약해줘": "summarize",
+    "Übersetze das": "translation",
+    "un appartement à louer": "real estate",
+    "найди мне вакансии": "job search",
+}
+
+
+@pytest.mark.parametrize(("query", "term"), LEADS_TO.items())
+def test_a_need_leads_to_what_fulfils_it(query: str, term: str) -> None:
+    assert term in reached(query)
+
+
+LEADS_ELSEWHERE = {
+    "book flight": "book",
+    "log in": "logs",
+    "time series": "movie",
+    "docker compose": "music generation",
+    "docker compose logs": "spotify",
+    "hacker news": "penetration testing",
+    "スキーマ": "ski",
+    "プロトコル": "betting",
+    "자동화": "novel",
+    "전세계": "real estate",
+    "加密货币": "encryption",
+    "机器学习": "education",
+}
+
+
+@pytest.mark.parametrize(("query", "term"), LEADS_ELSEWHERE.items())
+def test_a_word_within_another_or_of_another_sense_does_not_mislead(query: str, term: str) -> None:
+    assert any(concept.terms[0] == term for concept in thesaurus()), "the concept has another first term now"
+    assert term not in reached(query)
