@@ -58,13 +58,15 @@ class Dictionary:
 class Segment:
     """Documents by number, and the postings: for each term, in order, those that have it and with what impact.
 
-    `counts` has, by the numbers of words, how many documents hold each as it is written.
+    `starts` says for each term where its postings begin, and at the end where the last ones end; `counts` has, by the
+    numbers of words, how many documents hold each as it is written.
     """
 
     rows: Sequence[Row]
     counts: Ints
     dictionary: Dictionary
     priors: Floats
+    starts: Longs
     terms: Ints
     holders: Ints
     impacts: Floats
@@ -138,7 +140,9 @@ class Segment:
     ) -> Segment:
         order = np.argsort(terms, kind="stable")
         priors = np.fromiter((row.prior for row in rows), np.float32, len(rows))
-        return cls(rows, counts, dictionary, priors, terms[order], holders[order], impacts[order])
+        terms = terms[order]
+        starts = np.searchsorted(terms, np.arange(terms[-1] + 2 if len(terms) else 0, dtype=terms.dtype))
+        return cls(rows, counts, dictionary, priors, starts, terms, holders[order], impacts[order])
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -154,7 +158,8 @@ class Segment:
         return int(span.stop - span.start)
 
     def _span(self, term: int) -> slice:
-        return slice(*np.searchsorted(self.terms, (term, term + 1)))
+        # A term that is younger than the segment has no postings in it.
+        return slice(self.starts[term], self.starts[term + 1]) if term + 1 < len(self.starts) else slice(0, 0)
 
 
 def _words(documents: Sequence[Document], vocabulary: Vocabulary) -> tuple[Longs, Longs, Longs]:

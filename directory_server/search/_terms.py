@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import log
 
+import numpy as np
 from attrs import evolve, frozen
 from rapidfuzz.distance import OSA, JaroWinkler
 
@@ -38,7 +39,8 @@ MEANT = 0.5
 MEANT_SO = 0.7
 """What a term weighs that servers use for what people speak of."""
 
-MAX_COMPLETIONS = 2_000
+MAX_COMPLETIONS = 256
+"""Words that may complete another, those first that most documents hold."""
 
 _FUNCTION_WORDS = """
 a about am an and any are as at be best by can could do does find for from get good has have help how i if im in
@@ -140,9 +142,9 @@ def completions(prefix: str, among: Collection) -> dict[str, int]:
     counted: dict[str, int] = {}
     for segment in among.segments:
         begun, counts = segment.dictionary.begun(prefix)
-        for word, count in zip(begun[:MAX_COMPLETIONS], counts[:MAX_COMPLETIONS].tolist(), strict=True):
-            if word != prefix:
-                counted[word] = counted.get(word, 0) + count
+        for number in np.argsort(-counts, kind="stable")[:MAX_COMPLETIONS].tolist():
+            if begun[number] != prefix:
+                counted[begun[number]] = counted.get(begun[number], 0) + int(counts[number])
     return counted
 
 
