@@ -77,8 +77,8 @@ def import_(ctx: click.Context, files: Sequence[str]) -> None:
     """Import entries from FILEs: .json, .jsonl, either with .gz, or - for standard input.
 
     A file holds a server.json, a registry's list page, an array of either, or one entry a line. A server that runs
-    on the same data directory answers with them within two seconds. Fails where a file cannot be read to its end;
-    an entry that is refused is reported and stops nothing.
+    on the same data directory answers with them within seconds. Fails where a file cannot be read to its end; an
+    entry that is refused is reported and stops nothing.
     """
     here, report = _here(ctx), importing.Report()
     try:

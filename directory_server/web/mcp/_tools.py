@@ -78,8 +78,10 @@ TOOLS = {
             "capability you lack, such as reading mail, querying a database or driving a browser. Returns the "
             "matching servers, best first, each with its mcp_id, name, a one-sentence brief and website. "
             "Keywords may be a name or part of one, a product, a category, or a short description of a need, in any "
-            "language; a few specific words find more than a long sentence. Take an mcp_id from the result to "
-            "get_mcp_detail for how to install or connect to that server. Each call uses one request of the hourly "
+            "language; a few specific words find more than a long sentence. Among them may stand filters: "
+            '"exact phrase", -word, tag:NAME, transport:stdio|http|sse, package:npm|pypi|oci, official:true. '
+            "Take an mcp_id from the result to get_mcp_detail for how to install or connect to that server. "
+            "Each call uses one request of the hourly "
             "quota of the API key.",
             {
                 "keywords": {
