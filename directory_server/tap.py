@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
-from attrs import frozen
+from attrs import asdict, frozen
 from twisted.application import strports
 from twisted.application.internet import TimerService
 from twisted.application.service import IService, MultiService
@@ -190,9 +190,7 @@ class DirectoryService(MultiService):
         bus = embedded.DataVersionBus(data.directory, reactor)
         index = self._index = ImpactIndex(offload)
         self._feed = Feed(store, bus, [index], reactor)
-        hub = streams.Hub(
-            keys, bus, reactor, Random(), per_key=config.streams.per_key, heartbeat=config.streams.heartbeat
-        )
+        hub = streams.Hub(keys, bus, reactor, Random(), **asdict(config.streams))
         directory, entrance = Directory(store, index, bus), gate.Gate(keys, quota)
         tree = routes.Routes(
             rest.Rest(entrance, directory),
