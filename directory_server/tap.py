@@ -26,7 +26,7 @@ from .config import Config, ConfigError, load
 from .directory import Directory
 from .errors import Unavailable
 from .feed import Feed
-from .search import ImpactIndex
+from .search import ImpactIndex, TextAnalysis
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -184,7 +184,7 @@ class DirectoryService(MultiService):
         now = embedded.anchored(time.time, time.monotonic)
         offload = _Offload(reactor)
         data = self._data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
-        store = embedded.SqliteStore(data.directory, offload)
+        store = embedded.SqliteStore(data.directory, offload, TextAnalysis())
         keys = embedded.SqliteKeyRing(data.directory, now)
         quota = self._quota = embedded.SqliteQuota(data.quota, now)
         bus = embedded.DataVersionBus(data.directory, reactor)

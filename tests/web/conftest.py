@@ -22,7 +22,7 @@ from directory_server import embedded
 from directory_server.directory import Directory
 from directory_server.feed import Feed
 from directory_server.model import Entry, mcp_id_of
-from directory_server.search import ImpactIndex
+from directory_server.search import ImpactIndex, TextAnalysis
 
 PROTOCOL_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
@@ -158,7 +158,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
     clock.advance(1_800_000_000)
     database = embedded.Database(tmp_path, "directory")
     spent = embedded.Database(tmp_path, "quota")
-    store = embedded.SqliteStore(database, embedded.inline)
+    store = embedded.SqliteStore(database, embedded.inline, TextAnalysis())
     keys = embedded.SqliteKeyRing(database, clock.seconds)
     bus = embedded.DataVersionBus(database, clock)
     index = ImpactIndex(embedded.inline)
