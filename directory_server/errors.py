@@ -41,12 +41,6 @@ class Forbidden(DirectoryError):
     code = "forbidden"
 
 
-class TooLarge(DirectoryError):
-    """Refuse a body of more bytes than are read."""
-
-    code = "too_large"
-
-
 class NotFound(DirectoryError):
     """Refuse a request for something that is not here."""
 

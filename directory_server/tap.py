@@ -183,7 +183,7 @@ class DirectoryService(MultiService):
 
     def _parts(self) -> Iterator[IService]:
         # Importing Klein installs the reactor, so nothing of the web is imported before twistd has chosen one.
-        from .web import eager, gate, mcp, rest, routes, site, streams
+        from .web import edge, gate, mcp, rest, routes, streams
 
         config, reactor = self._config, self._reactor
         self._log.info("{files:,} files and connections may be open", files=_raise_file_limit())
@@ -203,12 +203,12 @@ class DirectoryService(MultiService):
             mcp.endpoint(entrance, directory, mcp.Sessions(data.session_secret()), hub),
             index,
         )
-        origins = site.Origins(_hosts(config), frozenset(config.http.allowed_origins))
-        door = site.DirectorySite(tree.app.resource(), origins, reactor, grace=config.streams.grace)
+        origins = edge.Origins(_hosts(config), frozenset(config.http.allowed_origins))
+        door = edge.DirectorySite(tree, origins, reactor, grace=config.streams.grace)
         yield from (bus, self._feed, hub, TimerService(PRUNE, quota.prune), door.connections)
         for description in config.listen:
             port = strports.service(_with_backlog(description), door, reactor=reactor)
-            port.endpoint = eager.Eager(port.endpoint)
+            port.endpoint = edge.Eager(port.endpoint)
             yield port
 
 

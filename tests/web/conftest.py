@@ -152,7 +152,7 @@ POSTGRES_ID = mcp_id_of(POSTGRES.name)
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
     """Return a server that holds two entries and one key of 20 requests an hour."""
-    from directory_server.web import gate, mcp, rest, routes, site, streams
+    from directory_server.web import edge, gate, mcp, rest, routes, streams
 
     clock = Clock()
     clock.advance(1_800_000_000)
@@ -169,8 +169,8 @@ def server(tmp_path: Path) -> Iterator[Server]:
     tree = routes.Routes(
         rest.Rest(entrance, directory), mcp.endpoint(entrance, directory, mcp.Sessions(b"s" * 32), hub), index
     )
-    origins = site.Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
-    door = site.DirectorySite(tree.app.resource(), origins, clock)
+    origins = edge.Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
+    door = edge.DirectorySite(tree, origins, clock)
     embedded.finished(feed.load())
     services = (bus, feed, hub)
     for service in services:
