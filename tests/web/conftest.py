@@ -172,7 +172,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
     origins = edge.Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
     door = edge.DirectorySite(tree, origins, clock)
     embedded.finished(feed.load())
-    services = (bus, feed, hub)
+    services = (bus, feed, hub, door.connections)
     for service in services:
         service.startService()
     key, secret = embedded.finished(keys.create("test", limit=20, expires_at=None))

@@ -83,9 +83,7 @@ class Parser:
         try:
             self._llhttp.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
-            # Nobody has to take up an offer to speak something else (RFC 9110, section 7.8).
-            self._llhttp = httptools.HttpRequestParser(self)
-            self.feed(data[upgrade.args[0] :])
+            self._decline(data[upgrade.args[0] :])
         except httptools.HttpParserError as error:
             # Bytes behind the last request of a connection are nobody's business.
             if not self._last:
@@ -108,6 +106,18 @@ class Parser:
         else:
             said = str(error).rstrip(".")
             self.refusal = HttpError(400, "bad_request", f"This is not HTTP/1.1: {said[:1].lower()}{said[1:]}.")
+
+    def _decline(self, rest: bytes) -> None:
+        """Read the head again without the offer to speak something else, which nobody has to take up (RFC 9110, 7.8).
+
+        llhttp stops behind such a head, whatever body it announces; Java's client sends one with its first request.
+        """
+        message = self._message
+        lines = [b"%s %s %s" % (message.method, message.target, message.version)]
+        for name, values in message.headers.items():
+            lines += [b"%s: %s" % (name, value) for value in values if name != b"upgrade"]
+        self._llhttp = httptools.HttpRequestParser(self)
+        self.feed(b"\r\n".join([*lines, b"", rest]))
 
     def _begin(self) -> None:
         self._message = Message()
@@ -168,6 +178,8 @@ class Parser:
             raise self._too_large()
 
     def on_message_complete(self) -> None:
+        if self._llhttp.should_upgrade():
+            return
         message = self._message
         message.body = b"".join(self._body)
         self.phase, self.since = Phase.REQUEST, self._now()

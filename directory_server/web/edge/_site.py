@@ -15,6 +15,7 @@ from twisted.web.http import Request as AnyRequest
 from twisted.web.http import datetimeToString
 from twisted.web.http_headers import Headers
 from twisted.web.server import Site
+from werkzeug.exceptions import NotFound
 
 from ... import wire
 from ...errors import DirectoryError
@@ -76,7 +77,7 @@ class DirectorySite(Site):
             handler = self._exact.get((request.method, request.path))
             if handler is None:
                 _check_path(request.path)
-        except (DirectoryError, HttpError):
+        except (DirectoryError, HttpError, NotFound):
             _send(refused(request, Failure()), request)
             return
         if handler is None:
@@ -120,6 +121,9 @@ class DirectorySite(Site):
 
 
 def _check_path(path: bytes) -> None:
+    if path.startswith(b"//"):
+        # To werkzeug these are one slash.
+        raise NotFound()
     try:
         unquote_to_bytes(path).decode()
     except UnicodeDecodeError:
