@@ -60,6 +60,16 @@ class QuotaExceeded(DirectoryError):
         self.allowance = allowance
 
 
+class Throttled(DirectoryError):
+    """Refuse an address that did something too often; `retry_after` is in seconds."""
+
+    code = "throttled"
+
+    def __init__(self, retry_after: int) -> None:
+        super().__init__(f"Too many requests failed that came from this address. Try again in {retry_after} seconds.")
+        self.retry_after = retry_after
+
+
 class Unavailable(DirectoryError):
     """Refuse for now: the store cannot answer (a full disk, a lock held too long)."""
 

@@ -183,7 +183,7 @@ class DirectoryService(MultiService):
 
     def _parts(self) -> Iterator[IService]:
         # Importing Klein installs the reactor, so nothing of the web is imported before twistd has chosen one.
-        from .web import edge, gate, mcp, rest, routes, streams
+        from .web import addresses, edge, gate, mcp, rest, routes, streams
 
         config, reactor = self._config, self._reactor
         self._log.info("{files:,} files and connections may be open", files=_raise_file_limit())
@@ -197,15 +197,23 @@ class DirectoryService(MultiService):
         index = self._index = ImpactIndex(offload)
         self._feed = Feed(store, bus, [index], reactor)
         hub = streams.Hub(keys, bus, reactor, Random(), **asdict(config.streams))
-        directory, entrance = Directory(store, index, bus), gate.Gate(keys, quota)
+        directory = Directory(store, index, bus)
+        proxies = addresses.Proxies(config.http.trusted_proxies)
+        failed = config.http.failed_keys
+        failures = addresses.AddressLimiter(proxies, reactor.seconds, rate=failed / 60, burst=failed)
+        entrance = gate.Gate(keys, quota, failures)
         tree = routes.Routes(
             rest.Rest(entrance, directory),
             mcp.endpoint(entrance, directory, mcp.Sessions(data.session_secret()), hub),
             index,
         )
         origins = edge.Origins(_hosts(config), frozenset(config.http.allowed_origins))
-        door = edge.DirectorySite(tree, origins, reactor, grace=config.streams.grace)
-        yield from (bus, self._feed, hub, TimerService(PRUNE, quota.prune), door.connections)
+        http = config.http
+        connections = edge.Connections(
+            reactor, proxies, most=http.connections, per_address=http.per_address, grace=config.streams.grace
+        )
+        door = edge.DirectorySite(tree, origins, connections, reactor)
+        yield from (bus, self._feed, hub, TimerService(PRUNE, quota.prune), connections)
         for description in config.listen:
             port = strports.service(_with_backlog(description), door, reactor=reactor)
             port.endpoint = edge.Eager(port.endpoint)

@@ -45,6 +45,7 @@ _STATUS: dict[type[errors.DirectoryError], int] = {
     errors.QuotaExceeded: 401,
     errors.Forbidden: 403,
     errors.NotFound: 404,
+    errors.Throttled: 429,
     errors.Unavailable: 503,
 }
 
@@ -90,6 +91,8 @@ def _headers(error: errors.DirectoryError) -> dict[str, str]:
     match error:
         case errors.Unauthorized() | errors.QuotaExceeded():
             return {"WWW-Authenticate": REALM}
+        case errors.Throttled():
+            return {"Retry-After": str(error.retry_after)}
         case errors.Unavailable():
             return {"Retry-After": "1"}
         case _:

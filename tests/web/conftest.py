@@ -47,10 +47,10 @@ class Answer:
 class Connection:
     """A connection to the server, of which both ends are here."""
 
-    def __init__(self, site: Any) -> None:
-        self.transport = cast(Any, StringTransport(peerAddress=IPv4Address("TCP", "127.0.0.1", 50_000)))
+    def __init__(self, site: Any, address: str = "127.0.0.1") -> None:
+        self.transport = cast(Any, StringTransport(peerAddress=IPv4Address("TCP", address, 50_000)))
         # As real transports do, this one lets another protocol take its place.
-        self.transport.protocol = site.buildProtocol(None)
+        self.transport.protocol = site.buildProtocol(self.transport.getPeer())
         self.transport.protocol.makeConnection(self.transport)
 
     def send(self, raw: bytes) -> None:
@@ -152,7 +152,7 @@ POSTGRES_ID = mcp_id_of(POSTGRES.name)
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
     """Return a server that holds two entries and one key of 20 requests an hour."""
-    from directory_server.web import edge, gate, mcp, rest, routes, streams
+    from directory_server.web import addresses, edge, gate, mcp, rest, routes, streams
 
     clock = Clock()
     clock.advance(1_800_000_000)
@@ -165,12 +165,15 @@ def server(tmp_path: Path) -> Iterator[Server]:
     feed = Feed(store, bus, [index], clock)
     hub = streams.Hub(keys, bus, clock, Random(1), per_key=2, **TIMES)
     directory = Directory(store, index, bus)
-    entrance = gate.Gate(keys, embedded.SqliteQuota(spent, clock.seconds))
+    proxies = addresses.Proxies(["10.0.0.0/8"])
+    failures = addresses.AddressLimiter(proxies, clock.seconds, rate=0.5, burst=30)
+    entrance = gate.Gate(keys, embedded.SqliteQuota(spent, clock.seconds), failures)
     tree = routes.Routes(
         rest.Rest(entrance, directory), mcp.endpoint(entrance, directory, mcp.Sessions(b"s" * 32), hub), index
     )
     origins = edge.Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
-    door = edge.DirectorySite(tree, origins, clock)
+    connections = edge.Connections(clock, proxies, most=5, per_address=3, grace=10)
+    door = edge.DirectorySite(tree, origins, connections, clock)
     embedded.finished(feed.load())
     services = (bus, feed, hub, door.connections)
     for service in services:

@@ -62,6 +62,7 @@ class Connection(Protocol):
         # Asked for once: each time costs a system call.
         self._peer: IAddress = transport.getPeer()
         self._host: IAddress = transport.getHost()
+        self.address = str(getattr(self._peer, "host", ""))
         transport.registerProducer(self, True)
         self.site.connections.add(self)
 

@@ -37,16 +37,16 @@ _SECRET = re.compile(r"mcpd_\w+")
 class DirectorySite(Site):
     """The server side of each connection.
 
-    Requests are answered by `routes`; those that are under way when it stops have `grace` seconds.
+    Requests are answered by `routes`, on `connections`, by the `clock`.
     """
 
-    def __init__(self, routes: Routes, origins: Origins, clock: IReactorTime, *, grace: float = 10.0) -> None:
+    def __init__(self, routes: Routes, origins: Origins, connections: Connections, clock: IReactorTime) -> None:
         self._tree = routes.app.resource()
         super().__init__(self._tree, reactor=clock)
         self._exact = routes.exact()
         self._origins = origins
         self.clock = clock
-        self.connections = Connections(clock, grace)
+        self.connections = connections
         self._ids = map(f"{token_hex(6)}-{{:x}}".format, count(1))
         self._second, self._date = -1, b""
 
@@ -55,8 +55,8 @@ class DirectorySite(Site):
         return [b"http/1.1"]
 
     def buildProtocol(self, addr: IAddress | None) -> Connection | None:  # type: ignore[override]
-        """Return what speaks to a client."""
-        return Connection(self)
+        """Return what speaks to a client; None, which closes the connection, where there are too many."""
+        return Connection(self) if self.connections.has_room_for(str(getattr(addr, "host", ""))) else None
 
     def request(self, connection: Connection, message: Message) -> DirectoryRequest:
         """Return the request that `message` makes of `connection`, the head of its answer begun."""
