@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence, Set
 from typing import ParamSpec, Protocol, TypeVar
 
 from .model import Allowance, ApiKey, Change, Entry, Outcome, Page, Query
@@ -35,6 +35,12 @@ class Store(Protocol):
     async def changes(self, after: int, limit: int) -> Sequence[Change]:
         """Return at most `limit` changes with a `seq` above `after`, in order, each with the entry shown now."""
 
+    async def oldest(self) -> int:
+        """Return the `seq` of the oldest change that the log still has, 0 before the first."""
+
+    async def newest(self, limit: int) -> Sequence[Entry]:
+        """Return the `limit` entries shown that were added last, the latest first."""
+
     async def count(self) -> int:
         """Return the number of entries shown."""
 
@@ -44,6 +50,20 @@ class Subscriber(Protocol):
 
     async def apply(self, changes: Sequence[Change]) -> None:
         """Take `changes`, which come in order. Applying one again must do no harm."""
+
+
+class Follower(Subscriber, Protocol):
+    """One that follows the change log from the start of the process on, without what was there before."""
+
+    def begin(self, seq: int) -> None:
+        """Take note that the next change to come is the first behind `seq`."""
+
+
+class Matching(Protocol):
+    """Tells whose words an entry has."""
+
+    def __call__(self, change: Change, queries: Collection[str]) -> Set[str]:
+        """Return those of `queries` all of whose words the entry of `change` has, read as a search reads both."""
 
 
 class Index(Subscriber, Protocol):

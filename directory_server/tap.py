@@ -189,14 +189,15 @@ class DirectoryService(MultiService):
         quota = self._quota = embedded.SqliteQuota(data.quota, now)
         bus = embedded.DataVersionBus(data.directory, reactor)
         index = self._index = ImpactIndex(offload)
-        self._feed = Feed(store, bus, [index], reactor)
+        directory, entrance = Directory(store, index, bus), gate.Gate(keys, quota)
+        newest = mcp.Newest(directory)
+        self._feed = Feed(store, bus, [index, newest], [], reactor)
         hub = streams.Hub(
             keys, bus, reactor, Random(), per_key=config.streams.per_key, heartbeat=config.streams.heartbeat
         )
-        directory, entrance = Directory(store, index, bus), gate.Gate(keys, quota)
         tree = routes.Routes(
             rest.Rest(entrance, directory),
-            mcp.endpoint(entrance, directory, mcp.Sessions(data.session_secret()), hub),
+            mcp.endpoint(entrance, directory, newest, mcp.Sessions(data.session_secret()), hub),
             index,
         )
         origins = site.Origins(_hosts(config), frozenset(config.http.allowed_origins))

@@ -3,9 +3,11 @@
 `_analysis` turns text into tokens; `_document` turns an entry into weighted terms, once; `_segment` holds many of
 those as arrays; `_index` keeps two segments, a large base and a small delta, and swaps snapshots of them; `_query`
 reads what a person typed; `_terms` finds the terms that may stand for each of its words, with `_lexicon` (learnt from
-the catalogue) and `_thesaurus` (made by hand); `_ranking` adds up what they score.
+the catalogue) and `_thesaurus` (made by hand); `_ranking` adds up what they score. `_matching` tells which
+queries an entry has all the words of.
 """
 
 from ._index import ImpactIndex
+from ._matching import matching
 
-__all__ = ["ImpactIndex"]
+__all__ = ["ImpactIndex", "matching"]

@@ -157,12 +157,13 @@ def server(tmp_path: Path) -> Iterator[Server]:
     keys = embedded.SqliteKeyRing(database, clock.seconds)
     bus = embedded.DataVersionBus(database, clock)
     index = ImpactIndex(embedded.inline)
-    feed = Feed(store, bus, [index], clock)
-    hub = streams.Hub(keys, bus, clock, Random(1), per_key=2, heartbeat=15)
     directory = Directory(store, index, bus)
+    newest = mcp.Newest(directory)
+    feed = Feed(store, bus, [index, newest], [], clock)
+    hub = streams.Hub(keys, bus, clock, Random(1), per_key=2, heartbeat=15)
     entrance = gate.Gate(keys, embedded.SqliteQuota(spent, clock.seconds))
     tree = routes.Routes(
-        rest.Rest(entrance, directory), mcp.endpoint(entrance, directory, mcp.Sessions(b"s" * 32), hub), index
+        rest.Rest(entrance, directory), mcp.endpoint(entrance, directory, newest, mcp.Sessions(b"s" * 32), hub), index
     )
     origins = site.Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
     door = site.DirectorySite(tree.app.resource(), origins, clock)

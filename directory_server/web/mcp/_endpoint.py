@@ -12,17 +12,18 @@ from twisted.web.server import Request
 
 from ... import wire
 from ...directory import Directory
-from ...errors import BadInput, NotFound
+from ...errors import BadInput, DirectoryError, NotFound
 from .._headers import value as header
-from .._refusals import Refusal, refuse
+from .._refusals import Refusal, refusal, refuse
 from .._reply import empty, reply
 from ..gate import Gate, Visit
 from ..streams import Hub
-from ._errors import INVALID_REQUEST, RpcError, error_object, rpc_code
+from ._errors import INVALID_PARAMS, INVALID_REQUEST, RESOURCE_NOT_FOUND, RpcError, error_object, rpc_code
 from ._legacy import ASSUMED, Legacy
 from ._legacy import VERSIONS as LEGACY_VERSIONS
 from ._methods import Methods
 from ._modern import Modern, claims_modern
+from ._resources import Newest
 from ._sessions import Sessions
 
 PATH = b"/api/open/mcp"
@@ -119,8 +120,8 @@ class Mcp:
             return _response(message, await self._legacy.answer(message, visit))
         except RpcError as error:
             return error.response(wire.message_id(value))
-        except BadInput as error:
-            return error_object(INVALID_REQUEST, error.message, wire.message_id(value))
+        except DirectoryError:
+            return rpc_body(refusal(Failure()), wire.message_id(value))
 
     def _check_session(self, request: Request, visit: Visit) -> None:
         session = header(request, "Mcp-Session-Id")
@@ -128,9 +129,10 @@ class Mcp:
             raise NotFound("This session is unknown; initialize a new one.", code="unknown_session")
 
 
-def endpoint(gate: Gate, directory: Directory, sessions: Sessions, hub: Hub) -> Mcp:
+def endpoint(gate: Gate, directory: Directory, newest: Newest, sessions: Sessions, hub: Hub) -> Mcp:
     """Return the endpoint through which `directory` answers."""
-    legacy, modern = Legacy(Methods(directory, refused=200)), Modern(Methods(directory, refused=400))
+    legacy = Legacy(Methods(directory, newest, refused=200, absent=RESOURCE_NOT_FOUND))
+    modern = Modern(Methods(directory, newest, refused=400, absent=INVALID_PARAMS))
     return Mcp(gate, sessions, legacy, modern, hub)
 
 

@@ -20,6 +20,9 @@ META_VERSION = "io.modelcontextprotocol/protocolVersion"
 META_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 META_SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 
+_NAMED_BY = {"tools/call": "name", "resources/read": "uri"}
+"""The parameter that the header Mcp-Name repeats."""
+
 _CACHEABLE = {"ttlMs": 300_000, "cacheScope": "public"}
 
 
@@ -56,6 +59,12 @@ class Modern:
                 return {**self._methods.list_tools(message.params), **_CACHEABLE}
             case "tools/call":
                 return await self._methods.call_tool(message.params, visit)
+            case "resources/list":
+                return {**self._methods.list_resources(message.params), **_CACHEABLE}
+            case "resources/templates/list":
+                return {**self._methods.list_templates(message.params), **_CACHEABLE}
+            case "resources/read":
+                return {**await self._methods.read_resource(message.params, visit), **_CACHEABLE}
             case _:
                 raise RpcError(METHOD_NOT_FOUND, f"Unknown method {str(message.method)[:100]!r}.", status=404)
 
@@ -80,8 +89,8 @@ def _checked_meta(message: Message) -> str:
 
 def _check_headers(message: Message, request: Request, version: str) -> None:
     expected = {"MCP-Protocol-Version": version, "Mcp-Method": str(message.method)}
-    name = message.params.get("name")
-    if message.method == "tools/call" and isinstance(name, str):
+    name = message.params.get(_NAMED_BY.get(str(message.method), ""))
+    if isinstance(name, str):
         expected["Mcp-Name"] = name
     for header, value in expected.items():
         given = values(request, header)
