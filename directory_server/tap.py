@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
-from attrs import frozen
+from attrs import asdict, frozen
 from twisted.application import strports
 from twisted.application.internet import TimerService
 from twisted.application.service import IService, MultiService
@@ -189,12 +189,10 @@ class DirectoryService(MultiService):
         quota = self._quota = embedded.SqliteQuota(data.quota, now)
         bus = embedded.DataVersionBus(data.directory, reactor)
         index = self._index = ImpactIndex(offload)
+        hub = streams.Hub(keys, bus, reactor, Random(), **asdict(config.streams))
         directory, entrance = Directory(store, index, bus), gate.Gate(keys, quota)
         newest = mcp.Newest(directory)
         self._feed = Feed(store, bus, [index, newest], [], reactor)
-        hub = streams.Hub(
-            keys, bus, reactor, Random(), per_key=config.streams.per_key, heartbeat=config.streams.heartbeat
-        )
         tree = routes.Routes(
             rest.Rest(entrance, directory),
             mcp.endpoint(entrance, directory, newest, mcp.Sessions(data.session_secret()), hub),

@@ -103,7 +103,11 @@ class StreamsConfig:
     """The event streams."""
 
     per_key: int = setting(16, "Streams that a key may hold open at a time.", _at_least(0))
+    total: int = setting(20_000, "Streams that may be open at a time.", _at_least(0))
     heartbeat: float = setting(15.0, "Seconds between two signs of life on an idle stream.", _above_zero)
+    rotation: float = setting(600.0, "Seconds after which a stream is ended, about, and opened anew.", _above_zero)
+    stall: float = setting(30.0, "Seconds after which a reader who does not read is cut off.", _above_zero)
+    grace: float = setting(10.0, "Seconds that a server which stops gives requests and streams to end.", _above_zero)
 
 
 @frozen

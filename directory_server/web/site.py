@@ -16,6 +16,7 @@ from twisted.web.resource import IResource, Resource
 from twisted.web.server import Request, Site
 
 from ..errors import DirectoryError, Forbidden, TooLarge
+from ._connection import Connection
 from ._headers import value as header
 from .routes import refused
 
@@ -82,7 +83,7 @@ class DirectoryRequest(Request):
             self._kept.write(data)
 
     def connectionLost(self, reason: Failure) -> None:
-        # Only finished requests are logged by twisted.web, and a stream mostly ends by its client's leaving.
+        # Only finished requests are logged by twisted.web, and a client may leave before that.
         self.channel.site.log(self)
         super().connectionLost(reason)
 
@@ -117,11 +118,17 @@ class _Refused(Resource):
 class DirectorySite(Site):
     """The server side of each connection."""
 
+    protocol = Connection  # type: ignore[assignment]  # Twisted's own lets HTTP/2 in
+
     def __init__(self, resource: IResource, origins: Origins, clock: IReactorTime) -> None:
         # Nobody here takes forms, and twisted.web would read each POST for one.
         super().__init__(resource, requestFactory=DirectoryRequest, reactor=clock, parsePOSTFormSubmission=False)
         self._origins = origins
         self.clock = clock
+
+    def acceptableProtocols(self) -> list[bytes]:
+        """Return what TLS may agree on: HTTP/1.1 alone, of which a stream takes the whole connection."""
+        return [b"http/1.1"]
 
     def getResourceFor(self, request: DirectoryRequest) -> IResource:
         """Return the tree, or a refusal for a request that may not or cannot be answered by it."""

@@ -27,6 +27,10 @@ from directory_server.search import ImpactIndex
 PROTOCOL_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
 
+TIMES: Any = {"total": 1_000, "heartbeat": 15, "rotation": 600, "stall": 30, "grace": 10}
+"""How the streams of the server under test are served, unless a test has others."""
+
+
 @frozen
 class Answer:
     """A response, read."""
@@ -44,12 +48,13 @@ class Connection:
     """A connection to the server, of which both ends are here."""
 
     def __init__(self, site: Any) -> None:
-        self.transport = StringTransport(peerAddress=IPv4Address("TCP", "127.0.0.1", 50_000))
-        self._channel = site.buildProtocol(None)
-        self._channel.makeConnection(self.transport)
+        self.transport = cast(Any, StringTransport(peerAddress=IPv4Address("TCP", "127.0.0.1", 50_000)))
+        # As real transports do, this one lets another protocol take its place.
+        self.transport.protocol = site.buildProtocol(None)
+        self.transport.protocol.makeConnection(self.transport)
 
     def send(self, raw: bytes) -> None:
-        self._channel.dataReceived(raw)
+        self.transport.protocol.dataReceived(raw)
 
     def received(self) -> bytes:
         """Return, and forget, what the server has sent."""
@@ -59,7 +64,7 @@ class Connection:
 
     def lose(self) -> None:
         """Have the connection gone, as when the other side leaves."""
-        self._channel.connectionLost(Failure(ConnectionDone()))
+        self.transport.protocol.connectionLost(Failure(ConnectionDone()))
 
 
 @frozen
@@ -160,7 +165,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
     directory = Directory(store, index, bus)
     newest = mcp.Newest(directory)
     feed = Feed(store, bus, [index, newest], [], clock)
-    hub = streams.Hub(keys, bus, clock, Random(1), per_key=2, heartbeat=15)
+    hub = streams.Hub(keys, bus, clock, Random(1), per_key=2, **TIMES)
     entrance = gate.Gate(keys, embedded.SqliteQuota(spent, clock.seconds))
     tree = routes.Routes(
         rest.Rest(entrance, directory), mcp.endpoint(entrance, directory, newest, mcp.Sessions(b"s" * 32), hub), index

@@ -100,6 +100,8 @@ def test_the_log_has_one_line_a_request_and_never_a_key(server: Server, lines: l
     assert lines[4].endswith("key=-")
 
 
-def test_a_stream_is_logged_when_its_client_leaves(server: Server, lines: list[str]) -> None:
-    server.open("GET", "/api/open/mcp").lose()
-    assert [line.split(" B ")[0] for line in lines] == ["GET /api/open/mcp 200 13"]
+def test_a_stream_is_logged_once_when_it_opens(server: Server, lines: list[str]) -> None:
+    stream = server.open("GET", "/api/open/mcp")
+    assert [line.split(" B ")[0] for line in lines] == ["GET /api/open/mcp 200 0"]
+    stream.lose()
+    assert len(lines) == 1
