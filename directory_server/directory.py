@@ -43,6 +43,10 @@ class Directory:
         if not oldest - 1 <= seq <= head:
             raise Gone(seq, oldest, head)
 
+    async def head(self) -> int:
+        """Return the `seq` of the latest change."""
+        return await self._store.head()
+
     async def changes(self, after: int, limit: int) -> Sequence[Change]:
         """Return at most `limit` changes behind `after`, in order, each with the entry shown now."""
         return await self._store.changes(after, limit)

@@ -67,12 +67,9 @@ class Gone(DirectoryError):
 
 
 class TooManyStreams(DirectoryError):
-    """Refuse one more stream to a key that has as many as it may."""
+    """Refuse one more stream, where the key or the server has as many as it may."""
 
     code = "too_many_streams"
-
-    def __init__(self) -> None:
-        super().__init__("This key has as many streams open as it may.")
 
 
 class QuotaExceeded(DirectoryError):

@@ -26,7 +26,7 @@ from .config import Config, ConfigError, load
 from .directory import Directory
 from .errors import Unavailable
 from .feed import Feed
-from .search import ImpactIndex
+from .search import ImpactIndex, matching
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -178,7 +178,7 @@ class DirectoryService(MultiService):
 
     def _parts(self) -> Iterator[IService]:
         # Importing Klein installs the reactor, so nothing of the web is imported before twistd has chosen one.
-        from .web import gate, mcp, rest, routes, site, streams
+        from .web import changes, gate, mcp, rest, routes, site, streams
 
         config, reactor = self._config, self._reactor
         now = embedded.anchored(time.time, time.monotonic)
@@ -192,10 +192,13 @@ class DirectoryService(MultiService):
         hub = streams.Hub(keys, bus, reactor, Random(), **asdict(config.streams))
         directory, entrance = Directory(store, index, bus), gate.Gate(keys, quota)
         newest = mcp.Newest(directory)
-        self._feed = Feed(store, bus, [index, newest], [], reactor)
+        live = changes.Live(hub, changes.Pages(directory, matching, offload), matching, offload)
+        announcements = mcp.Announcements(hub, reactor)
+        self._feed = Feed(store, bus, [index, newest], [live, announcements], reactor)
         tree = routes.Routes(
             rest.Rest(entrance, directory),
-            mcp.endpoint(entrance, directory, newest, mcp.Sessions(data.session_secret()), hub),
+            changes.Changes(entrance, directory, matching, offload, hub, live),
+            mcp.endpoint(entrance, directory, newest, mcp.Sessions(data.session_secret()), hub, announcements),
             index,
         )
         origins = site.Origins(_hosts(config), frozenset(config.http.allowed_origins))

@@ -1,7 +1,7 @@
 """Strict JSON in, bytes out: the only room that knows what the values look like outside."""
 
 from ._entries import MAX_ENTRY, decode_entry, encode_entry, fingerprint, restore_entry
-from ._events import change_event, change_item, event
+from ._events import change_event, change_item, event, place
 from ._json import decode, encode, pretty, text
 from ._queries import (
     DEFAULT_CHANGES,
@@ -43,6 +43,7 @@ __all__ = [
     "message",
     "message_id",
     "no_parameters",
+    "place",
     "pretty",
     "restore_entry",
     "search_arguments",

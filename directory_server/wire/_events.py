@@ -25,6 +25,11 @@ def event(value: Any, *, name: str = "", seq: int | None = None) -> bytes:
     return b"%s%sdata: %s\n\n" % (number, kind, data)
 
 
+def place(seq: int) -> bytes:
+    """Return the frame that only says how far its reader has got: it sets the id to come back with, and is no event."""
+    return b"id: %d\n\n" % seq
+
+
 def change_event(change: Change) -> bytes:
     """Return the frame that tells of a change."""
     return event(_fields(change), name=f"entry.{change.kind}", seq=change.seq)

@@ -22,7 +22,7 @@ from directory_server import embedded
 from directory_server.directory import Directory
 from directory_server.feed import Feed
 from directory_server.model import Entry, mcp_id_of
-from directory_server.search import ImpactIndex
+from directory_server.search import ImpactIndex, matching
 
 PROTOCOL_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
@@ -152,7 +152,7 @@ POSTGRES_ID = mcp_id_of(POSTGRES.name)
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
     """Return a server that holds two entries and one key of 20 requests an hour."""
-    from directory_server.web import gate, mcp, rest, routes, site, streams
+    from directory_server.web import changes, gate, mcp, rest, routes, site, streams
 
     clock = Clock()
     clock.advance(1_800_000_000)
@@ -163,12 +163,16 @@ def server(tmp_path: Path) -> Iterator[Server]:
     bus = embedded.DataVersionBus(database, clock)
     index = ImpactIndex(embedded.inline)
     directory = Directory(store, index, bus)
-    newest = mcp.Newest(directory)
-    feed = Feed(store, bus, [index, newest], [], clock)
     hub = streams.Hub(keys, bus, clock, Random(1), per_key=2, **TIMES)
+    newest, announcements = mcp.Newest(directory), mcp.Announcements(hub, clock)
+    live = changes.Live(hub, changes.Pages(directory, matching, embedded.inline), matching, embedded.inline)
+    feed = Feed(store, bus, [index, newest], [live, announcements], clock)
     entrance = gate.Gate(keys, embedded.SqliteQuota(spent, clock.seconds))
     tree = routes.Routes(
-        rest.Rest(entrance, directory), mcp.endpoint(entrance, directory, newest, mcp.Sessions(b"s" * 32), hub), index
+        rest.Rest(entrance, directory),
+        changes.Changes(entrance, directory, matching, embedded.inline, hub, live),
+        mcp.endpoint(entrance, directory, newest, mcp.Sessions(b"s" * 32), hub, announcements),
+        index,
     )
     origins = site.Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
     door = site.DirectorySite(tree.app.resource(), origins, clock)
@@ -179,6 +183,8 @@ def server(tmp_path: Path) -> Iterator[Server]:
     key, secret = embedded.finished(keys.create("test", limit=20, expires_at=None))
     under_test = Server(clock, tmp_path, directory, keys, hub, door, secret, key.id)
     under_test.publish(POSTGRES, MAIL)
+    # Whoever is to be told of that has been.
+    clock.advance(0)
     yield under_test
     for service in services:
         service.stopService()

@@ -87,6 +87,11 @@ DETAILED = {"name": "get_mcp_detail", "arguments": {"mcp_id": POSTGRES_ID}}
 ASKED = {
     "GET /api/open/v1/search": [Ask("GET", "/api/open/v1/search?keywords=postgres")],
     "GET /api/open/v1/entries/{mcp_id}": [Ask("GET", f"/api/open/v1/entries/{POSTGRES_ID}")],
+    "GET /api/open/v1/changes": [
+        Ask("GET", "/api/open/v1/changes"),
+        Ask("GET", "/api/open/v1/changes?since=1&keywords=postgres"),
+        Ask("GET", "/api/open/v1/changes?since=1", {"Accept": "application/json"}),
+    ],
     "POST /api/open/mcp: tools/call, resources/read": [
         rpc("tools/call", SEARCHED),
         rpc("tools/call", DETAILED),
@@ -106,6 +111,7 @@ ASKED = {
         modern("server/discover"),
         modern("tools/list"),
         modern("resources/list"),
+        modern("subscriptions/listen", notifications={"resourcesListChanged": True}),
         post({"jsonrpc": "2.0", "method": "notifications/initialized"}),
         post([{"jsonrpc": "2.0", "id": 1, "method": "ping"}]),
     ],
@@ -190,7 +196,7 @@ def test_head_is_get_without_a_body_or_a_stream(server: Server, door: Door) -> N
     for ask in ASKED[str(door)]:
         if ask.method == "GET":
             before = remaining(server)
-            answer = server.ask("HEAD", ask.path)
+            answer = server.ask("HEAD", ask.path, headers=ask.headers)
             assert (answer.status, answer.body) == (door.status, b"")
             assert before - remaining(server) == door.units
             assert len(server.hub) == 0

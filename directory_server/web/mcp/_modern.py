@@ -13,12 +13,15 @@ from .._headers import values
 from ..gate import Visit
 from ._errors import HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, RpcError
 from ._methods import CAPABILITIES, INSTRUCTIONS, SERVER_INFO, Methods
+from ._subscriptions import META_SERVER_INFO
 
 VERSIONS = ("2026-07-28",)
 
+LISTEN = "subscriptions/listen"
+"""The method whose answer is a stream."""
+
 META_VERSION = "io.modelcontextprotocol/protocolVersion"
 META_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
-META_SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 
 _NAMED_BY = {"tools/call": "name", "resources/read": "uri"}
 """The parameter that the header Mcp-Name repeats."""
@@ -28,12 +31,12 @@ _CACHEABLE = {"ttlMs": 300_000, "cacheScope": "public"}
 
 @frozen
 class Modern:
-    """Answers requests of this era, after checking them in the order that its specification sets."""
+    """Answers requests of this era, once they have been checked."""
 
     _methods: Methods
 
-    async def answer(self, message: Message, request: Request, visit: Visit) -> dict[str, Any]:
-        """Return the result for a request. Raises RpcError."""
+    def check(self, message: Message, request: Request) -> None:
+        """Raise RpcError for a request that is not as it must be, in the order that the specification sets."""
         version = _checked_meta(message)
         _check_headers(message, request, version)
         if version not in VERSIONS:
@@ -43,6 +46,9 @@ class Modern:
                 status=400,
                 data={"supported": list(VERSIONS), "requested": version},
             )
+
+    async def answer(self, message: Message, visit: Visit) -> dict[str, Any]:
+        """Return the result for a request. Raises RpcError."""
         result = await self._result(message, visit)
         return {"resultType": "complete", **result, "_meta": {META_SERVER_INFO: SERVER_INFO}}
 
