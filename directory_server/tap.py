@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
+import resource
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -165,6 +167,9 @@ class DirectoryService(MultiService):
         except Unavailable as error:
             self._give_up(f"Cannot serve {self._config.data_dir.absolute()}: {error}")
         self._log.info("Serving {entries} entries", entries=len(self._index))
+        # What has been loaded stays: a collection that looked through it would hold everybody up.
+        gc.collect()
+        gc.freeze()
         super().startService()
 
     def stopService(self) -> Deferred[None]:
@@ -178,9 +183,10 @@ class DirectoryService(MultiService):
 
     def _parts(self) -> Iterator[IService]:
         # Importing Klein installs the reactor, so nothing of the web is imported before twistd has chosen one.
-        from .web import changes, gate, mcp, rest, routes, site, streams
+        from .web import changes, eager, gate, mcp, rest, routes, site, streams
 
         config, reactor = self._config, self._reactor
+        self._log.info("{files:,} files and connections may be open", files=_raise_file_limit())
         now = embedded.anchored(time.time, time.monotonic)
         offload = _Offload(reactor)
         data = self._data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
@@ -202,10 +208,12 @@ class DirectoryService(MultiService):
             index,
         )
         origins = site.Origins(_hosts(config), frozenset(config.http.allowed_origins))
-        door = site.DirectorySite(tree.app.resource(), origins, reactor)
-        yield from (bus, self._feed, hub, TimerService(PRUNE, quota.prune))
+        door = site.DirectorySite(tree.app.resource(), origins, reactor, grace=config.streams.grace)
+        yield from (bus, self._feed, hub, TimerService(PRUNE, quota.prune), door.connections)
         for description in config.listen:
-            yield strports.service(_with_backlog(description), door, reactor=reactor)
+            port = strports.service(_with_backlog(description), door, reactor=reactor)
+            port.endpoint = eager.Eager(port.endpoint)
+            yield port
 
 
 @frozen
@@ -226,6 +234,16 @@ def _hosts(config: Config) -> frozenset[str]:
         return frozenset(config.http.allowed_hosts)
     # A page in somebody's browser must not reach a private server by a name that it points to loopback.
     return _LOOPBACK_NAMES
+
+
+def _raise_file_limit() -> int:
+    """Let this process open as many files as it may let itself; return how many (getrlimit(2), RLIMIT_NOFILE)."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    except (OSError, ValueError):  # macOS says that there is no limit, and then has one.
+        return soft
+    return hard
 
 
 def _with_backlog(description: str) -> str:

@@ -16,7 +16,7 @@ from twisted.web.resource import IResource, Resource
 from twisted.web.server import Request, Site
 
 from ..errors import DirectoryError, Forbidden, TooLarge
-from ._connection import Connection
+from ._connection import Connection, Connections
 from ._headers import value as header
 from .routes import refused
 
@@ -120,11 +120,12 @@ class DirectorySite(Site):
 
     protocol = Connection  # type: ignore[assignment]  # Twisted's own lets HTTP/2 in
 
-    def __init__(self, resource: IResource, origins: Origins, clock: IReactorTime) -> None:
+    def __init__(self, resource: IResource, origins: Origins, clock: IReactorTime, *, grace: float = 10.0) -> None:
         # Nobody here takes forms, and twisted.web would read each POST for one.
         super().__init__(resource, requestFactory=DirectoryRequest, reactor=clock, parsePOSTFormSubmission=False)
         self._origins = origins
         self.clock = clock
+        self.connections = Connections(clock, grace)
 
     def acceptableProtocols(self) -> list[bytes]:
         """Return what TLS may agree on: HTTP/1.1 alone, of which a stream takes the whole connection."""

@@ -81,6 +81,8 @@ class World:
 
     # What the hub gives.
 
+    stall = 30.0
+
     def seconds(self) -> float:
         return self.clock.seconds()
 
@@ -270,3 +272,13 @@ def test_a_page_that_cannot_be_read_is_so_for_all_who_wait_for_it(logged_failure
     world.do_open(0.0, None)
     world.settle()
     assert world.readers[-1].told == [1]
+
+
+def test_a_failure_is_nothing_to_one_who_has_left() -> None:
+    world = World()
+    world.do_publish(["a"])
+    world.live.begin(1)
+    world.do_open(0.0, None)
+    world.do_leave(0)
+    # Nothing is logged, as when the server stops in the middle.
+    world.waiting.pop().errback(RuntimeError("closed"))

@@ -115,6 +115,7 @@ def test_streams_end_with_a_spread_retry_when_the_server_stops(server: Server) -
     for stream in streams:
         stream.received()
     server.hub.stopService()
+    server.clock.advance(0)
     ends = [stream.received() for stream in streams]
     assert all(end.endswith(b"\n\n") for end in ends)
     assert all(stream.transport.disconnecting for stream in streams)

@@ -176,6 +176,7 @@ def test_an_orderly_end_brings_the_result(server: Server) -> None:
     stream = listen(server)
     stream.received()
     server.hub.stopService()
+    server.clock.advance(0)
     retry, _, end = stream.received().partition(b"\n\n")
     assert retry.startswith(b"retry: ")
     (result,) = messages(end)

@@ -96,5 +96,6 @@ class Live:
         self.follow(stream, since, asked)
 
     def _failed(self, failure: Failure, stream: Stream) -> None:
-        self._log.failure("A stream could not be told of changes; its reader is asked to come back", failure=failure)
-        stream.end()
+        if stream.open:
+            self._log.failure("A stream cannot be told of changes; its reader is to come back", failure=failure)
+            stream.end()

@@ -12,6 +12,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
+from twisted.python.failure import Failure
 from twisted.web.server import Request
 
 from ...ports import Bus, KeyRing
@@ -74,6 +75,7 @@ class Hub(Service):
         self._interval = heartbeat / SPOKES
         self._loop = LoopingCall.withCount(self._serve)
         self._loop.clock = clock
+        self._gone: Deferred[None] | None = None
         bus.subscribe(self._check)
 
     def __len__(self) -> int:
@@ -124,6 +126,8 @@ class Hub(Service):
     def forget(self, stream: Stream) -> None:
         """Forget a stream whose connection is gone."""
         stream.spoke.discard(stream)
+        if self._gone is not None and not self._gone.called and not any(self._wheel):
+            self._gone.callback(None)
 
     def soon(self) -> int:
         """Return the milliseconds after which the client of a stream that was ended for its age is to come back."""
@@ -131,18 +135,28 @@ class Hub(Service):
 
     def startService(self) -> None:
         super().startService()
+        self._gone = None
         self._loop.start(self._interval, now=False).addErrback(
             lambda failure: self._log.failure("The heartbeat of the streams stopped", failure=failure)
         )
 
-    def stopService(self) -> None:
+    def stopService(self) -> Deferred[None]:
         super().stopService()
         if self._loop.running:
             self._loop.stop()
-        for spoke in self._wheel:
-            for stream in list(spoke):
-                # Spread over some seconds, or all of them would come back at once.
-                stream.end(self._later())
+        self._gone = Deferred()
+        streams = [stream for spoke in self._wheel for stream in spoke]
+        # Each is told to come back at another time, or all of them would come at once.
+        self._slices.run(self._slices.each(streams, lambda stream: stream.end(self._later())))
+        if not streams:
+            self._gone.callback(None)
+        return self._gone.addTimeout(self._grace, self._clock).addErrback(self._cut_off)
+
+    def _cut_off(self, _: Failure) -> None:
+        left = [stream for spoke in self._wheel for stream in spoke]
+        self._log.warn("{count} streams did not end in time and are cut", count=len(left))
+        for stream in left:
+            stream.cut()
 
     def _later(self) -> int:
         return RETRY + self._random.randrange(DRAIN)

@@ -9,6 +9,8 @@ from twisted.internet.interfaces import IProtocol, IPushProducer, ITransport
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
+from ._socket import restrain
+
 if TYPE_CHECKING:
     from ._channel import Channel
     from ._hub import Hub
@@ -121,6 +123,7 @@ class Stream:
     def makeConnection(self, transport: ITransport) -> None:
         self._transport = transport
         self._transport.registerProducer(self, True)
+        restrain(transport, self._hub.stall)
 
     def connectionMade(self) -> None:
         """Do nothing: the connection was made long ago."""
