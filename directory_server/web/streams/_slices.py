@@ -36,7 +36,7 @@ class Slices:
         self, items: Sequence[T], serve: Callable[[T], None], over: float = 0.0
     ) -> Iterator[Deferred[None] | None]:
         """Yield the steps that serve every one of `items`, spread over `over` seconds."""
-        pause = over * SLICE / max(len(items), 1)
+        pause = over * min(SLICE / max(len(items), 1), 1)
         for start in range(0, len(items), SLICE):
             for item in items[start : start + SLICE]:
                 serve(item)
