@@ -28,16 +28,13 @@ from .config import Config, ConfigError, load
 from .directory import Directory
 from .errors import Unavailable
 from .feed import Feed
-from .search import ImpactIndex
+from .search import ImpactIndex, TextAnalysis
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 PRUNE = 1.0
 """Seconds between two rounds of forgetting quota that has come back."""
-
-SPARE = 200
-"""Files that are kept free of streams, for requests, databases and logs."""
 
 _LOOPBACK = re.compile(r":interface=(127\.[\d.]+|localhost|\\:\\:1)(:|$)")
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
@@ -186,34 +183,43 @@ class DirectoryService(MultiService):
 
     def _parts(self) -> Iterator[IService]:
         # Importing Klein installs the reactor, so nothing of the web is imported before twistd has chosen one.
-        from .web import eager, gate, mcp, rest, routes, site, streams
+        from .web import addresses, edge, gate, mcp, rest, routes, streams
 
         config, reactor = self._config, self._reactor
         files = _raise_file_limit()
-        total = max(0, min(config.streams.total, files - SPARE))
-        self._log.info("{files:,} files may be open, {total:,} of them streams", files=files, total=total)
+        # The rest is for requests, databases and logs.
+        total = min(config.streams.total, files * 3 // 4)
+        self._log.info("{files:,} files may be open, {total:,} of them as streams", files=files, total=total)
         now = embedded.anchored(time.time, time.monotonic)
         offload = _Offload(reactor)
         data = self._data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
-        store = embedded.SqliteStore(data.directory, offload)
+        store = embedded.SqliteStore(data.directory, offload, TextAnalysis())
         keys = embedded.SqliteKeyRing(data.directory, now)
         quota = self._quota = embedded.SqliteQuota(data.quota, now)
         bus = embedded.DataVersionBus(data.directory, reactor)
         index = self._index = ImpactIndex(offload)
         self._feed = Feed(store, bus, [index], reactor)
         hub = streams.Hub(keys, bus, reactor, Random(), **{**asdict(config.streams), "total": total})
-        directory, entrance = Directory(store, index, bus), gate.Gate(keys, quota)
+        directory = Directory(store, index, bus)
+        proxies = addresses.Proxies(config.http.trusted_proxies)
+        failed = config.http.failed_keys
+        failures = addresses.AddressLimiter(proxies, reactor.seconds, rate=failed / 60, burst=failed)
+        entrance = gate.Gate(keys, quota, failures)
         tree = routes.Routes(
             rest.Rest(entrance, directory),
             mcp.endpoint(entrance, directory, mcp.Sessions(data.session_secret()), hub),
             index,
         )
-        origins = site.Origins(_hosts(config), frozenset(config.http.allowed_origins))
-        door = site.DirectorySite(tree.app.resource(), origins, reactor, grace=config.streams.grace)
-        yield from (bus, self._feed, hub, TimerService(PRUNE, quota.prune), door.connections)
+        origins = edge.Origins(_hosts(config), frozenset(config.http.allowed_origins))
+        http = config.http
+        connections = edge.Connections(
+            reactor, proxies, most=http.connections, per_address=http.per_address, grace=config.streams.grace
+        )
+        door = edge.DirectorySite(tree, origins, connections, reactor)
+        yield from (bus, self._feed, hub, TimerService(PRUNE, quota.prune), connections)
         for description in config.listen:
             port = strports.service(_with_backlog(description), door, reactor=reactor)
-            port.endpoint = eager.Eager(port.endpoint)
+            port.endpoint = edge.Eager(port.endpoint)
             yield port
 
 
