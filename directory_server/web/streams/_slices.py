@@ -41,7 +41,7 @@ class Slices:
         self, items: Sequence[T], serve: Callable[[T], None], over: float = 0.0
     ) -> Iterator[Deferred[None] | None]:
         """Yield the steps that serve every one of `items`, spread over `over` seconds."""
-        size = min(SLICE, ceil(len(items) * STEP / over)) if over else SLICE
+        size = min(SLICE, ceil(len(items) * STEP / over)) if items and over else SLICE
         for start in range(0, len(items), size):
             if start and over:
                 yield deferLater(self._clock, over * size / len(items))
