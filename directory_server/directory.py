@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
-from .errors import NotFound
-from .model import Detail, Entry, Outcome, Page, Query
+from .errors import Gone, NotFound
+from .model import Change, Detail, Entry, Outcome, Page, Query
 from .ports import Bus, Index, Store
 
 
@@ -29,6 +29,27 @@ class Directory:
         if entry is None:
             raise NotFound(f"No entry has the mcp_id {mcp_id}. The tool search_mcp gives the ids that there are.")
         return entry.detail()
+
+    async def newest(self, limit: int) -> Sequence[Entry]:
+        """Return the `limit` entries that were added last, the latest first."""
+        return await self._store.newest(limit)
+
+    async def check_place(self, seq: int) -> None:
+        """Raise Gone where the log cannot be read on from behind `seq`.
+
+        It may have been pruned beyond that, or not reach it: a backup was restored since `seq` was given out.
+        """
+        oldest, head = await self._store.oldest(), await self._store.head()
+        if not oldest - 1 <= seq <= head:
+            raise Gone(seq, oldest, head)
+
+    async def head(self) -> int:
+        """Return the `seq` of the latest change."""
+        return await self._store.head()
+
+    async def changes(self, after: int, limit: int) -> Sequence[Change]:
+        """Return at most `limit` changes behind `after`, in order, each with the entry shown now."""
+        return await self._store.changes(after, limit)
 
     async def publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
         """Keep `entries` of `source` in one transaction; return what became of each, in order.

@@ -47,6 +47,25 @@ class NotFound(DirectoryError):
     code = "not_found"
 
 
+class Gone(DirectoryError):
+    """Refuse to go on from a place that the change log does not have; `head` is the `seq` of its latest change."""
+
+    code = "reset"
+
+    def __init__(self, since: int, oldest: int, head: int) -> None:
+        super().__init__(
+            f"There is no going on from change {since}: the log has those from {oldest} to {head}. "
+            "Drop what you have of it and begin anew, with since=0 for all that is there."
+        )
+        self.head = head
+
+
+class TooManyStreams(DirectoryError):
+    """Refuse one more stream, where the key or the server has as many as it may."""
+
+    code = "too_many_streams"
+
+
 class QuotaExceeded(DirectoryError):
     """Refuse a request over the key's quota; `allowance.reset` is the seconds until one more is admitted."""
 
