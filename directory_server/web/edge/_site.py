@@ -149,13 +149,6 @@ def _send(body: bytes | None, request: DirectoryRequest) -> None:
 def _log_line(
     method: str, path: str, status: int, size: int, seconds: float, key_id: str | None, request_id: str
 ) -> None:
-    _access.info(
-        "{method} {path} {status} {bytes} B {milliseconds:.1f} ms key={key} id={id}",
-        method=method,
-        path=path,
-        status=status,
-        bytes=size,
-        milliseconds=seconds * 1000,
-        key=key_id or "-",
-        id=request_id,
-    )
+    # Put together here: the log's own formatting takes several times as long as this.
+    line = f"{method} {path} {status} {size} B {seconds * 1000:.1f} ms key={key_id or '-'} id={request_id}"
+    _access.info("{line}", line=line)
