@@ -36,6 +36,9 @@ T = TypeVar("T")
 PRUNE = 1.0
 """Seconds between two rounds of forgetting quota that has come back."""
 
+SPARE = 200
+"""Files that are kept free of streams, for requests, databases and logs."""
+
 _LOOPBACK = re.compile(r":interface=(127\.[\d.]+|localhost|\\:\\:1)(:|$)")
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
@@ -186,7 +189,9 @@ class DirectoryService(MultiService):
         from .web import changes, eager, gate, mcp, rest, routes, site, streams
 
         config, reactor = self._config, self._reactor
-        self._log.info("{files:,} files and connections may be open", files=_raise_file_limit())
+        files = _raise_file_limit()
+        total = max(0, min(config.streams.total, files - SPARE))
+        self._log.info("{files:,} files may be open, {total:,} of them streams", files=files, total=total)
         now = embedded.anchored(time.time, time.monotonic)
         offload = _Offload(reactor)
         data = self._data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
@@ -195,7 +200,7 @@ class DirectoryService(MultiService):
         quota = self._quota = embedded.SqliteQuota(data.quota, now)
         bus = embedded.DataVersionBus(data.directory, reactor)
         index = self._index = ImpactIndex(offload)
-        hub = streams.Hub(keys, bus, reactor, Random(), **asdict(config.streams))
+        hub = streams.Hub(keys, bus, reactor, Random(), **{**asdict(config.streams), "total": total})
         directory, entrance = Directory(store, index, bus), gate.Gate(keys, quota)
         newest = mcp.Newest(directory)
         live = changes.Live(hub, changes.Pages(directory, matching, offload), matching, offload)

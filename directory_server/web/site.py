@@ -146,12 +146,8 @@ class DirectorySite(Site):
     def log(self, request: AnyRequest) -> None:
         """Log one line; of the URL only the path, for people put secrets into queries."""
         assert isinstance(request, DirectoryRequest)
-        _access.info(
-            "{method} {path} {status} {bytes} B {milliseconds:.1f} ms key={key}",
-            method=request.method.decode("latin-1"),
-            path=_SECRET.sub("mcpd_…", request.path.decode("latin-1"))[:200],
-            status=request.code,
-            bytes=request.sentLength,
-            milliseconds=(self.clock.seconds() - request.started) * 1000,
-            key=request.key_id or "-",
-        )
+        method, path = request.method.decode("latin-1"), _SECRET.sub("mcpd_…", request.path.decode("latin-1"))[:200]
+        took = (self.clock.seconds() - request.started) * 1000
+        # Put together here, because a log's own formatting takes as long as all else that it does.
+        line = f"{method} {path} {request.code} {request.sentLength} B {took:.1f} ms key={request.key_id or '-'}"
+        _access.info("{line}", line=line)
