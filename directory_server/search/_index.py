@@ -10,12 +10,12 @@ from attrs import evolve, field, frozen
 
 from ..model import Change, Page, Place, Query
 from ..ports import Offload
+from ._collection import Collection
 from ._lexicon import Lexicon
 from ._packed import unpack
 from ._query import read
 from ._ranking import best, plan, scores
 from ._segment import Bools, Segment
-from ._terms import Collection
 from ._thesaurus import thesaurus
 from ._vocabulary import Vocabulary
 
@@ -82,10 +82,11 @@ class ImpactIndex:
 
     async def search(self, query: Query) -> Page:
         snapshot = self._snapshot
-        parts = (snapshot.base, snapshot.delta)
+        parts = [part for part in (snapshot.base, snapshot.delta) if len(part.segment)]
         segments = [part.segment for part in parts]
         wanted = plan(read(query.keywords), Collection(self._vocabulary, segments, snapshot.lexicon, thesaurus()))
-        scored = [(part.segment, scores(wanted, part.segment) * part.live) for part in parts]
+        totals = zip(parts, scores(wanted, segments), strict=True)
+        scored = [(part.segment, total * part.live) for part, total in totals]
         ranked = best(scored, query.limit + 1, query.after)
         shown = ranked[: query.limit]
         last = Place(shown[-1][0], shown[-1][1].name) if len(ranked) > query.limit else None

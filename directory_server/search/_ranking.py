@@ -8,23 +8,16 @@ import numpy as np
 from attrs import frozen
 
 from ..model import Place
-from ._analysis import COMMON_PARTS, key
-from ._document import BARE_NAME, FULL_NAME, SHORT_NAME, SPELT, Row, phrase
+from ._collection import Collection
+from ._document import Row
+from ._names import begun, called
+from ._needs import Need, needs
 from ._query import Typed
 from ._segment import Bools, Floats, Segment
-from ._terms import Collection, Group, completions, groups
-
-CALLED_SO = {FULL_NAME: 3.0, SHORT_NAME: 1.2, BARE_NAME: 0.6, SPELT: 0.6}
-"""What an entry scores for being called what was typed, as a share of what all words together are worth."""
-
-BEGINS_SO = 0.4
-"""What its name scores that begins with what was typed, as such a share."""
-
-BEGINNING = 2
-"""Letters from which what was typed may be the beginning of a name."""
+from ._terms import Group, groups
 
 PRIOR = 1.0
-"""What its prior scores, as such a share."""
+"""What its prior scores, as a share of what all words that were typed are worth."""
 
 
 @frozen
@@ -32,30 +25,30 @@ class Plan:
     """How documents are scored for one query."""
 
     groups: Sequence[Group]
-    names: Sequence[tuple[int, float]]
+    needs: Sequence[Need]
     worth: float
     required: Sequence[int | None]
     excluded: Sequence[int]
     phrases: Sequence[str]
     everything: bool
 
+    @property
+    def filters(self) -> bool:
+        """Tell whether anything but the score decides what is found."""
+        return bool(self.required or self.excluded or self.phrases)
+
 
 def plan(typed: Typed, among: Collection) -> Plan:
     """Return how to score documents for what was typed."""
-    found = groups(typed, among)
-    worth = max(sum(group.rarity for group in found if group.literal), 1.0)
+    literal = groups(typed, among)
+    worth = max(sum(group.rarity for group in literal), 1.0)
+    names = called(typed, among, worth)
+    # Who types a name has said what is needed.
+    spoken = worth * (1 - max((among.naming(group.terms) for group in literal), default=0.0)) if not names else 0.0
     find = among.vocabulary.find
-    called = {
-        FULL_NAME: key(typed.words),
-        SHORT_NAME: key(typed.words),
-        BARE_NAME: key(typed.words, without=COMMON_PARTS),
-        SPELT: phrase(typed.text),
-    }
-    names = [(kind + name, CALLED_SO[kind]) for kind, name in called.items() if name]
-    names += [(name, BEGINS_SO) for name in _begun(typed, among)]
     return Plan(
-        found,
-        [(term, worth * share) for name, share in names if (term := find(name)) is not None],
+        [*literal, *names, *begun(typed, among, worth)],
+        needs(typed, among, spoken),
         worth,
         [find(term) for term in typed.required],
         [term for word in typed.excluded if (term := find(word)) is not None],
@@ -64,36 +57,20 @@ def plan(typed: Typed, among: Collection) -> Plan:
     )
 
 
-def _begun(typed: Typed, among: Collection) -> list[str]:
-    beginning = key(typed.words)
-    if typed.ends or len(beginning) < BEGINNING:
-        return []
-    return list(completions(SHORT_NAME + beginning, among))
-
-
-def scores(plan: Plan, segment: Segment) -> Floats:
-    """Return the score of each document of a segment; 0 for those that are not found."""
-    total = np.zeros(len(segment), np.float32)
-    for group in plan.groups:
-        if len(group.terms) == 1:
-            ((term, weight),) = group.terms.items()
-            holders, impacts = segment.postings(term)
-            total[holders] += np.float32(group.rarity * weight) * impacts
-            continue
-        best = np.zeros(len(segment), np.float32)
-        for term, weight in group.terms.items():
-            holders, impacts = segment.postings(term)
-            best[holders] = np.maximum(best[holders], np.float32(weight) * impacts)
-        total += np.float32(group.rarity) * best
-    for term, worth in plan.names:
-        total[segment.postings(term)[0]] += np.float32(worth)
-    found = total > 0 if not plan.everything else np.ones(len(segment), bool)
-    total += np.float32(PRIOR * plan.worth) * segment.priors
-    if plan.everything:
-        # A score tells that something is found, so it must not be 0.
-        total += np.float32(1)
-    total[~(found & _let_pass(plan, segment, found))] = 0
-    return total
+def scores(plan: Plan, segments: Sequence[Segment]) -> list[Floats]:
+    """Return for each of `segments` the score of each of its documents; 0 for those that are not found."""
+    totals = [np.zeros(len(segment), np.float32) for segment in segments]
+    for each in (*plan.groups, *plan.needs):
+        for total, (holders, values) in zip(totals, each.evidence(segments), strict=True):
+            total[holders] += values
+    for total, segment in zip(totals, segments, strict=True):
+        if plan.everything:
+            # A score tells that something is found, so it must not be 0.
+            total += np.float32(1)
+        if plan.filters:
+            total[~_let_pass(plan, segment, total > 0)] = 0
+        total += np.float32(PRIOR * plan.worth) * segment.priors * (total > 0)
+    return totals
 
 
 def _let_pass(plan: Plan, segment: Segment, found: Bools) -> Bools:
@@ -117,7 +94,7 @@ def best(scored: Sequence[tuple[Segment, Floats]], limit: int, after: Place | No
     """Return at most `limit` documents behind `after`, by score downwards and then by name."""
     candidates: list[tuple[float, str, Row]] = []
     for segment, total in scored:
-        eligible = np.flatnonzero((total > 0) & (total <= after.score)) if after else np.flatnonzero(total)
+        eligible = np.flatnonzero((total > 0) & (total <= after.score) if after else total > 0)
         values = total[eligible]
         surplus = len(eligible) - limit
         if after is not None:

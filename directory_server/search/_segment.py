@@ -25,6 +25,7 @@ class Dictionary:
     """The words that documents hold as they are written, in order, and how many documents hold each."""
 
     words: Sequence[str]
+    terms: Longs
     counts: Ints
     lengths: Ints
     letters: Sets
@@ -36,26 +37,46 @@ class Dictionary:
         numbers = np.array(sorted(np.flatnonzero(counts).tolist(), key=known.__getitem__), np.int64)
         words = [known[number] for number in numbers.tolist()]
         lengths = np.fromiter(map(len, words), np.int32, len(words))
-        return cls(words, counts[numbers], lengths, vocabulary.letters_of(numbers))
+        return cls(words, vocabulary.terms_of(numbers), counts[numbers], lengths, vocabulary.letters_of(numbers))
 
-    def begun(self, prefix: str) -> tuple[Sequence[str], Ints]:
-        """Return the words that begin with `prefix`, and how many documents hold each."""
-        span = slice(bisect_left(self.words, prefix), bisect_left(self.words, prefix + "\U0010ffff"))
-        return self.words[span], self.counts[span]
+    def begun(self, prefix: str) -> slice:
+        """Return the places of the words that `prefix` begins, without that of itself."""
+        start = bisect_left(self.words, prefix)
+        end = bisect_left(self.words, prefix + "\U0010ffff", start)
+        return slice(start + (start < end and self.words[start] == prefix), end)
 
-    def like(self, word: str, edits: int) -> list[tuple[str, int]]:
-        """Return the words that may be within `edits` of `word`, and how many documents hold each; some are not."""
-        near = (np.abs(self.lengths - len(word)) <= edits) & (self.lengths >= MISSPELT.start)
-        near &= np.bitwise_count(self.letters ^ letters([word])) <= 2 * edits
-        return [(self.words[i], int(self.counts[i])) for i in np.flatnonzero(near).tolist()]
+    def like(self, word: str, edits: int) -> Longs:
+        """Return the places of the words that may be within `edits` of `word`; some are not.
+
+        Those more than one edit away begin with the same letter, as nearly all misspelt words do.
+        """
+        places = self._like(slice(0, len(self.words)), word, 1)
+        if edits > 1:
+            start = bisect_left(self.words, word[0])
+            further = self._like(slice(start, bisect_left(self.words, word[0] + "\U0010ffff", start)), word, edits)
+            places = np.unique(np.concatenate([places, further]))
+        return places
+
+    def _like(self, span: slice, word: str, edits: int) -> Longs:
+        lengths = self.lengths[span]
+        near = np.bitwise_count(self.letters[span] ^ letters([word])) <= 2 * edits
+        near &= (lengths >= max(len(word) - edits, MISSPELT.start)) & (lengths <= len(word) + edits)
+        return np.flatnonzero(near) + span.start
+
+    def alike(self, word: str, count: int) -> Longs:
+        """Return the places of the `count` words that have most of their letters in common with `word`."""
+        bits = letters([word])
+        shared = np.bitwise_count(self.letters & bits) / np.maximum(np.bitwise_count(self.letters | bits), 1)
+        return np.argpartition(-shared, count)[:count] if count < len(shared) else np.arange(len(shared))
 
 
 @frozen(eq=False)
 class Segment:
     """Documents by number, and the postings: for each term, in order, those that have it and with what impact.
 
-    `starts` says for each term where its postings begin, and at the end where the last ones end; `counts` has, by the
-    numbers of words, how many documents hold each as it is written.
+    `starts` says for each term where its postings begin, and at the end where the last ones end, and `named` in how
+    many of them it stands in the name; `counts` has, by the numbers of words, how many documents hold each as it is
+    written.
     """
 
     rows: Sequence[Row]
@@ -63,6 +84,7 @@ class Segment:
     dictionary: Dictionary
     priors: Floats
     starts: Longs
+    named: Longs
     terms: Ints
     holders: Ints
     impacts: Floats
@@ -137,7 +159,10 @@ class Segment:
         priors = np.fromiter((row.prior for row in rows), np.float32, len(rows))
         terms = terms[order]
         starts = np.searchsorted(terms, np.arange(terms[-1] + 2 if len(terms) else 0, dtype=terms.dtype))
-        return cls(rows, counts, dictionary, priors, starts, terms, holders[order], impacts[order])
+        impacts = impacts[order]
+        # Of words, only what stands in the name has an impact above 1.
+        named = np.bincount(terms[impacts > 1], minlength=max(len(starts) - 1, 0))
+        return cls(rows, counts, dictionary, priors, starts, named, terms, holders[order], impacts)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -147,11 +172,32 @@ class Segment:
         span = self._span(term)
         return self.holders[span], self.impacts[span]
 
-    def frequency(self, term: int) -> int:
-        """Return the number of documents that have a term."""
-        span = self._span(term)
-        return int(span.stop - span.start)
+    def all_postings(self, terms: Longs) -> tuple[Ints, Floats, Longs]:
+        """Return the postings of `terms`, one after the other, and how many each has."""
+        starts, counts = self._spans(terms)
+        # A posting is as far behind the first one of its term in the segment as it is here.
+        places = np.arange(int(counts.sum())) + np.repeat(starts - np.cumsum(counts) + counts, counts)
+        return self.holders[places], self.impacts[places], counts
+
+    def frequencies(self, terms: Longs) -> Longs:
+        """Return the number of documents that have each of `terms`."""
+        return self._spans(terms)[1]
+
+    def namings(self, terms: Longs) -> Longs:
+        """Return the number of documents that have each of `terms` in their name."""
+        known = terms < len(self.named)
+        counts = np.zeros(len(terms), np.int64)
+        counts[known] = self.named[terms[known]]
+        return counts
+
+    def _spans(self, terms: Longs) -> tuple[Longs, Longs]:
+        # A term that is younger than the segment has no postings in it.
+        known = terms + 1 < len(self.starts)
+        starts = np.zeros(len(terms), np.int64)
+        counts = np.zeros(len(terms), np.int64)
+        starts[known] = self.starts[terms[known]]
+        counts[known] = self.starts[terms[known] + 1] - starts[known]
+        return starts, counts
 
     def _span(self, term: int) -> slice:
-        # A term that is younger than the segment has no postings in it.
         return slice(self.starts[term], self.starts[term + 1]) if term + 1 < len(self.starts) else slice(0, 0)

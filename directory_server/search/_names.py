@@ -1,0 +1,63 @@
+"""Names: the evidence that an entry is called what was typed, or begins so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ._analysis import COMMON_PARTS, key
+from ._collection import Collection
+from ._document import BARE_NAME, FULL_NAME, SHORT_NAME, SPELT, phrase
+from ._query import Typed
+from ._terms import Group
+
+CALLED_SO = {FULL_NAME: 3.0, SHORT_NAME: 1.2, BARE_NAME: 0.6, SPELT: 0.6}
+"""What an entry scores for being called what was typed, as a share of what all words together are worth."""
+
+BEGINS_SO = 0.4
+"""What its name scores that begins with what was typed, as such a share."""
+
+BEGINS_NEARLY = 0.4
+"""What it scores besides, times the share of the name that was typed."""
+
+BEGINNING = 2
+"""Letters from which what was typed may be the beginning of a name."""
+
+MAX_BEGUN = 256
+"""Names that are taken for begun, the shortest first."""
+
+
+def called(typed: Typed, among: Collection, worth: float) -> list[Group]:
+    """Return the groups of names that are what was typed; `worth` is what all its words are worth."""
+    names = {
+        FULL_NAME: key(typed.words),
+        SHORT_NAME: key(typed.words),
+        BARE_NAME: key(typed.words, without=COMMON_PARTS),
+        SPELT: phrase(typed.text),
+    }
+    found = ((kind, among.vocabulary.find(kind + name)) for kind, name in names.items() if name)
+    return [
+        Group(kind, {term: CALLED_SO[kind]}, worth)
+        for kind, term in found
+        if term is not None and among.frequency(term)
+    ]
+
+
+def begun(typed: Typed, among: Collection, worth: float) -> Iterator[Group]:
+    """Yield the group of names that begin with what was typed, if there are any."""
+    beginning = key(typed.words)
+    if typed.ends or len(beginning) < BEGINNING:
+        return
+    weights: dict[int, float] = {}
+    for segment in among.segments:
+        dictionary = segment.dictionary
+        span = dictionary.begun(SHORT_NAME + beginning)
+        terms, lengths = dictionary.terms[span], dictionary.lengths[span] - len(SHORT_NAME)
+        if len(terms) > MAX_BEGUN:
+            shortest = np.argpartition(lengths, MAX_BEGUN)[:MAX_BEGUN]
+            terms, lengths = terms[shortest], lengths[shortest]
+        shares = BEGINS_SO + BEGINS_NEARLY * len(beginning) / lengths
+        weights.update(zip(terms.tolist(), shares.tolist(), strict=True))
+    if weights:
+        yield Group(beginning, weights, worth)
