@@ -10,6 +10,7 @@ from ._analysis import COMMON_PARTS, key
 from ._collection import Collection
 from ._document import BARE_NAME, FULL_NAME, SHORT_NAME, SPELT, phrase
 from ._query import Typed
+from ._spelling import misspelt
 from ._terms import Group
 
 CALLED_SO = {FULL_NAME: 3.0, SHORT_NAME: 1.2, BARE_NAME: 0.6, SPELT: 0.6}
@@ -18,11 +19,20 @@ CALLED_SO = {FULL_NAME: 3.0, SHORT_NAME: 1.2, BARE_NAME: 0.6, SPELT: 0.6}
 BEGINS_SO = 0.4
 """What its name scores that begins with what was typed, as such a share."""
 
-BEGINS_NEARLY = 0.4
+BEGINS_NEARLY = 1.2
 """What it scores besides, times the share of the name that was typed."""
 
-BEGINNING = 2
+BEGINNING = 1
 """Letters from which what was typed may be the beginning of a name."""
+
+MISSPELT_SO = 0.6
+"""What a name scores that is an edit or two from what was typed, as such a share."""
+
+NAME_LETTERS = 3
+"""Letters from which what was typed may be a misspelt name."""
+
+LONG_NAME = 9
+"""Letters from which a misspelt name may have two edits."""
 
 MAX_BEGUN = 256
 """Names that are taken for begun, the shortest first."""
@@ -61,3 +71,20 @@ def begun(typed: Typed, among: Collection, worth: float) -> Iterator[Group]:
         weights.update(zip(terms.tolist(), shares.tolist(), strict=True))
     if weights:
         yield Group(beginning, weights, worth)
+
+
+def nearly_called(typed: Typed, among: Collection, worth: float) -> Iterator[Group]:
+    """Yield the group of names that what was typed misspells, if there are any.
+
+    Its words may all be known, as they are in a name that lacks the blank between two of them.
+    """
+    name = key(typed.words)
+    if len(name) < NAME_LETTERS or not name.isascii():
+        return
+    weights: dict[int, float] = {}
+    for segment in among.segments:
+        dictionary = segment.dictionary
+        for place, distance in misspelt(name, 1 if len(name) < LONG_NAME else 2, dictionary, SHORT_NAME):
+            weights[int(dictionary.terms[place])] = MISSPELT_SO * (1 - distance / len(name)) ** 2
+    if weights:
+        yield Group(f"{name}, misspelt", weights, worth)

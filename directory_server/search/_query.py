@@ -57,7 +57,8 @@ def read(keywords: str) -> Typed:
     # A phrase is ranked by its words, too.
     text = _PIECE.sub(lambda piece: f" {piece['phrase'] or ''} ", keywords)
     typed = _first(words(text, humps=True))
-    ends = bool(typed) and (text.rstrip() != text or not text[-1:].isalnum())
+    # What joins the parts of a name leaves it open.
+    ends = bool(typed) and not (text[-1:].isalnum() or (text[-1:] in "-_./" and text[-2:-1].isalnum()))
     return Typed(typed, ends, required, phrases, excluded, text)
 
 

@@ -10,11 +10,11 @@ from attrs import frozen
 from ..model import Place
 from ._collection import Collection
 from ._document import Row
-from ._names import begun, called
+from ._names import begun, called, nearly_called
 from ._needs import Need, needs
 from ._query import Typed
 from ._segment import Bools, Floats, Segment
-from ._terms import Group, groups
+from ._terms import Group, groups, relaxed
 
 PRIOR = 1.0
 """What its prior scores, as a share of what all words that were typed are worth."""
@@ -44,11 +44,17 @@ def plan(typed: Typed, among: Collection) -> Plan:
     worth = max(sum(group.rarity for group in literal), 1.0)
     names = called(typed, among, worth)
     # Who types a name has said what is needed.
-    spoken = worth * (1 - max((among.naming(group.terms) for group in literal), default=0.0)) if not names else 0.0
+    naming = 1.0 if names else max((among.naming(group.terms) for group in literal), default=0.0)
+    needed = needs(typed, among, worth * (1 - naming))
+    found = [*literal, *names, *begun(typed, among, worth)]
+    if not names:
+        found += nearly_called(typed, among, worth)
+    if not found and not needed:
+        found = relaxed(typed, among)
     find = among.vocabulary.find
     return Plan(
-        [*literal, *names, *begun(typed, among, worth)],
-        needs(typed, among, spoken),
+        found,
+        needed,
         worth,
         [find(term) for term in typed.required],
         [term for word in typed.excluded if (term := find(word)) is not None],

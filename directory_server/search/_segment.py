@@ -45,29 +45,31 @@ class Dictionary:
         end = bisect_left(self.words, prefix + "\U0010ffff", start)
         return slice(start + (start < end and self.words[start] == prefix), end)
 
-    def like(self, word: str, edits: int) -> Longs:
-        """Return the places of the words that may be within `edits` of `word`; some are not.
+    def like(self, word: str, edits: int, kind: str = "") -> Sequence[int]:
+        """Return the places of words that may be within `edits` of `word`, all beginning with `kind`; some are not.
 
         Those more than one edit away begin with the same letter, as nearly all misspelt words do.
         """
-        places = self._like(slice(0, len(self.words)), word, 1)
+        places = self._like(kind, word, kind, 1)
         if edits > 1:
-            start = bisect_left(self.words, word[0])
-            further = self._like(slice(start, bisect_left(self.words, word[0] + "\U0010ffff", start)), word, edits)
-            places = np.unique(np.concatenate([places, further]))
-        return places
+            places = np.union1d(places, self._like(kind, word, kind + word[0], edits))
+        found: list[int] = places.tolist()
+        return found
 
-    def _like(self, span: slice, word: str, edits: int) -> Longs:
-        lengths = self.lengths[span]
-        near = np.bitwise_count(self.letters[span] ^ letters([word])) <= 2 * edits
+    def _like(self, kind: str, word: str, beginning: str, edits: int) -> Longs:
+        span = self.begun(beginning) if beginning else slice(0, len(self.words))
+        lengths, sets = self.lengths[span] - len(kind), self.letters[span]
+        near = np.bitwise_count(sets ^ letters([kind + word])) <= 2 * edits
         near &= (lengths >= max(len(word) - edits, MISSPELT.start)) & (lengths <= len(word) + edits)
         return np.flatnonzero(near) + span.start
 
-    def alike(self, word: str, count: int) -> Longs:
+    def alike(self, word: str, count: int) -> Sequence[int]:
         """Return the places of the `count` words that have most of their letters in common with `word`."""
         bits = letters([word])
         shared = np.bitwise_count(self.letters & bits) / np.maximum(np.bitwise_count(self.letters | bits), 1)
-        return np.argpartition(-shared, count)[:count] if count < len(shared) else np.arange(len(shared))
+        places = np.argpartition(-shared, count)[:count] if count < len(shared) else np.arange(len(shared))
+        found: list[int] = places.tolist()
+        return found
 
 
 @frozen(eq=False)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
-from rapidfuzz.distance import OSA, JaroWinkler
+from rapidfuzz.distance import OSA, Indel, JaroWinkler
 from rapidfuzz.process import cdist
 
 from ._collection import Collection
+from ._segment import Dictionary
 
 MAX_COMPLETIONS = 256
 """Words that may complete another, those first that most documents hold."""
 
 CORRECTED = {1: 0.8, 2: 0.65}
 """What a word weighs that is one or two edits away, before it is seen how like it looks."""
+
+MAX_ALIKE = 200
+"""Words with the same letters that are compared with an unknown one."""
+
+ALIKE = 0.65
+"""The share of letters that two words have in common, in order, from which one may be meant by the other."""
 
 
 def completions(prefix: str, among: Collection) -> Mapping[int, int]:
@@ -39,13 +46,8 @@ def corrections(word: str, among: Collection, frequency: int) -> Mapping[int, fl
     counted: dict[str, int] = {}
     for segment in among.segments:
         dictionary = segment.dictionary
-        places = dictionary.like(word, edits).tolist()
-        likely = [dictionary.words[place] for place in places]
-        if not likely:
-            continue
-        distances = cdist([word], likely, scorer=OSA.distance, score_cutoff=edits, dtype=np.uint8)[0]
-        for number in np.flatnonzero((distances > 0) & (distances <= edits)).tolist():
-            other, place, distance = likely[number], places[number], int(distances[number])
+        for place, distance in misspelt(word, edits, dictionary):
+            other = dictionary.words[place]
             near[other] = distance, int(dictionary.terms[place])
             counted[other] = counted.get(other, 0) + int(dictionary.counts[place])
     if any(distance == 1 and counted[other] > 1 for other, (distance, _) in near.items()):
@@ -55,4 +57,32 @@ def corrections(word: str, among: Collection, frequency: int) -> Mapping[int, fl
         if counted[other] > frequency:
             weight = CORRECTED[distance] * JaroWinkler.similarity(word, other) ** 4
             found[term] = max(weight, found.get(term, 0.0))
+    return found
+
+
+def misspelt(word: str, edits: int, dictionary: Dictionary, kind: str = "") -> Iterator[tuple[int, int]]:
+    """Yield the place and the distance of each word within `edits` of `word` but itself, all beginning with `kind`.
+
+    The distance is that of Damerau and Levenshtein, no part edited twice.
+    """
+    places = dictionary.like(word, edits, kind)
+    others = [dictionary.words[place] for place in places]
+    if others:
+        distances = cdist([kind + word], others, scorer=OSA.distance, score_cutoff=edits, dtype=np.uint8)[0]
+        for number in np.flatnonzero((distances > 0) & (distances <= edits)).tolist():
+            yield places[number], int(distances[number])
+
+
+def alike(word: str, among: Collection) -> Mapping[int, float]:
+    """Return the terms of the words that are most like `word`, however far that is from meaning it, weighed."""
+    found: dict[int, float] = {}
+    for segment in among.segments:
+        dictionary = segment.dictionary
+        places = dictionary.alike(word, MAX_ALIKE)
+        others = [dictionary.words[place] for place in places]
+        if others:
+            shares = cdist([word], others, scorer=Indel.normalized_similarity, score_cutoff=ALIKE)[0]
+            for number in np.flatnonzero(shares >= ALIKE).tolist():
+                term, share = int(dictionary.terms[places[number]]), float(shares[number])
+                found[term] = max(share, found.get(term, 0.0))
     return found

@@ -13,7 +13,7 @@ from ._collection import Collection
 from ._pinyin import pinyin
 from ._query import Typed
 from ._segment import MISSPELT, Floats, Ints, Segment
-from ._spelling import completions, corrections
+from ._spelling import alike, completions, corrections
 
 RARE = 4
 """Documents below which a word may be a misspelling of another."""
@@ -93,6 +93,15 @@ def _of_all(holders: Ints, scores: Floats, terms: int) -> Postings:
 def groups(typed: Typed, among: Collection) -> list[Group]:
     """Return a group for each thing that was typed, those without a term left out."""
     found = [*_spaced(typed, among), *_joined(typed, among), *_unsegmented(typed, among)]
+    return [group for group in found if group is not None]
+
+
+def relaxed(typed: Typed, among: Collection) -> list[Group]:
+    """Return the groups of what looks most like what was typed, where nothing else is found."""
+    parts = dict.fromkeys(part for word in typed.words if word.spaced for part in word.parts)
+    characters = dict.fromkeys(character for word in typed.words if not word.spaced for character in word.parts[0])
+    found = [_group(part, alike(part, among), among) for part in parts]
+    found += [_group(each, dict.fromkeys(completions(each, among), COMPLETED), among) for each in characters]
     return [group for group in found if group is not None]
 
 
