@@ -13,14 +13,11 @@ from ._query import Typed
 from ._spelling import misspelt
 from ._terms import Group
 
-CALLED_SO = {FULL_NAME: 3.0, SHORT_NAME: 1.2, BARE_NAME: 0.6, SPELT: 0.6}
+CALLED_SO = {FULL_NAME: 3.0, BARE_NAME: 0.6, SPELT: 1.0}
 """What an entry scores for being called what was typed, as a share of what all words together are worth."""
 
-BEGINS_SO = 0.4
-"""What its name scores that begins with what was typed, as such a share."""
-
-BEGINS_NEARLY = 1.2
-"""What it scores besides, times the share of the name that was typed."""
+BEGINS_SO, BEGUN = 0.4, 1.2
+"""What its name scores that begins with what was typed, as such a share, and what more if that is all of it."""
 
 BEGINNING = 1
 """Letters from which what was typed may be the beginning of a name."""
@@ -42,7 +39,6 @@ def called(typed: Typed, among: Collection, worth: float) -> list[Group]:
     """Return the groups of names that are what was typed; `worth` is what all its words are worth."""
     names = {
         FULL_NAME: key(typed.words),
-        SHORT_NAME: key(typed.words),
         BARE_NAME: key(typed.words, without=COMMON_PARTS),
         SPELT: phrase(typed.text),
     }
@@ -55,22 +51,21 @@ def called(typed: Typed, among: Collection, worth: float) -> list[Group]:
 
 
 def begun(typed: Typed, among: Collection, worth: float) -> Iterator[Group]:
-    """Yield the group of names that begin with what was typed, if there are any."""
+    """Yield the group of names that are what was typed or, where that is unfinished, begin with it."""
     beginning = key(typed.words)
-    if typed.ends or len(beginning) < BEGINNING:
-        return
-    weights: dict[int, float] = {}
-    for segment in among.segments:
+    whole = among.vocabulary.find(SHORT_NAME + beginning)
+    weights: dict[int, float] = {} if whole is None or not among.frequency(whole) else {whole: BEGINS_SO + BEGUN}
+    for segment in among.segments if len(beginning) >= BEGINNING and not typed.ends else ():
         dictionary = segment.dictionary
         span = dictionary.begun(SHORT_NAME + beginning)
         terms, lengths = dictionary.terms[span], dictionary.lengths[span] - len(SHORT_NAME)
         if len(terms) > MAX_BEGUN:
             shortest = np.argpartition(lengths, MAX_BEGUN)[:MAX_BEGUN]
             terms, lengths = terms[shortest], lengths[shortest]
-        shares = BEGINS_SO + BEGINS_NEARLY * len(beginning) / lengths
+        shares = BEGINS_SO + BEGUN * len(beginning) / lengths
         weights.update(zip(terms.tolist(), shares.tolist(), strict=True))
     if weights:
-        yield Group(beginning, weights, worth)
+        yield Group(f"{beginning}…", weights, worth)
 
 
 def nearly_called(typed: Typed, among: Collection, worth: float) -> Iterator[Group]:
