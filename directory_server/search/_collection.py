@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection as Several
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import log
 
 import numpy as np
@@ -37,11 +37,8 @@ class Collection:
     def frequencies(self, terms: Several[int]) -> list[int]:
         """Return for each term the number of documents that have it."""
         numbers = np.fromiter(terms, np.int64, len(terms))
-        counts = np.zeros(len(numbers), np.int64)
-        for segment in self.segments:
-            counts += segment.frequencies(numbers)
-        found: list[int] = counts.tolist()
-        return found
+        counts: list[int] = sum((each.frequencies(numbers) for each in self.segments), np.int64(0) * numbers).tolist()
+        return counts
 
     def frequency(self, term: int) -> int:
         """Return the number of documents that have a term."""
@@ -53,12 +50,13 @@ class Collection:
         frequency = min(frequency, size)
         return log(1 + (size - frequency + 0.5) / (frequency + 0.5))
 
-    def naming(self, weights: Mapping[int, float]) -> float:
-        """Return how much the terms are names, by their weights: up to 1 for one that many entries are named by."""
-        terms = np.fromiter(weights, np.int64, len(weights))
+    def naming(self, terms: Sequence[int], weights: Sequence[float]) -> float:
+        """Return how much one of `terms` is a name, times its weight: 1 for one that many entries are named by."""
+        if not terms:
+            return 0.0
+        numbers = np.array(terms, np.int64)
         named, held = np.zeros(len(terms), np.int64), np.full(len(terms), DOUBT)
         for segment in self.segments:
-            named += segment.namings(terms)
-            held += segment.frequencies(terms)
-        shares = np.minimum(1, named / held / WHOLLY_NAMED)
-        return float(np.max(shares * np.fromiter(weights.values(), float, len(weights))))
+            named += segment.namings(numbers)
+            held += segment.frequencies(numbers)
+        return float(np.max(np.minimum(1, named / held / WHOLLY_NAMED) * np.array(weights)))

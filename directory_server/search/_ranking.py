@@ -44,7 +44,7 @@ def plan(typed: Typed, among: Collection) -> Plan:
     worth = max(sum(group.rarity for group in literal), 1.0)
     names = called(typed, among, worth)
     # Who types a name has said what is needed.
-    naming = 1.0 if names else max((among.naming(group.terms) for group in literal), default=0.0)
+    naming = 1.0 if names else _naming(literal, among)
     needed = needs(typed, among, worth * (1 - naming))
     found = [*literal, *names, *begun(typed, among, worth)]
     if not names:
@@ -61,6 +61,11 @@ def plan(typed: Typed, among: Collection) -> Plan:
         typed.phrases,
         everything=typed.filters and not typed.words,
     )
+
+
+def _naming(literal: Sequence[Group], among: Collection) -> float:
+    terms = [term for group in literal for term in group.terms]
+    return among.naming(terms, [weight for group in literal for weight in group.terms.values()])
 
 
 def scores(plan: Plan, segments: Sequence[Segment]) -> list[Floats]:

@@ -10,7 +10,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from ._document import NAMED, SATURATION, SHORT_NAME, WEIGHT, Document, Row
-from ._vocabulary import Longs, Sets, Vocabulary, letters
+from ._vocabulary import Longs, Sets, Vocabulary, letters_of
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]
@@ -58,14 +58,16 @@ class Dictionary:
 
     def _like(self, kind: str, word: str, beginning: str, edits: int) -> Longs:
         span = self.begun(beginning) if beginning else slice(0, len(self.words))
-        lengths, sets = self.lengths[span] - len(kind), self.letters[span]
-        near = np.bitwise_count(sets ^ letters([kind + word])) <= 2 * edits
-        near &= (lengths >= max(len(word) - edits, MISSPELT.start)) & (lengths <= len(word) + edits)
-        return np.flatnonzero(near) + span.start
+        shortest, longest = max(len(word) - edits, MISSPELT.start) + len(kind), len(word) + edits + len(kind)
+        lengths = self.lengths[span]
+        places = np.flatnonzero((lengths >= shortest) & (lengths <= longest)) + span.start
+        near = np.bitwise_count(self.letters[places] ^ letters_of(kind + word)) <= 2 * edits
+        found: Longs = places[near]
+        return found
 
     def alike(self, word: str, count: int) -> Sequence[int]:
         """Return the places of the `count` words that have most of their letters in common with `word`."""
-        bits = letters([word])
+        bits = letters_of(word)
         shared = np.bitwise_count(self.letters & bits) / np.maximum(np.bitwise_count(self.letters | bits), 1)
         places = np.argpartition(-shared, count)[:count] if count < len(shared) else np.arange(len(shared))
         found: list[int] = places.tolist()
@@ -76,8 +78,8 @@ class Dictionary:
 class Segment:
     """Documents by number, and the postings: for each term, in order, those that have it and with what impact.
 
-    `starts` says for each term where its postings begin, and at the end where the last ones end, and `named` in how
-    many of them it stands in the name; `counts` has, by the numbers of words, how many documents hold each as it is
+    `starts` says for each term where its postings begin, and twice at the end where the last ones end, as if there were
+    a term without any; `named` says in how many documents a term stands in the name; `counts` has, by the numbers of words, how many documents hold each as it is
     written.
     """
 
@@ -160,10 +162,10 @@ class Segment:
         order = np.argsort(terms, kind="stable")
         priors = np.fromiter((row.prior for row in rows), np.float32, len(rows))
         terms = terms[order]
-        starts = np.searchsorted(terms, np.arange(terms[-1] + 2 if len(terms) else 0, dtype=terms.dtype))
+        starts = np.searchsorted(terms, np.arange(terms[-1] + 3 if len(terms) else 2, dtype=terms.dtype))
         impacts = impacts[order]
         # Of words, only what stands in the name has an impact above 1.
-        named = np.bincount(terms[impacts > 1], minlength=max(len(starts) - 1, 0))
+        named = np.bincount(terms[impacts > 1], minlength=len(starts) - 1)
         return cls(rows, counts, dictionary, priors, starts, named, terms, holders[order], impacts)
 
     def __len__(self) -> int:
@@ -171,7 +173,8 @@ class Segment:
 
     def postings(self, term: int) -> tuple[Ints, Floats]:
         """Return the documents that have a term, and its impact in each."""
-        span = self._span(term)
+        term = min(term, len(self.starts) - 2)
+        span = slice(self.starts[term], self.starts[term + 1])
         return self.holders[span], self.impacts[span]
 
     def all_postings(self, terms: Longs) -> tuple[Ints, Floats, Longs]:
@@ -187,19 +190,14 @@ class Segment:
 
     def namings(self, terms: Longs) -> Longs:
         """Return the number of documents that have each of `terms` in their name."""
-        known = terms < len(self.named)
-        counts = np.zeros(len(terms), np.int64)
-        counts[known] = self.named[terms[known]]
+        counts: Longs = self.named[self._known(terms)]
         return counts
 
     def _spans(self, terms: Longs) -> tuple[Longs, Longs]:
-        # A term that is younger than the segment has no postings in it.
-        known = terms + 1 < len(self.starts)
-        starts = np.zeros(len(terms), np.int64)
-        counts = np.zeros(len(terms), np.int64)
-        starts[known] = self.starts[terms[known]]
-        counts[known] = self.starts[terms[known] + 1] - starts[known]
-        return starts, counts
+        known = self._known(terms)
+        starts = self.starts[known]
+        return starts, self.starts[known + 1] - starts
 
-    def _span(self, term: int) -> slice:
-        return slice(self.starts[term], self.starts[term + 1]) if term + 1 < len(self.starts) else slice(0, 0)
+    def _known(self, terms: Longs) -> Longs:
+        # A term that is younger than the segment has no postings in it, as the one behind the last has none.
+        return np.minimum(terms, len(self.starts) - 2)
