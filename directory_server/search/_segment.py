@@ -15,6 +15,7 @@ from ._vocabulary import Longs, Sets, Vocabulary, letters_of
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
 
 MISSPELT = range(3, 25)
 """Letters of a word that may have been misspelt."""
@@ -27,7 +28,7 @@ class Dictionary:
     words: Sequence[str]
     terms: Longs
     counts: Ints
-    lengths: Ints
+    lengths: Bytes
     letters: Sets
 
     @classmethod
@@ -36,7 +37,7 @@ class Dictionary:
         known = vocabulary.words
         numbers = np.array(sorted(np.flatnonzero(counts).tolist(), key=known.__getitem__), np.int64)
         words = [known[number] for number in numbers.tolist()]
-        lengths = np.fromiter(map(len, words), np.int32, len(words))
+        lengths = np.minimum(np.fromiter(map(len, words), np.int64, len(words)), 255).astype(np.uint8)
         return cls(words, vocabulary.terms_of(numbers), counts[numbers], lengths, vocabulary.letters_of(numbers))
 
     def begun(self, prefix: str) -> slice:
@@ -59,10 +60,10 @@ class Dictionary:
     def _like(self, kind: str, word: str, beginning: str, edits: int) -> Longs:
         span = self.begun(beginning) if beginning else slice(0, len(self.words))
         shortest, longest = max(len(word) - edits, MISSPELT.start) + len(kind), len(word) + edits + len(kind)
-        lengths = self.lengths[span]
-        places = np.flatnonzero((lengths >= shortest) & (lengths <= longest)) + span.start
-        near = np.bitwise_count(self.letters[places] ^ letters_of(kind + word)) <= 2 * edits
-        found: Longs = places[near]
+        # What is shorter wraps round and becomes too long.
+        fitting = np.flatnonzero(self.lengths[span] - np.uint8(shortest) <= np.uint8(longest - shortest)) + span.start
+        near = np.bitwise_count(self.letters[fitting] ^ letters_of(kind + word)) <= 2 * edits
+        found: Longs = fitting[near]
         return found
 
     def alike(self, word: str, count: int) -> Sequence[int]:
