@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
+import resource
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from random import Random
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
-from attrs import frozen
+from attrs import asdict, frozen
 from twisted.application import strports
 from twisted.application.internet import TimerService
 from twisted.application.service import IService, MultiService
@@ -165,6 +167,9 @@ class DirectoryService(MultiService):
         except Unavailable as error:
             self._give_up(f"Cannot serve {self._config.data_dir.absolute()}: {error}")
         self._log.info("Serving {entries} entries", entries=len(self._index))
+        # What has been loaded stays: a collection that looked through it would hold everybody up.
+        gc.collect()
+        gc.freeze()
         super().startService()
 
     def stopService(self) -> Deferred[None]:
@@ -178,9 +183,10 @@ class DirectoryService(MultiService):
 
     def _parts(self) -> Iterator[IService]:
         # Importing Klein installs the reactor, so nothing of the web is imported before twistd has chosen one.
-        from .web import gate, mcp, rest, routes, site, streams
+        from .web import addresses, edge, gate, mcp, rest, routes, streams
 
         config, reactor = self._config, self._reactor
+        self._log.info("{files:,} files and connections may be open", files=_raise_file_limit())
         now = embedded.anchored(time.time, time.monotonic)
         offload = _Offload(reactor)
         data = self._data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
@@ -190,20 +196,28 @@ class DirectoryService(MultiService):
         bus = embedded.DataVersionBus(data.directory, reactor)
         index = self._index = ImpactIndex(offload)
         self._feed = Feed(store, bus, [index], reactor)
-        hub = streams.Hub(
-            keys, bus, reactor, Random(), per_key=config.streams.per_key, heartbeat=config.streams.heartbeat
-        )
-        directory, entrance = Directory(store, index, bus), gate.Gate(keys, quota)
+        hub = streams.Hub(keys, bus, reactor, Random(), **asdict(config.streams))
+        directory = Directory(store, index, bus)
+        proxies = addresses.Proxies(config.http.trusted_proxies)
+        failed = config.http.failed_keys
+        failures = addresses.AddressLimiter(proxies, reactor.seconds, rate=failed / 60, burst=failed)
+        entrance = gate.Gate(keys, quota, failures)
         tree = routes.Routes(
             rest.Rest(entrance, directory),
             mcp.endpoint(entrance, directory, mcp.Sessions(data.session_secret()), hub),
             index,
         )
-        origins = site.Origins(_hosts(config), frozenset(config.http.allowed_origins))
-        door = site.DirectorySite(tree.app.resource(), origins, reactor)
-        yield from (bus, self._feed, hub, TimerService(PRUNE, quota.prune))
+        origins = edge.Origins(_hosts(config), frozenset(config.http.allowed_origins))
+        http = config.http
+        connections = edge.Connections(
+            reactor, proxies, most=http.connections, per_address=http.per_address, grace=config.streams.grace
+        )
+        door = edge.DirectorySite(tree, origins, connections, reactor)
+        yield from (bus, self._feed, hub, TimerService(PRUNE, quota.prune), connections)
         for description in config.listen:
-            yield strports.service(_with_backlog(description), door, reactor=reactor)
+            port = strports.service(_with_backlog(description), door, reactor=reactor)
+            port.endpoint = edge.Eager(port.endpoint)
+            yield port
 
 
 @frozen
@@ -224,6 +238,16 @@ def _hosts(config: Config) -> frozenset[str]:
         return frozenset(config.http.allowed_hosts)
     # A page in somebody's browser must not reach a private server by a name that it points to loopback.
     return _LOOPBACK_NAMES
+
+
+def _raise_file_limit() -> int:
+    """Let this process open as many files as it may let itself; return how many (getrlimit(2), RLIMIT_NOFILE)."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    except (OSError, ValueError):  # macOS says that there is no limit, and then has one.
+        return soft
+    return hard
 
 
 def _with_backlog(description: str) -> str:

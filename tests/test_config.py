@@ -172,7 +172,8 @@ def test_what_kubernetes_puts_into_the_environment_is_not_ours() -> None:
         (
             "streams.per_kye=8",
             "streams.per_kye (--set): is not a setting; did you mean streams.per_key? "
-            "known are streams.per_key, streams.heartbeat",
+            "known are streams.per_key, streams.total, streams.heartbeat, streams.rotation, streams.stall, "
+            "streams.grace",
         ),
         (
             "colour=red",

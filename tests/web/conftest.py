@@ -27,6 +27,10 @@ from directory_server.search import ImpactIndex, TextAnalysis
 PROTOCOL_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
 
+TIMES: Any = {"total": 1_000, "heartbeat": 15, "rotation": 600, "stall": 30, "grace": 10}
+"""How the streams of the server under test are served, unless a test has others."""
+
+
 @frozen
 class Answer:
     """A response, read."""
@@ -43,13 +47,14 @@ class Answer:
 class Connection:
     """A connection to the server, of which both ends are here."""
 
-    def __init__(self, site: Any) -> None:
-        self.transport = StringTransport(peerAddress=IPv4Address("TCP", "127.0.0.1", 50_000))
-        self._channel = site.buildProtocol(None)
-        self._channel.makeConnection(self.transport)
+    def __init__(self, site: Any, address: str = "127.0.0.1") -> None:
+        self.transport = cast(Any, StringTransport(peerAddress=IPv4Address("TCP", address, 50_000)))
+        # As real transports do, this one lets another protocol take its place.
+        self.transport.protocol = site.buildProtocol(self.transport.getPeer())
+        self.transport.protocol.makeConnection(self.transport)
 
     def send(self, raw: bytes) -> None:
-        self._channel.dataReceived(raw)
+        self.transport.protocol.dataReceived(raw)
 
     def received(self) -> bytes:
         """Return, and forget, what the server has sent."""
@@ -59,7 +64,7 @@ class Connection:
 
     def lose(self) -> None:
         """Have the connection gone, as when the other side leaves."""
-        self._channel.connectionLost(Failure(ConnectionDone()))
+        self.transport.protocol.connectionLost(Failure(ConnectionDone()))
 
 
 @frozen
@@ -147,7 +152,7 @@ POSTGRES_ID = mcp_id_of(POSTGRES.name)
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
     """Return a server that holds two entries and one key of 20 requests an hour."""
-    from directory_server.web import gate, mcp, rest, routes, site, streams
+    from directory_server.web import addresses, edge, gate, mcp, rest, routes, streams
 
     clock = Clock()
     clock.advance(1_800_000_000)
@@ -158,16 +163,19 @@ def server(tmp_path: Path) -> Iterator[Server]:
     bus = embedded.DataVersionBus(database, clock)
     index = ImpactIndex(embedded.inline)
     feed = Feed(store, bus, [index], clock)
-    hub = streams.Hub(keys, bus, clock, Random(1), per_key=2, heartbeat=15)
+    hub = streams.Hub(keys, bus, clock, Random(1), per_key=2, **TIMES)
     directory = Directory(store, index, bus)
-    entrance = gate.Gate(keys, embedded.SqliteQuota(spent, clock.seconds))
+    proxies = addresses.Proxies(["10.0.0.0/8"])
+    failures = addresses.AddressLimiter(proxies, clock.seconds, rate=0.5, burst=30)
+    entrance = gate.Gate(keys, embedded.SqliteQuota(spent, clock.seconds), failures)
     tree = routes.Routes(
         rest.Rest(entrance, directory), mcp.endpoint(entrance, directory, mcp.Sessions(b"s" * 32), hub), index
     )
-    origins = site.Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
-    door = site.DirectorySite(tree.app.resource(), origins, clock)
+    origins = edge.Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
+    connections = edge.Connections(clock, proxies, most=5, per_address=3, grace=10)
+    door = edge.DirectorySite(tree, origins, connections, clock)
     embedded.finished(feed.load())
-    services = (bus, feed, hub)
+    services = (bus, feed, hub, door.connections)
     for service in services:
         service.startService()
     key, secret = embedded.finished(keys.create("test", limit=20, expires_at=None))

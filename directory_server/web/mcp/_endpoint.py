@@ -72,10 +72,10 @@ class Mcp:
                 request.setHeader("Content-Type", "text/event-stream")
                 return b""
             await visit.show()
-            if self._hub.full(visit.caller.key_id):
+            if full := self._hub.full(visit.caller.key_id):
                 # 405 alone makes every client go on without a stream.
-                return _not_here(request, "POST", "This key has as many streams open as it may.")
-            await self._hub.hold(request, visit.caller.key_id)
+                return _not_here(request, "POST", full)
+            self._hub.open(request, visit.caller.key_id)
             return None
 
     async def delete(self, request: Request) -> bytes:
