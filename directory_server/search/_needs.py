@@ -10,7 +10,7 @@ from attrs import frozen
 
 from ._collection import Collection
 from ._query import Typed
-from ._segment import Floats, Ints, Segment
+from ._segment import Segment
 from ._terms import Group, Postings
 from ._thesaurus import Concept
 
@@ -32,15 +32,15 @@ class Need:
     terms: Sequence[Group]
     worth: float
 
-    def evidence(self, segments: Sequence[Segment]) -> list[Postings]:
+    def found(self, segments: Sequence[Segment]) -> list[Postings]:
         """Return for each of `segments` the documents that fulfil the need, and what it scores in each."""
         totals = [np.zeros(len(segment), np.float32) for segment in segments]
         for group in self.terms:
-            for total, (holders, scores) in zip(totals, group.evidence(segments), strict=True):
+            for total, (holders, scores) in zip(totals, group.found(segments), strict=True):
                 total[holders] += scores
         most = max(float(total.max(initial=0)) for total in totals)
-        found = [np.flatnonzero(total > 0) for total in totals]
-        return [(holders, total[holders] * np.float32(self.worth / most)) for holders, total in zip(found, totals)]
+        share = np.float32(self.worth / most)
+        return [(holders := np.flatnonzero(total > 0).astype(np.int32), total[holders] * share) for total in totals]
 
 
 def needs(typed: Typed, among: Collection, worth: float) -> list[Need]:

@@ -2,86 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
-from attrs import frozen
 
 from ..model import Place
 from ._collection import Collection
 from ._document import Row
-from ._names import begun, called, nearly_called
-from ._needs import Need, needs
-from ._query import Typed
+from ._feedback import feedback
+from ._plan import Evidence, Plan
 from ._segment import Bools, Floats, Segment
-from ._terms import Group, groups, relaxed
+from ._terms import Postings
 
 PRIOR = 1.0
 """What its prior scores, as a share of what all words that were typed are worth."""
 
-
-@frozen
-class Plan:
-    """How documents are scored for one query."""
-
-    groups: Sequence[Group]
-    needs: Sequence[Need]
-    worth: float
-    required: Sequence[int | None]
-    excluded: Sequence[int]
-    phrases: Sequence[str]
-    everything: bool
-
-    @property
-    def filters(self) -> bool:
-        """Tell whether anything but the score decides what is found."""
-        return bool(self.required or self.excluded or self.phrases)
+Note = Callable[[str, Sequence[Postings]], None]
+"""Is told of each piece of evidence what it is and what it scores, in the documents of each segment."""
 
 
-def plan(typed: Typed, among: Collection) -> Plan:
-    """Return how to score documents for what was typed."""
-    literal = groups(typed, among)
-    worth = max(sum(group.rarity for group in literal), 1.0)
-    names = called(typed, among, worth)
-    # Who types a name has said what is needed.
-    naming = 1.0 if names else _naming(literal, among)
-    needed = needs(typed, among, worth * (1 - naming))
-    found = [*literal, *names, *begun(typed, among, worth)]
-    if not names:
-        found += nearly_called(typed, among, worth)
-    if not found and not needed:
-        found = relaxed(typed, among)
-    find = among.vocabulary.find
-    return Plan(
-        found,
-        needed,
-        worth,
-        [find(term) for term in typed.required],
-        [term for word in typed.excluded if (term := find(word)) is not None],
-        typed.phrases,
-        everything=typed.filters and not typed.words,
-    )
+def scores(plan: Plan, among: Collection, living: Sequence[Bools], note: Note | None = None) -> list[Floats]:
+    """Return for each segment the score of each of its documents; 0 for those that are not found, or not `living`."""
+    totals = [np.zeros(len(segment), np.float32) for segment in among.segments]
 
-
-def _naming(literal: Sequence[Group], among: Collection) -> float:
-    terms = [term for group in literal for term in group.terms]
-    return among.naming(terms, [weight for group in literal for weight in group.terms.values()])
-
-
-def scores(plan: Plan, segments: Sequence[Segment]) -> list[Floats]:
-    """Return for each of `segments` the score of each of its documents; 0 for those that are not found."""
-    totals = [np.zeros(len(segment), np.float32) for segment in segments]
-    for each in (*plan.groups, *plan.needs):
-        for total, (holders, values) in zip(totals, each.evidence(segments), strict=True):
+    def add(evidence: Evidence) -> list[Postings]:
+        found = evidence.found(among.segments)
+        for total, (holders, values) in zip(totals, found, strict=True):
             total[holders] += values
-    for total, segment in zip(totals, segments, strict=True):
-        if plan.everything:
-            # A score tells that something is found, so it must not be 0.
-            total += np.float32(1)
+        if note:
+            note(evidence.typed, found)
+        return found
+
+    for each in plan.evidence:
+        add(each)
+    names = [add(each) for each in plan.names]
+    settled = _settled(totals, plan, among, living)
+    if plan.open and (like := feedback(settled, among, names)):
+        add(like)
+        settled = _settled(totals, plan, among, living)
+    return settled
+
+
+def _settled(totals: Sequence[Floats], plan: Plan, among: Collection, living: Sequence[Bools]) -> list[Floats]:
+    """Return `totals` with the priors of what is found, and 0 for what is not."""
+    settled = []
+    for total, segment, alive in zip(totals, among.segments, living, strict=True):
+        # A score tells that something is found, so where there are only filters it must not be 0.
+        score = total + np.float32(1) if plan.everything else total
+        found = (score > 0) & alive
         if plan.filters:
-            total[~_let_pass(plan, segment, total > 0)] = 0
-        total += np.float32(PRIOR * plan.worth) * segment.priors * (total > 0)
-    return totals
+            found &= _let_pass(plan, segment, found)
+        settled.append((score + np.float32(PRIOR * plan.worth) * segment.priors) * found)
+    return settled
 
 
 def _let_pass(plan: Plan, segment: Segment, found: Bools) -> Bools:

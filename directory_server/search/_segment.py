@@ -80,8 +80,9 @@ class Segment:
     """Documents by number, and the postings: for each term, in order, those that have it and with what impact.
 
     `starts` says for each term where its postings begin, and twice at the end where the last ones end, as if there were
-    a term without any; `named` says in how many documents a term stands in the name; `counts` has, by the numbers of words, how many documents hold each as it is
-    written.
+    a term without any; `named` says in how many documents a term stands in the name. `order` has the places of the
+    postings by document, and `bounds` where those of each document begin and end. `counts` has, by the numbers of
+    words, how many documents hold each as it is written.
     """
 
     rows: Sequence[Row]
@@ -93,6 +94,8 @@ class Segment:
     terms: Ints
     holders: Ints
     impacts: Floats
+    order: Ints
+    bounds: Longs
 
     @classmethod
     def of(cls, documents: Sequence[Document], vocabulary: Vocabulary) -> Segment:
@@ -167,7 +170,10 @@ class Segment:
         impacts = impacts[order]
         # Of words, only what stands in the name has an impact above 1.
         named = np.bincount(terms[impacts > 1], minlength=len(starts) - 1)
-        return cls(rows, counts, dictionary, priors, starts, named, terms, holders[order], impacts)
+        holders = holders[order]
+        by_document = np.argsort(holders, kind="stable").astype(np.int32)
+        bounds = np.searchsorted(holders[by_document], np.arange(len(rows) + 1))
+        return cls(rows, counts, dictionary, priors, starts, named, terms, holders, impacts, by_document, bounds)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -184,6 +190,11 @@ class Segment:
         # A posting is as far behind the first one of its term in the segment as it is here.
         places = np.arange(int(counts.sum())) + np.repeat(starts - np.cumsum(counts) + counts, counts)
         return self.holders[places], self.impacts[places], counts
+
+    def contents(self, document: int) -> tuple[Ints, Floats]:
+        """Return the terms that a document has, and the impact of each in it."""
+        places = self.order[self.bounds[document] : self.bounds[document + 1]]
+        return self.terms[places], self.impacts[places]
 
     def frequencies(self, terms: Longs) -> Longs:
         """Return the number of documents that have each of `terms`."""

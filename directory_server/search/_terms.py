@@ -60,7 +60,7 @@ class Group:
     rarity: float
     together: bool = False
 
-    def evidence(self, segments: Sequence[Segment]) -> list[Postings]:
+    def found(self, segments: Sequence[Segment]) -> list[Postings]:
         """Return for each of `segments` the documents that the group finds, and what it scores in each."""
         return [self._postings(segment) for segment in segments]
 
