@@ -67,9 +67,11 @@ def _let_pass(plan: Plan, segment: Segment, found: Bools) -> Bools:
     for term in plan.excluded:
         passing[segment.postings(term)[0]] = False
     if plan.phrases:
-        for number in np.flatnonzero(passing & found).tolist():
-            text = segment.rows[number].phrases
-            passing[number] = all(phrase in text for phrase in plan.phrases)
+        numbers = np.flatnonzero(passing & found).tolist()
+        for phrase in plan.phrases:
+            numbers = [number for number in numbers if phrase in segment.rows[number].phrases]
+        passing = np.zeros(len(segment), bool)
+        passing[numbers] = True
     return passing
 
 

@@ -24,6 +24,9 @@ FRAGMENT = 10
 COMPLETED, COMPLETED_TOO = 0.8, 0.35
 """What a word weighs that the last one begins: where that is no word itself, and where it is."""
 
+MAX_CORRECTED = 4
+"""Words of one query that are corrected; who types more of them that nobody knows does not misspell."""
+
 JOINED = 0.7
 """What two words weigh that are written as one."""
 
@@ -100,7 +103,7 @@ def relaxed(typed: Typed, among: Collection) -> list[Group]:
     """Return the groups of what looks most like what was typed, where nothing else is found."""
     parts = dict.fromkeys(part for word in typed.words if word.spaced for part in word.parts)
     characters = dict.fromkeys(character for word in typed.words if not word.spaced for character in word.parts[0])
-    found = [_group(part, alike(part, among), among) for part in parts]
+    found = [_group(part, alike(part, among), among) for part in [*parts][:MAX_CORRECTED]]
     found += [_group(each, dict.fromkeys(completions(each, among), COMPLETED), among) for each in characters]
     return [group for group in found if group is not None]
 
@@ -111,11 +114,17 @@ def _spaced(typed: Typed, among: Collection) -> Iterator[Group | None]:
     if not telling and all(word.spaced for word in typed.words):
         telling = parts
     last = parts[-1] if parts and typed.words[-1].spaced and not typed.ends else None
+    corrected = 0
     for part in {stem(part): part for part in telling}.values():
-        yield _word(part, among, unfinished=part == last)
+        weights, correct = _known(part, among, unfinished=part == last)
+        if correct is not None and corrected < MAX_CORRECTED:
+            corrected += 1
+            _strengthen(weights, corrections(part, among, correct))
+        yield _group(part, weights, among)
 
 
-def _word(part: str, among: Collection, *, unfinished: bool) -> Group | None:
+def _known(part: str, among: Collection, *, unfinished: bool) -> tuple[dict[int, float], int | None]:
+    """Return the terms that a word is or begins, and for one that may be misspelt how many documents hold it."""
     own = among.vocabulary.find(stem(part))
     frequency = among.frequency(own) if own is not None else 0
     weights: dict[int, float] = {own: 1.0} if own is not None and frequency else {}
@@ -127,8 +136,8 @@ def _word(part: str, among: Collection, *, unfinished: bool) -> Group | None:
     elif len(part) > MISSPELT.start:
         _strengthen(weights, dict.fromkeys(longer, COMPLETED_TOO))
     if frequency < RARE and begun < RARE and len(part) > MISSPELT.start and part.isascii():
-        _strengthen(weights, corrections(part, among, frequency))
-    return _group(part, weights, among)
+        return weights, frequency
+    return weights, None
 
 
 def _joined(typed: Typed, among: Collection) -> Iterator[Group | None]:
@@ -140,20 +149,18 @@ def _joined(typed: Typed, among: Collection) -> Iterator[Group | None]:
 
 
 def _unsegmented(typed: Typed, among: Collection) -> Iterator[Group | None]:
-    for word in typed.words:
-        if word.spaced:
-            continue
-        for token in word.tokens:
-            weights: dict[int, float] = {}
-            _add(weights, among, {token: 1.0})
-            if len(token) == 1:
-                _strengthen(weights, dict.fromkeys(completions(token, among), COMPLETED))
-            _add(weights, among, {term: MEANT * weight for term, weight in among.lexicon.meanings(token).items()})
-            yield _group(token, weights, among, size=among.lexicon.size)
-        for romanised in _romanised(word.parts[0]):
-            weights = {}
-            _add(weights, among, {romanised: 1.0})
-            yield _group(romanised, weights, among)
+    unsegmented = [word for word in typed.words if not word.spaced]
+    for token in dict.fromkeys(token for word in unsegmented for token in word.tokens):
+        weights: dict[int, float] = {}
+        _add(weights, among, {token: 1.0})
+        if len(token) == 1:
+            _strengthen(weights, dict.fromkeys(completions(token, among), COMPLETED))
+        _add(weights, among, {term: MEANT * weight for term, weight in among.lexicon.meanings(token).items()})
+        yield _group(token, weights, among, size=among.lexicon.size)
+    for romanised in dict.fromkeys(name for word in unsegmented for name in _romanised(word.parts[0])):
+        weights = {}
+        _add(weights, among, {romanised: 1.0})
+        yield _group(romanised, weights, among)
 
 
 def _romanised(run: str) -> list[str]:
