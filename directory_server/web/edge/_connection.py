@@ -74,6 +74,9 @@ class Connection(Protocol):
             return
         self._parser.feed(data)
         self._take()
+        if self._heir is not None:
+            # What came behind the request is nothing to the one who has the connection now.
+            return
         if self._parser.wants_continue and self._request is None:
             self._parser.wants_continue = False
             self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
