@@ -50,6 +50,7 @@ class Connection(Protocol):
         self._request: Request | None = None
         self._head = b""
         self._closing = False
+        self._last = False
         self._taking = False
         self._paused_at: float | None = None
         self._left: int | None = None
@@ -91,9 +92,12 @@ class Connection(Protocol):
             self._request.connectionLost(reason)
 
     def finish(self) -> None:
-        """Close after the answer to the request that is under way, or now if there is none."""
-        self._closing = True
-        if self._request is None and self._left is None:
+        """Close after the answer to the request that is under way, or is being read, or now if there is none."""
+        self._last = True
+        if self._request is not None:
+            self._closing = True
+        elif self._left is None and self._parser.phase is Phase.REQUEST:
+            self._closing = True
             self.transport.loseConnection()
 
     def check(self, now: float) -> None:
@@ -126,7 +130,7 @@ class Connection(Protocol):
             self._refuse(self._parser.refusal)
 
     def _answer(self, message: Message) -> None:
-        if not message.keep_alive:
+        if self._last or not message.keep_alive:
             self._closing = True
         self._request = self.site.request(self, message)
         self._request.process()
