@@ -50,6 +50,7 @@ class Connection(Protocol):
         self._request: Request | None = None
         self._head = b""
         self._closing = False
+        self._last = False
         self._taking = False
         self._paused_at: float | None = None
         self._left: int | None = None
@@ -74,6 +75,9 @@ class Connection(Protocol):
             return
         self._parser.feed(data)
         self._take()
+        if self._heir is not None:
+            # What came behind the request is nothing to the one who has the connection now.
+            return
         if self._parser.wants_continue and self._request is None:
             self._parser.wants_continue = False
             self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -88,9 +92,12 @@ class Connection(Protocol):
             self._request.connectionLost(reason)
 
     def finish(self) -> None:
-        """Close after the answer to the request that is under way, or now if there is none."""
-        self._closing = True
-        if self._request is None and self._left is None:
+        """Close after the answer to the request that is under way, or is being read, or now if there is none."""
+        self._last = True
+        if self._request is not None:
+            self._closing = True
+        elif self._left is None and self._parser.phase is Phase.REQUEST:
+            self._closing = True
             self.transport.loseConnection()
 
     def check(self, now: float) -> None:
@@ -123,7 +130,7 @@ class Connection(Protocol):
             self._refuse(self._parser.refusal)
 
     def _answer(self, message: Message) -> None:
-        if not message.keep_alive:
+        if self._last or not message.keep_alive:
             self._closing = True
         self._request = self.site.request(self, message)
         self._request.process()
