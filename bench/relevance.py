@@ -23,7 +23,7 @@ from attrs import frozen
 from directory_server import embedded
 from directory_server.model import Change, Entry, Query
 from directory_server.ports import Index
-from directory_server.search import ImpactIndex
+from directory_server.search import ImpactIndex, TextAnalysis
 
 from ._baselines import DEPTH, Engine, baselines
 from ._judged import DATA, Judged, read_entries, read_judged
@@ -65,7 +65,8 @@ def main() -> None:
     entries = read_entries(options.entries)
     index = our_index()
     began = time.perf_counter()
-    embedded.finished(index.apply([Change(seq, "added", e.mcp_id, e) for seq, e in enumerate(entries, 1)]))
+    analysis = TextAnalysis()
+    embedded.finished(index.apply([Change(seq, "added", e.mcp_id, e, analysis(e)) for seq, e in enumerate(entries, 1)]))
     print(f"{len(index):,} entries, built in {time.perf_counter() - began:.1f} s")
     ours = _asking(index, entries)
     if options.explain is not None:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from directory_server.model import Change, Entry, Query
-from directory_server.search import ImpactIndex
+from directory_server.search import ImpactIndex, TextAnalysis
 from directory_server.wire import decode_entry
 
 P = ParamSpec("P")
@@ -58,9 +58,13 @@ def ndcg(found: Sequence[str], grades: dict[str, int]) -> float:
 
 
 def build(index: ImpactIndex, entries: Sequence[Entry], batch: int) -> None:
+    analysis = TextAnalysis()
     before, began = resident(), time.perf_counter()
     for start in range(0, len(entries), batch):
-        changes = (Change(seq, "added", e.mcp_id, e) for seq, e in enumerate(entries[start : start + batch], start))
+        changes = (
+            Change(seq, "added", e.mcp_id, e, analysis(e))
+            for seq, e in enumerate(entries[start : start + batch], start)
+        )
         run(index.apply(list(changes)))
     seconds, after = time.perf_counter() - began, resident()
     print(
@@ -70,7 +74,7 @@ def build(index: ImpactIndex, entries: Sequence[Entry], batch: int) -> None:
     times = []
     for entry in entries[:50]:
         began = time.perf_counter()
-        run(index.apply([Change(0, "changed", entry.mcp_id, entry)]))
+        run(index.apply([Change(0, "changed", entry.mcp_id, entry, analysis(entry))]))
         times.append(1000 * (time.perf_counter() - began))
     print(f"one change: p50 {statistics.median(times):.1f} ms, slowest of {len(times)} {max(times):.1f} ms\n")
 

@@ -20,6 +20,7 @@ from .config import Config, ConfigError, describe, load
 from .errors import DirectoryError
 from .model import ApiKey
 from .quickstart import base_url, instructions
+from .search import TextAnalysis
 
 _SPAN = re.compile(r"(\d{1,6})(d|h|m)")
 _SECONDS = {"d": 86_400, "h": 3_600, "m": 60}
@@ -64,7 +65,7 @@ def _here(ctx: click.Context) -> Here:
     ctx.call_on_close(data.close)
     return Here(
         config,
-        embedded.SqliteStore(data.directory, embedded.inline),
+        embedded.SqliteStore(data.directory, embedded.inline, TextAnalysis()),
         embedded.SqliteKeyRing(data.directory, time.time),
         embedded.SqliteQuota(data.quota, time.time),
     )

@@ -41,12 +41,6 @@ class Forbidden(DirectoryError):
     code = "forbidden"
 
 
-class TooLarge(DirectoryError):
-    """Refuse a body of more bytes than are read."""
-
-    code = "too_large"
-
-
 class NotFound(DirectoryError):
     """Refuse a request for something that is not here."""
 
@@ -83,6 +77,16 @@ class QuotaExceeded(DirectoryError):
             f"Try again in {allowance.reset} seconds."
         )
         self.allowance = allowance
+
+
+class Throttled(DirectoryError):
+    """Refuse an address that did something too often; `retry_after` is in seconds."""
+
+    code = "throttled"
+
+    def __init__(self, retry_after: int) -> None:
+        super().__init__(f"Too many requests failed that came from this address. Try again in {retry_after} seconds.")
+        self.retry_after = retry_after
 
 
 class Unavailable(DirectoryError):

@@ -227,12 +227,16 @@ class Page:
 
 @frozen
 class Change:
-    """One change of what the directory shows; `seq` orders them all. `entry` is None for one that was removed."""
+    """One change of what the directory shows; `seq` orders them all.
+
+    `entry` and `analysed`, which is what an Analysis made of it, are None for one that was removed.
+    """
 
     seq: int
     kind: ChangeKind
     mcp_id: str
     entry: Entry | None
+    analysed: bytes | None
 
 
 @frozen

@@ -33,7 +33,10 @@ class Store(Protocol):
         """
 
     async def changes(self, after: int, limit: int) -> Sequence[Change]:
-        """Return at most `limit` changes with a `seq` above `after`, in order, each with the entry shown now."""
+        """Return at most `limit` changes with a `seq` above `after`, in order, each with the entry shown now.
+
+        What `changes` and `current` give is analysed by the store's own Analysis, whoever published it.
+        """
 
     async def oldest(self) -> int:
         """Return the `seq` of the oldest change that the log still has, 0 before the first."""
@@ -52,6 +55,17 @@ class Subscriber(Protocol):
         """Take `changes`, which come in order. Applying one again must do no harm."""
 
 
+class Analysis(Protocol):
+    """Makes of an entry what an Index takes of it: work that is done once for each version of an entry."""
+
+    @property
+    def version(self) -> str:
+        """What is another whenever the same entry may give other bytes."""
+
+    def __call__(self, entry: Entry) -> bytes:
+        """Return what an Index takes of `entry`. Any thread may call it."""
+
+
 class Follower(Subscriber, Protocol):
     """One that follows the change log from the start of the process on, without what was there before."""
 
@@ -67,7 +81,7 @@ class Matching(Protocol):
 
 
 class Index(Subscriber, Protocol):
-    """The entries, ready to be searched, in memory; fed by `apply`."""
+    """The entries, ready to be searched, in memory; fed by `apply` with what an Analysis made of them."""
 
     @property
     def generation(self) -> int:

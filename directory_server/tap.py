@@ -28,7 +28,7 @@ from .config import Config, ConfigError, load
 from .directory import Directory
 from .errors import Unavailable
 from .feed import Feed
-from .search import ImpactIndex, matching
+from .search import ImpactIndex, TextAnalysis, matching
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -186,7 +186,7 @@ class DirectoryService(MultiService):
 
     def _parts(self) -> Iterator[IService]:
         # Importing Klein installs the reactor, so nothing of the web is imported before twistd has chosen one.
-        from .web import changes, eager, gate, mcp, rest, routes, site, streams
+        from .web import addresses, changes, edge, gate, mcp, rest, routes, streams
 
         config, reactor = self._config, self._reactor
         files = _raise_file_limit()
@@ -195,29 +195,38 @@ class DirectoryService(MultiService):
         now = embedded.anchored(time.time, time.monotonic)
         offload = _Offload(reactor)
         data = self._data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
-        store = embedded.SqliteStore(data.directory, offload)
+        store = embedded.SqliteStore(data.directory, offload, TextAnalysis())
         keys = embedded.SqliteKeyRing(data.directory, now)
         quota = self._quota = embedded.SqliteQuota(data.quota, now)
         bus = embedded.DataVersionBus(data.directory, reactor)
         index = self._index = ImpactIndex(offload)
         hub = streams.Hub(keys, bus, reactor, Random(), **{**asdict(config.streams), "total": total})
-        directory, entrance = Directory(store, index, bus), gate.Gate(keys, quota)
+        directory = Directory(store, index, bus)
         newest = mcp.Newest(directory)
         live = changes.Live(hub, changes.Pages(directory, matching, offload), matching, offload)
         announcements = mcp.Announcements(hub, reactor)
         self._feed = Feed(store, bus, [index, newest], [live, announcements], reactor)
+        http = config.http
+        proxies = addresses.Proxies(http.trusted_proxies)
+        failures = addresses.AddressLimiter(
+            proxies, reactor.seconds, rate=http.failed_keys / 60, burst=http.failed_keys
+        )
+        entrance = gate.Gate(keys, quota, failures)
         tree = routes.Routes(
             rest.Rest(entrance, directory),
             changes.Changes(entrance, directory, matching, offload, hub, live),
             mcp.endpoint(entrance, directory, newest, mcp.Sessions(data.session_secret()), hub, announcements),
             index,
         )
-        origins = site.Origins(_hosts(config), frozenset(config.http.allowed_origins))
-        door = site.DirectorySite(tree.app.resource(), origins, reactor, grace=config.streams.grace)
-        yield from (bus, self._feed, hub, TimerService(PRUNE, quota.prune), door.connections)
+        origins = edge.Origins(_hosts(config), frozenset(config.http.allowed_origins))
+        connections = edge.Connections(
+            reactor, proxies, most=http.connections, per_address=http.per_address, grace=config.streams.grace
+        )
+        door = edge.DirectorySite(tree, origins, connections, reactor)
+        yield from (bus, self._feed, hub, TimerService(PRUNE, quota.prune), connections)
         for description in config.listen:
             port = strports.service(_with_backlog(description), door, reactor=reactor)
-            port.endpoint = eager.Eager(port.endpoint)
+            port.endpoint = edge.Eager(port.endpoint)
             yield port
 
 

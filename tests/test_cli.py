@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 from directory_server import embedded
 from directory_server.cli import main
 from directory_server.model import ApiKey
+from directory_server.search import TextAnalysis
 
 SECRET = re.compile(r"mcpd_[0-9A-Za-z]{38}\n")
 
@@ -62,7 +63,7 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Direc
     yield Directory(
         folder,
         embedded.SqliteKeyRing(opened.directory, time.time),
-        embedded.SqliteStore(opened.directory, embedded.inline),
+        embedded.SqliteStore(opened.directory, embedded.inline, TextAnalysis()),
         embedded.SqliteQuota(opened.quota, time.time),
     )
     opened.close()

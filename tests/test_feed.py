@@ -37,7 +37,7 @@ class Log:
         last = min(after + limit, self.length)
         if self.gate is not None:
             await self.gate
-        return [Change(seq, "added", f"{seq:06}", None) for seq in range(after + 1, last + 1)]
+        return [Change(seq, "added", f"{seq:06}", None, None) for seq in range(after + 1, last + 1)]
 
 
 @define

@@ -45,7 +45,7 @@ HOMES = {
     "click": {"cli"},
     "json": {"wire"},
     "klein": {"web"},
-    "orjson": {"wire"},
+    "orjson": {"wire", "search"},
     "sqlite3": {"embedded"},
     "numpy": {"search"},
     "rapidfuzz": {"search"},

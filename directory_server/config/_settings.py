@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -70,9 +71,17 @@ def _each(pattern: str, words: str, *, empty: bool = True) -> Check:
     return check
 
 
+def _networks(_: object, __: object, items: tuple[str, ...]) -> None:
+    for item in items:
+        try:
+            ip_network(item, strict=False)
+        except ValueError:
+            raise ValueError("must be addresses or networks such as 127.0.0.1, 10.0.0.0/8") from None
+
+
 @frozen
 class HttpConfig:
-    """Under which names the server answers, and to whose pages."""
+    """Under which names the server answers, to whose pages, and how many may connect."""
 
     allowed_hosts: tuple[str, ...] = setting(
         (),
@@ -83,6 +92,19 @@ class HttpConfig:
         (),
         "Origins whose pages may call besides the server's own, separated by commas.",
         _each(r"[a-z][a-z0-9+.-]*://[^\s/,]+", "origins such as https://app.example.org, without path"),
+    )
+
+    trusted_proxies: tuple[str, ...] = setting(
+        (),
+        "Addresses or networks of proxies that tell in X-Forwarded-For whom a request is from, separated by commas.",
+        _networks,
+    )
+    connections: int = setting(10_000, "Connections that may be open at a time, streams apart.", _at_least(1))
+    per_address: int = setting(
+        1_000, "Of these, how many an address may have; trusted proxies may have any number.", _at_least(1)
+    )
+    failed_keys: int = setting(
+        30, "Requests a minute with keys that do not open that an address may send.", _at_least(1)
     )
 
 

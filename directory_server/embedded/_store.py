@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 
 from attrs import frozen
 
 from .. import wire
+from ..errors import Unavailable
 from ..model import Change, ChangeKind, Entry, Outcome
-from ..ports import Offload
+from ..ports import Analysis, Offload
 from ._database import Database
 from ._shown import Record, epoch, shown
 
@@ -18,8 +19,10 @@ _FINGERPRINT = "SELECT fingerprint FROM record WHERE name = ? AND source = ? AND
 
 # Replacing gives a record that was there a new, highest id.
 _KEEP = """
-    INSERT OR REPLACE INTO record (name, source, version, latest, deleted, published_at, fingerprint, body)
-    VALUES (:name, :source, :version, :latest, :deleted, :published_at, :fingerprint, :body)
+    INSERT OR REPLACE INTO record
+        (name, source, version, latest, deleted, published_at, fingerprint, body, analysis, analysed)
+    VALUES
+        (:name, :source, :version, :latest, :deleted, :published_at, :fingerprint, :body, :analysis, :analysed)
 """
 
 _RECORDS = """
@@ -56,16 +59,18 @@ _NEWEST = """
 _COUNT = "SELECT coalesce((SELECT total FROM change ORDER BY seq DESC LIMIT 1), 0)"
 
 _CURRENT = """
-    SELECT seq, kind, mcp_id, body
+    SELECT seq, kind, mcp_id, record.id, body, analysis, analysed
     FROM entry JOIN record ON record.id = shown JOIN change USING (seq, mcp_id)
     WHERE mcp_id > ? ORDER BY mcp_id LIMIT ?
 """
 
 _CHANGES = """
-    SELECT change.seq, kind, mcp_id, body
+    SELECT change.seq, kind, mcp_id, record.id, body, analysis, analysed
     FROM change JOIN entry USING (mcp_id) LEFT JOIN record ON record.id = shown
     WHERE change.seq > ? ORDER BY change.seq LIMIT ?
 """
+
+_ANALYSED = "UPDATE record SET analysis = ?, analysed = ? WHERE id = ?"
 
 _DELTA: dict[ChangeKind, int] = {"added": 1, "changed": 0, "removed": -1}
 """What a change adds to the number of entries shown."""
@@ -76,11 +81,13 @@ class SqliteStore:
     """Entries and their change log in the data directory.
 
     Where several sources have a name, local edits are shown before `sources`, and those, in their order, before
-    others. What takes long goes through `offload`.
+    others. What takes long goes through `offload`. Entries are kept with what `analysis` made of them; where another
+    version of it did, they are analysed again when they are next read.
     """
 
     _database: Database
     _offload: Offload
+    _analysis: Analysis
     _sources: Sequence[str] = ()
 
     async def publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
@@ -111,13 +118,17 @@ class SqliteStore:
 
     def _publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
         rows = [_row(source, entry) for entry in entries]
+        # Before the transaction, which others wait for.
+        with self._database.connection() as connection:
+            for entry, row in zip(entries, rows, strict=True):
+                if _known(connection, row) != row["fingerprint"]:
+                    row |= {"analysis": self._analysis.version, "analysed": self._analysis(entry)}
         with self._database.transaction() as connection:
             return [self._keep(connection, entry.mcp_id, row) for entry, row in zip(entries, rows, strict=True)]
 
     def _keep(self, connection: sqlite3.Connection, mcp_id: str, row: dict[str, object]) -> Outcome:
-        name = row["name"]
-        known = connection.execute(_FINGERPRINT, (name, row["source"], row["version"])).fetchone()
-        if known == (row["fingerprint"],):
+        name, known = row["name"], _known(connection, row)
+        if known == row["fingerprint"]:
             return "unchanged"
         before = connection.execute(_SHOWN, (mcp_id,)).fetchone() or (None, None)
         connection.execute(_KEEP, row)
@@ -135,7 +146,18 @@ class SqliteStore:
     def _read(self, query: str, after: str | int, limit: int) -> Sequence[Change]:
         with self._database.connection() as connection:
             rows = connection.execute(query, (after, limit)).fetchall()
-        return [Change(seq, kind, mcp_id, body and wire.restore_entry(body)) for seq, kind, mcp_id, body in rows]
+        current, found, anew = self._analysis.version, [], []
+        for seq, kind, mcp_id, record, body, analysis, analysed in rows:
+            entry = body and wire.restore_entry(body)
+            if entry and (analysis != current or analysed is None):
+                analysed = self._analysis(entry)
+                anew.append((current, analysed, record))
+            found.append(Change(seq, kind, mcp_id, entry, analysed))
+        if anew:
+            # It only saves time: who cannot keep it still has it.
+            with suppress(Unavailable), self._database.transaction() as connection:
+                connection.executemany(_ANALYSED, anew)
+        return found
 
     def _newest(self, limit: int) -> Sequence[Entry]:
         bodies: dict[str, bytes] = {}
@@ -160,7 +182,15 @@ def _row(source: str, entry: Entry) -> dict[str, object]:
         "published_at": epoch(official.get("publishedAt")),
         "fingerprint": wire.fingerprint(entry),
         "body": wire.encode_entry(entry),
+        "analysis": None,
+        "analysed": None,
     }
+
+
+def _known(connection: sqlite3.Connection, row: dict[str, object]) -> bytes | None:
+    """Return the fingerprint of the record that `row` would replace, None if there is none."""
+    known = connection.execute(_FINGERPRINT, (row["name"], row["source"], row["version"])).fetchone()
+    return known[0] if known else None
 
 
 def _kind(before: bytes | None, after: bytes | None) -> ChangeKind | None:

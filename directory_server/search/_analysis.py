@@ -13,6 +13,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import cache, lru_cache
+from itertools import chain, repeat
 from threading import local
 
 import Stemmer
@@ -21,9 +22,6 @@ from opencc import OpenCC
 
 MAX_TOKEN = 64
 """Characters of a token; the rest is cut, in entries and queries alike."""
-
-SEPARATOR = "\x1f"
-"""A run of its own (ASCII's unit separator), so that many texts can be taken apart in one go."""
 
 MAX_KEY = 200
 """Characters of a key: as many as a server's name may have."""
@@ -41,7 +39,7 @@ _UNSEGMENTED = (
     rf"\uac00-\ud7a3{_HAN}"  # Hangul syllables
 )
 _LETTER = rf"[^\W_{_UNSEGMENTED}]"
-_RUN = re.compile(rf"{SEPARATOR}|[{_UNSEGMENTED}]+|{_LETTER}+(?:[-_./+]{_LETTER}+)*")
+_RUN = re.compile(rf"[{_UNSEGMENTED}]+|{_LETTER}+(?:[-_./+]{_LETTER}+)*")
 _IS_UNSEGMENTED = re.compile(rf"[{_UNSEGMENTED}]")
 _HAN_CHARACTER = re.compile(rf"[{_HAN}]")
 _PLAIN = re.compile(r"[\x00-\x7f–—‘’“”•→]*")
@@ -75,23 +73,12 @@ class Word:
 
 def words(text: str, *, humps: bool) -> list[Word]:
     """Return the words of `text`; `humps` splits `fileScope` too, which is right for names and wrong for prose."""
-    return [_word(run, humps) for run in runs(text) if run != SEPARATOR]
+    return [_word(run, humps) for run in _runs(text)]
 
 
 def tokens(text: str, *, humps: bool = False) -> list[str]:
     """Return the tokens an entry is found by for holding `text`."""
-    return [token for run in runs(text) if run != SEPARATOR for token in tokens_of(run, humps)]
-
-
-def runs(text: str) -> list[str]:
-    """Return the runs of letters in `text`, in one script each, with what joins the parts of a name; SEPARATORs too."""
-    return _RUN.findall(fold(text))
-
-
-def tokens_of(run: str, humps: bool) -> tuple[str, ...]:
-    """Return the tokens of one run."""
-    word = _word(run, humps)
-    return (*word.tokens, word.joined) if word.joined else word.tokens
+    return list(chain.from_iterable(map(_tokens, _runs(text), repeat(humps))))
 
 
 def fold(text: str) -> str:
@@ -132,8 +119,18 @@ class _Stemmers(local):
 _stemmers = _Stemmers()
 
 
+def _runs(text: str) -> list[str]:
+    """Return the runs of letters in `text`, in one script each, with what joins the parts of a name."""
+    return _RUN.findall(fold(text))
+
+
 # Nearly all words of an entry are among the some ten thousand that others have too.
-@lru_cache(maxsize=32_768)
+@lru_cache(maxsize=65_536)
+def _tokens(run: str, humps: bool) -> tuple[str, ...]:
+    word = _word(run, humps)
+    return (*word.tokens, word.joined) if word.joined else word.tokens
+
+
 def _word(run: str, humps: bool) -> Word:
     if _IS_UNSEGMENTED.match(run):
         return Word((run,), spaced=False)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import log10
 
+import numpy as np
 from attrs import frozen
 
 from ..model import Entry, Hit
-from ._analysis import COMMON_PARTS, SEPARATOR, Word, fold, key, words
+from ._analysis import COMMON_PARTS, Word, fold, key, tokens, words
 
 MAX_LONG_TEXT = 20_000
 """Characters of long text that are searched; a few read-me files are larger and say nothing new there."""
@@ -19,6 +21,9 @@ SATURATION = 1.2
 
 NAMED = 0.35
 """The impact that a term has more for standing in the name or title."""
+
+WEIGHT = np.dtype("<f2")
+"""How the weight of a word is kept."""
 
 FULL_NAME, SHORT_NAME, BARE_NAME, SPELT, FACET = "\0full:", "\0short:", "\0bare:", "\0spelt:", "\0"
 """What marks a term that is no word: a whole name, with its owner or without, or without COMMON_PARTS; a name or
@@ -45,7 +50,7 @@ class Place:
 
 
 PLACES = (
-    Place(5, 6, 0.3, is_name=True),  # name and title
+    Place(5, 6, 0.3, is_name=True),  # name and title, which come first: see Document.named
     Place(1.5, 2, 0, is_name=True),  # owner
     Place(3, 15, 0.3),  # description
     Place(3, 6, 0.5),  # tags and categories
@@ -54,9 +59,6 @@ PLACES = (
     Place(0.5, 120, 0.7),  # their descriptions
     Place(1, 60, 0.75),  # long text
 )
-
-NAME = 0
-"""The place in PLACES of name and title."""
 
 
 @frozen(eq=False)
@@ -75,11 +77,18 @@ class Row:
 
 @frozen(eq=False)
 class Document:
-    """An entry as the index takes it: its row, its text for each of PLACES, and the terms of it that are no words."""
+    """An entry as the index takes it.
+
+    `words` are those it holds as they are written, each once, with blanks between; `weights` has for each how often it
+    is there, weighed by where, as an array of WEIGHT; the first `named` of them stand in its name or title. `marks` are
+    the terms of it that are no words.
+    """
 
     row: Row
-    texts: Sequence[str]
-    marks: Set[str]
+    words: str
+    weights: bytes
+    named: int
+    marks: Sequence[str]
 
 
 def document(entry: Entry) -> Document:
@@ -87,19 +96,21 @@ def document(entry: Entry) -> Document:
     namespace, _, short = entry.name.rpartition("/")
     owner, title, brief = _owner(namespace), entry.title, entry.brief
     labels, translations, tools = (*entry.tags, *entry.categories), tuple(entry.descriptions.values()), entry.tools
-    texts = [
-        text.replace(SEPARATOR, " ")
-        for text in (
-            f"{short}\n{title}",
-            owner,
-            brief,
-            "\n".join(labels),
-            "\n".join(translations),
-            "\n".join(tool.name for tool in tools),
-            "\n".join(tool.description for tool in tools),
-            "\n".join(_long_texts(entry)),
-        )
-    ]
+    texts = (
+        f"{short}\n{title}",
+        owner,
+        brief,
+        "\n".join(labels),
+        "\n".join(translations),
+        "\n".join(tool.name for tool in tools),
+        "\n".join(tool.description for tool in tools),
+        "\n".join(_long_texts(entry)),
+    )
+    weights: dict[str, float] = {}
+    counts = list(_counted(texts))
+    for weight, counted in counts:
+        for word, count in counted.items():
+            weights[word] = weights.get(word, 0.0) + weight * count
     of_owner, of_short, of_title = (words(text, humps=True) for text in (owner, short, title))
     phrases = phrase("\n".join((title, entry.name, brief, *labels, *translations)))
     row = Row(entry.mcp_id, entry.name, entry.hit(), _prior(entry, of_owner, of_short), phrases)
@@ -114,7 +125,15 @@ def document(entry: Entry) -> Document:
         *(facet("package", str(package.get("registryType"))) for package in entry.packages),
         *(facet("transport", kind.removeprefix("streamable-")) for kind in entry.transports),
     }
-    return Document(row, texts, marks)
+    packed = np.fromiter(weights.values(), WEIGHT, len(weights)).tobytes()
+    return Document(row, " ".join(weights), packed, len(counts[0][1]), sorted(marks))
+
+
+def _counted(texts: Sequence[str]) -> Iterator[tuple[float, Counter[str]]]:
+    """Yield for each place what a word in it weighs, and how often each is there."""
+    for place, text in zip(PLACES, texts, strict=True):
+        found = tokens(text, humps=place.is_name)
+        yield place.weight / (1 - place.damping + place.damping * len(found) / place.usual), Counter(found)
 
 
 def phrase(text: str) -> str:

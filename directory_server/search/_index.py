@@ -11,6 +11,7 @@ from attrs import evolve, field, frozen
 from ..model import Change, Page, Place, Query
 from ..ports import Offload
 from ._lexicon import Lexicon
+from ._packed import unpack
 from ._query import read
 from ._ranking import best, plan, scores
 from ._segment import Bools, Segment
@@ -94,8 +95,8 @@ class ImpactIndex:
         # The thread makes the swap: left to the caller, one cancelled at its `await` would lose it.
         with self._writing:
             before, vocabulary = self._snapshot, self._vocabulary
-            changed = {change.mcp_id: change.entry for change in changes}
-            new = _Part.whole(Segment.of([entry for entry in changed.values() if entry is not None], vocabulary))
+            changed = {change.mcp_id: change.analysed for change in changes}
+            new = _Part.whole(Segment.of([unpack(each) for each in changed.values() if each is not None], vocabulary))
             base, delta = (part.without(list(changed)) for part in (before.base, before.delta))
             lexicon = before.lexicon
             delta = _merged([delta, new], vocabulary)

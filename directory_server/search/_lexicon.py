@@ -8,6 +8,7 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
+from ._analysis import is_unsegmented
 from ._segment import Bools, Ints, Segment
 from ._vocabulary import Vocabulary
 
@@ -36,8 +37,8 @@ class Lexicon:
     def learnt(cls, segment: Segment, vocabulary: Vocabulary) -> Lexicon:
         """Return the lexicon that the entries of `segment` teach."""
         terms = vocabulary.terms
-        foreign = np.array(vocabulary.foreign, bool)
-        native = np.array(vocabulary.native, bool)
+        foreign = np.fromiter((not term.isascii() and is_unsegmented(term) for term in terms), bool)
+        native = np.fromiter((term.isascii() and term.isalpha() and len(term) > 2 for term in terms), bool)
         bilingual = np.zeros(len(segment), bool)
         bilingual[segment.holders[foreign[segment.terms]]] = True
         taught = int(np.count_nonzero(bilingual))

@@ -7,9 +7,9 @@ from functools import lru_cache
 
 from attrs import frozen
 
-from ..model import Change, Entry
-from ._analysis import stem, tokens
-from ._document import PLACES, document
+from ..model import Change
+from ._analysis import stem
+from ._packed import unpack
 from ._query import read
 
 
@@ -31,9 +31,9 @@ def matching(change: Change, queries: Collection[str]) -> Set[str]:
     Words are compared by their stems. They must be whole: nothing stands for another word here. A query of nothing
     that can be looked for has no entries.
     """
-    if change.entry is None or not queries:
+    if change.analysed is None or not queries:
         return frozenset()
-    terms, phrases = _contents(change.entry)
+    terms, phrases = _contents(change.analysed)
     return {
         query
         for query in queries
@@ -44,10 +44,9 @@ def matching(change: Change, queries: Collection[str]) -> Set[str]:
     }
 
 
-def _contents(entry: Entry) -> tuple[Set[str], str]:
-    found = document(entry)
-    words = (tokens(text, humps=place.is_name) for place, text in zip(PLACES, found.texts, strict=True))
-    return {*(stem(word) for each in words for word in each), *found.marks}, found.row.phrases
+def _contents(analysed: bytes) -> tuple[Set[str], str]:
+    found = unpack(analysed)
+    return {*map(stem, found.words.split()), *found.marks}, found.row.phrases
 
 
 @lru_cache(maxsize=4_096)

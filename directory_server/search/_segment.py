@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from itertools import chain
 
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from ..model import Entry
-from ._analysis import SEPARATOR
-from ._document import NAME, NAMED, PLACES, SATURATION, SHORT_NAME, Document, Row, document
-from ._vocabulary import BETWEEN, Vocabulary, letters
+from ._document import NAMED, SATURATION, SHORT_NAME, WEIGHT, Document, Row
+from ._vocabulary import Longs, Sets, Vocabulary, letters
 
-Longs = NDArray[np.int64]
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
@@ -31,16 +27,16 @@ class Dictionary:
     words: Sequence[str]
     counts: Ints
     lengths: Ints
-    letters: NDArray[np.uint64]
+    letters: Sets
 
     @classmethod
     def of(cls, counts: Ints, vocabulary: Vocabulary) -> Dictionary:
         """Return the dictionary of the words that `counts`, by their numbers, has any of."""
-        numbers = np.flatnonzero(counts).tolist()
-        numbers.sort(key=vocabulary.words.__getitem__)
-        words = [vocabulary.words[number] for number in numbers]
-        bits = np.fromiter((vocabulary.letters[number] for number in numbers), np.uint64, len(words))
-        return cls(words, counts[numbers], np.fromiter(map(len, words), np.int32, len(words)), bits)
+        known = vocabulary.words
+        numbers = np.array(sorted(np.flatnonzero(counts).tolist(), key=known.__getitem__), np.int64)
+        words = [known[number] for number in numbers.tolist()]
+        lengths = np.fromiter(map(len, words), np.int32, len(words))
+        return cls(words, counts[numbers], lengths, vocabulary.letters_of(numbers))
 
     def begun(self, prefix: str) -> tuple[Sequence[str], Ints]:
         """Return the words that begin with `prefix`, and how many documents hold each."""
@@ -50,7 +46,7 @@ class Dictionary:
     def like(self, word: str, edits: int) -> list[tuple[str, int]]:
         """Return the words that may be within `edits` of `word`, and how many documents hold each; some are not."""
         near = (np.abs(self.lengths - len(word)) <= edits) & (self.lengths >= MISSPELT.start)
-        near &= np.bitwise_count(self.letters ^ np.uint64(letters(word))) <= 2 * edits
+        near &= np.bitwise_count(self.letters ^ letters([word])) <= 2 * edits
         return [(self.words[i], int(self.counts[i])) for i in np.flatnonzero(near).tolist()]
 
 
@@ -72,38 +68,37 @@ class Segment:
     impacts: Floats
 
     @classmethod
-    def of(cls, entries: Sequence[Entry], vocabulary: Vocabulary) -> Segment:
-        """Return a segment of `entries`, to be merged before it is searched: it has no dictionary yet.
+    def of(cls, documents: Sequence[Document], vocabulary: Vocabulary) -> Segment:
+        """Return a segment of `documents`, to be merged before it is searched: it has no dictionary yet.
 
         An impact is what a term adds to the score of a query that has it, before its rarity is known: BM25F, where
         all places are weighed together and then saturate (Robertson, Zaragoza and Taylor, 2004). It depends on
         nothing but the entry, so it stands when others change.
         """
-        found = [document(entry) for entry in entries]
-        words, documents, places = _words(found, vocabulary)
-        slots = documents * len(PLACES) + places
-        lengths = np.bincount(slots, minlength=len(entries) * len(PLACES)).reshape(-1, len(PLACES))
-        weight, usual, damping = np.array([(place.weight, place.usual, place.damping) for place in PLACES]).T
-        weights = (weight / (1 - damping + damping * lengths / usual)).ravel()[slots]
+        words = vocabulary.number_words(" ".join(each.words for each in documents).split())
+        weights = np.frombuffer(b"".join(each.weights for each in documents), WEIGHT)
+        sizes = np.array([len(each.weights) // WEIGHT.itemsize for each in documents], np.int64)
+        holders = np.repeat(np.arange(len(documents)), sizes)
+        places = np.arange(len(words)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        named = places < np.repeat(np.array([each.named for each in documents], np.int64), sizes)
+        terms = vocabulary.terms_of(words)
         size = len(vocabulary.terms) + 1
-        codes = np.array(vocabulary.term_of, np.int64)[words] + documents * size
-        codes, which = np.unique(codes, return_inverse=True)
+        # Several words of a document may have one term.
+        codes, which = np.unique(terms + holders * size, return_inverse=True)
         frequency = np.bincount(which, weights, len(codes))
-        impacts = frequency / (frequency + SATURATION) + NAMED * (np.bincount(which, places == NAME, len(codes)) > 0)
+        impacts = frequency / (frequency + SATURATION) + NAMED * (np.bincount(which, named, len(codes)) > 0)
 
-        marks = list(chain.from_iterable(each.marks for each in found))
-        numbers = [vocabulary.term(mark) for mark in marks]
-        beginnings = [vocabulary.word(mark) for mark in marks if mark.startswith(SHORT_NAME)]
-        held = np.unique(documents * len(vocabulary.words) + words) % max(len(vocabulary.words), 1)
-        counts = np.bincount([*held, *beginnings], minlength=len(vocabulary.words)).astype(np.int32)
+        marks = [mark for each in documents for mark in each.marks]
+        beginnings = vocabulary.number_words(mark for mark in marks if mark.startswith(SHORT_NAME))
+        counts = np.bincount(np.concatenate([words, beginnings]), minlength=len(vocabulary.words)).astype(np.int32)
+        numbers = vocabulary.number_terms(marks)
+        marked = np.repeat(np.arange(len(documents)), [len(each.marks) for each in documents])
         return cls._sorted(
-            [each.row for each in found],
+            [each.row for each in documents],
             counts,
             Dictionary.of(counts[:0], vocabulary),
-            np.concatenate([codes % size, np.array(numbers, np.int64)]).astype(np.int32),
-            np.concatenate(
-                [codes // size, np.repeat(np.arange(len(entries)), [len(each.marks) for each in found])]
-            ).astype(np.int32),
+            np.concatenate([codes % size, numbers]).astype(np.int32),
+            np.concatenate([codes // size, marked]).astype(np.int32),
             np.concatenate([impacts, np.ones(len(numbers))]).astype(np.float32),
         )
 
@@ -160,18 +155,3 @@ class Segment:
     def _span(self, term: int) -> slice:
         # A term that is younger than the segment has no postings in it.
         return slice(self.starts[term], self.starts[term + 1]) if term + 1 < len(self.starts) else slice(0, 0)
-
-
-def _words(documents: Sequence[Document], vocabulary: Vocabulary) -> tuple[Longs, Longs, Longs]:
-    """Return the numbers of all words, and for each the document and the place that it is in."""
-    found = []
-    for humps in (True, False):
-        places = np.array([number for number, place in enumerate(PLACES) if place.is_name == humps])
-        # One text for each document, for a call costs more than the words in a short text.
-        texts = (SEPARATOR.join([*(each.texts[place] for place in places), ""]) for each in documents)
-        words = vocabulary.numbers(texts, humps=humps)
-        between = words == BETWEEN
-        slots = np.cumsum(between)[~between]
-        found.append((words[~between], slots // len(places), places[slots % len(places)]))
-    words, holders, places = (np.concatenate(each) for each in zip(*found, strict=True))
-    return words, holders, places

@@ -1,78 +1,81 @@
-"""Numbers for words and terms, the same in all segments, and what is known of each word once and for all."""
+"""Numbers for words and terms, the same in all segments."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._analysis import SEPARATOR, is_unsegmented, runs, stem, tokens_of
+from ._analysis import stem
 
-BETWEEN = -1
-"""The number that is no word's."""
+Longs = NDArray[np.int64]
+Sets = NDArray[np.uint64]
+
+LETTERS = 26
+"""Letters of a word that count in its set of letters."""
+
+
+class _Numbers(dict[str, int]):
+    """Strings numbered in the order in which they were first asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.strings: list[str] = []
+
+    def __missing__(self, string: str) -> int:
+        number = self[string] = len(self.strings)
+        self.strings.append(string)
+        return number
 
 
 class Vocabulary:
-    """The words that entries hold, as they are written, and their terms. It only grows.
-
-    `terms` are the terms by number, `foreign` tells which are of scripts without spaces, `native` which
-    are plain words of English letters; `words` are the words by
-    number, `term_of` has the number of each one's term, and `letters` the set of its letters as 64 bits.
-    """
+    """The words that entries hold, as they are written, and their terms. It only grows."""
 
     def __init__(self) -> None:
-        self.terms: list[str] = []
-        self.foreign: list[bool] = []
-        self.native: list[bool] = []
-        self.words: list[str] = []
-        self.term_of: list[int] = []
-        self.letters: list[int] = []
-        self._terms: dict[str, int] = {}
-        self._words: dict[str, int] = {}
-        # Nearly all runs of an entry are among the some ten thousand that others have too.
-        self._run = lru_cache(maxsize=65_536)(self._numbers)
+        self._words = _Numbers()
+        self._terms = _Numbers()
+        self._term_of = np.empty(0, np.int64)
+        self._letters = np.empty(0, np.uint64)
+
+    @property
+    def words(self) -> Sequence[str]:
+        """The words by number."""
+        return self._words.strings
+
+    @property
+    def terms(self) -> Sequence[str]:
+        """The terms by number."""
+        return self._terms.strings
 
     def find(self, term: str) -> int | None:
         """Return the number of a term, or None."""
         return self._terms.get(term)
 
-    def term(self, term: str) -> int:
-        """Return the number of a term, giving it one if it has none."""
-        number = self._terms.get(term)
-        if number is None:
-            self.terms.append(term)
-            self.foreign.append(is_unsegmented(term))
-            self.native.append(term.isascii() and term.isalpha() and len(term) > 2)
-            number = self._terms[term] = len(self.terms) - 1
-        return number
+    def number_terms(self, terms: Iterable[str]) -> Longs:
+        """Return the numbers of terms, giving one to each that has none."""
+        return np.fromiter(map(self._terms.__getitem__, terms), np.int64)
 
-    def word(self, word: str) -> int:
-        """Return the number of a word, giving it one if it has none."""
-        number = self._words.get(word)
-        if number is None:
-            self.words.append(word)
-            self.term_of.append(self.term(stem(word)))
-            self.letters.append(letters(word))
-            number = self._words[word] = len(self.words) - 1
-        return number
+    def number_words(self, words: Iterable[str]) -> Longs:
+        """Return the numbers of words, giving one to each that has none, and one to its term."""
+        numbers = np.fromiter(map(self._words.__getitem__, words), np.int64)
+        new = self.words[len(self._term_of) :]
+        self._term_of = np.concatenate([self._term_of, self.number_terms(map(stem, new))])
+        self._letters = np.concatenate([self._letters, letters(new)])
+        return numbers
 
-    def numbers(self, texts: Iterable[str], *, humps: bool) -> NDArray[np.int64]:
-        """Return the numbers of the words in `texts`, one after the other, and BETWEEN for each SEPARATOR in them."""
-        run = self._run
-        found: list[int] = []
-        for text in texts:
-            found += [number for each in runs(text) for number in run(each, humps)]
-        return np.array(found, np.int64)
+    def terms_of(self, words: Longs) -> Longs:
+        """Return the numbers of the terms of words, by the words' numbers."""
+        return self._term_of[words]
 
-    def _numbers(self, run: str, humps: bool) -> tuple[int, ...]:
-        return (BETWEEN,) if run == SEPARATOR else tuple(map(self.word, tokens_of(run, humps)))
+    def letters_of(self, words: Longs) -> Sets:
+        """Return the sets of the letters of words, by the words' numbers."""
+        return self._letters[words]
 
 
-def letters(word: str) -> int:
-    """Return the set of letters in a word as 64 bits; words an edit apart differ in two of them at most."""
-    bits = 0
-    for letter in word:
-        bits |= 1 << (ord(letter) & 63)
-    return bits
+def letters(words: Sequence[str]) -> Sets:
+    """Return the set of the first LETTERS letters of each word as 64 bits; words an edit apart differ in two."""
+    codes = np.array(words, f"U{LETTERS}").view(np.uint32).reshape(len(words), LETTERS)
+    bits = np.where(codes, np.uint64(1) << (codes & np.uint32(63)).astype(np.uint64), np.uint64(0))
+    found: Sets = np.bitwise_or.reduce(bits, axis=1)
+    return found

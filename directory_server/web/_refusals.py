@@ -30,6 +30,14 @@ class Refusal:
     headers: dict[str, str] = field(factory=dict)
 
 
+class HttpError(Exception):
+    """Refuse what only HTTP knows of; it is answered by `refusal`."""
+
+    def __init__(self, status: int, code: str, message: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.refusal = Refusal(status, code, message, headers or {})
+
+
 _STATUS: dict[type[errors.DirectoryError], int] = {
     errors.BadInput: 400,
     errors.Unauthorized: 401,
@@ -38,7 +46,7 @@ _STATUS: dict[type[errors.DirectoryError], int] = {
     errors.Forbidden: 403,
     errors.NotFound: 404,
     errors.Gone: 410,
-    errors.TooLarge: 413,
+    errors.Throttled: 429,
     errors.TooManyStreams: 429,
     errors.Unavailable: 503,
 }
@@ -50,6 +58,8 @@ def refusal(failure: Failure) -> Refusal:
     match error:
         case errors.DirectoryError():
             return Refusal(_STATUS[type(error)], error.code, error.message, _headers(error))
+        case HttpError():
+            return error.refusal
         case routing.MethodNotAllowed():
             allowed = ", ".join(sorted({*(error.valid_methods or ()), "OPTIONS"}))
             return Refusal(
@@ -83,6 +93,8 @@ def _headers(error: errors.DirectoryError) -> dict[str, str]:
     match error:
         case errors.Unauthorized() | errors.QuotaExceeded():
             return {"WWW-Authenticate": REALM}
+        case errors.Throttled():
+            return {"Retry-After": str(error.retry_after)}
         case errors.Unavailable():
             return {"Retry-After": "1"}
         case _:

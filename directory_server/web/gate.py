@@ -13,6 +13,7 @@ from ..errors import BadInput, QuotaExceeded, Unauthorized
 from ..model import Allowance, Caller
 from ..ports import KeyRing, Quota
 from ._headers import values
+from .addresses import AddressLimiter
 
 _KEY_IN_URL = re.compile(
     rb"mcpd_[0-9A-Za-z]{38}|[?&](api[-_]?key|access[-_]?token|key|token|authorization)=", re.IGNORECASE
@@ -56,16 +57,18 @@ class Visit:
 
 @frozen
 class Gate:
-    """Admits requests by their key."""
+    """Admits requests by their key; `failures` bounds how often an address may try keys that do not open."""
 
     _keys: KeyRing
     _quota: Quota
+    _failures: AddressLimiter
 
     @asynccontextmanager
     async def admit(self, request: Request) -> AsyncIterator[Visit]:
         """Let a request in for the time of its handling, and have its answer say what is left of the quota.
 
-        Raises Unauthorized, or BadInput where the key stands in the URL, whence it gets into logs and histories.
+        Raises Unauthorized, Throttled where an address had too many of these, or BadInput where the key stands in the
+        URL, whence it gets into logs and histories.
         """
         if _KEY_IN_URL.search(request.uri):
             raise BadInput(
@@ -74,6 +77,8 @@ class Gate:
             )
         key = await self._keys.find(_secret(request))
         if key is None:
+            # Only now: whoever else is behind an address, a good key gets in.
+            self._failures.charge(request)
             raise Unauthorized
         visit = Visit(Caller(key.id, key.limit), request, self._quota)
         request.key_id = key.id  # type: ignore[attr-defined]  # for the access log

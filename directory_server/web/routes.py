@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
 from attrs import frozen
 from klein import Klein
 from twisted.python.failure import Failure
@@ -9,7 +13,7 @@ from twisted.web.server import Request
 
 from .. import __version__
 from ..ports import Index
-from ._refusals import refuse, rest_body
+from ._refusals import Refusal, refuse, rest_body
 from ._reply import reply
 from .changes import PATH as CHANGES_PATH
 from .changes import Changes
@@ -22,12 +26,17 @@ _KEYS_NOT_OAUTH = {
     "error_description": "This server uses API keys, not OAuth. Set the header Authorization: Bearer <key>.",
 }
 
+Handler = Callable[[Request], Any]
+"""Answers a request with a body, soon or later; with None where it gave the connection away."""
+
 
 @frozen(eq=False)
 class Routes:
     """The tree of paths, and behind each the room that answers it. GET answers HEAD, too."""
 
     app = Klein()
+    # //healthz is no other way to write /healthz.
+    app.url_map.merge_slashes = False
 
     _rest: Rest
     _changes: Changes
@@ -87,7 +96,22 @@ class Routes:
         """Answer what a handler raised."""
         return refused(request, failure)
 
+    def exact(self) -> Mapping[tuple[bytes, bytes], Handler]:
+        """Return what answers the paths that have no pattern in them, by method and path."""
+        app = self.app
+        return {
+            (method.encode(), rule.rule.encode()): partial(app.execute_endpoint, rule.endpoint)
+            for rule in app.url_map.iter_rules()
+            if rule.is_leaf and not rule.arguments
+            for method in rule.methods or ()
+        }
+
 
 def refused(request: Request, failure: Failure) -> bytes:
     """Answer a request that failed, in the form of the door that it came to."""
-    return refuse(request, failure, rpc_body if request.path == MCP_PATH else rest_body)
+    return refuse(request, failure, form(request.path))
+
+
+def form(path: bytes) -> Callable[[Refusal], Any]:
+    """Return what makes the body of a refusal for the door at `path`."""
+    return rpc_body if path == MCP_PATH else rest_body

@@ -5,12 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from attrs import define
+
 from directory_server.model import OFFICIAL, Change, Entry, mcp_id_of
 from directory_server.ports import Store
 
 from . import awaited
 
 NAME = "io.example/weather"
+
+
+@define
+class Briefs:
+    """An Analysis that notes its own version and what it was given."""
+
+    version: str = "1"
+
+    def __call__(self, entry: Entry) -> bytes:
+        return f"{self.version} {entry.name} {entry.brief}".encode()
 
 
 def entry(name: str = NAME, version: str = "1.0.0", brief: str = "It rains.", **official: Any) -> Entry:
@@ -25,8 +37,11 @@ def kinds(changes: Sequence[Change]) -> list[str]:
 class StoreContract:
     """Inherit it and say how a store is opened."""
 
-    async def store(self, sources: Sequence[str] = ()) -> Store:
-        """Return a store that shows `sources` in this order; each call is another process with the same data."""
+    async def store(self, sources: Sequence[str] = (), version: str = "1") -> Store:
+        """Return a store that shows `sources` in this order; each call is another process with the same data.
+
+        It analyses by Briefs(version).
+        """
         raise NotImplementedError
 
     @awaited
@@ -74,6 +89,28 @@ class StoreContract:
         seqs = [change.seq for change in changes]
         assert seqs == sorted(set(seqs))
         assert await store.head() == seqs[-1]
+
+    @awaited
+    async def test_gives_what_the_analysis_made_of_each_entry(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry(), entry("x/b", brief="b")])
+        await store.publish("a", [entry(brief="It snows.")])
+        expected = {mcp_id_of(NAME): f"1 {NAME} It snows.".encode(), mcp_id_of("x/b"): b"1 x/b b"}
+        assert {change.mcp_id: change.analysed for change in await store.current("", 10)} == expected
+        assert [change.analysed for change in await store.changes(1, 10)] == [b"1 x/b b", expected[mcp_id_of(NAME)]]
+        await store.publish("a", [entry(status="deleted")])
+        (removal,) = await store.changes(3, 10)
+        assert (removal.entry, removal.analysed) == (None, None)
+
+    @awaited
+    async def test_analyses_anew_what_another_version_analysed(self) -> None:
+        await (await self.store()).publish("a", [entry(), entry("x/b")])
+        newer = await self.store(version="2")
+        for changes in (await newer.current("", 10), await newer.changes(0, 10), await newer.current("", 10)):
+            assert all(change.analysed and change.analysed.startswith(b"2 ") for change in changes)
+        (again,) = await (await self.store()).current("", 1)
+        assert again.analysed is not None
+        assert again.analysed.startswith(b"1 ")
 
     @awaited
     async def test_reads_the_log_behind_a_place_and_no_further_than_asked(self) -> None:

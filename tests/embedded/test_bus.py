@@ -10,7 +10,7 @@ from directory_server.embedded import Database, DataVersionBus, SqliteKeyRing, S
 from directory_server.errors import Unavailable
 
 from ..contract.bus import BusContract
-from ..contract.store import entry
+from ..contract.store import Briefs, entry
 from .conftest import Open
 
 
@@ -19,7 +19,7 @@ class TestDataVersionBus(BusContract):
     def _running(self, open_database: Open) -> Iterator[None]:
         self.clock = Clock()
         self._service = DataVersionBus(open_database("directory"), self.clock)
-        self._store = SqliteStore(open_database("directory"), inline)
+        self._store = SqliteStore(open_database("directory"), inline, Briefs())
         self._written = 0
         self._service.startService()
         yield
@@ -92,7 +92,7 @@ def test_logs_a_run_of_failures_once_and_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     woken: list[None] = []
-    store = SqliteStore(open_database("directory"), inline)
+    store = SqliteStore(open_database("directory"), inline, Briefs())
     bus.startService()
     bus.subscribe(lambda: woken.append(None))
 

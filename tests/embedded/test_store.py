@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import define
 
 from directory_server import wire
 from directory_server.embedded import Database, SqliteStore, finished, inline
 from directory_server.errors import Unavailable
+from directory_server.model import Entry
 
-from ..contract.store import StoreContract, entry
+from ..contract.store import Briefs, StoreContract, entry
 from .conftest import Open
 
 
@@ -23,8 +25,8 @@ class TestSqliteStore(StoreContract):
     def _databases(self, open_database: Open) -> None:
         self._open = open_database
 
-    async def store(self, sources: Sequence[str] = ()) -> SqliteStore:
-        return SqliteStore(self._open("directory"), inline, sources)
+    async def store(self, sources: Sequence[str] = (), version: str = "1") -> SqliteStore:
+        return SqliteStore(self._open("directory"), inline, Briefs(version), sources)
 
 
 def test_offloads_what_takes_long_and_nothing_else(open_database: Open) -> None:
@@ -34,7 +36,7 @@ def test_offloads_what_takes_long_and_nothing_else(open_database: Open) -> None:
         offloaded.append(function)
         return function(*args, **kwargs)
 
-    store = SqliteStore(open_database("directory"), offload)
+    store = SqliteStore(open_database("directory"), offload, Briefs())
     finished(store.publish("a", [entry()]))
     finished(store.current("", 1))
     finished(store.changes(0, 1))
@@ -48,7 +50,7 @@ def test_offloads_what_takes_long_and_nothing_else(open_database: Open) -> None:
 
 
 def test_writes_nothing_at_all_for_what_did_not_change(open_database: Open) -> None:
-    store = SqliteStore(open_database("directory"), inline)
+    store = SqliteStore(open_database("directory"), inline, Briefs())
     finished(store.publish("a", [entry()]))
     with open_database("directory").connection() as elsewhere:
         before = elsewhere.execute("PRAGMA data_version").fetchone()
@@ -58,7 +60,7 @@ def test_writes_nothing_at_all_for_what_did_not_change(open_database: Open) -> N
 
 def test_keeps_nothing_of_a_batch_that_the_disk_has_no_room_for(open_database: Open) -> None:
     database = open_database("directory")
-    store = SqliteStore(database, inline)
+    store = SqliteStore(database, inline, Briefs())
     finished(store.publish("a", [entry("x/before")]))
     with database.connection() as connection:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
@@ -66,7 +68,7 @@ def test_keeps_nothing_of_a_batch_that_the_disk_has_no_room_for(open_database: O
     batch = [entry(f"x/{number}", brief="It rains. " * 100) for number in range(100)]
     with pytest.raises(Unavailable, match=r"directory\.db cannot be used now: the disk is full"):
         finished(store.publish("a", batch))
-    for each in (store, SqliteStore(open_database("directory"), inline)):
+    for each in (store, SqliteStore(open_database("directory"), inline, Briefs())):
         assert finished(each.count()) == finished(each.head()) == 1
         assert finished(each.entry(batch[0].mcp_id)) is None
     with database.connection() as connection:
@@ -75,12 +77,50 @@ def test_keeps_nothing_of_a_batch_that_the_disk_has_no_room_for(open_database: O
 
 
 def test_answers_again_what_it_shows_after_its_order_of_sources_changed(open_database: Open) -> None:
-    one = SqliteStore(open_database("directory"), inline, ["b"])
+    one = SqliteStore(open_database("directory"), inline, Briefs(), ["b"])
     finished(one.publish("a", [entry(brief="a")]))
     finished(one.publish("b", [entry(brief="b")]))
-    other = SqliteStore(open_database("directory"), inline, ["a"])
+    other = SqliteStore(open_database("directory"), inline, Briefs(), ["a"])
     finished(other.publish("b", [entry(version="0.1.0")]))
     assert finished(other.entry(entry().mcp_id)) == entry(brief="a")
+
+
+@define
+class Counted(Briefs):
+    """An Analysis that counts its work."""
+
+    calls: int = 0
+
+    def __call__(self, entry: Entry) -> bytes:
+        self.calls += 1
+        return super().__call__(entry)
+
+
+def test_analyses_an_entry_once(open_database: Open) -> None:
+    analysis = Counted()
+    store = SqliteStore(open_database("directory"), inline, analysis)
+    for _ in range(2):
+        finished(store.publish("a", [entry(), entry("x/b")]))
+        finished(store.current("", 10))
+        finished(store.changes(0, 10))
+    assert analysis.calls == 2
+
+
+def test_analyses_once_again_for_another_version(open_database: Open) -> None:
+    finished(SqliteStore(open_database("directory"), inline, Briefs()).publish("a", [entry(), entry("x/b")]))
+    analysis = Counted("2")
+    for _ in range(2):
+        finished(SqliteStore(open_database("directory"), inline, analysis).current("", 10))
+    assert analysis.calls == 2
+
+
+def test_reads_where_a_new_analysis_cannot_be_kept(open_database: Open) -> None:
+    finished(SqliteStore(open_database("directory"), inline, Briefs()).publish("a", [entry()]))
+    database = open_database("directory")
+    with database.connection() as connection:
+        connection.execute("PRAGMA query_only = ON")
+    (change,) = finished(SqliteStore(database, inline, Briefs("2")).current("", 10))
+    assert change.analysed == Briefs("2")(entry())
 
 
 PUBLISHER = """
@@ -89,8 +129,9 @@ PUBLISHER = """
     from pathlib import Path
     from directory_server.embedded import Database, SqliteStore, finished, inline
     from directory_server.model import Entry
+    from directory_server.search import TextAnalysis
 
-    store = SqliteStore(Database(Path(sys.argv[1]), "directory"), inline)
+    store = SqliteStore(Database(Path(sys.argv[1]), "directory"), inline, TextAnalysis())
     for batch in count():
         server = {"version": "1.0.0", "description": "It rains. " * 50}
         finished(store.publish("a", [Entry({"name": f"x/{batch}-{n}", **server}) for n in range(50)]))
@@ -108,7 +149,7 @@ def test_keeps_whole_batches_of_a_process_that_is_killed(tmp_path: Path) -> None
         publisher.send_signal(signal.SIGKILL)
     assert len(kept) == 10
     database = Database(tmp_path, "directory")
-    store = SqliteStore(database, inline)
+    store = SqliteStore(database, inline, Briefs())
     count = finished(store.count())
     assert count >= 500
     assert count % 50 == 0
@@ -121,7 +162,7 @@ def test_keeps_whole_batches_of_a_process_that_is_killed(tmp_path: Path) -> None
 def test_keeps_the_real_catalogue(open_database: Open, shared_data: Path) -> None:
     pages = sorted((shared_data / "registry_pages").glob("*.json"))
     entries = [wire.decode_entry(each) for page in pages for each in wire.decode(page.read_bytes())["servers"]]
-    store = SqliteStore(open_database("directory"), inline)
+    store = SqliteStore(open_database("directory"), inline, Briefs())
     outcomes = finished(store.publish("official", entries))
     assert "unchanged" not in outcomes
     assert finished(store.publish("official", entries)) == ["unchanged"] * len(entries)

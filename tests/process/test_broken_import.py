@@ -10,6 +10,7 @@ import pytest
 
 from directory_server import embedded
 from directory_server.importing._import import BATCH
+from directory_server.search import TextAnalysis
 
 from .conftest import PATIENCE, Installation, document, until
 
@@ -28,7 +29,7 @@ def write(pipe: IO[bytes], text: bytes) -> None:
 def test_a_killed_import_leaves_whole_batches(installation: Installation) -> None:
     lines = [document(f"a.example/server-{number}", f"Part {number} of many.") for number in range(WHOLE)]
     data = embedded.DataDirectory(installation.data)
-    store = embedded.SqliteStore(data.directory, embedded.inline)
+    store = embedded.SqliteStore(data.directory, embedded.inline, TextAnalysis())
     importing = installation.importing()
     pipe = importing.stdin
     assert pipe

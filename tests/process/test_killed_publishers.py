@@ -38,8 +38,9 @@ PUBLISHER = """
     from directory_server.directory import Directory
     from directory_server.embedded import Database, SqliteStore, finished, inline
     from directory_server.model import Entry
+    from directory_server.search import TextAnalysis
 
-    store = SqliteStore(Database(Path(sys.argv[1]), "directory", synchronous="full"), inline)
+    store = SqliteStore(Database(Path(sys.argv[1]), "directory", synchronous="full"), inline, TextAnalysis())
     for batch in count():
         names = [f"{sys.argv[2]}/{batch}-{number}" for number in range(5)]
         server = {"version": "1.0.0", "description": "It rains."}

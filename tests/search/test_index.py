@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import pytest
 from twisted.internet.defer import CancelledError, Deferred
 
-from directory_server.model import Entry, Page, Query
+from directory_server.model import Change, Page, Query
 from directory_server.search import ImpactIndex
+from directory_server.search._segment import Segment
 from tests.contract import awaited
 from tests.contract.index import IndexContract, added, an_entry, found, removed
 
@@ -23,24 +24,6 @@ class TestImpactIndex(IndexContract):
         return ImpactIndex(inline, fold=3)
 
 
-class Probed(Entry):
-    """An entry that calls `probe` when the index reads it."""
-
-    __slots__ = ("probe",)
-    probe: Callable[[], None]
-
-    @property
-    def title(self) -> str:
-        self.probe()
-        return ""
-
-
-def probed(name: str, probe: Callable[[], None]) -> Entry:
-    entry = Probed(an_entry(name, "letters").server)
-    object.__setattr__(entry, "probe", probe)
-    return entry
-
-
 class Later:
     """An Offload whose thread is very slow: it runs when the test says so."""
 
@@ -53,16 +36,19 @@ class Later:
 
 
 @awaited
-async def test_a_search_during_an_apply_sees_the_state_before_it() -> None:
+async def test_a_search_during_an_apply_sees_the_state_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
     index = ImpactIndex(inline)
     await index.apply(added(an_entry("org.example/old", "letters"), an_entry("org.example/other", "letters")))
     before = await index.search(Query("letters"))
     seen: list[Page] = []
+    merged = Segment.merged
 
-    def search() -> None:
+    def search_then_merge(*parts: Any) -> Segment:
         Deferred.fromCoroutine(index.search(Query("letters"))).addCallback(seen.append)
+        return merged(*parts)
 
-    await index.apply([*removed("org.example/old"), *added(probed("org.example/new", search))])
+    monkeypatch.setattr(Segment, "merged", search_then_merge)
+    await index.apply([*removed("org.example/old"), *added(an_entry("org.example/new", "letters"))])
     assert seen
     assert all(page == before for page in seen)
     assert await found(index, "letters") == ["org.example/new", "org.example/other"]
@@ -94,12 +80,10 @@ async def test_an_apply_that_fails_leaves_the_index_as_it_was() -> None:
     index = ImpactIndex(inline)
     await index.apply(added(an_entry("org.example/old", "letters")))
 
-    def fail() -> None:
-        raise ValueError("unreadable")
-
     lost = [*removed("org.example/old"), *added(an_entry("org.example/lost", "parcels"))]
-    with pytest.raises(ValueError, match="unreadable"):
-        await index.apply([*lost, *added(probed("org.example/bad", fail))])
+    bad = an_entry("org.example/bad")
+    with pytest.raises(ValueError, match="unpack"):
+        await index.apply([*lost, Change(9, "added", bad.mcp_id, bad, b"unreadable")])
     assert (await found(index, "letters"), len(index), index.generation) == (["org.example/old"], 1, 1)
 
     await index.apply(added(an_entry("org.example/next", "letters")))

@@ -22,7 +22,7 @@ from directory_server import embedded
 from directory_server.directory import Directory
 from directory_server.feed import Feed
 from directory_server.model import Entry, mcp_id_of
-from directory_server.search import ImpactIndex, matching
+from directory_server.search import ImpactIndex, TextAnalysis, matching
 
 PROTOCOL_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
@@ -47,10 +47,10 @@ class Answer:
 class Connection:
     """A connection to the server, of which both ends are here."""
 
-    def __init__(self, site: Any) -> None:
-        self.transport = cast(Any, StringTransport(peerAddress=IPv4Address("TCP", "127.0.0.1", 50_000)))
+    def __init__(self, site: Any, address: str = "127.0.0.1") -> None:
+        self.transport = cast(Any, StringTransport(peerAddress=IPv4Address("TCP", address, 50_000)))
         # As real transports do, this one lets another protocol take its place.
-        self.transport.protocol = site.buildProtocol(None)
+        self.transport.protocol = site.buildProtocol(self.transport.getPeer())
         self.transport.protocol.makeConnection(self.transport)
 
     def send(self, raw: bytes) -> None:
@@ -152,13 +152,13 @@ POSTGRES_ID = mcp_id_of(POSTGRES.name)
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
     """Return a server that holds two entries and one key of 20 requests an hour."""
-    from directory_server.web import changes, gate, mcp, rest, routes, site, streams
+    from directory_server.web import addresses, changes, edge, gate, mcp, rest, routes, streams
 
     clock = Clock()
     clock.advance(1_800_000_000)
     database = embedded.Database(tmp_path, "directory")
     spent = embedded.Database(tmp_path, "quota")
-    store = embedded.SqliteStore(database, embedded.inline)
+    store = embedded.SqliteStore(database, embedded.inline, TextAnalysis())
     keys = embedded.SqliteKeyRing(database, clock.seconds)
     bus = embedded.DataVersionBus(database, clock)
     index = ImpactIndex(embedded.inline)
@@ -167,17 +167,20 @@ def server(tmp_path: Path) -> Iterator[Server]:
     newest, announcements = mcp.Newest(directory), mcp.Announcements(hub, clock)
     live = changes.Live(hub, changes.Pages(directory, matching, embedded.inline), matching, embedded.inline)
     feed = Feed(store, bus, [index, newest], [live, announcements], clock)
-    entrance = gate.Gate(keys, embedded.SqliteQuota(spent, clock.seconds))
+    proxies = addresses.Proxies(["10.0.0.0/8"])
+    failures = addresses.AddressLimiter(proxies, clock.seconds, rate=0.5, burst=30)
+    entrance = gate.Gate(keys, embedded.SqliteQuota(spent, clock.seconds), failures)
     tree = routes.Routes(
         rest.Rest(entrance, directory),
         changes.Changes(entrance, directory, matching, embedded.inline, hub, live),
         mcp.endpoint(entrance, directory, newest, mcp.Sessions(b"s" * 32), hub, announcements),
         index,
     )
-    origins = site.Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
-    door = site.DirectorySite(tree.app.resource(), origins, clock)
+    origins = edge.Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
+    connections = edge.Connections(clock, proxies, most=5, per_address=3, grace=10)
+    door = edge.DirectorySite(tree, origins, connections, clock)
     embedded.finished(feed.load())
-    services = (bus, feed, hub)
+    services = (bus, feed, hub, door.connections)
     for service in services:
         service.startService()
     key, secret = embedded.finished(keys.create("test", limit=20, expires_at=None))

@@ -10,6 +10,7 @@ from attrs import frozen
 
 from directory_server import embedded
 from directory_server.model import OFFICIAL, Entry, mcp_id_of
+from directory_server.search import TextAnalysis
 
 from .conftest import MAIL, POSTGRES, Answer, Connection, Server, entry, read
 
@@ -87,7 +88,7 @@ def test_changes_of_another_process_are_told_within_a_second(server: Server) -> 
     stream = watch(server)
     stream.received()
     database = embedded.Database(server.folder, "directory")
-    embedded.finished(embedded.SqliteStore(database, embedded.inline).publish("b", [entry("x/0")]))
+    embedded.finished(embedded.SqliteStore(database, embedded.inline, TextAnalysis()).publish("b", [entry("x/0")]))
     database.close()
     server.clock.pump([0.25] * 4)
     assert told(stream.received()) == [("added", "x/0")]
@@ -151,7 +152,7 @@ def test_a_place_that_is_there_no_more_is_reset(server: Server) -> None:
 
 def test_a_place_that_this_process_has_not_heard_of_is_waited_for(server: Server) -> None:
     database = embedded.Database(server.folder, "directory")
-    store = embedded.SqliteStore(database, embedded.inline)
+    store = embedded.SqliteStore(database, embedded.inline, TextAnalysis())
     embedded.finished(store.publish("b", [entry("x/0")]))
     # The reader was told of it by the other process, and this one polls only now and then.
     stream = watch(server, "?since=3")

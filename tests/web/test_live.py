@@ -16,6 +16,7 @@ from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 
 from directory_server.model import Change, Entry
+from directory_server.search import TextAnalysis
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -113,7 +114,15 @@ class World:
         for text in said:
             seq = len(self.log) + 1
             entry = None if text is None else Entry({"name": f"x/{seq}", "version": "1", "description": text})
-            self.log.append(Change(seq, "removed" if entry is None else "added", f"{seq}", entry))
+            self.log.append(
+                Change(
+                    seq,
+                    "removed" if entry is None else "added",
+                    f"{seq}",
+                    entry,
+                    TextAnalysis()(entry) if entry else None,
+                )
+            )
 
     def do_pump(self) -> None:
         if self.pump is None:

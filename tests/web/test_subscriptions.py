@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from directory_server import embedded
+from directory_server.search import TextAnalysis
 
 from .conftest import Connection, Server, entry, read
 
@@ -92,7 +93,7 @@ def test_an_announcement_is_spread_so_that_not_all_ask_at_once(quiet: Server, mo
 def test_changes_of_another_process_are_announced_within_a_second(quiet: Server) -> None:
     stream = connect(quiet)
     database = embedded.Database(quiet.folder, "directory")
-    embedded.finished(embedded.SqliteStore(database, embedded.inline).publish("b", [entry("x/0")]))
+    embedded.finished(embedded.SqliteStore(database, embedded.inline, TextAnalysis()).publish("b", [entry("x/0")]))
     database.close()
     quiet.clock.pump([0.25] * 4)
     assert stream.received() == CHANGED

@@ -1,0 +1,241 @@
+"""One connection: its requests answered in order, its time watched, and an answer without an end that takes it over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from twisted.internet.interfaces import IAddress, IProtocol, IPushProducer
+from twisted.internet.protocol import Protocol, connectionDone
+from twisted.protocols.policies import ProtocolWrapper
+from twisted.python.failure import Failure
+from twisted.web.http import RESPONSES
+from twisted.web.http_headers import Headers
+from twisted.web.server import Request
+from zope.interface import implementer
+
+from .._refusals import HttpError
+from ._parser import Message, Parser, Phase
+
+if TYPE_CHECKING:
+    from ._site import DirectorySite
+
+LIMITS = {Phase.REQUEST: 75.0, Phase.HEAD: 10.0, Phase.BODY: 15.0}
+"""Seconds that a client has for what the parser waits for, however it spreads its bytes over them."""
+
+STALL = 30.0
+"""Seconds that a client may take nothing of an answer."""
+
+LINGER = 2.0
+"""Seconds that a client whose request was refused has to read why, before the connection is closed (RFC 9112, 9.6)."""
+
+LEFT = 1_000_000
+"""Bytes that such a client may still send."""
+
+AHEAD = 16
+"""Requests that may wait for the answer to an earlier one, before no more are read."""
+
+
+@implementer(IPushProducer)
+class Connection(Protocol):
+    """Has requests answered, one after the other.
+
+    It is the channel of twisted.web's Request, to which it lends the transport, and the producer that the transport
+    pauses while the client does not read.
+    """
+
+    transport: Any
+
+    def __init__(self, site: DirectorySite) -> None:
+        self.site = self.factory = site
+        self._request: Request | None = None
+        self._head = b""
+        self._closing = False
+        self._taking = False
+        self._paused_at: float | None = None
+        self._left: int | None = None
+        self._until = 0.0
+        self._heir: IProtocol | None = None
+
+    def connectionMade(self) -> None:
+        transport = self.transport
+        self._parser = Parser(self.site.clock.seconds)
+        # Asked for once: each time costs a system call.
+        self._peer: IAddress = transport.getPeer()
+        self._host: IAddress = transport.getHost()
+        self.address = str(getattr(self._peer, "host", ""))
+        transport.registerProducer(self, True)
+        self.site.connections.add(self)
+
+    def dataReceived(self, data: bytes) -> None:
+        if self._left is not None:
+            self._left -= len(data)
+            if self._left < 0:
+                self.transport.abortConnection()
+            return
+        self._parser.feed(data)
+        self._take()
+        if self._parser.wants_continue and self._request is None:
+            self._parser.wants_continue = False
+            self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        if len(self._parser.messages) > AHEAD:
+            self.transport.pauseProducing()
+
+    def connectionLost(self, reason: Failure = connectionDone) -> None:
+        self._closing = True
+        self.site.connections.remove(self)
+        if self._request is not None:
+            self._request.connectionLost(reason)
+
+    def finish(self) -> None:
+        """Close after the answer to the request that is under way, or now if there is none."""
+        self._closing = True
+        if self._request is None and self._left is None:
+            self.transport.loseConnection()
+
+    def check(self, now: float) -> None:
+        """Refuse a request that takes too long to come; cut a client that does not read."""
+        parser = self._parser
+        if self._left is not None:
+            if now >= self._until:
+                self.transport.abortConnection()
+        elif self._paused_at is not None:
+            if now - self._paused_at >= STALL:
+                self.transport.abortConnection()
+        elif self._request is None and now - parser.since >= LIMITS[parser.phase]:
+            if parser.phase is Phase.REQUEST:
+                self.transport.loseConnection()
+            else:
+                seconds = LIMITS[parser.phase]
+                reason = f"This server waits {seconds:g} seconds for {parser.phase.value}, and no longer."
+                self._refuse(HttpError(408, "timeout", reason))
+
+    def _take(self) -> None:
+        """Have the next requests answered, as long as there are any that have been read, and none is under way."""
+        if self._taking:
+            return
+        self._taking = True
+        messages = self._parser.messages
+        while self._request is None and messages and not self._closing:
+            self._answer(messages.popleft())
+        self._taking = False
+        if self._request is None and self._parser.refusal is not None and not self._closing:
+            self._refuse(self._parser.refusal)
+
+    def _answer(self, message: Message) -> None:
+        if not message.keep_alive:
+            self._closing = True
+        self._request = self.site.request(self, message)
+        self._request.process()
+
+    def _refuse(self, error: HttpError) -> None:
+        """Answer bytes that are no request, and give the client time to read that while it may still be sending."""
+        self._closing = True
+        self.transport.write(self.site.refused(error.refusal, self._parser.path))
+        self._left, self._until = LEFT, self.site.clock.seconds() + LINGER
+        self.transport.unregisterProducer()
+        self.transport.resumeProducing()
+        half_close = getattr(self.transport, "loseWriteConnection", self.transport.loseConnection)
+        half_close()
+
+    # What the transport asks of its producer.
+
+    def pauseProducing(self) -> None:
+        # Who does not read the answers gets to send no more requests.
+        self._paused_at = self.site.clock.seconds()
+        self.transport.pauseProducing()
+
+    def resumeProducing(self) -> None:
+        self._paused_at = None
+        self.transport.resumeProducing()
+
+    def stopProducing(self) -> None:
+        """Do nothing: the loss of the connection follows."""
+
+    # What twisted.web's Request asks of its channel.
+
+    def getPeer(self) -> IAddress:
+        """Return the address of the client."""
+        return self._peer
+
+    def getHost(self) -> IAddress:
+        """Return the address that the client connected to."""
+        return self._host
+
+    def isSecure(self) -> bool:
+        """Return whether TLS protects the connection."""
+        return hasattr(self.transport, "getPeerCertificate")
+
+    def writeHeaders(self, version: bytes, code: bytes, reason: bytes, headers: Headers) -> None:
+        """Keep the head of an answer, to be sent with the beginning of its body."""
+        if self._closing:
+            headers.setRawHeaders(b"Connection", [b"close"])
+        self._head = head(code, reason, headers)
+
+    def write(self, data: bytes) -> None:
+        """Send a part of the body."""
+        if self._head:
+            data, self._head = self._head + data, b""
+        self.transport.write(data)
+
+    def writeSequence(self, parts: list[bytes]) -> None:
+        """Send parts of the body."""
+        self.write(b"".join(parts))
+
+    def requestDone(self, request: Request) -> None:
+        """Turn to the next request."""
+        if self._heir is not None:
+            self._leave_to(self._heir)
+            return
+        if self._head:
+            self.write(b"")
+        self._request = None
+        self._parser.since = self.site.clock.seconds()
+        if self._closing:
+            self.transport.loseConnection()
+            return
+        self._take()
+        if self._paused_at is None and not self._parser.messages:
+            self.transport.resumeProducing()
+
+    def loseConnection(self) -> None:
+        """Close the connection once all that was written is sent."""
+        self.transport.loseConnection()
+
+    # Answers without an end.
+
+    def hand_over(self, request: Request, heir: IProtocol) -> bytes:
+        """Finish `request` and leave the connection to `heir`; return the head of the answer, for `heir` to send.
+
+        The answer ends where the connection does (RFC 9112, section 6.3), which suits HTTP/1.0 too, and lets the
+        same bytes go to everybody. What the client sends from now on goes to `heir`.
+        """
+        headers = request.responseHeaders
+        headers.setRawHeaders(b"Connection", [b"close"])
+        self._heir = heir
+        # So that twisted.web writes no head of its own, which would announce chunks.
+        request.startedWriting = 1
+        request.finish()
+        return head(b"%d" % request.code, request.code_message, headers)
+
+    def _leave_to(self, heir: IProtocol) -> None:
+        transport = self.transport
+        transport.unregisterProducer()
+        # TLS and PROXY wrap the transport, and pass what they receive to a protocol under another name.
+        if isinstance(transport, ProtocolWrapper):
+            transport.wrappedProtocol = heir
+        else:
+            transport.protocol = heir
+        # Reading may have been paused over what the client sent too early.
+        transport.resumeProducing()
+        heir.makeConnection(transport)
+        self._request = None
+        self._closing = True
+        self.site.connections.remove(self)
+
+
+def head(code: bytes, reason: bytes, headers: Headers) -> bytes:
+    """Return the head of an answer (RFC 9112, section 4)."""
+    lines = [b"HTTP/1.1 %s %s" % (code, reason or RESPONSES.get(int(code), b""))]
+    lines += [b"%s: %s" % (name, value) for name, values in headers.getAllRawHeaders() for value in values]
+    lines.append(b"\r\n")
+    return b"\r\n".join(lines)

@@ -1,0 +1,154 @@
+"""The site: which requests get in at all, what answers them, and the line that is logged of each."""
+
+from __future__ import annotations
+
+import re
+from itertools import count
+from secrets import token_hex
+from urllib.parse import unquote_to_bytes
+
+from twisted.internet.defer import maybeDeferred
+from twisted.internet.interfaces import IAddress, IReactorTime
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+from twisted.web.http import Request as AnyRequest
+from twisted.web.http import datetimeToString
+from twisted.web.http_headers import Headers
+from twisted.web.server import Site
+from werkzeug.exceptions import NotFound
+
+from ... import wire
+from ...errors import DirectoryError
+from .._headers import value as header
+from .._refusals import HttpError, Refusal
+from ..routes import Handler, Routes, form, refused
+from ._connection import Connection, head
+from ._connections import Connections
+from ._origins import Origins
+from ._parser import Message
+from ._request import DirectoryRequest
+
+_log = Logger()
+_access = Logger("directory_server.access")
+
+_SECRET = re.compile(r"mcpd_\w+")
+
+
+class DirectorySite(Site):
+    """The server side of each connection.
+
+    Requests are answered by `routes`, on `connections`, by the `clock`.
+    """
+
+    def __init__(self, routes: Routes, origins: Origins, connections: Connections, clock: IReactorTime) -> None:
+        self._tree = routes.app.resource()
+        super().__init__(self._tree, reactor=clock)
+        self._exact = routes.exact()
+        self._origins = origins
+        self.clock = clock
+        self.connections = connections
+        self._ids = map(f"{token_hex(6)}-{{:x}}".format, count(1))
+        self._second, self._date = -1, b""
+
+    def acceptableProtocols(self) -> list[bytes]:
+        """Return what TLS may agree on: HTTP/1.1 alone, of which a stream takes the whole connection."""
+        return [b"http/1.1"]
+
+    def buildProtocol(self, addr: IAddress | None) -> Connection | None:  # type: ignore[override]
+        """Return what speaks to a client; None, which closes the connection, where there are too many."""
+        return Connection(self) if self.connections.has_room_for(str(getattr(addr, "host", ""))) else None
+
+    def request(self, connection: Connection, message: Message) -> DirectoryRequest:
+        """Return the request that `message` makes of `connection`, the head of its answer begun."""
+        made = DirectoryRequest(connection, message, next(self._ids))
+        headers = made.responseHeaders
+        headers.setRawHeaders(b"Date", [self._now()])
+        headers.setRawHeaders(b"X-Request-Id", [made.id.encode()])
+        return made
+
+    def answer(self, request: DirectoryRequest) -> None:
+        """Answer a request: refuse it, or have the tree answer it."""
+        origin = header(request, "Origin")
+        try:
+            self._origins.check(header(request, "Host") or "", origin)
+            if origin in self._origins.origins:
+                request.allow(str(origin))
+            # Paths without a pattern in them are found at once, the others as Klein does it.
+            handler = self._exact.get((request.method, request.path))
+            if handler is None:
+                _check_path(request.path)
+        except (DirectoryError, HttpError, NotFound):
+            _send(refused(request, Failure()), request)
+            return
+        if handler is None:
+            request.prepath, request.postpath = [], request.path[1:].split(b"/")
+            self._tree.render(request)
+        else:
+            _handle(handler, request)
+
+    def refused(self, refusal: Refusal, path: bytes) -> bytes:
+        """Return the whole answer to bytes that are no request, as far as they are known for `path`, and log it."""
+        body = wire.encode(form(path)(refusal))
+        request_id = next(self._ids)
+        _log_line("-", "-", refusal.status, len(body), 0.0, None, request_id)
+        headers = Headers()
+        for name, value in {
+            b"Date": self._now(),
+            b"X-Request-Id": request_id.encode(),
+            b"Content-Type": b"application/json",
+            b"Content-Length": b"%d" % len(body),
+            b"Cache-Control": b"no-store",
+            b"X-Content-Type-Options": b"nosniff",
+            b"Connection": b"close",
+        }.items():
+            headers.setRawHeaders(name, [value])
+        return head(b"%d" % refusal.status, b"", headers) + body
+
+    def log(self, request: AnyRequest) -> None:
+        """Log one line; of the URL only the path, for people put secrets into queries."""
+        assert isinstance(request, DirectoryRequest)
+        path = _SECRET.sub("mcpd_…", request.path.decode("latin-1"))[:200]
+        seconds = self.clock.seconds() - request.began
+        method = request.method.decode("latin-1")
+        _log_line(method, path, request.code, request.sentLength, seconds, request.key_id, request.id)
+
+    def _now(self) -> bytes:
+        """Return the date as answers have it (RFC 9110, section 5.6.7), made once a second."""
+        second = int(self.clock.seconds())
+        if second != self._second:
+            self._second, self._date = second, datetimeToString(second)
+        return self._date
+
+
+def _check_path(path: bytes) -> None:
+    if path.startswith(b"//"):
+        # To werkzeug these are one slash.
+        raise NotFound()
+    try:
+        unquote_to_bytes(path).decode()
+    except UnicodeDecodeError:
+        raise HttpError(400, "bad_request", "The path is not UTF-8.") from None
+
+
+def _handle(handler: Handler, request: DirectoryRequest) -> None:
+    answering = maybeDeferred(handler, request)
+    answering.addErrback(lambda failure: refused(request, failure))
+    if not answering.called:
+        request.notifyFinish().addErrback(lambda _: answering.cancel())
+    answering.addCallback(_send, request)
+    answering.addErrback(lambda failure: _log.failure("An answer could not be sent", failure=failure))
+
+
+def _send(body: bytes | None, request: DirectoryRequest) -> None:
+    """Send an answer; None is that of a handler that has given its connection away."""
+    if body is not None and not request.gone:
+        request.write(body)
+        request.finish()
+
+
+def _log_line(
+    method: str, path: str, status: int, size: int, seconds: float, key_id: str | None, request_id: str
+) -> None:
+    # Put together here, because a log's own formatting takes as long as all else that it does.
+    line = f"{method} {path} {status} {size} B {seconds * 1000:.1f} ms key={key_id or '-'} id={request_id}"
+    _access.info("{line}", line=line)

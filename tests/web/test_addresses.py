@@ -1,0 +1,141 @@
+"""Where requests come from, and what one address may do."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.internet.address import IPv4Address
+from twisted.internet.task import Clock
+from twisted.web.http_headers import Headers
+
+from directory_server.errors import Throttled
+
+from .conftest import Connection, Server
+
+SEARCH = "/api/open/v1/search?keywords=postgres"
+
+
+def request(peer: str, *forwarded: str) -> Any:
+    headers = Headers({b"X-Forwarded-For": [each.encode() for each in forwarded]} if forwarded else {})
+    return SimpleNamespace(client=SimpleNamespace(host=peer), requestHeaders=headers)
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "client"),
+    [
+        ("192.0.2.1", [], "192.0.2.1"),
+        ("192.0.2.1", ["198.51.100.1"], "192.0.2.1"),
+        ("10.0.0.1", [], "10.0.0.1"),
+        ("10.0.0.1", ["198.51.100.1"], "198.51.100.1"),
+        ("10.0.0.1", ["203.0.113.9, 198.51.100.1"], "198.51.100.1"),
+        ("10.0.0.1", ["203.0.113.9", "198.51.100.1, 10.9.9.9"], "198.51.100.1"),
+        ("10.0.0.1", ["10.0.0.2, 10.0.0.3"], "10.0.0.2"),
+        ("10.0.0.1", ["unknown"], ""),
+        ("10.0.0.1", ["<script>"], ""),
+        ("2001:db8:1:2:3:4:5:6", [], "2001:db8:1:2::/64"),
+        ("::ffff:192.0.2.1", [], "192.0.2.1"),
+    ],
+)
+def test_who_asks_is_told_by_the_last_that_is_no_proxy(peer: str, forwarded: list[str], client: str) -> None:
+    from directory_server.web.addresses import Proxies
+
+    assert Proxies(["10.0.0.0/8"]).client(request(peer, *forwarded)) == client
+
+
+def test_an_address_may_do_so_much_at_once_and_so_much_in_the_long_run() -> None:
+    from directory_server.web.addresses import AddressLimiter, Proxies
+
+    clock = Clock()
+    limiter = AddressLimiter(Proxies(), clock.seconds, rate=0.5, burst=3)
+    one, other = request("192.0.2.1"), request("192.0.2.2")
+    for _ in range(3):
+        limiter.charge(one)
+    with pytest.raises(Throttled) as refused:
+        limiter.charge(one)
+    assert refused.value.retry_after == 2
+    limiter.charge(other)
+    clock.advance(2)
+    limiter.charge(one)
+    with pytest.raises(Throttled):
+        limiter.charge(one)
+    clock.advance(60)
+    for _ in range(3):
+        limiter.charge(one)
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=60))
+def test_no_sequence_gets_more_than_its_share(steps: list[tuple[int, int]]) -> None:
+    from directory_server.web.addresses import AddressLimiter, Proxies
+
+    clock = Clock()
+    limiter = AddressLimiter(Proxies(), clock.seconds, rate=1.0, burst=5)
+    admitted: dict[int, list[float]] = {}
+    for pause, address in steps:
+        clock.advance(pause)
+        try:
+            limiter.charge(request(f"192.0.2.{address}"))
+        except Throttled:
+            continue
+        admitted.setdefault(address, []).append(clock.seconds())
+    for times in admitted.values():
+        for first, begin in enumerate(times):
+            assert all(count <= 5 + end - begin for count, end in enumerate(times[first:], 1))
+
+
+def test_forgets_those_that_have_been_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    from directory_server.web import addresses
+
+    monkeypatch.setattr(addresses, "MANY", 10)
+    clock = Clock()
+    limiter = addresses.AddressLimiter(addresses.Proxies(), clock.seconds, rate=1, burst=5)
+    for last in range(100):
+        limiter.charge(request(f"192.0.2.{last}"))
+    assert len(limiter._even) == 10
+    clock.advance(60)
+    for _ in range(20):
+        limiter.charge(request("198.51.100.1"))
+        clock.advance(60)
+    assert len(limiter._even) == 1
+
+
+def test_wrong_keys_are_tried_so_often_and_a_good_one_always_works(server: Server) -> None:
+    statuses = [server.get(SEARCH, key="wrong").status for _ in range(32)]
+    assert statuses == [*[401] * 30, 429, 429]
+    answer = server.get(SEARCH, key="also wrong")
+    assert (answer.json["error"], answer.headers["Retry-After"]) == ("throttled", "2")
+    assert server.get(SEARCH).status == 200
+    server.clock.advance(2)
+    assert server.get(SEARCH, key="wrong").status == 401
+
+
+def connect(server: Server, address: str) -> bool:
+    return server.site.buildProtocol(IPv4Address("TCP", address, 50_000)) is not None
+
+
+def test_an_address_has_so_many_connections_and_all_have_so_many(server: Server) -> None:
+    connections = [Connection(server.site) for _ in range(3)]
+    assert not connect(server, "127.0.0.1")
+    assert connect(server, "127.0.0.2")
+    connections[0].lose()
+    assert connect(server, "127.0.0.1")
+
+
+def test_proxies_have_any_number_within_that_of_all(server: Server) -> None:
+    connections = []
+    for _ in range(5):
+        assert connect(server, "10.0.0.1")
+        connections.append(Connection(server.site, "10.0.0.1"))
+    assert not connect(server, "10.0.0.1")
+    assert not connect(server, "127.0.0.1")
+    connections.pop().lose()
+    assert connect(server, "127.0.0.1")
+
+
+def test_streams_are_no_longer_counted_among_connections(server: Server) -> None:
+    for _ in range(2):
+        server.open("GET", "/api/open/mcp")
+    assert len(server.site.connections) == 0
