@@ -16,8 +16,8 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-SOURCES = 8
-"""Addresses 127.0.0.2 and on that connections come from, so that none runs out of ports."""
+SOURCES = 32
+"""Addresses 127.0.0.2 and on that connections come from, so that none runs out of ports or of leave."""
 
 PATIENCE = 120.0
 """Seconds after which whoever has not received what is waited for counts as an error."""

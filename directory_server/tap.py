@@ -36,9 +36,6 @@ T = TypeVar("T")
 PRUNE = 1.0
 """Seconds between two rounds of forgetting quota that has come back."""
 
-SPARE = 200
-"""Files that are kept free of streams, for requests, databases and logs."""
-
 _LOOPBACK = re.compile(r":interface=(127\.[\d.]+|localhost|\\:\\:1)(:|$)")
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
@@ -190,8 +187,9 @@ class DirectoryService(MultiService):
 
         config, reactor = self._config, self._reactor
         files = _raise_file_limit()
-        total = max(0, min(config.streams.total, files - SPARE))
-        self._log.info("{files:,} files may be open, {total:,} of them streams", files=files, total=total)
+        # The rest is for requests, databases and logs.
+        total = min(config.streams.total, files * 3 // 4)
+        self._log.info("{files:,} files may be open, {total:,} of them as streams", files=files, total=total)
         now = embedded.anchored(time.time, time.monotonic)
         offload = _Offload(reactor)
         data = self._data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)

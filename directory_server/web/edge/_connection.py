@@ -82,6 +82,7 @@ class Connection(Protocol):
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         self._closing = True
+        self._parser.close()
         self.site.connections.remove(self)
         if self._request is not None:
             self._request.connectionLost(reason)
@@ -231,6 +232,7 @@ class Connection(Protocol):
         self._request = None
         self._closing = True
         self.site.connections.remove(self)
+        self._parser.close()
 
 
 def head(code: bytes, reason: bytes, headers: Headers) -> bytes:

@@ -92,6 +92,10 @@ class Parser:
             if self.phase is not Phase.REQUEST and self._wire > MAX_WIRE:
                 self.refusal = self._too_large()
 
+    def close(self) -> None:
+        """Let go of llhttp, which holds the parser in turn: neither waits for the collector then."""
+        del self._llhttp
+
     @property
     def path(self) -> bytes:
         """The path of the request that is being read, as far as it is known."""

@@ -149,6 +149,6 @@ def _send(body: bytes | None, request: DirectoryRequest) -> None:
 def _log_line(
     method: str, path: str, status: int, size: int, seconds: float, key_id: str | None, request_id: str
 ) -> None:
-    # Put together here, because a log's own formatting takes as long as all else that it does.
+    # Put together here: the log's own formatting takes several times as long as this.
     line = f"{method} {path} {status} {size} B {seconds * 1000:.1f} ms key={key_id or '-'} id={request_id}"
     _access.info("{line}", line=line)
