@@ -8,6 +8,7 @@ import numpy as np
 from attrs import frozen
 
 from ._collection import Collection
+from ._leading import leading
 from ._segment import Floats, Segment
 from ._terms import Postings
 
@@ -56,17 +57,20 @@ class Feedback:
 def feedback(totals: Sequence[Floats], among: Collection, names: Sequence[Sequence[Postings]]) -> Feedback | None:
     """Return what the first hits by `totals` have in common, or None where that is nothing."""
     first = _first(totals)
-    if not first:
+    if len(first) < FIRST:
         return None
-    sure = np.array([score for score, _, _ in first]) / sum(score for score, _, _ in first)
+    sure = np.array([score for score, _, _ in first], np.float32)
     contents = [among.segments[number].contents(document) for _, number, document in first]
     terms = np.concatenate([each for each, _ in contents])
-    impacts = np.concatenate([impacts * share for (_, impacts), share in zip(contents, sure, strict=True)])
+    impacts = np.concatenate([impacts for _, impacts in contents])
+    impacts *= np.repeat(sure / sure.sum(), [len(each) for each, _ in contents])
     terms, which, counts = np.unique(terms, return_inverse=True, return_counts=True)
+    weights = np.bincount(which, impacts)
     common = counts >= IN_COMMON
+    terms, weights = terms[common], weights[common]
     frequencies = np.array(among.frequencies(terms), float)
     rarities = np.log(1 + (among.size - frequencies + 0.5) / (frequencies + 0.5))
-    worths = np.bincount(which, impacts) * rarities * common * (frequencies >= KNOWN)
+    worths = weights * rarities * (frequencies >= KNOWN)
     chosen: list[tuple[int, float]] = []
     for place in np.argsort(-worths, kind="stable").tolist():
         if len(chosen) == TERMS or worths[place] <= 0:
@@ -78,13 +82,14 @@ def feedback(totals: Sequence[Floats], among: Collection, names: Sequence[Sequen
 
 
 def _first(totals: Sequence[Floats]) -> list[tuple[float, int, int]]:
-    """Return the score, the segment and the document of each of the FIRST hits; none where there are fewer."""
-    found: list[tuple[float, int, int]] = []
-    for number, total in enumerate(totals):
-        best = np.argpartition(-total, FIRST)[:FIRST] if len(total) > FIRST else np.arange(len(total))
-        found += [(float(total[document]), number, document) for document in best.tolist() if total[document] > 0]
+    """Return the score, the segment and the document of each of the first FIRST hits."""
+    found = [
+        (float(total[document]), number, document)
+        for number, total in enumerate(totals)
+        for document in leading(total, FIRST).tolist()
+    ]
     found.sort(key=lambda each: (-each[0], *each[1:]))
-    return found[:FIRST] if len(found) >= FIRST else []
+    return found[:FIRST]
 
 
 def _is_word(term: str) -> bool:

@@ -10,6 +10,7 @@ from ..model import Place
 from ._collection import Collection
 from ._document import Row
 from ._feedback import feedback
+from ._leading import leading
 from ._plan import Evidence, Plan
 from ._segment import Bools, Floats, Segment
 from ._terms import Postings
@@ -79,19 +80,14 @@ def best(scored: Sequence[tuple[Segment, Floats]], limit: int, after: Place | No
     """Return at most `limit` documents behind `after`, by score downwards and then by name."""
     candidates: list[tuple[float, str, Row]] = []
     for segment, total in scored:
-        eligible = np.flatnonzero((total > 0) & (total <= after.score) if after else total > 0)
-        values = total[eligible]
-        surplus = len(eligible) - limit
+        behind, wanted = total, limit
         if after is not None:
+            behind = total * (total <= after.score)
             # Those that score as the last one seen may all stand before it.
-            surplus -= int(np.count_nonzero(values == np.float32(after.score)))
-        if surplus > 0:
-            threshold = np.partition(values, surplus)[surplus]
-            chosen = values >= threshold
-            eligible, values = eligible[chosen], values[chosen]
-        rows = segment.rows
-        for number, value in zip(eligible.tolist(), values.tolist(), strict=True):
-            row = rows[number]
+            wanted += int(np.count_nonzero(behind == np.float32(after.score)))
+        chosen = leading(behind, wanted)
+        for number, value in zip(chosen.tolist(), total[chosen].tolist(), strict=True):
+            row = segment.rows[number]
             if after is None or (-value, row.name) > (-after.score, after.name):
                 candidates.append((-value, row.name, row))
     candidates.sort(key=lambda candidate: candidate[:2])

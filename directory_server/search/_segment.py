@@ -10,6 +10,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from ._document import NAMED, SATURATION, SHORT_NAME, WEIGHT, Document, Row
+from ._priors import priors
 from ._vocabulary import Longs, Sets, Vocabulary, letters_of
 
 Ints = NDArray[np.int32]
@@ -164,7 +165,6 @@ class Segment:
         impacts: Floats,
     ) -> Segment:
         order = np.argsort(terms, kind="stable")
-        priors = np.fromiter((row.prior for row in rows), np.float32, len(rows))
         terms = terms[order]
         starts = np.searchsorted(terms, np.arange(terms[-1] + 3 if len(terms) else 2, dtype=terms.dtype))
         impacts = impacts[order]
@@ -173,7 +173,7 @@ class Segment:
         holders = holders[order]
         by_document = np.argsort(holders, kind="stable").astype(np.int32)
         bounds = np.searchsorted(holders[by_document], np.arange(len(rows) + 1))
-        return cls(rows, counts, dictionary, priors, starts, named, terms, holders, impacts, by_document, bounds)
+        return cls(rows, counts, dictionary, priors(rows), starts, named, terms, holders, impacts, by_document, bounds)
 
     def __len__(self) -> int:
         return len(self.rows)
