@@ -122,7 +122,7 @@ async def test_explain_tells_what_gave_how_much() -> None:
     assert (rank, name) == ("1", "org.example/sky")
     gave = [float(part.rpartition(" ")[2]) for part in told[-1].strip().split("  ")]
     assert sum(gave) == pytest.approx(float(score), abs=0.01)
-    assert told[-1].strip().startswith("weather ")
+    assert told[-1].strip().startswith("need of weather ")
     assert index.explain(Query("🙂", 5)) == ""
 
 
