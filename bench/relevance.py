@@ -67,7 +67,9 @@ def main() -> None:
     index = our_index()
     began = time.perf_counter()
     analysis = TextAnalysis()
-    embedded.finished(index.apply([Change(seq, "added", e.mcp_id, encode_entry(e), analysis(e)) for seq, e in enumerate(entries, 1)]))
+    embedded.finished(
+        index.apply([Change(seq, "added", e.mcp_id, encode_entry(e), analysis(e)) for seq, e in enumerate(entries, 1)])
+    )
     print(f"{len(index):,} entries, built in {time.perf_counter() - began:.1f} s")
     ours = _asking(index, entries)
     if options.explain is not None:

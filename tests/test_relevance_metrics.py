@@ -173,7 +173,10 @@ def test_hostile_queries_are_the_same_each_time_and_short_enough_to_be_asked() -
 
 def test_copies_are_other_entries() -> None:
     analysis = TextAnalysis()
-    changes = [Change(1, "added", e.mcp_id, encode_entry(e), analysis(e)) for e in named("io.github.a/mail", "io.github.b/post")]
+    changes = [
+        Change(1, "added", e.mcp_id, encode_entry(e), analysis(e))
+        for e in named("io.github.a/mail", "io.github.b/post")
+    ]
     made = list(copies(changes, 5))
     assert made[:2] == changes
     assert len({change.mcp_id for change in made}) == 5

@@ -44,7 +44,9 @@ def an_entry(name: str, description: str = "", **more: Any) -> Entry:
 
 
 def added(*entries: Entry) -> list[Change]:
-    return [Change(seq, "added", entry.mcp_id, encode_entry(entry), analysis(entry)) for seq, entry in enumerate(entries, 1)]
+    return [
+        Change(seq, "added", entry.mcp_id, encode_entry(entry), analysis(entry)) for seq, entry in enumerate(entries, 1)
+    ]
 
 
 def removed(*names: str) -> list[Change]:
