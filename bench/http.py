@@ -29,7 +29,7 @@ from directory_server import embedded, sample
 from directory_server.model import Entry
 from directory_server.wire import decode_entry
 
-from . import _load, _requests, _servers
+from . import _contenders, _load, _requests
 from ._requests import SEARCH, Credentials
 
 MCP = "/api/open/mcp"
@@ -78,22 +78,22 @@ class Bench:
         keys = make_keys(folder, -(-self._count // PER_KEY) * len(doors) * 2)
         print(f"{name}: {len(keys):,} keys of {PER_KEY} requests an hour", flush=True)
         given = iter([Credentials(key) for key in keys for _ in range(PER_KEY)])
-        with _servers.ours(folder, self._server_cpu, stub=stub) as running:
+        with _contenders.ours(folder, self._server_cpu, stub=stub) as running:
             for door, made in doors:
                 for distinct in (True, False):
                     asked = _requests.queries(self._entries, self._count, distinct=distinct)
                     kind = f"{door}, {'distinct' if distinct else 'repeated'}"
                     self._measure(name, kind, running, made(asked, given))
 
-    def peer(self, peer: _servers.Peer) -> None:
+    def peer(self, peer: _contenders.Peer) -> None:
         """Measure another server, through the one door that it has."""
         if self._only not in peer.name:
             return
         if peer.missing:
             print(f"{peer.name}: skipped, {peer.missing}", flush=True)
             return
-        with _servers.serving(peer, self._server_cpu) as running:
-            sessions = [_servers.session(running, peer.path) for _ in range(64 if peer.sessions else 0)]
+        with _contenders.serving(peer, self._server_cpu) as running:
+            sessions = [_contenders.session(running, peer.path) for _ in range(64 if peer.sessions else 0)]
             given = cycle([Credentials(session=each) for each in sessions] or [Credentials()])
             asked = _requests.queries(self._entries, self._count, distinct=True)
             if peer.path == "/mcp":
@@ -102,7 +102,7 @@ class Bench:
             else:
                 self._measure(peer.name, "REST", running, _requests.rest(peer.path, asked, given))
 
-    def _measure(self, name: str, door: str, running: _servers.Running, requests: Sequence[bytes]) -> None:
+    def _measure(self, name: str, door: str, running: _contenders.Running, requests: Sequence[bytes]) -> None:
         settings = _load.Settings(running.port, running.process, WARM, 64, self._seconds, self._client_cpu)
         with tempfile.NamedTemporaryFile() as file:
             _load.save(requests, Path(file.name))
@@ -111,7 +111,7 @@ class Bench:
                 input=json.dumps(asdict(settings)),
                 capture_output=True,
                 text=True,
-                cwd=_servers.PROJECT,
+                cwd=_contenders.PROJECT,
             )
         if done.returncode:
             print(f"{name}, {door}: {done.stderr.strip().splitlines()[-1]}", flush=True)
@@ -186,7 +186,7 @@ def main() -> None:
                 [command, "--data-dir", real, "import", str(options.entries)], check=True, capture_output=True
             )
             bench.ours(Path(real), stub=False)
-    for peer in _servers.peers(options.nginx):
+    for peer in _contenders.peers(options.nginx):
         bench.peer(peer)
     print("\nCPU of each, in times that of ours with the same page behind it:")
     print("\n".join(ratios(bench.rows)))

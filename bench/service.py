@@ -21,8 +21,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ._judged import DATA
+
 SCRIPTS = Path(sys.executable).parent
-DEFAULT = Path(__file__).parent.parent.parent / "shared" / "data" / "entries.jsonl.gz"
 
 
 def main(file: Path) -> None:
@@ -100,4 +101,4 @@ def row(name: str, value: str) -> None:
 
 if __name__ == "__main__":
     os.environ.pop("DIRECTORY_SERVER_CONFIG", None)
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT)
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else DATA / "entries.jsonl.gz")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 
-from attrs import frozen
+from attrs import field, frozen
 
 from .errors import Gone, NotFound
 from .model import Change, Detail, Entry, Outcome, Page, Query
 from .ports import Bus, Index, Store
+
+PAGES = 500
+"""Pages of hits that are kept: those that were asked for last, as long as nothing has changed."""
 
 
 @frozen
@@ -18,10 +22,19 @@ class Directory:
     _store: Store
     _index: Index
     _bus: Bus
+    _pages: OrderedDict[tuple[int, Query], Page] = field(factory=OrderedDict, init=False, repr=False)
 
     async def search(self, query: Query) -> Page:
         """Return the hits for `query`, best first."""
-        return await self._index.search(query)
+        asked = self._index.generation, query
+        page = self._pages.get(asked)
+        if page is None:
+            page = self._pages[asked] = await self._index.search(query)
+            if len(self._pages) > PAGES:
+                self._pages.popitem(last=False)
+        else:
+            self._pages.move_to_end(asked)
+        return page
 
     async def detail(self, mcp_id: str) -> Detail:
         """Return all that is known of the entry `mcp_id`. Raises NotFound."""

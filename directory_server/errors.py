@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from .model import Allowance
+
+_KEY = re.compile(r"mcpd_\w+")
+
+
+def without_keys(text: str) -> str:
+    """Return `text` with every API key in it hidden: what is refused is often repeated, and a key may be in it."""
+    return _KEY.sub("mcpd_…", text)
 
 
 class DirectoryError(Exception):
@@ -14,8 +23,8 @@ class DirectoryError(Exception):
     code = "error"
 
     def __init__(self, message: str, *, code: str | None = None) -> None:
-        super().__init__(message)
-        self.message = message
+        self.message = without_keys(message)
+        super().__init__(self.message)
         if code is not None:
             self.code = code
 

@@ -186,7 +186,10 @@ class DirectoryService(MultiService):
         from .web import addresses, changes, edge, gate, mcp, rest, routes, streams
 
         config, reactor = self._config, self._reactor
-        self._log.info("{files:,} files and connections may be open", files=_raise_file_limit())
+        files = _raise_file_limit()
+        # The rest is for requests, databases and logs.
+        total = min(config.streams.total, files * 3 // 4)
+        self._log.info("{files:,} files may be open, {total:,} of them as streams", files=files, total=total)
         now = embedded.anchored(time.time, time.monotonic)
         offload = _Offload(reactor)
         data = self._data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
@@ -195,7 +198,7 @@ class DirectoryService(MultiService):
         quota = self._quota = embedded.SqliteQuota(data.quota, now)
         bus = embedded.DataVersionBus(data.directory, reactor)
         index = self._index = ImpactIndex(offload)
-        hub = streams.Hub(keys, bus, reactor, Random(), **asdict(config.streams))
+        hub = streams.Hub(keys, bus, reactor, Random(), **{**asdict(config.streams), "total": total})
         directory = Directory(store, index, bus)
         newest = mcp.Newest(directory)
         live = changes.Live(hub, changes.Pages(directory, matching, offload), matching, offload)

@@ -9,7 +9,7 @@ import pytest
 from attrs import define, field
 
 from directory_server import embedded
-from directory_server.directory import Directory
+from directory_server.directory import PAGES, Directory
 from directory_server.errors import Gone, NotFound, Unavailable
 from directory_server.model import Entry, Hit, Outcome, Page, Place, Query
 from directory_server.ports import Bus, Index, Store
@@ -28,6 +28,7 @@ class World:
     published: list[tuple[str, Sequence[Entry]]] = field(factory=list)
     queries: list[Query] = field(factory=list)
     announced: int = 0
+    generation: int = 1
     log: range = range(1, 1)
 
     @property
@@ -55,6 +56,41 @@ class World:
 
     def announce(self) -> None:
         self.announced += 1
+
+
+def test_a_page_is_kept_until_something_changes() -> None:
+    world = World(page=Page((Hit("1", "mail", "Reads.", ""),)))
+    directory = world.directory
+    first = embedded.finished(directory.search(Query("mail")))
+    assert embedded.finished(directory.search(Query("mail"))) is first
+    embedded.finished(directory.search(Query("mail", 5)))
+    world.generation += 1
+    embedded.finished(directory.search(Query("mail")))
+    assert world.queries == [Query("mail"), Query("mail", 5), Query("mail")]
+
+
+def test_as_many_pages_are_kept_as_were_asked_for_last() -> None:
+    world = World()
+    directory = world.directory
+    for number in (*range(PAGES), 0, PAGES, 0, 1):
+        embedded.finished(directory.search(Query(str(number))))
+    assert [query.keywords for query in world.queries] == [*map(str, range(PAGES + 1)), "1"]
+
+
+def test_a_page_takes_each_form_once() -> None:
+    made = []
+
+    def shout(page: Page) -> str:
+        made.append(page)
+        return "MAIL"
+
+    page = Page((Hit("1", "mail", "Reads.", ""),))
+    assert [page.form(shout), page.form(shout), page.form(len_of)] == ["MAIL", "MAIL", 1]
+    assert made == [page]
+
+
+def len_of(page: Page) -> int:
+    return len(page.hits)
 
 
 def test_a_search_is_the_index_s() -> None:

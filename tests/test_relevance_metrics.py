@@ -9,10 +9,13 @@ from random import Random
 import pytest
 
 from bench._baselines import any_trigram, any_word, baselines, fusion
+from bench._copies import copies
+from bench._hostile import LENGTH, hostile
 from bench._known import FORMS, KnownItem, known_items, misspelt
 from bench._metrics import interval, mean, ndcg, recall, recall_bound, reciprocal_rank
 from bench._runs import comparison, load, save
-from directory_server.model import Entry
+from directory_server.model import Change, Entry
+from directory_server.search import TextAnalysis
 
 GRADES = {"best": 3, "good": 2, "related": 1}
 
@@ -157,3 +160,19 @@ def distance(one: str, other: str) -> int:
                 least = min(least, rows[i - 2][j - 2] + 1)
             rows[i].append(least)
     return rows[-1][-1]
+
+
+def test_hostile_queries_are_the_same_each_time_and_short_enough_to_be_asked() -> None:
+    entries = named("io.github.a/mail", "io.github.b/post")
+    made = list(hostile(entries))
+    assert made == list(hostile(entries))
+    assert all(0 < len(query) <= LENGTH for _, query in made if query)
+    assert len({name for name, _ in made}) == len(made)
+
+
+def test_copies_are_other_entries() -> None:
+    analysis = TextAnalysis()
+    changes = [Change(1, "added", e.mcp_id, e, analysis(e)) for e in named("io.github.a/mail", "io.github.b/post")]
+    made = list(copies(changes, 5))
+    assert made[:2] == changes
+    assert len({change.mcp_id for change in made}) == 5

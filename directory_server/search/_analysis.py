@@ -101,8 +101,8 @@ def is_unsegmented(token: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def stem(token: str) -> str:
-    """Return the term for a token: without its English ending (Porter, Snowball 2001)."""
-    if not token.isascii():
+    """Return the term for a token: without its English ending (Porter, Snowball 2001). What is no word stays."""
+    if not (token.isascii() and token.isalnum()):
         return token
     stemmed: str = _stemmers.english.stemWord(token)
     return stemmed

@@ -26,8 +26,8 @@ WEIGHT = np.dtype("<f2")
 """How the weight of a word is kept."""
 
 FULL_NAME, SHORT_NAME, BARE_NAME, SPELT, FACET = "\0full:", "\0short:", "\0bare:", "\0spelt:", "\0"
-"""What marks a term that is no word: a whole name, with its owner or without, or without COMMON_PARTS; a name or
-title to the letter; a filter."""
+"""What marks a term that is no word: a whole name, with its owner or without, or without COMMON_PARTS; a name to
+the letter; a filter."""
 
 NAMESAKE = 4
 """Letters of a product's name from which an owner's name that holds it is no accident."""
@@ -118,7 +118,7 @@ def document(entry: Entry) -> Document:
         FULL_NAME + key(words(entry.name, humps=True)),
         FULL_NAME + key((*of_owner, *of_short)),
         facet("official", "true" if entry.official else "false"),
-        *(SPELT + phrase(name) for name in (entry.name, short, title) if name),
+        *(SPELT + phrase(name) for name in (entry.name, short) if name),
         *(SHORT_NAME + key(name) for name in (of_short, of_title) if name),
         *(BARE_NAME + bare for name in (of_short, of_title) if (bare := key(name, without=COMMON_PARTS))),
         *(facet("tag", label) for label in labels),

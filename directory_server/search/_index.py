@@ -10,12 +10,14 @@ from attrs import evolve, field, frozen
 
 from ..model import Change, Page, Place, Query
 from ..ports import Offload
+from ._collection import Collection
+from ._explain import explained
 from ._lexicon import Lexicon
 from ._packed import unpack
+from ._plan import plan
 from ._query import read
-from ._ranking import best, plan, scores
+from ._ranking import best, scores
 from ._segment import Bools, Segment
-from ._terms import Collection
 from ._thesaurus import thesaurus
 from ._vocabulary import Vocabulary
 
@@ -65,6 +67,7 @@ class ImpactIndex:
         self._offload = offload
         self._fold = fold
         self._vocabulary = Vocabulary()
+        self._thesaurus = thesaurus()
         nothing = _Part.whole(Segment.of([], self._vocabulary))
         self._snapshot = _Snapshot(nothing, nothing, Lexicon(), 0)
         self._writing = Lock()
@@ -81,15 +84,24 @@ class ImpactIndex:
             await self._offload(self._write, changes)
 
     async def search(self, query: Query) -> Page:
-        snapshot = self._snapshot
-        parts = (snapshot.base, snapshot.delta)
-        segments = [part.segment for part in parts]
-        wanted = plan(read(query.keywords), Collection(self._vocabulary, segments, snapshot.lexicon, thesaurus()))
-        scored = [(part.segment, scores(wanted, part.segment) * part.live) for part in parts]
-        ranked = best(scored, query.limit + 1, query.after)
+        among, living = self._among(self._snapshot)
+        totals = scores(plan(read(query.keywords), among), among, living)
+        ranked = best(list(zip(among.segments, totals, strict=True)), query.limit + 1, query.after)
         shown = ranked[: query.limit]
         last = Place(shown[-1][0], shown[-1][1].name) if len(ranked) > query.limit else None
         return Page(tuple(row.hit for _, row in shown), last)
+
+    def explain(self, query: Query) -> str:
+        """Return why the hits for `query` rank where they do, for people to read."""
+        among, living = self._among(self._snapshot)
+        wanted = plan(read(query.keywords), among)
+        return "\n".join(explained(wanted, among, living, query.limit, query.after))
+
+    def _among(self, snapshot: _Snapshot) -> tuple[Collection, Sequence[Bools]]:
+        """Return what is searched, and which documents of each segment of it live."""
+        parts = [part for part in (snapshot.base, snapshot.delta) if len(part.segment)]
+        among = Collection(self._vocabulary, [part.segment for part in parts], snapshot.lexicon, self._thesaurus)
+        return among, [part.live for part in parts]
 
     def _write(self, changes: Sequence[Change]) -> None:
         # The thread makes the swap: left to the caller, one cancelled at its `await` would lose it.

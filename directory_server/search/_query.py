@@ -7,11 +7,17 @@ from collections.abc import Sequence
 
 from attrs import field, frozen
 
-from ._analysis import Word, stem, tokens, words
+from ._analysis import Word, fold, stem, tokens, words
 from ._document import facet, phrase
 
 MAX_TOKENS = 32
 """Tokens of one query; what is typed behind them is not searched."""
+
+MAX_TEXT = 512
+"""Characters that a query may become where one character stands for many (U+FDFA for 18); the rest is cut."""
+
+MAX_PHRASES = 3
+"""Exact phrases of one query; the words of more are searched, but may stand anywhere."""
 
 FILTERS = ("tag", "transport", "package", "official")
 """What may stand before a colon; anything else there is plain text."""
@@ -46,18 +52,21 @@ class Typed:
 
 def read(keywords: str) -> Typed:
     """Return the parts of what was typed. Nothing typed is an error: what is not a filter is words."""
-    required, phrases, excluded = [], [], []
+    required: list[str] = []
+    phrases: list[str] = []
+    excluded: list[str] = []
     for piece in _PIECE.finditer(keywords):
         if piece["excluded"]:
             excluded += [stem(token) for token in tokens(piece["excluded"])[:1]]
         elif piece["filter"]:
             required.append(facet(piece["filter"].lower(), piece["value"].strip('"')))
-        elif exact := phrase(piece["phrase"]):
+        elif (exact := phrase(piece["phrase"])) and len(phrases) < MAX_PHRASES:
             phrases.append(exact)
     # A phrase is ranked by its words, too.
-    text = _PIECE.sub(lambda piece: f" {piece['phrase'] or ''} ", keywords)
+    text = fold(_PIECE.sub(lambda piece: f" {piece['phrase'] or ''} ", keywords))[:MAX_TEXT]
     typed = _first(words(text, humps=True))
-    ends = bool(typed) and (text.rstrip() != text or not text[-1:].isalnum())
+    # What joins the parts of a name leaves it open.
+    ends = bool(typed) and not (text[-1:].isalnum() or (text[-1:] in "-_./" and text[-2:-1].isalnum()))
     return Typed(typed, ends, required, phrases, excluded, text)
 
 

@@ -2,98 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
-from attrs import frozen
 
 from ..model import Place
-from ._analysis import COMMON_PARTS, key
-from ._document import BARE_NAME, FULL_NAME, SHORT_NAME, SPELT, Row, phrase
-from ._query import Typed
+from ._collection import Collection
+from ._document import Row
+from ._feedback import feedback
+from ._leading import leading
+from ._plan import Evidence, Plan
 from ._segment import Bools, Floats, Segment
-from ._terms import Collection, Group, completions, groups
-
-CALLED_SO = {FULL_NAME: 3.0, SHORT_NAME: 1.2, BARE_NAME: 0.6, SPELT: 0.6}
-"""What an entry scores for being called what was typed, as a share of what all words together are worth."""
-
-BEGINS_SO = 0.4
-"""What its name scores that begins with what was typed, as such a share."""
-
-BEGINNING = 2
-"""Letters from which what was typed may be the beginning of a name."""
+from ._terms import Postings
 
 PRIOR = 1.0
-"""What its prior scores, as such a share."""
+"""What its prior scores, as a share of what all words that were typed are worth."""
+
+Note = Callable[[str, Sequence[Postings]], None]
+"""Is told of each piece of evidence what it is and what it scores, in the documents of each segment."""
 
 
-@frozen
-class Plan:
-    """How documents are scored for one query."""
+def scores(plan: Plan, among: Collection, living: Sequence[Bools], note: Note | None = None) -> list[Floats]:
+    """Return for each segment the score of each of its documents; 0 for those that are not found, or not `living`."""
+    totals = [np.zeros(len(segment), np.float32) for segment in among.segments]
 
-    groups: Sequence[Group]
-    names: Sequence[tuple[int, float]]
-    worth: float
-    required: Sequence[int | None]
-    excluded: Sequence[int]
-    phrases: Sequence[str]
-    everything: bool
+    def add(evidence: Evidence) -> list[Postings]:
+        found = evidence.found(among.segments)
+        for total, (holders, values) in zip(totals, found, strict=True):
+            total[holders] += values
+        if note:
+            note(evidence.typed, found)
+        return found
 
-
-def plan(typed: Typed, among: Collection) -> Plan:
-    """Return how to score documents for what was typed."""
-    found = groups(typed, among)
-    worth = max(sum(group.rarity for group in found if group.literal), 1.0)
-    find = among.vocabulary.find
-    called = {
-        FULL_NAME: key(typed.words),
-        SHORT_NAME: key(typed.words),
-        BARE_NAME: key(typed.words, without=COMMON_PARTS),
-        SPELT: phrase(typed.text),
-    }
-    names = [(kind + name, CALLED_SO[kind]) for kind, name in called.items() if name]
-    names += [(name, BEGINS_SO) for name in _begun(typed, among)]
-    return Plan(
-        found,
-        [(term, worth * share) for name, share in names if (term := find(name)) is not None],
-        worth,
-        [find(term) for term in typed.required],
-        [term for word in typed.excluded if (term := find(word)) is not None],
-        typed.phrases,
-        everything=typed.filters and not typed.words,
-    )
+    for each in plan.evidence:
+        add(each)
+    names = [add(each) for each in plan.names]
+    settled = _settled(totals, plan, among, living)
+    if plan.open and (like := feedback(settled, among, names)):
+        add(like)
+        settled = _settled(totals, plan, among, living)
+    return settled
 
 
-def _begun(typed: Typed, among: Collection) -> list[str]:
-    beginning = key(typed.words)
-    if typed.ends or len(beginning) < BEGINNING:
-        return []
-    return list(completions(SHORT_NAME + beginning, among))
-
-
-def scores(plan: Plan, segment: Segment) -> Floats:
-    """Return the score of each document of a segment; 0 for those that are not found."""
-    total = np.zeros(len(segment), np.float32)
-    for group in plan.groups:
-        if len(group.terms) == 1:
-            ((term, weight),) = group.terms.items()
-            holders, impacts = segment.postings(term)
-            total[holders] += np.float32(group.rarity * weight) * impacts
-            continue
-        best = np.zeros(len(segment), np.float32)
-        for term, weight in group.terms.items():
-            holders, impacts = segment.postings(term)
-            best[holders] = np.maximum(best[holders], np.float32(weight) * impacts)
-        total += np.float32(group.rarity) * best
-    for term, worth in plan.names:
-        total[segment.postings(term)[0]] += np.float32(worth)
-    found = total > 0 if not plan.everything else np.ones(len(segment), bool)
-    total += np.float32(PRIOR * plan.worth) * segment.priors
-    if plan.everything:
-        # A score tells that something is found, so it must not be 0.
-        total += np.float32(1)
-    total[~(found & _let_pass(plan, segment, found))] = 0
-    return total
+def _settled(totals: Sequence[Floats], plan: Plan, among: Collection, living: Sequence[Bools]) -> list[Floats]:
+    """Return `totals` with the priors of what is found, and 0 for what is not."""
+    settled = []
+    for total, segment, alive in zip(totals, among.segments, living, strict=True):
+        # A score tells that something is found, so where there are only filters it must not be 0.
+        score = total + np.float32(1) if plan.everything else total
+        found = (score > 0) & alive
+        if plan.filters:
+            found &= _let_pass(plan, segment, found)
+        settled.append((score + np.float32(PRIOR * plan.worth) * segment.priors) * found)
+    return settled
 
 
 def _let_pass(plan: Plan, segment: Segment, found: Bools) -> Bools:
@@ -107,9 +68,11 @@ def _let_pass(plan: Plan, segment: Segment, found: Bools) -> Bools:
     for term in plan.excluded:
         passing[segment.postings(term)[0]] = False
     if plan.phrases:
-        for number in np.flatnonzero(passing & found).tolist():
-            text = segment.rows[number].phrases
-            passing[number] = all(phrase in text for phrase in plan.phrases)
+        numbers = np.flatnonzero(passing & found).tolist()
+        for phrase in plan.phrases:
+            numbers = [number for number in numbers if phrase in segment.rows[number].phrases]
+        passing = np.zeros(len(segment), bool)
+        passing[numbers] = True
     return passing
 
 
@@ -117,19 +80,14 @@ def best(scored: Sequence[tuple[Segment, Floats]], limit: int, after: Place | No
     """Return at most `limit` documents behind `after`, by score downwards and then by name."""
     candidates: list[tuple[float, str, Row]] = []
     for segment, total in scored:
-        eligible = np.flatnonzero((total > 0) & (total <= after.score)) if after else np.flatnonzero(total)
-        values = total[eligible]
-        surplus = len(eligible) - limit
+        behind, wanted = total, limit
         if after is not None:
+            behind = total * (total <= after.score)
             # Those that score as the last one seen may all stand before it.
-            surplus -= int(np.count_nonzero(values == np.float32(after.score)))
-        if surplus > 0:
-            threshold = np.partition(values, surplus)[surplus]
-            chosen = values >= threshold
-            eligible, values = eligible[chosen], values[chosen]
-        rows = segment.rows
-        for number, value in zip(eligible.tolist(), values.tolist(), strict=True):
-            row = rows[number]
+            wanted += int(np.count_nonzero(behind == np.float32(after.score)))
+        chosen = leading(behind, wanted)
+        for number, value in zip(chosen.tolist(), total[chosen].tolist(), strict=True):
+            row = segment.rows[number]
             if after is None or (-value, row.name) > (-after.score, after.name):
                 candidates.append((-value, row.name, row))
     candidates.sort(key=lambda candidate: candidate[:2])

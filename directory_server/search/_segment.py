@@ -10,11 +10,13 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from ._document import NAMED, SATURATION, SHORT_NAME, WEIGHT, Document, Row
-from ._vocabulary import Longs, Sets, Vocabulary, letters
+from ._priors import priors
+from ._vocabulary import Longs, Sets, Vocabulary, letters_of
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
 
 MISSPELT = range(3, 25)
 """Letters of a word that may have been misspelt."""
@@ -25,8 +27,9 @@ class Dictionary:
     """The words that documents hold as they are written, in order, and how many documents hold each."""
 
     words: Sequence[str]
+    terms: Longs
     counts: Ints
-    lengths: Ints
+    lengths: Bytes
     letters: Sets
 
     @classmethod
@@ -35,27 +38,52 @@ class Dictionary:
         known = vocabulary.words
         numbers = np.array(sorted(np.flatnonzero(counts).tolist(), key=known.__getitem__), np.int64)
         words = [known[number] for number in numbers.tolist()]
-        lengths = np.fromiter(map(len, words), np.int32, len(words))
-        return cls(words, counts[numbers], lengths, vocabulary.letters_of(numbers))
+        lengths = np.minimum(np.fromiter(map(len, words), np.int64, len(words)), 255).astype(np.uint8)
+        return cls(words, vocabulary.terms_of(numbers), counts[numbers], lengths, vocabulary.letters_of(numbers))
 
-    def begun(self, prefix: str) -> tuple[Sequence[str], Ints]:
-        """Return the words that begin with `prefix`, and how many documents hold each."""
-        span = slice(bisect_left(self.words, prefix), bisect_left(self.words, prefix + "\U0010ffff"))
-        return self.words[span], self.counts[span]
+    def begun(self, prefix: str) -> slice:
+        """Return the places of the words that `prefix` begins, without that of itself."""
+        start = bisect_left(self.words, prefix)
+        end = bisect_left(self.words, prefix + "\U0010ffff", start)
+        return slice(start + (start < end and self.words[start] == prefix), end)
 
-    def like(self, word: str, edits: int) -> list[tuple[str, int]]:
-        """Return the words that may be within `edits` of `word`, and how many documents hold each; some are not."""
-        near = (np.abs(self.lengths - len(word)) <= edits) & (self.lengths >= MISSPELT.start)
-        near &= np.bitwise_count(self.letters ^ letters([word])) <= 2 * edits
-        return [(self.words[i], int(self.counts[i])) for i in np.flatnonzero(near).tolist()]
+    def like(self, word: str, edits: int, kind: str = "") -> Sequence[int]:
+        """Return the places of words that may be within `edits` of `word`, all beginning with `kind`; some are not.
+
+        Those more than one edit away begin with the same letter, as nearly all misspelt words do.
+        """
+        places = self._like(kind, word, kind, 1)
+        if edits > 1:
+            places = np.union1d(places, self._like(kind, word, kind + word[0], edits))
+        found: list[int] = places.tolist()
+        return found
+
+    def _like(self, kind: str, word: str, beginning: str, edits: int) -> Longs:
+        span = self.begun(beginning) if beginning else slice(0, len(self.words))
+        shortest, longest = max(len(word) - edits, MISSPELT.start) + len(kind), len(word) + edits + len(kind)
+        # What is shorter wraps round and becomes too long.
+        fitting = np.flatnonzero(self.lengths[span] - np.uint8(shortest) <= np.uint8(longest - shortest)) + span.start
+        near = np.bitwise_count(self.letters[fitting] ^ letters_of(kind + word)) <= 2 * edits
+        found: Longs = fitting[near]
+        return found
+
+    def alike(self, word: str, count: int) -> Sequence[int]:
+        """Return the places of the `count` words that have most of their letters in common with `word`."""
+        bits = letters_of(word)
+        shared = np.bitwise_count(self.letters & bits) / np.maximum(np.bitwise_count(self.letters | bits), 1)
+        places = np.argpartition(-shared, count)[:count] if count < len(shared) else np.arange(len(shared))
+        found: list[int] = places.tolist()
+        return found
 
 
 @frozen(eq=False)
 class Segment:
     """Documents by number, and the postings: for each term, in order, those that have it and with what impact.
 
-    `starts` says for each term where its postings begin, and at the end where the last ones end; `counts` has, by the
-    numbers of words, how many documents hold each as it is written.
+    `starts` says for each term where its postings begin, and twice at the end where the last ones end, as if there were
+    a term without any; `named` says in how many documents a term stands in the name. `order` has the places of the
+    postings by document, and `bounds` where those of each document begin and end. `counts` has, by the numbers of
+    words, how many documents hold each as it is written.
     """
 
     rows: Sequence[Row]
@@ -63,9 +91,12 @@ class Segment:
     dictionary: Dictionary
     priors: Floats
     starts: Longs
+    named: Longs
     terms: Ints
     holders: Ints
     impacts: Floats
+    order: Ints
+    bounds: Longs
 
     @classmethod
     def of(cls, documents: Sequence[Document], vocabulary: Vocabulary) -> Segment:
@@ -134,24 +165,51 @@ class Segment:
         impacts: Floats,
     ) -> Segment:
         order = np.argsort(terms, kind="stable")
-        priors = np.fromiter((row.prior for row in rows), np.float32, len(rows))
         terms = terms[order]
-        starts = np.searchsorted(terms, np.arange(terms[-1] + 2 if len(terms) else 0, dtype=terms.dtype))
-        return cls(rows, counts, dictionary, priors, starts, terms, holders[order], impacts[order])
+        starts = np.searchsorted(terms, np.arange(terms[-1] + 3 if len(terms) else 2, dtype=terms.dtype))
+        impacts = impacts[order]
+        # Of words, only what stands in the name has an impact above 1.
+        named = np.bincount(terms[impacts > 1], minlength=len(starts) - 1)
+        holders = holders[order]
+        by_document = np.argsort(holders, kind="stable").astype(np.int32)
+        bounds = np.searchsorted(holders[by_document], np.arange(len(rows) + 1))
+        return cls(rows, counts, dictionary, priors(rows), starts, named, terms, holders, impacts, by_document, bounds)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def postings(self, term: int) -> tuple[Ints, Floats]:
         """Return the documents that have a term, and its impact in each."""
-        span = self._span(term)
+        term = min(term, len(self.starts) - 2)
+        span = slice(self.starts[term], self.starts[term + 1])
         return self.holders[span], self.impacts[span]
 
-    def frequency(self, term: int) -> int:
-        """Return the number of documents that have a term."""
-        span = self._span(term)
-        return int(span.stop - span.start)
+    def all_postings(self, terms: Longs) -> tuple[Ints, Floats, Longs]:
+        """Return the postings of `terms`, one after the other, and how many each has."""
+        starts, counts = self._spans(terms)
+        # A posting is as far behind the first one of its term in the segment as it is here.
+        places = np.arange(int(counts.sum())) + np.repeat(starts - np.cumsum(counts) + counts, counts)
+        return self.holders[places], self.impacts[places], counts
 
-    def _span(self, term: int) -> slice:
-        # A term that is younger than the segment has no postings in it.
-        return slice(self.starts[term], self.starts[term + 1]) if term + 1 < len(self.starts) else slice(0, 0)
+    def contents(self, document: int) -> tuple[Ints, Floats]:
+        """Return the terms that a document has, and the impact of each in it."""
+        places = self.order[self.bounds[document] : self.bounds[document + 1]]
+        return self.terms[places], self.impacts[places]
+
+    def frequencies(self, terms: Longs) -> Longs:
+        """Return the number of documents that have each of `terms`."""
+        return self._spans(terms)[1]
+
+    def namings(self, terms: Longs) -> Longs:
+        """Return the number of documents that have each of `terms` in their name."""
+        counts: Longs = self.named[self._known(terms)]
+        return counts
+
+    def _spans(self, terms: Longs) -> tuple[Longs, Longs]:
+        known = self._known(terms)
+        starts = self.starts[known]
+        return starts, self.starts[known + 1] - starts
+
+    def _known(self, terms: Longs) -> Longs:
+        # A term that is younger than the segment has no postings in it, as the one behind the last has none.
+        return np.minimum(terms, len(self.starts) - 2)

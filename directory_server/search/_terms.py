@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from math import log
 
 import numpy as np
-from attrs import evolve, frozen
-from rapidfuzz.distance import OSA, JaroWinkler
+from attrs import frozen
 
 from ._analysis import COMMON_PARTS, stem
-from ._lexicon import Lexicon
+from ._collection import Collection
 from ._pinyin import pinyin
 from ._query import Typed
-from ._segment import MISSPELT, Segment
-from ._thesaurus import Concept, Thesaurus
-from ._vocabulary import Vocabulary
+from ._segment import MISSPELT, Floats, Ints, Segment
+from ._spelling import alike, completions, corrections
 
 RARE = 4
 """Documents below which a word may be a misspelling of another."""
@@ -27,20 +24,14 @@ FRAGMENT = 10
 COMPLETED, COMPLETED_TOO = 0.8, 0.35
 """What a word weighs that the last one begins: where that is no word itself, and where it is."""
 
-CORRECTED = {1: 0.8, 2: 0.65}
-"""What a word weighs that is one or two edits away, before it is seen how like it looks."""
+MAX_CORRECTED = 4
+"""Words of one query that are corrected; who types more of them that nobody knows does not misspell."""
 
 JOINED = 0.7
 """What two words weigh that are written as one."""
 
 MEANT = 0.5
 """What a word weighs that stands for another in another language or way of speaking."""
-
-MEANT_SO = 0.7
-"""What a term weighs that servers use for what people speak of."""
-
-MAX_COMPLETIONS = 256
-"""Words that may complete another, those first that most documents hold."""
 
 _FUNCTION_WORDS = """
 a about am an and any are as at be best by can could do does find for from get good has have help how i if im in
@@ -56,59 +47,65 @@ STOP_WORDS = COMMON_PARTS | frozenset(_FUNCTION_WORDS.split())
 """What tells nothing while other words do."""
 
 
+Postings = tuple[Ints, Floats]
+"""Documents of a segment, and a score for each."""
+
+
 @frozen
 class Group:
     """Terms of which any may stand for one thing that was typed, each with its weight, and how rare they are.
 
-    `literal` tells whether they are words that were typed, or what those speak of.
+    Where they go `together` a document must have all of them.
     """
 
     typed: str
     terms: Mapping[int, float]
     rarity: float
-    literal: bool = True
+    together: bool = False
+
+    def found(self, segments: Sequence[Segment]) -> list[Postings]:
+        """Return for each of `segments` the documents that the group finds, and what it scores in each."""
+        return [self._postings(segment) for segment in segments]
+
+    def _postings(self, segment: Segment) -> Postings:
+        if len(self.terms) == 1:
+            ((term, weight),) = self.terms.items()
+            holders, impacts = segment.postings(term)
+            return holders, np.float32(self.rarity * weight) * impacts
+        terms = np.fromiter(self.terms, np.int64, len(self.terms))
+        weights = np.fromiter(self.terms.values(), np.float32, len(terms)) * np.float32(self.rarity)
+        holders, impacts, counts = segment.all_postings(terms)
+        scores = np.repeat(weights, counts) * impacts
+        if self.together:
+            return _of_all(holders, scores, len(terms))
+        best = np.zeros(len(segment), np.float32)
+        np.maximum.at(best, holders, scores)
+        holders = np.flatnonzero(best > 0).astype(np.int32)
+        return holders, best[holders]
 
 
-@frozen
-class Collection:
-    """What the terms of a query are looked up in."""
-
-    vocabulary: Vocabulary
-    segments: Sequence[Segment]
-    lexicon: Lexicon
-    thesaurus: Thesaurus
-
-    @property
-    def size(self) -> int:
-        return sum(map(len, self.segments))
-
-    def frequency(self, term: int) -> int:
-        """Return the number of documents that have a term."""
-        return sum(segment.frequency(term) for segment in self.segments)
-
-    def rarity(self, frequency: float, size: int) -> float:
-        """Return how telling it is to have what `frequency` of `size` documents have (idf of BM25)."""
-        frequency = min(frequency, size)
-        return log(1 + (size - frequency + 0.5) / (frequency + 0.5))
+def _of_all(holders: Ints, scores: Floats, terms: int) -> Postings:
+    """Return those that are among `holders` as often as there are `terms`, and the least score of each."""
+    order = np.argsort(holders, kind="stable")
+    holders, scores = holders[order], scores[order]
+    first = np.flatnonzero(holders[: len(holders) - terms + 1] == holders[terms - 1 :])
+    least = np.min([scores[first + n] for n in range(terms)], axis=0) if len(first) else scores[:0]
+    return holders[first], least
 
 
 def groups(typed: Typed, among: Collection) -> list[Group]:
     """Return a group for each thing that was typed, those without a term left out."""
-    meant = among.thesaurus.meant(typed.words)
-    found = [
-        *_spaced(typed, among),
-        *_joined(typed, among),
-        *_unsegmented(typed, among),
-        *(_concept(concept, among) for concept in meant),
-    ]
+    found = [*_spaced(typed, among), *_joined(typed, among), *_unsegmented(typed, among)]
     return [group for group in found if group is not None]
 
 
-def _concept(concept: Concept, among: Collection) -> Group | None:
-    weights: dict[int, float] = {}
-    _add(weights, among, dict.fromkeys(concept.terms, MEANT_SO))
-    group = _group(concept.name, weights, among)
-    return group and evolve(group, literal=False)
+def relaxed(typed: Typed, among: Collection) -> list[Group]:
+    """Return the groups of what looks most like what was typed, where nothing else is found."""
+    parts = dict.fromkeys(part for word in typed.words if word.spaced for part in word.parts)
+    characters = dict.fromkeys(character for word in typed.words if not word.spaced for character in word.parts[0])
+    found = [_group(part, alike(part, among), among) for part in [*parts][:MAX_CORRECTED]]
+    found += [_group(each, dict.fromkeys(completions(each, among), COMPLETED), among) for each in characters]
+    return [group for group in found if group is not None]
 
 
 def _spaced(typed: Typed, among: Collection) -> Iterator[Group | None]:
@@ -117,11 +114,17 @@ def _spaced(typed: Typed, among: Collection) -> Iterator[Group | None]:
     if not telling and all(word.spaced for word in typed.words):
         telling = parts
     last = parts[-1] if parts and typed.words[-1].spaced and not typed.ends else None
+    corrected = 0
     for part in {stem(part): part for part in telling}.values():
-        yield _word(part, among, unfinished=part == last)
+        weights, correct = _known(part, among, unfinished=part == last)
+        if correct is not None and corrected < MAX_CORRECTED:
+            corrected += 1
+            _strengthen(weights, corrections(part, among, correct))
+        yield _group(part, weights, among)
 
 
-def _word(part: str, among: Collection, *, unfinished: bool) -> Group | None:
+def _known(part: str, among: Collection, *, unfinished: bool) -> tuple[dict[int, float], int | None]:
+    """Return the terms that a word is or begins, and for one that may be misspelt how many documents hold it."""
     own = among.vocabulary.find(stem(part))
     frequency = among.frequency(own) if own is not None else 0
     weights: dict[int, float] = {own: 1.0} if own is not None and frequency else {}
@@ -129,42 +132,12 @@ def _word(part: str, among: Collection, *, unfinished: bool) -> Group | None:
     begun = sum(longer.values())
     if frequency < RARE or begun > FRAGMENT * frequency:
         most = max(longer.values(), default=1)
-        _add(weights, among, {word: COMPLETED * (0.7 + 0.3 * count / most) for word, count in longer.items()})
+        _strengthen(weights, {term: COMPLETED * (0.7 + 0.3 * count / most) for term, count in longer.items()})
     elif len(part) > MISSPELT.start:
-        _add(weights, among, dict.fromkeys(longer, COMPLETED_TOO))
+        _strengthen(weights, dict.fromkeys(longer, COMPLETED_TOO))
     if frequency < RARE and begun < RARE and len(part) > MISSPELT.start and part.isascii():
-        _add(weights, among, _corrections(part, among, frequency))
-    return _group(part, weights, among)
-
-
-def completions(prefix: str, among: Collection) -> dict[str, int]:
-    """Return the words that `prefix` begins, and how many documents hold each."""
-    counted: dict[str, int] = {}
-    for segment in among.segments:
-        begun, counts = segment.dictionary.begun(prefix)
-        for number in np.argsort(-counts, kind="stable")[:MAX_COMPLETIONS].tolist():
-            if begun[number] != prefix:
-                counted[begun[number]] = counted.get(begun[number], 0) + int(counts[number])
-    return counted
-
-
-def _corrections(part: str, among: Collection, frequency: int) -> dict[str, float]:
-    edits = 1 if len(part) < 5 else 2
-    near: dict[str, int] = {}
-    counted: dict[str, int] = {}
-    for segment in among.segments:
-        for word, count in segment.dictionary.like(part, edits):
-            distance = near.get(word) or OSA.distance(part, word, score_cutoff=edits)
-            if 0 < distance <= edits and (distance == 1 or word[0] == part[0]):
-                near[word] = distance
-                counted[word] = counted.get(word, 0) + count
-    if any(distance == 1 and counted[word] > 1 for word, distance in near.items()):
-        near = {word: distance for word, distance in near.items() if distance == 1}
-    return {
-        word: CORRECTED[distance] * JaroWinkler.similarity(part, word) ** 4
-        for word, distance in near.items()
-        if counted[word] > frequency
-    }
+        return weights, frequency
+    return weights, None
 
 
 def _joined(typed: Typed, among: Collection) -> Iterator[Group | None]:
@@ -176,20 +149,18 @@ def _joined(typed: Typed, among: Collection) -> Iterator[Group | None]:
 
 
 def _unsegmented(typed: Typed, among: Collection) -> Iterator[Group | None]:
-    for word in typed.words:
-        if word.spaced:
-            continue
-        for token in word.tokens:
-            weights: dict[int, float] = {}
-            _add(weights, among, {token: 1.0})
-            if len(token) == 1:
-                _add(weights, among, dict.fromkeys(completions(token, among), COMPLETED))
-            _add(weights, among, {term: MEANT * weight for term, weight in among.lexicon.meanings(token).items()})
-            yield _group(token, weights, among, size=among.lexicon.size)
-        for romanised in _romanised(word.parts[0]):
-            weights = {}
-            _add(weights, among, {romanised: 1.0})
-            yield _group(romanised, weights, among)
+    unsegmented = [word for word in typed.words if not word.spaced]
+    for token in dict.fromkeys(token for word in unsegmented for token in word.tokens):
+        weights: dict[int, float] = {}
+        _add(weights, among, {token: 1.0})
+        if len(token) == 1:
+            _strengthen(weights, dict.fromkeys(completions(token, among), COMPLETED))
+        _add(weights, among, {term: MEANT * weight for term, weight in among.lexicon.meanings(token).items()})
+        yield _group(token, weights, among, size=among.lexicon.size)
+    for romanised in dict.fromkeys(name for word in unsegmented for name in _romanised(word.parts[0])):
+        weights = {}
+        _add(weights, among, {romanised: 1.0})
+        yield _group(romanised, weights, among)
 
 
 def _romanised(run: str) -> list[str]:
@@ -200,17 +171,22 @@ def _romanised(run: str) -> list[str]:
 
 
 def _add(weights: dict[int, float], among: Collection, words: Mapping[str, float]) -> None:
-    for word, weight in words.items():
-        term = among.vocabulary.find(stem(word))
-        if term is not None and weight > weights.get(term, 0):
+    found = ((among.vocabulary.find(stem(word)), weight) for word, weight in words.items())
+    _strengthen(weights, {term: weight for term, weight in found if term is not None})
+
+
+def _strengthen(weights: dict[int, float], others: Mapping[int, float]) -> None:
+    for term, weight in others.items():
+        if weight > weights.get(term, 0.0):
             weights[term] = weight
 
 
-def _group(typed: str, weights: dict[int, float], among: Collection, size: int | None = None) -> Group | None:
-    present = {term: count for term in weights if (count := among.frequency(term))}
+def _group(typed: str, weights: Mapping[int, float], among: Collection, size: int | None = None) -> Group | None:
+    counts = among.frequencies(weights)
+    present = {term: count for term, count in zip(weights, counts, strict=True) if count}
     if not present:
         return None
     most = max(weights[term] for term in present)
     frequency = sum(weights[term] / most * count for term, count in present.items())
-    rarity = among.rarity(frequency, size if size is not None and len(present) == 1 else among.size)
+    rarity = among.rarity(frequency, size if len(present) == 1 else None)
     return Group(typed, {term: weights[term] for term in present}, rarity)

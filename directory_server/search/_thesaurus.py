@@ -10,17 +10,17 @@ from itertools import chain
 
 from attrs import frozen
 
-from ._analysis import Word, tokens, words
+from ._analysis import Word, stem, tokens, words
 
 _SINGULAR_IN_S = frozenset({"news", "always", "canvas", "atlas", "pandas", "postgres", "kubernetes", "jenkins"})
 
 
 @frozen
 class Concept:
-    """Something that people need: what servers call it, as terms."""
+    """Something that people need: what servers call it, the most telling first, each one word or two, as terms."""
 
     name: str
-    terms: Sequence[str]
+    terms: Sequence[Sequence[str]]
 
 
 @frozen
@@ -81,7 +81,7 @@ def read_thesaurus(text: str) -> Thesaurus:
     by_stem: dict[str, list[Saying]] = {}
     by_character: dict[str, list[Saying]] = {}
     for table in tomllib.loads(text)["concept"]:
-        concept = Concept(table["terms"][0], [token for term in table["terms"] for token in tokens(term)])
+        concept = Concept(table["terms"][0], [tuple(map(stem, tokens(term))) for term in table["terms"]])
         for said in table["said"]:
             spoken = words(said, humps=False)
             stems = frozenset(singular(part) for word in spoken if word.spaced for part in word.parts)

@@ -79,3 +79,11 @@ def letters(words: Sequence[str]) -> Sets:
     bits = np.where(codes, np.uint64(1) << (codes & np.uint32(63)).astype(np.uint64), np.uint64(0))
     found: Sets = np.bitwise_or.reduce(bits, axis=1)
     return found
+
+
+def letters_of(word: str) -> np.uint64:
+    """Return the set of the first LETTERS letters of one word, as `letters` does of many."""
+    bits = 0
+    for letter in word[:LETTERS]:
+        bits |= 1 << (ord(letter) & 63)
+    return np.uint64(bits)

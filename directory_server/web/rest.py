@@ -9,7 +9,7 @@ from twisted.web.server import Request
 
 from .. import wire
 from ..directory import Directory
-from ..model import Hit
+from ..model import Page
 from ._headers import query
 from ._reply import reply
 from .gate import Gate
@@ -34,7 +34,7 @@ class Rest:
             parameters = {"keywords": wanted.keywords, "limit": wanted.limit}
             link = urlencode({**parameters, "cursor": wire.encode_cursor(wanted, page.next)})
             request.setHeader("Link", f'<{SEARCH}?{link}>; rel="next"')
-        return reply(request, {"data": [_listed(hit) for hit in page.hits], "count": len(page.hits)})
+        return reply(request, page.form(_body))
 
     async def entry(self, request: Request, mcp_id: str) -> bytes:
         """Answer all that is known of an entry."""
@@ -46,5 +46,6 @@ class Rest:
         return reply(request, detail)
 
 
-def _listed(hit: Hit) -> dict[str, str]:
-    return {"name": hit.name, "brief": hit.brief, "website_url": hit.website_url}
+def _body(page: Page) -> bytes:
+    hits = [{"name": hit.name, "brief": hit.brief, "website_url": hit.website_url} for hit in page.hits]
+    return wire.encode({"data": hits, "count": len(hits)})

@@ -2,7 +2,7 @@
 
 from ._entries import MAX_ENTRY, decode_entry, encode_entry, fingerprint, restore_entry
 from ._events import change_event, change_item, event, place
-from ._json import decode, encode, pretty, text
+from ._json import decode, encode, pretty, raw, text
 from ._queries import (
     DEFAULT_CHANGES,
     MAX_CHANGES,
@@ -45,6 +45,7 @@ __all__ = [
     "no_parameters",
     "place",
     "pretty",
+    "raw",
     "restore_entry",
     "search_arguments",
     "search_parameters",

@@ -114,9 +114,8 @@ class World:
         for text in said:
             seq = len(self.log) + 1
             entry = None if text is None else Entry({"name": f"x/{seq}", "version": "1", "description": text})
-            self.log.append(
-                Change(seq, "removed" if entry is None else "added", f"{seq}", entry, entry and TextAnalysis()(entry))
-            )
+            analysed = None if entry is None else TextAnalysis()(entry)
+            self.log.append(Change(seq, "removed" if entry is None else "added", f"{seq}", entry, analysed))
 
     def do_pump(self) -> None:
         if self.pump is None:

@@ -188,6 +188,14 @@ def test_an_orderly_end_brings_the_result(server: Server) -> None:
     server.hub.startService()
 
 
+def test_a_subscription_does_not_end_for_its_age(server: Server) -> None:
+    # Its client would take the result for good, and never subscribe again.
+    subscribed, stream = listen(server), connect(server)
+    server.clock.pump([1] * 1_000)
+    assert [each.transport.disconnecting for each in (subscribed, stream)] == [False, True]
+    assert len(server.hub) == 1
+
+
 def test_to_leave_is_to_cancel(quiet: Server) -> None:
     stream = listen(quiet)
     stream.received()

@@ -64,14 +64,14 @@ class Changes:
     async def _stream(self, request: Request, visit: Visit, watch: wire.Watch) -> bytes | None:
         if watch.limit is not None:
             raise BadInput("limit: is for pages, which are sent for 'Accept: application/json'; a stream has no end.")
-        if reason := self._hub.full(visit.caller.key_id):
+        if reason := self._hub.full(visit.key.id):
             raise TooManyStreams(reason)
         await visit.charge()
         if request.method == b"HEAD":
             request.setHeader("Content-Type", "text/event-stream")
             return b""
         since, first = await self._begin(watch.since)
-        stream = self._hub.open(request, visit.caller.key_id, None, first)
+        stream = self._hub.open(request, visit.key.id, None, first)
         self._live.follow(stream, since, watch.keywords)
         return None
 

@@ -76,10 +76,10 @@ class Mcp:
                 request.setHeader("Content-Type", "text/event-stream")
                 return b""
             await visit.show()
-            if full := self._hub.full(visit.caller.key_id):
+            if full := self._hub.full(visit.key.id):
                 # 405 alone makes every client go on without a stream.
                 return _not_here(request, "POST", full)
-            self._hub.open(request, visit.caller.key_id, self._announcements.channel(None))
+            self._hub.open(request, visit.key.id, self._announcements.channel(None))
             return None
 
     async def delete(self, request: Request) -> bytes:
@@ -104,19 +104,19 @@ class Mcp:
         else:
             result = await self._legacy.answer(message, visit)
         if message.method == "initialize":
-            request.setHeader("Mcp-Session-Id", self._sessions.issue(visit.caller.key_id))
+            request.setHeader("Mcp-Session-Id", self._sessions.issue(visit.key.id))
         return reply(request, _response(message, result))
 
     async def _listen(self, message: wire.Message, request: Request, visit: Visit) -> None:
         """Answer a subscription by a stream, which is acknowledged first and ends with the result."""
         assert message.id is not None
         notifications = honoured(message.id, message.params)
-        if full := self._hub.full(visit.caller.key_id):
+        if full := self._hub.full(visit.key.id):
             raise RpcError(INVALID_REQUEST, full, data={"error": "too_many_streams"})
         await visit.show()
         channel = self._announcements.channel(message.id) if notifications else None
         first, last = acknowledged(message.id, notifications), ended(message.id)
-        self._hub.open(request, visit.caller.key_id, channel, first, last=last)
+        self._hub.open(request, visit.key.id, channel, first, last=last)
 
     async def _batch(self, values: list[Any], request: Request, visit: Visit) -> bytes:
         version = header(request, "MCP-Protocol-Version") or ASSUMED
@@ -143,7 +143,7 @@ class Mcp:
 
     def _check_session(self, request: Request, visit: Visit) -> None:
         session = header(request, "Mcp-Session-Id")
-        if session is not None and not self._sessions.recognise(session, visit.caller.key_id):
+        if session is not None and not self._sessions.recognise(session, visit.key.id):
             raise NotFound("This session is unknown; initialize a new one.", code="unknown_session")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...errors import without_keys
 from ...wire import Id
 from .._refusals import Refusal
 
@@ -21,9 +22,9 @@ class RpcError(Exception):
     """Refuse a message: a JSON-RPC error (section 5.1) sent with an HTTP status."""
 
     def __init__(self, code: int, message: str, *, status: int = 200, data: Any = None) -> None:
-        super().__init__(message)
+        self.message = without_keys(message)
+        super().__init__(self.message)
         self.code = code
-        self.message = message
         self.status = status
         self.data = data
 

@@ -1,0 +1,36 @@
+"""More entries than there are: the analysed ones again, under other names and each with a word of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from attrs import evolve
+
+from directory_server.model import Change, mcp_id_of
+from directory_server.search._document import FACET, WEIGHT
+from directory_server.search._packed import pack, unpack
+
+
+def copies(changes: Sequence[Change], number: int) -> Iterator[Change]:
+    """Yield `changes` and, as often as it takes to make `number` of them, copies that differ in their names."""
+    for count in range(number):
+        change = changes[count % len(changes)]
+        yield change if count < len(changes) else _copy(change, f"x{count // len(changes)}")
+
+
+def _copy(change: Change, suffix: str) -> Change:
+    if change.analysed is None:
+        return change
+    made = unpack(change.analysed)
+    name = made.row.name + suffix
+    row = evolve(made.row, name=name, mcp_id=mcp_id_of(name), hit=evolve(made.row.hit, mcp_id=mcp_id_of(name)))
+    # Facets are FACET and their name; what else is marked is a name.
+    marks = [mark if mark.startswith(_FACETS) else mark + suffix for mark in made.marks]
+    words = f"{made.words} {change.mcp_id[:8]}{suffix}"
+    weights = made.weights + np.ones(1, WEIGHT).tobytes()
+    copy = evolve(made, row=row, words=words, weights=weights, marks=marks)
+    return Change(change.seq, change.kind, row.mcp_id, None, pack(copy))
+
+
+_FACETS = tuple(f"{FACET}{name}:" for name in ("tag", "package", "transport", "official"))
