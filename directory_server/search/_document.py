@@ -117,6 +117,7 @@ def document(entry: Entry) -> Document:
     marks = {
         FULL_NAME + key(words(entry.name, humps=True)),
         FULL_NAME + key((*of_owner, *of_short)),
+        FULL_NAME + key((*words(namespace.rpartition(".")[2], humps=True), *of_short)),
         facet("official", "true" if entry.official else "false"),
         *(SPELT + phrase(name) for name in (entry.name, short) if name),
         *(SHORT_NAME + key(name) for name in (of_short, of_title) if name),

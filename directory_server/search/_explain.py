@@ -27,9 +27,9 @@ def explained(plan: Plan, among: Collection, living: Sequence[Bools], limit: int
         number, document = next(
             (number, segment.rows.index(row)) for number, segment in enumerate(among.segments) if row in segment.rows
         )
-        parts = {typed: _score(found[number], document) for typed, found in gave}
-        parts["prior"] = score - sum(parts.values())
-        yield "      " + "  ".join(f"{typed} {value:.3f}" for typed, value in parts.items() if abs(value) >= 0.0005)
+        parts = [(typed, _score(found[number], document)) for typed, found in gave]
+        parts.append(("prior", score - sum(value for _, value in parts)))
+        yield "      " + "  ".join(f"{typed} {value:.3f}" for typed, value in parts if abs(value) >= 0.0005)
 
 
 def _looked_for(group: Group, among: Collection) -> str:

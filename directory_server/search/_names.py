@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -13,11 +13,14 @@ from ._query import Typed
 from ._spelling import misspelt
 from ._terms import Group
 
-CALLED_SO = {FULL_NAME: 3.0, BARE_NAME: 0.6, SPELT: 1.0}
+CALLED_SO = {FULL_NAME: 3.0, BARE_NAME: 0.6, SPELT: 0.6}
 """What an entry scores for being called what was typed, as a share of what all words together are worth."""
 
 BEGINS_SO, BEGUN = 0.4, 1.2
 """What its name scores that begins with what was typed, as such a share, and what more if that is all of it."""
+
+BEGUN_SPELT = 0.4
+"""What it scores besides for being that to the letter, times the share of it that was typed."""
 
 BEGINNING = 1
 """Letters from which what was typed may be the beginning of a name."""
@@ -51,21 +54,30 @@ def called(typed: Typed, among: Collection, worth: float) -> list[Group]:
 
 
 def begun(typed: Typed, among: Collection, worth: float) -> Iterator[Group]:
-    """Yield the group of names that are what was typed or, where that is unfinished, begin with it."""
-    beginning = key(typed.words)
-    whole = among.vocabulary.find(SHORT_NAME + beginning)
-    weights: dict[int, float] = {} if whole is None or not among.frequency(whole) else {whole: BEGINS_SO + BEGUN}
-    for segment in among.segments if len(beginning) >= BEGINNING and not typed.ends else ():
+    """Yield the groups of names that are what was typed or, where that is unfinished, begin with it."""
+    name, spelt = key(typed.words), phrase(typed.text)
+    if weights := _begun(SHORT_NAME + name, len(SHORT_NAME), BEGINS_SO, BEGUN, typed, among):
+        yield Group(f"{name}…", weights, worth)
+    if name and (weights := _begun(SPELT + spelt, len(SPELT), 0.0, BEGUN_SPELT, typed, among)):
+        yield Group(f"{spelt}…", weights, worth)
+
+
+def _begun(
+    beginning: str, kind: int, least: float, more: float, typed: Typed, among: Collection
+) -> Mapping[int, float]:
+    """Return the names that begin with `beginning`, of which `kind` letters are the mark, each with its share."""
+    whole = among.vocabulary.find(beginning)
+    weights: dict[int, float] = {} if whole is None or not among.frequency(whole) else {whole: least + more}
+    for segment in among.segments if len(beginning) - kind >= BEGINNING and not typed.ends else ():
         dictionary = segment.dictionary
-        span = dictionary.begun(SHORT_NAME + beginning)
-        terms, lengths = dictionary.terms[span], dictionary.lengths[span] - len(SHORT_NAME)
+        span = dictionary.begun(beginning)
+        terms, lengths = dictionary.terms[span], dictionary.lengths[span] - np.uint8(kind)
         if len(terms) > MAX_BEGUN:
             shortest = np.argpartition(lengths, MAX_BEGUN)[:MAX_BEGUN]
             terms, lengths = terms[shortest], lengths[shortest]
-        shares = BEGINS_SO + BEGUN * len(beginning) / lengths
+        shares = least + more * (len(beginning) - kind) / lengths
         weights.update(zip(terms.tolist(), shares.tolist(), strict=True))
-    if weights:
-        yield Group(f"{beginning}…", weights, worth)
+    return weights
 
 
 def nearly_called(typed: Typed, among: Collection, worth: float) -> Iterator[Group]:

@@ -47,7 +47,11 @@ def needs(typed: Typed, among: Collection, worth: float) -> list[Need]:
     """Return the needs that were spoken of; `worth` is what all words are worth that tell no more than they do."""
     meant = {concept.name: _terms(concept, among) for concept in among.thesaurus.meant(typed.words)[:MAX_CONCEPTS]}
     known = {name: terms for name, terms in meant.items() if terms}
-    return [Need(name, terms, NEEDED * worth / sqrt(len(known))) for name, terms in known.items()] if worth else []
+    return (
+        [Need(f"need of {name}", terms, NEEDED * worth / sqrt(len(known))) for name, terms in known.items()]
+        if worth
+        else []
+    )
 
 
 def _terms(concept: Concept, among: Collection) -> Sequence[Group]:

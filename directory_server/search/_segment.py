@@ -9,7 +9,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from ._document import NAMED, SATURATION, SHORT_NAME, WEIGHT, Document, Row
+from ._document import NAMED, SATURATION, SHORT_NAME, SPELT, WEIGHT, Document, Row
 from ._priors import priors
 from ._vocabulary import Longs, Sets, Vocabulary, letters_of
 
@@ -59,7 +59,8 @@ class Dictionary:
         return found
 
     def _like(self, kind: str, word: str, beginning: str, edits: int) -> Longs:
-        span = self.begun(beginning) if beginning else slice(0, len(self.words))
+        # Names come before all words.
+        span = self.begun(beginning) if beginning else slice(bisect_left(self.words, "\1"), len(self.words))
         shortest, longest = max(len(word) - edits, MISSPELT.start) + len(kind), len(word) + edits + len(kind)
         # What is shorter wraps round and becomes too long.
         fitting = np.flatnonzero(self.lengths[span] - np.uint8(shortest) <= np.uint8(longest - shortest)) + span.start
@@ -120,7 +121,7 @@ class Segment:
         impacts = frequency / (frequency + SATURATION) + NAMED * (np.bincount(which, named, len(codes)) > 0)
 
         marks = [mark for each in documents for mark in each.marks]
-        beginnings = vocabulary.number_words(mark for mark in marks if mark.startswith(SHORT_NAME))
+        beginnings = vocabulary.number_words(mark for mark in marks if mark.startswith((SHORT_NAME, SPELT)))
         counts = np.bincount(np.concatenate([words, beginnings]), minlength=len(vocabulary.words)).astype(np.int32)
         numbers = vocabulary.number_terms(marks)
         marked = np.repeat(np.arange(len(documents)), [len(each.marks) for each in documents])

@@ -51,15 +51,21 @@ async def test_who_names_a_server_does_not_speak_of_a_need() -> None:
     assert "org.example/sky" not in await found(index, "umbrella")
 
 
-NAMES = ["io.github.a/gmail-mcp", "io.github.b/gmail-mcp-extended-for-teams", "io.github.c/os-hub-mcp"]
+NAMES = [
+    "com.dyn-host.noon/image-video",
+    "io.github.a/gmail-mcp",
+    "io.github.b/gmail-mcp-extended-for-teams",
+    "io.github.c/os-hub-mcp",
+]
 
 MEANT = {
-    "gmail-mc": NAMES[0],
-    "gmail-": NAMES[0],
-    "gmail mcp extended for t": NAMES[1],
-    "os-hb-mcp": NAMES[2],
-    "oshub-mcp": NAMES[2],
-    "oshub mpc": NAMES[2],
+    "noon image-video": NAMES[0],
+    "gmail-mc": NAMES[1],
+    "gmail-": NAMES[1],
+    "gmail mcp extended for t": NAMES[2],
+    "os-hb-mcp": NAMES[3],
+    "oshub-mcp": NAMES[3],
+    "oshub mpc": NAMES[3],
 }
 
 
@@ -122,7 +128,7 @@ async def test_explain_tells_what_gave_how_much() -> None:
     assert (rank, name) == ("1", "org.example/sky")
     gave = [float(part.rpartition(" ")[2]) for part in told[-1].strip().split("  ")]
     assert sum(gave) == pytest.approx(float(score), abs=0.01)
-    assert told[-1].strip().startswith("weather ")
+    assert told[-1].strip().startswith("need of weather ")
     assert index.explain(Query("🙂", 5)) == ""
 
 
