@@ -96,17 +96,19 @@ def configure(
         data_dir=Path(data_dir) if data_dir else None,
     )
     for description in config.listen:
-        _check_endpoint(description)
+        _check_endpoint("listen", description)
+    if config.metrics.listen:
+        _check_endpoint("metrics.listen", config.metrics.listen)
     return config
 
 
-def _check_endpoint(description: str) -> None:
+def _check_endpoint(setting: str, description: str) -> None:
     from twisted.internet import reactor
 
     try:
         serverFromString(reactor, description)
     except Exception as error:  # Each kind of endpoint has a parser of its own, which raises what it likes.
-        raise ConfigError(f"listen: must be endpoints such as tcp:8080, not {description!r}: {error}") from None
+        raise ConfigError(f"{setting}: must be endpoints such as tcp:8080, not {description!r}: {error}") from None
 
 
 def makeService(options: Options) -> MultiService:
@@ -156,7 +158,8 @@ class DirectoryService(MultiService):
         except CannotListenError as error:
             self._give_up(f"Cannot listen on {error.interface or '*'}:{error.port}: {error.socketError}.")
         except (OSError, OverflowError) as error:
-            self._give_up(f"Cannot listen on {' or '.join(self._config.listen)}: {str(error).rstrip('.')}.")
+            endpoints = " or ".join(filter(None, [*self._config.listen, self._config.metrics.listen]))
+            self._give_up(f"Cannot listen on {endpoints}: {str(error).rstrip('.')}.")
         except Unavailable as error:
             self._give_up(f"Cannot serve {self._config.data_dir.absolute()}: {error}")
 
@@ -183,7 +186,7 @@ class DirectoryService(MultiService):
 
     def _parts(self) -> Iterator[IService]:
         # Importing Klein installs the reactor, so nothing of the web is imported before twistd has chosen one.
-        from .web import addresses, changes, edge, gate, mcp, rest, routes, streams
+        from .web import access, addresses, changes, edge, gate, mcp, metrics, rest, routes, streams
 
         config, reactor = self._config, self._reactor
         files = _raise_file_limit()
@@ -196,6 +199,7 @@ class DirectoryService(MultiService):
         store = embedded.SqliteStore(data.directory, offload, TextAnalysis())
         keys = embedded.SqliteKeyRing(data.directory, now)
         quota = self._quota = embedded.SqliteQuota(data.quota, now)
+        meter = metrics.Metrics()
         bus = embedded.DataVersionBus(data.directory, reactor)
         index = self._index = ImpactIndex(offload)
         hub = streams.Hub(keys, bus, reactor, Random(), **{**asdict(config.streams), "total": total})
@@ -203,13 +207,13 @@ class DirectoryService(MultiService):
         newest = mcp.Newest(directory)
         live = changes.Live(hub, changes.Pages(directory, matching, offload), matching, offload)
         announcements = mcp.Announcements(hub, reactor)
-        self._feed = Feed(store, bus, [index, newest], [live, announcements], reactor)
+        self._feed = Feed(store, bus, [meter.builds(index, reactor.seconds), newest], [live, announcements], reactor)
         http = config.http
         proxies = addresses.Proxies(http.trusted_proxies)
         failures = addresses.AddressLimiter(
             proxies, reactor.seconds, rate=http.failed_keys / 60, burst=http.failed_keys
         )
-        entrance = gate.Gate(keys, quota, failures)
+        entrance = gate.Gate(keys, meter.quota(quota), failures)
         tree = routes.Routes(
             rest.Rest(entrance, directory),
             changes.Changes(entrance, directory, matching, offload, hub, live),
@@ -220,8 +224,13 @@ class DirectoryService(MultiService):
         connections = edge.Connections(
             reactor, proxies, most=http.connections, per_address=http.per_address, grace=config.streams.grace
         )
-        door = edge.DirectorySite(tree, origins, connections, reactor)
+        accesses = access.Access(reactor.seconds, [*access.log(config.log.access), meter.observe])
+        door = edge.DirectorySite(tree, origins, connections, accesses, reactor)
+        meter.watch(index, hub, connections)
         yield from (bus, self._feed, hub, TimerService(PRUNE, quota.prune), connections)
+        yield metrics.Lag(reactor, meter.late)
+        if config.metrics.listen:
+            yield strports.service(config.metrics.listen, metrics.site(meter), reactor=reactor)
         for description in config.listen:
             port = strports.service(_with_backlog(description), door, reactor=reactor)
             port.endpoint = edge.Eager(port.endpoint)

@@ -62,6 +62,10 @@ def test_a_file_gives_every_setting(tmp_path: Path) -> None:
         per_key = 0
         heartbeat = 5
         [keys]
+        [log]
+        access = "json"
+        [metrics]
+        listen = "tcp:9090:interface=127.0.0.1"
         """,
     )
     config = configured(file=file)
@@ -74,6 +78,7 @@ def test_a_file_gives_every_setting(tmp_path: Path) -> None:
     assert isinstance(config.streams.heartbeat, float)
     assert config.streams.heartbeat == 5.0
     assert config.keys == Config().keys
+    assert (config.log.access, config.metrics.listen) == ("json", "tcp:9090:interface=127.0.0.1")
 
 
 def test_a_later_source_wins(tmp_path: Path) -> None:
@@ -150,6 +155,11 @@ def test_what_kubernetes_puts_into_the_environment_is_not_ours() -> None:
             "quota.limit (--set): must be a whole number or unlimited, not '9223372036854775808'",
         ),
         ("quota.synchronous=off", "quota.synchronous (--set): must be one of normal, full, not 'off'"),
+        ("log.access=yes", "log.access (--set): must be one of text, json, off, not 'yes'"),
+        (
+            "metrics.listen=9090",
+            "metrics.listen (--set): must be an endpoint such as tcp:9090:interface=127.0.0.1, not '9090'",
+        ),
         ("data_dir=", "data_dir (--set): must be the path of a folder, not ''"),
         (
             "http.allowed_origins=https://example.org/",
@@ -178,10 +188,15 @@ def test_what_kubernetes_puts_into_the_environment_is_not_ours() -> None:
         ),
         (
             "colour=red",
-            "colour (--set): is not a setting; known are listen, data_dir, http.*, quota.*, streams.*, keys.*",
+            "colour (--set): is not a setting; "
+            "known are listen, data_dir, http.*, quota.*, streams.*, keys.*, log.*, metrics.*",
         ),
         ("keys=3", "keys (--set): is a section, not a setting; its settings are keys.grace"),
-        ("\n=3", "'\\n' (--set): is not a setting; known are listen, data_dir, http.*, quota.*, streams.*, keys.*"),
+        (
+            "\n=3",
+            "'\\n' (--set): is not a setting; "
+            "known are listen, data_dir, http.*, quota.*, streams.*, keys.*, log.*, metrics.*",
+        ),
     ],
 )
 def test_a_mistake_is_told(given: str, message: str) -> None:
@@ -202,14 +217,17 @@ def test_a_mistake_is_told(given: str, message: str) -> None:
             "DIRECTORY_SERVER_STREAMS_PER_KEY (environment): is not a setting; "
             "did you mean DIRECTORY_SERVER_STREAMS__PER_KEY? known are DIRECTORY_SERVER_LISTEN, "
             "DIRECTORY_SERVER_DATA_DIR, DIRECTORY_SERVER_HTTP__*, DIRECTORY_SERVER_QUOTA__*, "
-            "DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*",
+            "DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, DIRECTORY_SERVER_LOG__*, "
+            "DIRECTORY_SERVER_METRICS__*",
         ),
         (
             "keys__grace",
             "8",
             "DIRECTORY_SERVER_keys__grace (environment): is not a setting; did you mean DIRECTORY_SERVER_KEYS__GRACE? "
             "known are DIRECTORY_SERVER_LISTEN, DIRECTORY_SERVER_DATA_DIR, DIRECTORY_SERVER_HTTP__*, "
-            "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*",
+            "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
+            "DIRECTORY_SERVER_LOG__*, "
+            "DIRECTORY_SERVER_METRICS__*",
         ),
     ],
 )
@@ -245,7 +263,7 @@ def test_a_mistake_in_the_environment_is_told_by_its_variable(given: str, value:
         (
             '"quota.limit" = 1',
             "quota.limit ({file}): is not a setting; did you mean quota.limit? "
-            "known are listen, data_dir, http.*, quota.*, streams.*, keys.*",
+            "known are listen, data_dir, http.*, quota.*, streams.*, keys.*, log.*, metrics.*",
         ),
         ("a =", "{file}: must be TOML: Invalid value (at end of document)"),
         (f"a = {'9' * 5000}", "{file}: must be TOML: Exceeds the limit"),

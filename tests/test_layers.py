@@ -45,6 +45,7 @@ HOMES = {
     "click": {"cli"},
     "json": {"wire"},
     "klein": {"web"},
+    "prometheus_client": {"web"},
     "orjson": {"wire", "search"},
     "sqlite3": {"embedded"},
     "numpy": {"search"},

@@ -77,6 +77,7 @@ def test_the_environment_gives_way_to_options(monkeypatch: pytest.MonkeyPatch) -
         (["--listen", "nonsense:1"], "Unknown endpoint type"),
         (["--listen", "tcp:80", "--listen", "tcp:x"], "not 'tcp:x'"),
         (["--listen", "ssl:443:privateKey=missing.pem"], "missing.pem"),
+        (["--set", "metrics.listen=tcp:x"], "metrics.listen: must be endpoints such as tcp:8080, not 'tcp:x'"),
         (["--nonsense"], "nonsense"),
         (["nonsense"], "Wrong number of arguments"),
     ],

@@ -5,7 +5,17 @@ A setting has one name everywhere: `streams.per_key` is `per_key` in the table `
 """
 
 from ._load import load
-from ._settings import Config, HttpConfig, KeysConfig, QuotaConfig, StreamsConfig, describe, setting
+from ._settings import (
+    Config,
+    HttpConfig,
+    KeysConfig,
+    LogConfig,
+    MetricsConfig,
+    QuotaConfig,
+    StreamsConfig,
+    describe,
+    setting,
+)
 from ._sources import FILE_VARIABLE, ConfigError
 
 __all__ = [
@@ -14,6 +24,8 @@ __all__ = [
     "ConfigError",
     "HttpConfig",
     "KeysConfig",
+    "LogConfig",
+    "MetricsConfig",
     "QuotaConfig",
     "StreamsConfig",
     "describe",

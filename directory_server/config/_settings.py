@@ -71,6 +71,11 @@ def _each(pattern: str, words: str, *, empty: bool = True) -> Check:
     return check
 
 
+def _endpoint(_: object, __: object, text: str) -> None:
+    if text and not re.fullmatch(r"\w+:.+", text):
+        raise ValueError("must be an endpoint such as tcp:9090:interface=127.0.0.1")
+
+
 def _networks(_: object, __: object, items: tuple[str, ...]) -> None:
     for item in items:
         try:
@@ -140,6 +145,24 @@ class KeysConfig:
 
 
 @frozen
+class LogConfig:
+    """What is logged."""
+
+    access: Literal["text", "json", "off"] = setting("text", "A line for each request: text, json, or off.")
+
+
+@frozen
+class MetricsConfig:
+    """The metrics, for Prometheus."""
+
+    listen: str = setting(
+        "",
+        "Twisted endpoint at which /metrics is answered, to anybody who asks; if none: nowhere.",
+        _endpoint,
+    )
+
+
+@frozen
 class Config:
     """All settings; a bare `Config()` is the default configuration."""
 
@@ -156,3 +179,5 @@ class Config:
     quota: QuotaConfig = QuotaConfig()
     streams: StreamsConfig = StreamsConfig()
     keys: KeysConfig = KeysConfig()
+    log: LogConfig = LogConfig()
+    metrics: MetricsConfig = MetricsConfig()

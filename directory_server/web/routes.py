@@ -15,6 +15,7 @@ from .. import __version__
 from ..ports import Index
 from ._refusals import Refusal, refuse, rest_body
 from ._reply import reply
+from ._templates import Templates
 from .changes import PATH as CHANGES_PATH
 from .changes import Changes
 from .mcp import PATH as MCP_PATH
@@ -105,6 +106,10 @@ class Routes:
             if rule.is_leaf and not rule.arguments
             for method in rule.methods or ()
         }
+
+    def templates(self) -> Templates:
+        """Return what knows the template of each path."""
+        return Templates(rule.rule for rule in self.app.url_map.iter_rules())
 
 
 def refused(request: Request, failure: Failure) -> bytes:

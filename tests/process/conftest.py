@@ -214,9 +214,9 @@ class Installation:
         return [line.split()[0] for line in self.command("key", "list").splitlines()[1:]]
 
     @contextmanager
-    def serve(self) -> Iterator[Server]:
+    def serve(self, *options: object) -> Iterator[Server]:
         """Run a server on the data directory."""
-        with running([*FOREGROUND, "directory", "-d", self.data, "-l", LISTEN], self.folder) as server:
+        with running([*FOREGROUND, "directory", "-d", self.data, "-l", LISTEN, *options], self.folder) as server:
             yield server
 
 

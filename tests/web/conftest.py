@@ -152,7 +152,7 @@ POSTGRES_ID = mcp_id_of(POSTGRES.name)
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
     """Return a server that holds two entries and one key of 20 requests an hour."""
-    from directory_server.web import addresses, changes, edge, gate, mcp, rest, routes, streams
+    from directory_server.web import access, addresses, changes, edge, gate, mcp, rest, routes, streams
 
     clock = Clock()
     clock.advance(1_800_000_000)
@@ -178,7 +178,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
     )
     origins = edge.Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
     connections = edge.Connections(clock, proxies, most=5, per_address=3, grace=10)
-    door = edge.DirectorySite(tree, origins, connections, clock)
+    door = edge.DirectorySite(tree, origins, connections, access.Access(clock.seconds, access.log("text")), clock)
     embedded.finished(feed.load())
     services = (bus, feed, hub, door.connections)
     for service in services:

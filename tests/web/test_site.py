@@ -98,6 +98,7 @@ def test_the_log_has_one_line_a_request_and_never_a_key(server: Server, lines: l
     assert lines[0].startswith("GET /api/open/v1/search 200 ")
     assert f" key={server.key_id} " in lines[0]
     assert " key=- " in lines[4]
+    assert [line.split()[1] for line in lines[2:4]] == ["/api/open/v1/entries/{mcp_id}", "-"]
 
 
 def test_a_stream_is_logged_once_when_it_opens(server: Server, lines: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""The site: which requests get in at all, what answers them, and the line that is logged of each."""
+"""The site: which requests get in at all, what answers them, and who is told of each."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from twisted.web.server import Site
 from werkzeug.exceptions import NotFound
 
 from ... import wire
-from ...errors import DirectoryError, without_keys
+from ...errors import DirectoryError
 from .._headers import value as header
 from .._refusals import HttpError, Refusal
+from ..access import UNMATCHED, Access
 from ..routes import Handler, Routes, form, refused
 from ._connection import Connection, head
 from ._connections import Connections
@@ -28,22 +29,25 @@ from ._parser import Message
 from ._request import DirectoryRequest
 
 _log = Logger()
-_access = Logger("directory_server.access")
 
 
 class DirectorySite(Site):
     """The server side of each connection.
 
-    Requests are answered by `routes`, on `connections`, by the `clock`.
+    Requests are answered by `routes`, on `connections`, by the `clock`; `access` is told of each.
     """
 
-    def __init__(self, routes: Routes, origins: Origins, connections: Connections, clock: IReactorTime) -> None:
+    def __init__(
+        self, routes: Routes, origins: Origins, connections: Connections, access: Access, clock: IReactorTime
+    ) -> None:
         self._tree = routes.app.resource()
         super().__init__(self._tree, reactor=clock)
         self._exact = routes.exact()
+        self._templates = routes.templates()
         self._origins = origins
         self.clock = clock
         self.connections = connections
+        self._access = access
         self._ids = map(f"{token_hex(6)}-{{:x}}".format, count(1))
         self._second, self._date = -1, b""
 
@@ -87,7 +91,7 @@ class DirectorySite(Site):
         """Return the whole answer to bytes that are no request, as far as they are known for `path`, and log it."""
         body = wire.encode(form(path)(refusal))
         request_id = next(self._ids)
-        _log_line("-", "-", refusal.status, len(body), 0.0, None, request_id)
+        self._access.record(UNMATCHED, self._templates.of(path), refusal.status, len(body), 0.0, None, request_id)
         headers = Headers()
         for name, value in {
             b"Date": self._now(),
@@ -102,12 +106,17 @@ class DirectorySite(Site):
         return head(b"%d" % refusal.status, b"", headers) + body
 
     def log(self, request: AnyRequest) -> None:
-        """Log one line; of the URL only the path, for people put secrets into queries."""
+        """Tell of a request that is over."""
         assert isinstance(request, DirectoryRequest)
-        path = without_keys(request.path.decode("latin-1"))[:200]
-        seconds = self.clock.seconds() - request.began
-        method = request.method.decode("latin-1")
-        _log_line(method, path, request.code, request.sentLength, seconds, request.key_id, request.id)
+        self._access.record(
+            request.method.decode("latin-1"),
+            self._templates.of(request.path),
+            request.code,
+            request.sentLength,
+            self.clock.seconds() - request.began,
+            request.key_id,
+            request.id,
+        )
 
     def _now(self) -> bytes:
         """Return the date as answers have it (RFC 9110, section 5.6.7), made once a second."""
@@ -141,11 +150,3 @@ def _send(body: bytes | None, request: DirectoryRequest) -> None:
     if body is not None and not request.gone:
         request.write(body)
         request.finish()
-
-
-def _log_line(
-    method: str, path: str, status: int, size: int, seconds: float, key_id: str | None, request_id: str
-) -> None:
-    # Put together here: the log's own formatting takes several times as long as this.
-    line = f"{method} {path} {status} {size} B {seconds * 1000:.1f} ms key={key_id or '-'} id={request_id}"
-    _access.info("{line}", line=line)

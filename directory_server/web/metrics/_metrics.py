@@ -1,0 +1,132 @@
+"""The metrics of one server, in a registry of their own: any number of servers may live in a process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence, Sized
+from typing import Protocol
+
+from attrs import frozen
+from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, Summary
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from ...errors import QuotaExceeded
+from ...model import Allowance, Change
+from ...ports import Index, Quota, Subscriber
+from ..access import Exchange
+
+LATENCIES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+"""Seconds by which requests and delays are told apart; most requests take less than a millisecond."""
+
+
+class Streams(Sized, Protocol):
+    """What is asked of the streams."""
+
+    @property
+    def cuts(self) -> int:
+        """How many were cut."""
+
+
+class Metrics:
+    """Counts what happens, and looks up what there is when it is asked."""
+
+    def __init__(self) -> None:
+        registry = self.registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        self._requests = Counter(
+            "directory_requests", "Requests that were answered.", ["door", "method", "status"], registry=registry
+        )
+        self._seconds = Histogram(
+            "directory_request_seconds",
+            "From the first byte of a request to the end of its answer; of a stream, to its beginning.",
+            ["door"],
+            buckets=LATENCIES,
+            registry=registry,
+        )
+        self._refusals = Counter(
+            "directory_quota_refusals", "Requests and tool calls over the quota of their key.", registry=registry
+        )
+        self._builds = Summary(
+            "directory_index_build_seconds", "Taking changes into the index, the first load too.", registry=registry
+        )
+        self._lag = Histogram(
+            "directory_reactor_lag_seconds",
+            "How much too late a call of every second came.",
+            buckets=LATENCIES,
+            registry=registry,
+        )
+        self._counted: dict[tuple[str, str, int], tuple[Callable[[], None], Callable[[float], None]]] = {}
+
+    def observe(self, exchange: Exchange) -> None:
+        """Count a request."""
+        labels = (exchange.route, exchange.method, exchange.status)
+        counted = self._counted.get(labels)
+        if counted is None:
+            door, method, status = labels
+            counter, histogram = self._requests.labels(door, method, str(status)), self._seconds.labels(door)
+            counted = self._counted[labels] = counter.inc, histogram.observe
+        count, time = counted
+        count()
+        time(exchange.seconds)
+
+    def late(self, seconds: float) -> None:
+        """Count a call of every second that came so much too late."""
+        self._lag.observe(seconds)
+
+    def quota(self, quota: Quota) -> Quota:
+        """Return `quota`, its refusals counted."""
+        return _CountedQuota(quota, self._refusals.inc)
+
+    def builds(self, index: Subscriber, now: Callable[[], float]) -> Subscriber:
+        """Return `index`, its work timed by `now`, in seconds."""
+        return _TimedSubscriber(index, now, self._builds.observe)
+
+    def watch(self, index: Index, streams: Streams, connections: Sized) -> None:
+        """Look these up whenever somebody asks."""
+        self.registry.register(_Watched(index, streams, connections))
+
+
+@frozen
+class _CountedQuota:
+    _quota: Quota
+    _count: Callable[[], None]
+
+    async def charge(self, key_id: str, limit: int | None) -> Allowance:
+        try:
+            return await self._quota.charge(key_id, limit)
+        except QuotaExceeded:
+            self._count()
+            raise
+
+    async def peek(self, key_id: str, limit: int | None) -> Allowance:
+        return await self._quota.peek(key_id, limit)
+
+
+@frozen
+class _TimedSubscriber:
+    _subscriber: Subscriber
+    _now: Callable[[], float]
+    _observe: Callable[[float], None]
+
+    async def apply(self, changes: Sequence[Change]) -> None:
+        began = self._now()
+        await self._subscriber.apply(changes)
+        self._observe(self._now() - began)
+
+
+@frozen(eq=False)
+class _Watched(Collector):
+    _index: Index
+    _streams: Streams
+    _connections: Sized
+
+    def collect(self) -> Iterator[Metric]:
+        yield GaugeMetricFamily("directory_index_entries", "Entries that can be found.", len(self._index))
+        yield GaugeMetricFamily(
+            "directory_index_generation", "How often the answers may have changed.", self._index.generation
+        )
+        yield GaugeMetricFamily("directory_streams", "Streams that are open.", len(self._streams))
+        yield CounterMetricFamily(
+            "directory_stream_cuts", "Streams cut because their reader did not read.", self._streams.cuts
+        )
+        yield GaugeMetricFamily("directory_connections", "Connections, streams apart.", len(self._connections))

@@ -1,0 +1,150 @@
+"""What the metrics count, and what they look up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from attrs import define
+from twisted.internet.task import Clock
+
+from directory_server.embedded import finished
+from directory_server.errors import QuotaExceeded
+from directory_server.model import Allowance, Change
+
+if TYPE_CHECKING:
+    from directory_server.web.metrics import Metrics
+
+
+@pytest.fixture
+def metrics() -> Metrics:
+    from directory_server.web.metrics import Metrics
+
+    return Metrics()
+
+
+def exchange(method: str = "GET", route: str = "/healthz", status: int = 200, seconds: float = 0.0007) -> Any:
+    from directory_server.web.access import Exchange
+
+    return Exchange(0.0, method, route, status, 5, seconds, "f2zca6az", "1")
+
+
+def value(metrics: Metrics, name: str, **labels: str) -> float | None:
+    return metrics.registry.get_sample_value(name, labels)
+
+
+def test_requests_are_counted_by_door_and_outcome(metrics: Metrics) -> None:
+    for status in (200, 200, 401):
+        metrics.observe(exchange(status=status))
+    metrics.observe(exchange("-", "-", 400))
+    assert value(metrics, "directory_requests_total", door="/healthz", method="GET", status="200") == 2
+    assert value(metrics, "directory_requests_total", door="/healthz", method="GET", status="401") == 1
+    assert value(metrics, "directory_requests_total", door="-", method="-", status="400") == 1
+
+
+def test_latencies_are_kept_by_door(metrics: Metrics) -> None:
+    for seconds in (0.0007, 0.02, 60.0):
+        metrics.observe(exchange(seconds=seconds))
+    name = "directory_request_seconds_bucket"
+    assert [value(metrics, name, door="/healthz", le=le) for le in ("0.0005", "0.001", "0.025", "10.0", "+Inf")] == [
+        0,
+        1,
+        2,
+        2,
+        3,
+    ]
+
+
+def test_no_key_is_in_them(metrics: Metrics) -> None:
+    from prometheus_client import generate_latest
+
+    metrics.observe(exchange())
+    assert b"f2zca6az" not in generate_latest(metrics.registry)
+
+
+def test_each_has_a_registry_of_its_own(metrics: Metrics) -> None:
+    from directory_server.web.metrics import Metrics
+
+    metrics.observe(exchange())
+    assert value(Metrics(), "directory_requests_total", door="/healthz", method="GET", status="200") is None
+
+
+def test_refusals_of_the_quota_are_counted_and_passed_on(metrics: Metrics) -> None:
+    class Spent:
+        async def charge(self, key_id: str, limit: int | None) -> Allowance:
+            if limit == 0:
+                raise QuotaExceeded(Allowance(0, 0, 9))
+            return Allowance(limit, 1, 2)
+
+        async def peek(self, key_id: str, limit: int | None) -> Allowance:
+            return Allowance(limit, 3, 4)
+
+    quota = metrics.quota(Spent())
+    assert finished(quota.charge("a", 5)) == Allowance(5, 1, 2)
+    assert finished(quota.peek("a", 5)) == Allowance(5, 3, 4)
+    with pytest.raises(QuotaExceeded):
+        finished(quota.charge("a", 0))
+    assert value(metrics, "directory_quota_refusals_total") == 1
+
+
+def test_the_work_of_the_index_is_timed(metrics: Metrics) -> None:
+    clock = Clock()
+    taken: list[Sequence[Change]] = []
+
+    class Slow:
+        async def apply(self, changes: Sequence[Change]) -> None:
+            taken.append(changes)
+            clock.advance(2.5)
+
+    finished(metrics.builds(Slow(), clock.seconds).apply([]))
+    assert taken == [[]]
+    assert value(metrics, "directory_index_build_seconds_count") == 1
+    assert value(metrics, "directory_index_build_seconds_sum") == 2.5
+
+
+def test_what_there_is_is_looked_up_when_somebody_asks(metrics: Metrics) -> None:
+    @define
+    class Things:
+        number: int
+        cuts: int = 0
+        generation: int = 0
+
+        def __len__(self) -> int:
+            return self.number
+
+    index, hub, connections = Things(3, generation=7), Things(2, cuts=5), Things(1)
+    metrics.watch(index, hub, connections)  # type: ignore[arg-type]
+    names = [
+        "directory_index_entries",
+        "directory_index_generation",
+        "directory_streams",
+        "directory_stream_cuts_total",
+        "directory_connections",
+    ]
+    assert [value(metrics, name) for name in names] == [3, 7, 2, 5, 1]
+    hub.number = 4
+    assert value(metrics, "directory_streams") == 4
+
+
+def test_the_process_is_looked_up(metrics: Metrics) -> None:
+    assert (value(metrics, "process_resident_memory_bytes") or 0) > 0
+
+
+def test_a_reactor_that_comes_late_is_told_how_much(metrics: Metrics) -> None:
+    from directory_server.web.metrics import Lag
+
+    clock = Clock()
+    late: list[float] = []
+    lag = Lag(clock, late.append)
+    lag.startService()
+    clock.pump([0.5, 0.5, 3.25, 1.0])
+    assert late == [0.0, 2.25, 0.0]
+    lag.stopService()
+    assert clock.getDelayedCalls() == []
+    lag.stopService()
+
+
+def test_lag_has_a_histogram(metrics: Metrics) -> None:
+    metrics.late(0.3)
+    assert value(metrics, "directory_reactor_lag_seconds_sum") == 0.3

@@ -1,0 +1,113 @@
+"""What is told of a request, and that it costs nothing to say it where nobody listens."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from twisted.logger import LogEvent, Logger, LogPublisher, formatEvent
+
+if TYPE_CHECKING:
+    from directory_server.web.access import Exchange
+
+SEARCHED: Any = ("GET", "/api/open/v1/search", 200, 389, 0.00072, "f2zca6az", "ebf3ace90c0e-1")
+REFUSED: Any = ("-", "-", 400, 85, 0.0, None, "ebf3ace90c0e-2")
+
+
+def recorded(form: Any, *records: Any) -> list[str]:
+    """Return the lines of a log about requests that ended in the year 2027."""
+    from directory_server.web import access
+
+    events: list[LogEvent] = []
+    logger = Logger("directory_server.access", observer=LogPublisher(events.append))  # type: ignore[arg-type]
+    told = access.Access(lambda: 1_800_000_000.25, access.log(form, logger))
+    for record in records:
+        told.record(*record)
+    return [formatEvent(event) for event in events]
+
+
+def test_a_line_for_people() -> None:
+    assert recorded("text", SEARCHED, REFUSED) == [
+        "GET /api/open/v1/search 200 389 B 0.7 ms key=f2zca6az id=ebf3ace90c0e-1",
+        "- - 400 85 B 0.0 ms key=- id=ebf3ace90c0e-2",
+    ]
+
+
+def test_a_line_for_machines_says_when() -> None:
+    searched, refused = map(json.loads, recorded("json", SEARCHED, REFUSED))
+    assert searched == {
+        "time": "2027-01-15T08:00:00.250+00:00",
+        "method": "GET",
+        "route": "/api/open/v1/search",
+        "status": 200,
+        "bytes": 389,
+        "milliseconds": 0.72,
+        "key": "f2zca6az",
+        "id": "ebf3ace90c0e-1",
+    }
+    assert refused["key"] is None
+
+
+def test_no_line_at_all() -> None:
+    assert recorded("off", SEARCHED) == []
+
+
+def test_nothing_is_put_together_that_nobody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    from directory_server.web import access
+
+    def written(self: Exchange) -> str:
+        raise AssertionError("nobody reads this")
+
+    monkeypatch.setattr(access.Exchange, "text", property(written))
+    nobody = Logger("directory_server.access", observer=LogPublisher())
+    access.Access(lambda: 0.0, access.log("text", nobody)).record(*SEARCHED)
+
+
+def test_everybody_is_told() -> None:
+    from directory_server.web import access
+
+    first: list[Exchange] = []
+    second: list[Exchange] = []
+    access.Access(lambda: 5.0, [first.append, second.append]).record(*SEARCHED)
+    assert first == second == [access.Exchange(5.0, *SEARCHED)]
+
+
+@pytest.mark.parametrize(
+    ("path", "template"),
+    [
+        (b"/healthz", "/healthz"),
+        (b"/api/open/v1/search", "/api/open/v1/search"),
+        (b"/api/open/mcp", "/api/open/mcp"),
+        (b"/api/open/v1/entries/mcpd_secret", "/api/open/v1/entries/{mcp_id}"),
+        (b"/api/open/v1/entries/%ff", "/api/open/v1/entries/{mcp_id}"),
+        (b"/.well-known/a/b/mcpd_secret", "/.well-known/*"),
+        (b"/api/open/mcp/.well-known/a", "/api/open/mcp/.well-known/*"),
+        (b"/api/open/v1/entries/", "-"),
+        (b"/api/open/v1/entries/a/b", "-"),
+        (b"/healthz/", "-"),
+        (b"/HEALTHZ", "-"),
+        (b"/mcpd_secret", "-"),
+        (b"//healthz", "-"),
+        (b"*", "-"),
+        (b"", "-"),
+        (b"/.well-known/\n", "/.well-known/*"),
+    ],
+)
+def test_a_path_is_known_by_its_template(path: bytes, template: str) -> None:
+    from directory_server.web._templates import Templates
+    from directory_server.web.routes import Routes
+
+    assert Templates(rule.rule for rule in Routes.app.url_map.iter_rules()).of(path) == template
+
+
+def test_werkzeug_finds_the_same() -> None:
+    from directory_server.web._templates import Templates
+    from directory_server.web.routes import Routes
+
+    rules = [rule.rule for rule in Routes.app.url_map.iter_rules()]
+    matcher = Routes.app.url_map.bind("localhost")
+    paths = [rule.replace("<mcp_id>", "a").replace("<path:_>", "a/b") for rule in rules]
+    for path in [*paths, "/", "/nowhere", "/healthz/x", "/api/open/v1/entries/a/b", "/.well-known/"]:
+        found = any(matcher.test(path, method) for method in ("GET", "POST"))
+        assert (Templates(rules).of(path.encode()) != "-") is found, path
