@@ -142,8 +142,10 @@ class Connection(Protocol):
         self._left, self._until = LEFT, self.site.clock.seconds() + LINGER
         self.transport.unregisterProducer()
         self.transport.resumeProducing()
-        half_close = getattr(self.transport, "loseWriteConnection", self.transport.loseConnection)
-        half_close()
+        # TLS has an end of its own for what is written.
+        plain = not isinstance(self.transport, ProtocolWrapper)
+        half_close = plain and getattr(self.transport, "loseWriteConnection", None)
+        (half_close or self.transport.loseConnection)()
 
     # What the transport asks of its producer.
 
