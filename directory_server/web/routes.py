@@ -20,6 +20,8 @@ from .changes import PATH as CHANGES_PATH
 from .changes import Changes
 from .mcp import PATH as MCP_PATH
 from .mcp import Mcp, rpc_body
+from .openapi import DOCUMENT
+from .openapi import PATH as OPENAPI_PATH
 from .rest import Rest
 
 _KEYS_NOT_OAUTH = {
@@ -80,6 +82,11 @@ class Routes:
         index = self._index
         health = {"status": "ok", "version": __version__, "entries": len(index), "generation": index.generation}
         return reply(request, health)
+
+    @app.route(OPENAPI_PATH, methods=["GET"])
+    def openapi(self, request: Request) -> bytes:
+        """Describe the REST door to programs."""
+        return reply(request, DOCUMENT)
 
     @app.route("/.well-known/<path:_>")
     @app.route(MCP_PATH.decode() + "/.well-known/<path:_>")

@@ -29,6 +29,15 @@ DEFAULT_CHANGES = 100
 MAX_PARAMETERS = 20
 """Parameters of a URL that are looked at."""
 
+SEARCH_PARAMETERS = ("keywords", "limit", "cursor")
+"""What the URL of a search may say."""
+
+WATCH_PARAMETERS = ("since", "keywords", "limit")
+"""What the URL of the changes may say."""
+
+MAX_SEQ = 10**18 - 1
+"""The largest number of a change: eighteen digits are what SQLite can compare."""
+
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
@@ -68,7 +77,7 @@ def detail_arguments(arguments: Any) -> str:
 
 def search_parameters(query: bytes) -> Query:
     """Return the search that the query of a URL asks for, each parameter given once. Raises BadInput."""
-    values = _parameters(query, "keywords", "limit", "cursor")
+    values = _parameters(query, *SEARCH_PARAMETERS)
     keywords = _keywords(values.get("keywords", ""))
     limit = _limit(values["limit"], MAX_LIMIT) if "limit" in values else DEFAULT_LIMIT
     after = decode_cursor(values["cursor"], keywords) if "cursor" in values else None
@@ -81,7 +90,7 @@ def watch_parameters(query: bytes, last_event_id: str | None) -> Watch:
     `last_event_id` is what a stream's reader got last and goes before `since`, which stands in the URL of its first
     request and of all later ones. Raises BadInput.
     """
-    values = _parameters(query, "since", "keywords", "limit")
+    values = _parameters(query, *WATCH_PARAMETERS)
     since = _seq("since", values["since"]) if "since" in values else None
     last = _seq("Last-Event-ID", last_event_id) if last_event_id else None
     return Watch(
@@ -166,7 +175,6 @@ def _within(limit: int, most: int) -> int:
 
 
 def _seq(name: str, text: str) -> int:
-    # Eighteen digits are what SQLite can compare.
-    if not re.fullmatch(r"[0-9]{1,18}", text):
+    if not re.fullmatch(rf"[0-9]{{1,{len(str(MAX_SEQ))}}}", text):
         raise BadInput(f"{name}: must be the seq of a change, a whole number such as events have for their id.")
     return int(text)

@@ -118,6 +118,7 @@ ASKED = {
     "GET /api/open/mcp": [Ask("GET", MCP)],
     "DELETE /api/open/mcp": [Ask("DELETE", MCP)],
     "GET /healthz": [Ask("GET", "/healthz")],
+    "GET /api/open/openapi.json": [Ask("GET", "/api/open/openapi.json")],
     "* /.well-known/*": [Ask("GET", "/.well-known/oauth-protected-resource/api/open/mcp")],
     "* /api/open/mcp/.well-known/*": [Ask("GET", f"{MCP}/.well-known/openid-configuration")],
     "* /register": [Ask("POST", "/register", PROTOCOL_HEADERS, b"{}"), Ask("GET", "/register")],

@@ -1,0 +1,114 @@
+"""What goes in and out of the REST door, as JSON Schema (2020-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+import attrs
+
+from ...model import ChangeKind, Detail, Tool
+
+Schema = dict[str, Any]
+
+TEXT: Schema = {"type": "string"}
+COUNT: Schema = {"type": "integer", "minimum": 0}
+_OBJECT: Schema = {"type": "object"}
+_MCP_ID: Schema = {
+    "type": "string",
+    "format": "uuid",
+    "description": "The id of an entry, the same in every directory: UUIDv5 of a published namespace and the name.",
+    "examples": ["41d18bdd-f870-5370-a6db-68de9251dacf"],
+}
+
+_LISTED: dict[str, Schema] = {
+    "name": {**TEXT, "description": "The title, or the registered name where there is no title."},
+    "brief": {**TEXT, "description": "What the server does, in a sentence."},
+    "website_url": {**TEXT, "description": "The website, or the repository; empty where neither is known."},
+}
+
+_CHANGE: dict[str, Schema] = {
+    "seq": {**COUNT, "description": "Larger with each change."},
+    "event": {"enum": [f"entry.{kind}" for kind in get_args(ChangeKind)]},
+    "mcp_id": _MCP_ID,
+}
+
+_TYPES: dict[Any, Schema] = {
+    str: TEXT,
+    bool: {"type": "boolean"},
+    int | None: {"type": ["integer", "null"]},
+    str | None: {"type": ["string", "null"]},
+    Sequence[str]: {"type": "array", "items": TEXT},
+    Sequence[Tool]: {"type": "array", "items": {"$ref": "#/components/schemas/Tool"}},
+    Sequence[Mapping[str, Any]]: {"type": "array", "items": _OBJECT},
+    Mapping[str, str]: {"type": "object", "additionalProperties": TEXT},
+    Mapping[str, Any]: _OBJECT,
+    Mapping[str, Any] | None: {"type": ["object", "null"]},
+}
+"""The types that fields of the model have."""
+
+_SAID = {
+    "server_name": "The registered name, such as io.github.crystaldba/postgres-mcp.",
+    "version": "The version that is shown.",
+    "descriptions": "Descriptions by language tag (BCP 47).",
+    "tools": "The tools that the entry says it has.",
+    "repository": "As in the server.json.",
+    "packages": "Ways to run the server locally, as in the server.json.",
+    "remotes": "URLs at which the server is offered, as in the server.json.",
+    "icons": "As in the server.json.",
+    "status": "The official registry's word; active where it has none.",
+    "official": "Whether the official registry lists the entry.",
+    "published_at": "As the official registry wrote it (RFC 3339).",
+    "updated_at": "As the official registry wrote it (RFC 3339).",
+    "server": "The server.json document as published.",
+}
+
+
+def schemas() -> dict[str, Schema]:
+    """Return the named schemas of the description."""
+    return {
+        "Hit": _record(_LISTED),
+        "SearchPage": _record(
+            {"data": _many("Hit"), "count": {**COUNT, "description": "The number of entries in data."}}
+        ),
+        "Tool": _record(_fields(Tool)),
+        "Detail": _record({**_fields(Detail), **_LISTED, "mcp_id": _MCP_ID}),
+        # What was removed has nothing but its id.
+        "Change": {**_record({**_CHANGE, **_LISTED}), "required": list(_CHANGE)},
+        "ChangesPage": _record(
+            {
+                "data": _many("Change"),
+                "count": {**COUNT, "description": "The number of changes in data."},
+                "next": {**COUNT, "description": "The since of the next page, now or later."},
+            }
+        ),
+        "Health": _record({"status": {"const": "ok"}, "version": TEXT, "entries": COUNT, "generation": COUNT}),
+        "Description": {**_OBJECT, "required": ["openapi", "info", "paths"]},
+        "Error": _record(
+            {
+                "error": {**TEXT, "description": "The reason, for machines; it stays."},
+                "message": {**TEXT, "description": "The reason, in a sentence for people; it may change."},
+            }
+        ),
+    }
+
+
+def mcp_id() -> Schema:
+    """Return the schema of an entry's id."""
+    return _MCP_ID
+
+
+def _record(properties: Mapping[str, Schema]) -> Schema:
+    return {"type": "object", "properties": dict(properties), "required": list(properties)}
+
+
+def _many(name: str) -> Schema:
+    return {"type": "array", "items": {"$ref": f"#/components/schemas/{name}"}}
+
+
+def _fields(of: type[attrs.AttrsInstance]) -> dict[str, Schema]:
+    said = {field.name: {"description": _SAID[field.name]} for field in attrs.fields(of) if field.name in _SAID}
+    return {
+        field.name: {**_TYPES[field.type], **said.get(field.name, {})}
+        for field in attrs.fields(attrs.resolve_types(of))
+    }
