@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 
-from attrs import frozen
+from attrs import field, frozen
 
-from .errors import NotFound
-from .model import Detail, Entry, Outcome, Page, Query
+from .errors import Gone, NotFound
+from .model import Change, Detail, Entry, Outcome, Page, Query
 from .ports import Bus, Index, Store
+
+PAGES = 500
+"""Pages of hits that are kept: those that were asked for last, as long as nothing has changed."""
 
 
 @frozen
@@ -18,10 +22,19 @@ class Directory:
     _store: Store
     _index: Index
     _bus: Bus
+    _pages: OrderedDict[tuple[int, Query], Page] = field(factory=OrderedDict, init=False, repr=False)
 
     async def search(self, query: Query) -> Page:
         """Return the hits for `query`, best first."""
-        return await self._index.search(query)
+        asked = self._index.generation, query
+        page = self._pages.get(asked)
+        if page is None:
+            page = self._pages[asked] = await self._index.search(query)
+            if len(self._pages) > PAGES:
+                self._pages.popitem(last=False)
+        else:
+            self._pages.move_to_end(asked)
+        return page
 
     async def detail(self, mcp_id: str) -> Detail:
         """Return all that is known of the entry `mcp_id`. Raises NotFound."""
@@ -29,6 +42,27 @@ class Directory:
         if entry is None:
             raise NotFound(f"No entry has the mcp_id {mcp_id}. The tool search_mcp gives the ids that there are.")
         return entry.detail()
+
+    async def newest(self, limit: int) -> Sequence[Entry]:
+        """Return the `limit` entries that were added last, the latest first."""
+        return await self._store.newest(limit)
+
+    async def check_place(self, seq: int) -> None:
+        """Raise Gone where the log cannot be read on from behind `seq`.
+
+        It may have been pruned beyond that, or not reach it: a backup was restored since `seq` was given out.
+        """
+        oldest, head = await self._store.oldest(), await self._store.head()
+        if not oldest - 1 <= seq <= head:
+            raise Gone(seq, oldest, head)
+
+    async def head(self) -> int:
+        """Return the `seq` of the latest change."""
+        return await self._store.head()
+
+    async def changes(self, after: int, limit: int) -> Sequence[Change]:
+        """Return at most `limit` changes behind `after`, in order, each with the entry shown now."""
+        return await self._store.changes(after, limit)
 
     async def publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
         """Keep `entries` of `source` in one transaction; return what became of each, in order.

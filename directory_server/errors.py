@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from .model import Allowance
+
+_KEY = re.compile(r"mcpd_\w+")
+
+
+def without_keys(text: str) -> str:
+    """Return `text` with every API key in it hidden: what is refused is often repeated, and a key may be in it."""
+    return _KEY.sub("mcpd_…", text)
 
 
 class DirectoryError(Exception):
@@ -14,8 +23,8 @@ class DirectoryError(Exception):
     code = "error"
 
     def __init__(self, message: str, *, code: str | None = None) -> None:
-        super().__init__(message)
-        self.message = message
+        self.message = without_keys(message)
+        super().__init__(self.message)
         if code is not None:
             self.code = code
 
@@ -45,6 +54,25 @@ class NotFound(DirectoryError):
     """Refuse a request for something that is not here."""
 
     code = "not_found"
+
+
+class Gone(DirectoryError):
+    """Refuse to go on from a place that the change log does not have; `head` is the `seq` of its latest change."""
+
+    code = "reset"
+
+    def __init__(self, since: int, oldest: int, head: int) -> None:
+        super().__init__(
+            f"There is no going on from change {since}: the log has those from {oldest} to {head}. "
+            "Drop what you have of it and begin anew, with since=0 for all that is there."
+        )
+        self.head = head
+
+
+class TooManyStreams(DirectoryError):
+    """Refuse one more stream, where the key or the server has as many as it may."""
+
+    code = "too_many_streams"
 
 
 class QuotaExceeded(DirectoryError):

@@ -10,7 +10,7 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from .ports import Bus, Store, Subscriber
+from .ports import Bus, Follower, Store, Subscriber
 
 BATCH = 4_000
 """Changes read and applied at a time; many, for an index does some work for each batch."""
@@ -20,17 +20,27 @@ RETRY = 1.0
 
 
 class Feed(Service):
-    """Pump every change, in order, to each subscriber.
+    """Pump every change, in order, to each subscriber, and then to each follower.
 
-    The Bus only says that there is something to read; a wake-up that gets lost delays changes until the next one.
-    A failure is logged and the batch is pumped again, so subscribers may see a change twice, never out of order.
+    Subscribers are given what the store has when it is loaded, too, followers only what comes after that: they tell
+    of changes that can be found by then. The Bus only says that there is something to read; a wake-up that gets lost
+    delays changes until the next one. A failure is logged and the batch is pumped again, so a change may come twice,
+    never out of order.
     """
 
     _log = Logger()
 
-    def __init__(self, store: Store, bus: Bus, subscribers: Sequence[Subscriber], clock: IReactorTime) -> None:
+    def __init__(
+        self,
+        store: Store,
+        bus: Bus,
+        subscribers: Sequence[Subscriber],
+        followers: Sequence[Follower],
+        clock: IReactorTime,
+    ) -> None:
         self._store = store
         self._subscribers = subscribers
+        self._followers = followers
         self._clock = clock
         self._seq = 0
         self._awake = False
@@ -47,6 +57,8 @@ class Feed(Service):
             for subscriber in self._subscribers:
                 await subscriber.apply(changes)
             after = changes[-1].mcp_id
+        for follower in self._followers:
+            follower.begin(self._seq)
 
     def wake(self) -> None:
         """Pump what is new, once whatever is being pumped is through."""
@@ -73,7 +85,7 @@ class Feed(Service):
     async def _pump(self) -> None:
         self._awake = False
         while self.running and (changes := await self._store.changes(self._seq, BATCH)):
-            for subscriber in self._subscribers:
+            for subscriber in (*self._subscribers, *self._followers):
                 await subscriber.apply(changes)
             self._seq = changes[-1].seq
 

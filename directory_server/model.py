@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 from uuid import UUID, uuid5
 
 from attrs import field, frozen
+
+T = TypeVar("T")
 
 NAMESPACE = UUID("7d9a1a47-8c6b-42d7-96dd-0a8aa272d25a")
 """The published namespace of every `mcp_id`: `uuid5(NAMESPACE, server name)`."""
@@ -223,6 +225,13 @@ class Page:
 
     hits: Sequence[Hit]
     next: Place | None = None
+    _forms: dict[Callable[[Page], Any], Any] = field(factory=dict, init=False, eq=False, repr=False)
+
+    def form(self, make: Callable[[Page], T]) -> T:
+        """Return what `make` makes of this page, once for all whom the page answers."""
+        found = self._forms.get(make)
+        made: T = self._forms.setdefault(make, make(self)) if found is None else found
+        return made
 
 
 @frozen
@@ -253,14 +262,6 @@ class ApiKey:
     created_at: float
     expires_at: float | None = None
     revoked_at: float | None = None
-
-
-@frozen
-class Caller:
-    """Who sends a request: a key that was valid when it arrived."""
-
-    key_id: str
-    limit: int | None
 
 
 @frozen

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence, Set
 from typing import ParamSpec, Protocol, TypeVar
 
 from .model import Allowance, ApiKey, Change, Entry, Outcome, Page, Query
@@ -38,6 +38,12 @@ class Store(Protocol):
         What `changes` and `current` give is analysed by the store's own Analysis, whoever published it.
         """
 
+    async def oldest(self) -> int:
+        """Return the `seq` of the oldest change that the log still has, 0 before the first."""
+
+    async def newest(self, limit: int) -> Sequence[Entry]:
+        """Return the `limit` entries shown that were added last, the latest first."""
+
     async def count(self) -> int:
         """Return the number of entries shown."""
 
@@ -58,6 +64,20 @@ class Analysis(Protocol):
 
     def __call__(self, entry: Entry) -> bytes:
         """Return what an Index takes of `entry`. Any thread may call it."""
+
+
+class Follower(Subscriber, Protocol):
+    """One that follows the change log from the start of the process on, without what was there before."""
+
+    def begin(self, seq: int) -> None:
+        """Take note that the next change to come is the first behind `seq`."""
+
+
+class Matching(Protocol):
+    """Tells whose words an entry has."""
+
+    def __call__(self, change: Change, queries: Collection[str]) -> Set[str]:
+        """Return those of `queries` all of whose words the entry of `change` has, read as a search reads both."""
 
 
 class Index(Subscriber, Protocol):

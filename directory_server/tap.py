@@ -28,7 +28,7 @@ from .config import Config, ConfigError, load
 from .directory import Directory
 from .errors import Unavailable
 from .feed import Feed
-from .search import ImpactIndex, TextAnalysis
+from .search import ImpactIndex, TextAnalysis, matching
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -183,10 +183,13 @@ class DirectoryService(MultiService):
 
     def _parts(self) -> Iterator[IService]:
         # Importing Klein installs the reactor, so nothing of the web is imported before twistd has chosen one.
-        from .web import addresses, edge, gate, mcp, rest, routes, streams
+        from .web import addresses, changes, edge, gate, mcp, rest, routes, streams
 
         config, reactor = self._config, self._reactor
-        self._log.info("{files:,} files and connections may be open", files=_raise_file_limit())
+        files = _raise_file_limit()
+        # The rest is for requests, databases and logs.
+        total = min(config.streams.total, files * 3 // 4)
+        self._log.info("{files:,} files may be open, {total:,} of them as streams", files=files, total=total)
         now = embedded.anchored(time.time, time.monotonic)
         offload = _Offload(reactor)
         data = self._data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
@@ -195,20 +198,25 @@ class DirectoryService(MultiService):
         quota = self._quota = embedded.SqliteQuota(data.quota, now)
         bus = embedded.DataVersionBus(data.directory, reactor)
         index = self._index = ImpactIndex(offload)
-        self._feed = Feed(store, bus, [index], reactor)
-        hub = streams.Hub(keys, bus, reactor, Random(), **asdict(config.streams))
+        hub = streams.Hub(keys, bus, reactor, Random(), **{**asdict(config.streams), "total": total})
         directory = Directory(store, index, bus)
-        proxies = addresses.Proxies(config.http.trusted_proxies)
-        failed = config.http.failed_keys
-        failures = addresses.AddressLimiter(proxies, reactor.seconds, rate=failed / 60, burst=failed)
+        newest = mcp.Newest(directory)
+        live = changes.Live(hub, changes.Pages(directory, matching, offload), matching, offload)
+        announcements = mcp.Announcements(hub, reactor)
+        self._feed = Feed(store, bus, [index, newest], [live, announcements], reactor)
+        http = config.http
+        proxies = addresses.Proxies(http.trusted_proxies)
+        failures = addresses.AddressLimiter(
+            proxies, reactor.seconds, rate=http.failed_keys / 60, burst=http.failed_keys
+        )
         entrance = gate.Gate(keys, quota, failures)
         tree = routes.Routes(
             rest.Rest(entrance, directory),
-            mcp.endpoint(entrance, directory, mcp.Sessions(data.session_secret()), hub),
+            changes.Changes(entrance, directory, matching, offload, hub, live),
+            mcp.endpoint(entrance, directory, newest, mcp.Sessions(data.session_secret()), hub, announcements),
             index,
         )
         origins = edge.Origins(_hosts(config), frozenset(config.http.allowed_origins))
-        http = config.http
         connections = edge.Connections(
             reactor, proxies, most=http.connections, per_address=http.per_address, grace=config.streams.grace
         )

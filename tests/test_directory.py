@@ -9,8 +9,8 @@ import pytest
 from attrs import define, field
 
 from directory_server import embedded
-from directory_server.directory import Directory
-from directory_server.errors import NotFound, Unavailable
+from directory_server.directory import PAGES, Directory
+from directory_server.errors import Gone, NotFound, Unavailable
 from directory_server.model import Entry, Hit, Outcome, Page, Place, Query
 from directory_server.ports import Bus, Index, Store
 
@@ -28,6 +28,8 @@ class World:
     published: list[tuple[str, Sequence[Entry]]] = field(factory=list)
     queries: list[Query] = field(factory=list)
     announced: int = 0
+    generation: int = 1
+    log: range = range(1, 1)
 
     @property
     def directory(self) -> Directory:
@@ -42,12 +44,53 @@ class World:
     async def entry(self, mcp_id: str) -> Entry | None:
         return MAIL if mcp_id == MAIL.mcp_id else None
 
+    async def oldest(self) -> int:
+        return self.log[0] if self.log else 0
+
+    async def head(self) -> int:
+        return self.log[-1] if self.log else 0
+
     async def search(self, query: Query) -> Page:
         self.queries.append(query)
         return self.page
 
     def announce(self) -> None:
         self.announced += 1
+
+
+def test_a_page_is_kept_until_something_changes() -> None:
+    world = World(page=Page((Hit("1", "mail", "Reads.", ""),)))
+    directory = world.directory
+    first = embedded.finished(directory.search(Query("mail")))
+    assert embedded.finished(directory.search(Query("mail"))) is first
+    embedded.finished(directory.search(Query("mail", 5)))
+    world.generation += 1
+    embedded.finished(directory.search(Query("mail")))
+    assert world.queries == [Query("mail"), Query("mail", 5), Query("mail")]
+
+
+def test_as_many_pages_are_kept_as_were_asked_for_last() -> None:
+    world = World()
+    directory = world.directory
+    for number in (*range(PAGES), 0, PAGES, 0, 1):
+        embedded.finished(directory.search(Query(str(number))))
+    assert [query.keywords for query in world.queries] == [*map(str, range(PAGES + 1)), "1"]
+
+
+def test_a_page_takes_each_form_once() -> None:
+    made = []
+
+    def shout(page: Page) -> str:
+        made.append(page)
+        return "MAIL"
+
+    page = Page((Hit("1", "mail", "Reads.", ""),))
+    assert [page.form(shout), page.form(shout), page.form(len_of)] == ["MAIL", "MAIL", 1]
+    assert made == [page]
+
+
+def len_of(page: Page) -> int:
+    return len(page.hits)
 
 
 def test_a_search_is_the_index_s() -> None:
@@ -83,3 +126,19 @@ def test_what_could_not_be_kept_is_not_announced() -> None:
     with pytest.raises(Unavailable):
         embedded.finished(world.directory.publish("local", [MAIL]))
     assert world.announced == 0
+
+
+@pytest.mark.parametrize(
+    ("log", "places"), [(range(1, 1), [0]), (range(1, 6), [0, 1, 5]), (range(4, 6), [3, 4, 5])], ids=str
+)
+def test_the_log_is_read_on_from_where_it_reaches(log: range, places: list[int]) -> None:
+    directory = World(log=log).directory
+    for place in places:
+        embedded.finished(directory.check_place(place))
+
+
+@pytest.mark.parametrize(("log", "place"), [(range(1, 1), 1), (range(1, 6), 6), (range(4, 6), 2), (range(4, 6), 0)])
+def test_the_log_is_not_read_on_from_what_it_lost_or_does_not_have_yet(log: range, place: int) -> None:
+    with pytest.raises(Gone, match=f"no going on from change {place}") as caught:
+        embedded.finished(World(log=log).directory.check_place(place))
+    assert caught.value.head == (log[-1] if log else 0)

@@ -67,20 +67,31 @@ class Reader:
         self.batches.append((changes[0].seq, changes[-1].seq))
 
 
+@define(slots=False)
+class Late(Reader):
+    """A follower that notes what it begins behind."""
+
+    begun: int | None = None
+
+    def begin(self, seq: int) -> None:
+        self.begun = seq
+
+
 @define
 class Setting:
-    """A feed between a log and two readers."""
+    """A feed between a log, two readers and a follower."""
 
     log: Log = field(factory=Log)
     bell: Bell = field(factory=Bell)
     first: Reader = field(factory=Reader)
     second: Reader = field(factory=Reader)
+    follower: Late = field(factory=Late)
     clock: Clock = field(factory=Clock)
     feed: Feed = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         store, bus = cast(Store, self.log), cast(Bus, self.bell)
-        self.feed = Feed(store, bus, [self.first, self.second], self.clock)
+        self.feed = Feed(store, bus, [self.first, self.second], [self.follower], self.clock)
 
     def append(self, changes: int = 1) -> None:
         """Have the store change, and everybody hear of it."""
@@ -133,6 +144,18 @@ def test_loading_gives_all_and_the_pump_goes_on_from_there(setting: Setting) -> 
     setting.feed.startService()
     setting.append()
     assert setting.first.batches == [*loaded, (last + 1, last + 1)]
+
+
+def test_a_follower_gets_only_what_comes_after_the_loading_and_after_the_subscribers(setting: Setting) -> None:
+    setting.log.length = 3
+    embedded.finished(setting.feed.load())
+    assert (setting.follower.begun, setting.follower.batches) == (3, [])
+    setting.feed.startService()
+    setting.second.gate = gate = waiting()
+    setting.append(2)
+    assert setting.follower.batches == []
+    gate.callback(None)
+    assert setting.follower.batches == [(4, 5)]
 
 
 def test_what_changes_during_the_loading_is_pumped_at_the_start(setting: Setting) -> None:

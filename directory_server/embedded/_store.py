@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 
 from attrs import frozen
 
@@ -46,6 +46,15 @@ _POINT = "UPDATE entry SET shown = ? WHERE mcp_id = ?"
 _ENTRY = "SELECT body FROM entry JOIN record ON record.id = shown WHERE mcp_id = ?"
 
 _HEAD = "SELECT coalesce(max(seq), 0) FROM change"
+
+_OLDEST = "SELECT coalesce(min(seq), 0) FROM change"
+
+# An entry that was removed meanwhile was added more than once.
+_NEWEST = """
+    SELECT mcp_id, body
+    FROM change JOIN entry USING (mcp_id) JOIN record ON record.id = shown
+    WHERE kind = 'added' ORDER BY change.seq DESC
+"""
 
 _COUNT = "SELECT coalesce((SELECT total FROM change ORDER BY seq DESC LIMIT 1), 0)"
 
@@ -98,6 +107,12 @@ class SqliteStore:
     async def changes(self, after: int, limit: int) -> Sequence[Change]:
         return await self._offload(self._read, _CHANGES, after, limit)
 
+    async def oldest(self) -> int:
+        return self._number(_OLDEST)
+
+    async def newest(self, limit: int) -> Sequence[Entry]:
+        return await self._offload(self._newest, limit)
+
     async def count(self) -> int:
         return self._number(_COUNT)
 
@@ -143,6 +158,13 @@ class SqliteStore:
             with suppress(Unavailable), self._database.transaction() as connection:
                 connection.executemany(_ANALYSED, anew)
         return found
+
+    def _newest(self, limit: int) -> Sequence[Entry]:
+        bodies: dict[str, bytes] = {}
+        with self._database.connection() as connection, closing(connection.execute(_NEWEST)) as rows:
+            while len(bodies) < limit and (row := rows.fetchone()):
+                bodies.setdefault(*row)
+        return [wire.restore_entry(body) for body in bodies.values()]
 
     def _number(self, query: str) -> int:
         with self._database.connection() as connection:

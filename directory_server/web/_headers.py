@@ -1,4 +1,4 @@
-"""Request headers as text, whatever bytes a client put there."""
+"""What a request says beside its body, as text where that is safe, whatever bytes a client put there."""
 
 from __future__ import annotations
 
@@ -15,3 +15,10 @@ def value(request: Request, name: str) -> str | None:
     """Return the last value of a header, or None where it is absent."""
     found = values(request, name)
     return found[-1] if found else None
+
+
+def query(request: Request) -> bytes:
+    """Return the query of the URL as it stands there."""
+    # Not request.args: twisted.web splits at semicolons, too, and drops what has no equals sign.
+    found: bytes = request.uri.partition(b"?")[2]
+    return found

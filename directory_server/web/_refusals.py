@@ -45,7 +45,9 @@ _STATUS: dict[type[errors.DirectoryError], int] = {
     errors.QuotaExceeded: 401,
     errors.Forbidden: 403,
     errors.NotFound: 404,
+    errors.Gone: 410,
     errors.Throttled: 429,
+    errors.TooManyStreams: 429,
     errors.Unavailable: 503,
 }
 

@@ -10,7 +10,7 @@ from attrs import frozen
 from twisted.web.server import Request
 
 from ..errors import BadInput, QuotaExceeded, Unauthorized
-from ..model import Allowance, Caller
+from ..model import Allowance, ApiKey
 from ..ports import KeyRing, Quota
 from ._headers import values
 from .addresses import AddressLimiter
@@ -24,14 +24,14 @@ _KEY_IN_URL = re.compile(
 class Visit:
     """One keyed request, from its admission to its answer."""
 
-    caller: Caller
+    key: ApiKey
     _request: Request
     _quota: Quota
 
     async def charge(self) -> None:
-        """Spend one unit of the caller's quota, and say in the answer's head what is left. Raises QuotaExceeded."""
+        """Spend one unit of the key's quota, and say in the answer's head what is left. Raises QuotaExceeded."""
         try:
-            allowance = await self._quota.charge(self.caller.key_id, self.caller.limit)
+            allowance = await self._quota.charge(self.key.id, self.key.limit)
         except QuotaExceeded as error:
             self._show(error.allowance)
             self._request.setHeader("Retry-After", str(error.allowance.reset))
@@ -41,7 +41,7 @@ class Visit:
     async def show(self) -> None:
         """Say in the answer's head what is left, unless a charge has done so."""
         if not self._request.responseHeaders.hasHeader("RateLimit-Policy") and not self._request.startedWriting:
-            self._show(await self._quota.peek(self.caller.key_id, self.caller.limit))
+            self._show(await self._quota.peek(self.key.id, self.key.limit))
 
     def _show(self, allowance: Allowance) -> None:
         if allowance.limit is None:
@@ -80,7 +80,7 @@ class Gate:
             # Only now: whoever else is behind an address, a good key gets in.
             self._failures.charge(request)
             raise Unauthorized
-        visit = Visit(Caller(key.id, key.limit), request, self._quota)
+        visit = Visit(key, request, self._quota)
         request.key_id = key.id  # type: ignore[attr-defined]  # for the access log
         try:
             yield visit

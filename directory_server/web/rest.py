@@ -9,7 +9,8 @@ from twisted.web.server import Request
 
 from .. import wire
 from ..directory import Directory
-from ..model import Hit
+from ..model import Page
+from ._headers import query
 from ._reply import reply
 from .gate import Gate
 
@@ -26,30 +27,25 @@ class Rest:
     async def search(self, request: Request) -> bytes:
         """Answer a page of hits; the next one's address is in the Link header (RFC 8288)."""
         async with self._gate.admit(request) as visit:
-            query = wire.search_parameters(_query(request))
+            wanted = wire.search_parameters(query(request))
             await visit.charge()
-            page = await self._directory.search(query)
+            page = await self._directory.search(wanted)
         if page.next is not None:
-            parameters = {"keywords": query.keywords, "limit": query.limit}
-            link = urlencode({**parameters, "cursor": wire.encode_cursor(query, page.next)})
+            parameters = {"keywords": wanted.keywords, "limit": wanted.limit}
+            link = urlencode({**parameters, "cursor": wire.encode_cursor(wanted, page.next)})
             request.setHeader("Link", f'<{SEARCH}?{link}>; rel="next"')
-        return reply(request, {"data": [_listed(hit) for hit in page.hits], "count": len(page.hits)})
+        return reply(request, page.form(_body))
 
     async def entry(self, request: Request, mcp_id: str) -> bytes:
         """Answer all that is known of an entry."""
         async with self._gate.admit(request) as visit:
             wanted = wire.entry_id(mcp_id)
-            wire.no_parameters(_query(request))
+            wire.no_parameters(query(request))
             await visit.charge()
             detail = await self._directory.detail(wanted)
         return reply(request, detail)
 
 
-def _query(request: Request) -> bytes:
-    # Not request.args: twisted.web splits at semicolons, too, and drops what has no equals sign.
-    query: bytes = request.uri.partition(b"?")[2]
-    return query
-
-
-def _listed(hit: Hit) -> dict[str, str]:
-    return {"name": hit.name, "brief": hit.brief, "website_url": hit.website_url}
+def _body(page: Page) -> bytes:
+    hits = [{"name": hit.name, "brief": hit.brief, "website_url": hit.website_url} for hit in page.hits]
+    return wire.encode({"data": hits, "count": len(hits)})

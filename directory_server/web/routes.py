@@ -15,6 +15,8 @@ from .. import __version__
 from ..ports import Index
 from ._refusals import Refusal, refuse, rest_body
 from ._reply import reply
+from .changes import PATH as CHANGES_PATH
+from .changes import Changes
 from .mcp import PATH as MCP_PATH
 from .mcp import Mcp, rpc_body
 from .rest import Rest
@@ -37,6 +39,7 @@ class Routes:
     app.url_map.merge_slashes = False
 
     _rest: Rest
+    _changes: Changes
     _mcp: Mcp
     _index: Index
 
@@ -50,8 +53,13 @@ class Routes:
         """Look up one entry."""
         return await self._rest.entry(request, mcp_id)
 
+    @app.route(CHANGES_PATH, methods=["GET"])
+    async def changes(self, request: Request) -> bytes | None:
+        """Tell what has changed, and what changes."""
+        return await self._changes.get(request)
+
     @app.route(MCP_PATH.decode(), methods=["POST"])
-    async def mcp_message(self, request: Request) -> bytes:
+    async def mcp_message(self, request: Request) -> bytes | None:
         """Answer JSON-RPC."""
         return await self._mcp.post(request)
 

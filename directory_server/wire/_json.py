@@ -35,6 +35,11 @@ def encode(value: Any) -> bytes:
     return orjson.dumps(value, default=_encode_other)
 
 
+def raw(body: bytes) -> orjson.Fragment:
+    """Return JSON that is already encoded as a value that `encode` puts in as it is."""
+    return orjson.Fragment(body)
+
+
 def text(value: Any) -> str:
     """Return `value` as JSON in a string, for places that hold JSON inside JSON."""
     return encode(value).decode()

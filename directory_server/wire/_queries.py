@@ -20,10 +20,28 @@ MAX_KEYWORDS = 256
 MAX_LIMIT = 100
 """Hits in one answer."""
 
+MAX_CHANGES = 1_000
+"""Changes in one page."""
+
+DEFAULT_CHANGES = 100
+"""Changes in a page for one who names no limit."""
+
 MAX_PARAMETERS = 20
 """Parameters of a URL that are looked at."""
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+@frozen
+class Watch:
+    """What somebody wants of the changes: those behind `since` (a `seq`), of entries that have all of `keywords`.
+
+    `limit` is how many of them at a time. What is None was not asked for.
+    """
+
+    since: int | None = None
+    keywords: str | None = None
+    limit: int | None = None
 
 
 @frozen
@@ -40,7 +58,7 @@ class _DetailArguments:
 def search_arguments(arguments: Any) -> Query:
     """Return the search that the arguments of `search_mcp` ask for. Raises BadInput."""
     asked = structure(arguments, _SearchArguments, what="arguments")
-    return Query(_keywords(asked.keywords), _limit(asked.limit))
+    return Query(_keywords(asked.keywords), _within(asked.limit, MAX_LIMIT))
 
 
 def detail_arguments(arguments: Any) -> str:
@@ -52,9 +70,25 @@ def search_parameters(query: bytes) -> Query:
     """Return the search that the query of a URL asks for, each parameter given once. Raises BadInput."""
     values = _parameters(query, "keywords", "limit", "cursor")
     keywords = _keywords(values.get("keywords", ""))
-    limit = _limit(_whole_number("limit", values["limit"])) if "limit" in values else DEFAULT_LIMIT
+    limit = _limit(values["limit"], MAX_LIMIT) if "limit" in values else DEFAULT_LIMIT
     after = decode_cursor(values["cursor"], keywords) if "cursor" in values else None
     return Query(keywords, limit, after)
+
+
+def watch_parameters(query: bytes, last_event_id: str | None) -> Watch:
+    """Return what the query of a URL wants of the changes.
+
+    `last_event_id` is what a stream's reader got last and goes before `since`, which stands in the URL of its first
+    request and of all later ones. Raises BadInput.
+    """
+    values = _parameters(query, "since", "keywords", "limit")
+    since = _seq("since", values["since"]) if "since" in values else None
+    last = _seq("Last-Event-ID", last_event_id) if last_event_id else None
+    return Watch(
+        since if last is None else last,
+        _keywords(values["keywords"]) if "keywords" in values else None,
+        _limit(values["limit"], MAX_CHANGES) if "limit" in values else None,
+    )
 
 
 def no_parameters(query: bytes) -> None:
@@ -118,14 +152,21 @@ def _keywords(text: str) -> str:
     return text
 
 
-def _limit(limit: int) -> int:
-    if not 1 <= limit <= MAX_LIMIT:
-        raise BadInput(f"limit: must be 1 to {MAX_LIMIT}, not {limit}.")
+def _limit(text: str, most: int) -> int:
+    # Ten digits are more than any limit here, and int() is slow on thousands of them.
+    if not re.fullmatch(r"[0-9]{1,10}", text):
+        raise BadInput(f"limit: must be a whole number of 1 to {most}.")
+    return _within(int(text), most)
+
+
+def _within(limit: int, most: int) -> int:
+    if not 1 <= limit <= most:
+        raise BadInput(f"limit: must be 1 to {most}, not {limit}.")
     return limit
 
 
-def _whole_number(name: str, text: str) -> int:
-    # Ten digits are more than any number here, and int() is slow on thousands of them.
-    if not re.fullmatch(r"[0-9]{1,10}", text):
-        raise BadInput(f"{name}: must be a whole number of 1 to {MAX_LIMIT}.")
+def _seq(name: str, text: str) -> int:
+    # Eighteen digits are what SQLite can compare.
+    if not re.fullmatch(r"[0-9]{1,18}", text):
+        raise BadInput(f"{name}: must be the seq of a change, a whole number such as events have for their id.")
     return int(text)

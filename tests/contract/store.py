@@ -48,7 +48,9 @@ class StoreContract:
     async def test_begins_empty(self) -> None:
         store = await self.store()
         assert await store.head() == 0
+        assert await store.oldest() == 0
         assert await store.count() == 0
+        assert list(await store.newest(10)) == []
         assert await store.entry(mcp_id_of(NAME)) is None
         assert list(await store.current("", 10)) == []
         assert list(await store.changes(0, 10)) == []
@@ -232,6 +234,30 @@ class StoreContract:
         assert ids == sorted(each.mcp_id for each in entries if each.name != "x/3")
         log = {change.mcp_id: change for change in await store.changes(0, 20)}
         assert pages == [log[mcp_id] for mcp_id in ids]
+
+    @awaited
+    async def test_knows_the_oldest_change_of_its_log(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry("x/a"), entry("x/b")])
+        first, *_ = await store.changes(0, 10)
+        assert await store.oldest() == first.seq
+
+    @awaited
+    async def test_gives_the_entries_that_were_added_last(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry(f"x/{number}") for number in range(5)])
+        await store.publish("a", [entry("x/1", brief="It snows.")])
+        assert [each.name for each in await store.newest(3)] == ["x/4", "x/3", "x/2"]
+        assert [each.brief for each in await store.newest(9)] == ["It rains."] * 3 + ["It snows.", "It rains."]
+
+    @awaited
+    async def test_counts_what_comes_back_as_added_anew_and_once(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry("x/a"), entry("x/b"), entry("x/c")])
+        await store.publish("a", [entry("x/a", status="deleted"), entry("x/b", status="deleted")])
+        assert [each.name for each in await store.newest(9)] == ["x/c"]
+        await store.publish("a", [entry("x/a", status="active")])
+        assert [each.name for each in await store.newest(9)] == ["x/a", "x/c"]
 
     @awaited
     async def test_is_one_store_for_all_processes(self) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import MCP, PATIENCE, Installation, Server, environment
+from .conftest import MCP, PATIENCE, Installation, Server, document, environment
 
 pytestmark = pytest.mark.process
 
@@ -42,3 +42,30 @@ def test_an_editor_finds_and_looks_up_until_its_quota_is_spent(
     assert said["detail"]["is_error"] is said["last"] is False
     assert said["over"]["is_error"] is True
     assert "Try again in" in said["over"]["content"][0]["text"]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+def test_an_editor_is_told_of_an_import_and_lists_it(installation: Installation, mode: str) -> None:
+    installation.command("quickstart")
+    key = installation.new_key()
+    script = Path(__file__).with_name("sdk_listener.py")
+    with (
+        installation.serve() as server,
+        subprocess.Popen(
+            [sys.executable, script, server.url + MCP, key, mode],
+            env=environment(),
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as listener,
+    ):
+        try:
+            assert listener.stdout is not None
+            listening = json.loads(listener.stdout.readline())
+            assert listening == {"version": "2025-11-25" if mode == "legacy" else mode}
+            installation.command("import", "-", stdin=document("a.example/new"))
+            told = json.loads(listener.stdout.readline())
+            assert told["listed"][0] == "a.example/new"
+            assert len(told["listed"]) == 20
+            assert listener.wait(PATIENCE) == 0
+        finally:
+            listener.kill()

@@ -22,7 +22,7 @@ from directory_server import embedded
 from directory_server.directory import Directory
 from directory_server.feed import Feed
 from directory_server.model import Entry, mcp_id_of
-from directory_server.search import ImpactIndex, TextAnalysis
+from directory_server.search import ImpactIndex, TextAnalysis, matching
 
 PROTOCOL_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
@@ -152,7 +152,7 @@ POSTGRES_ID = mcp_id_of(POSTGRES.name)
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
     """Return a server that holds two entries and one key of 20 requests an hour."""
-    from directory_server.web import addresses, edge, gate, mcp, rest, routes, streams
+    from directory_server.web import addresses, changes, edge, gate, mcp, rest, routes, streams
 
     clock = Clock()
     clock.advance(1_800_000_000)
@@ -162,14 +162,19 @@ def server(tmp_path: Path) -> Iterator[Server]:
     keys = embedded.SqliteKeyRing(database, clock.seconds)
     bus = embedded.DataVersionBus(database, clock)
     index = ImpactIndex(embedded.inline)
-    feed = Feed(store, bus, [index], clock)
-    hub = streams.Hub(keys, bus, clock, Random(1), per_key=2, **TIMES)
     directory = Directory(store, index, bus)
+    hub = streams.Hub(keys, bus, clock, Random(1), per_key=2, **TIMES)
+    newest, announcements = mcp.Newest(directory), mcp.Announcements(hub, clock)
+    live = changes.Live(hub, changes.Pages(directory, matching, embedded.inline), matching, embedded.inline)
+    feed = Feed(store, bus, [index, newest], [live, announcements], clock)
     proxies = addresses.Proxies(["10.0.0.0/8"])
     failures = addresses.AddressLimiter(proxies, clock.seconds, rate=0.5, burst=30)
     entrance = gate.Gate(keys, embedded.SqliteQuota(spent, clock.seconds), failures)
     tree = routes.Routes(
-        rest.Rest(entrance, directory), mcp.endpoint(entrance, directory, mcp.Sessions(b"s" * 32), hub), index
+        rest.Rest(entrance, directory),
+        changes.Changes(entrance, directory, matching, embedded.inline, hub, live),
+        mcp.endpoint(entrance, directory, newest, mcp.Sessions(b"s" * 32), hub, announcements),
+        index,
     )
     origins = edge.Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
     connections = edge.Connections(clock, proxies, most=5, per_address=3, grace=10)
@@ -181,6 +186,8 @@ def server(tmp_path: Path) -> Iterator[Server]:
     key, secret = embedded.finished(keys.create("test", limit=20, expires_at=None))
     under_test = Server(clock, tmp_path, directory, keys, hub, door, secret, key.id)
     under_test.publish(POSTGRES, MAIL)
+    # Whoever is to be told of that has been.
+    clock.advance(0)
     yield under_test
     for service in services:
         service.stopService()

@@ -71,8 +71,9 @@ def rpc(method: str, params: object = None, **headers: str) -> Ask:
 
 
 def modern(method: str, **params: object) -> Ask:
-    name = {"Mcp-Name": str(params["name"])} if "name" in params else {}
-    headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method, **name}
+    headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method}
+    if named := params.get("name") or params.get("uri"):
+        headers["Mcp-Name"] = str(named)
     return rpc(method, {**params, "_meta": _MODERN}, **headers)
 
 
@@ -86,20 +87,31 @@ DETAILED = {"name": "get_mcp_detail", "arguments": {"mcp_id": POSTGRES_ID}}
 ASKED = {
     "GET /api/open/v1/search": [Ask("GET", "/api/open/v1/search?keywords=postgres")],
     "GET /api/open/v1/entries/{mcp_id}": [Ask("GET", f"/api/open/v1/entries/{POSTGRES_ID}")],
-    "POST /api/open/mcp: tools/call": [
+    "GET /api/open/v1/changes": [
+        Ask("GET", "/api/open/v1/changes"),
+        Ask("GET", "/api/open/v1/changes?since=1&keywords=postgres"),
+        Ask("GET", "/api/open/v1/changes?since=1", {"Accept": "application/json"}),
+    ],
+    "POST /api/open/mcp: tools/call, resources/read": [
         rpc("tools/call", SEARCHED),
         rpc("tools/call", DETAILED),
         modern("tools/call", **SEARCHED),
         modern("tools/call", **DETAILED),
         post([{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": SEARCHED}]),
+        rpc("resources/read", {"uri": f"directory://entries/{POSTGRES_ID}"}),
+        modern("resources/read", uri=f"directory://entries/{POSTGRES_ID}"),
     ],
     "POST /api/open/mcp: everything else": [
         rpc("initialize", {"protocolVersion": "2025-11-25"}),
         rpc("ping"),
         rpc("tools/list"),
+        rpc("resources/list"),
+        rpc("resources/templates/list"),
         rpc("not/known"),
         modern("server/discover"),
         modern("tools/list"),
+        modern("resources/list"),
+        modern("subscriptions/listen", notifications={"resourcesListChanged": True}),
         post({"jsonrpc": "2.0", "method": "notifications/initialized"}),
         post([{"jsonrpc": "2.0", "id": 1, "method": "ping"}]),
     ],
@@ -184,7 +196,7 @@ def test_head_is_get_without_a_body_or_a_stream(server: Server, door: Door) -> N
     for ask in ASKED[str(door)]:
         if ask.method == "GET":
             before = remaining(server)
-            answer = server.ask("HEAD", ask.path)
+            answer = server.ask("HEAD", ask.path, headers=ask.headers)
             assert (answer.status, answer.body) == (door.status, b"")
             assert before - remaining(server) == door.units
             assert len(server.hub) == 0

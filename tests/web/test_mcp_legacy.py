@@ -24,7 +24,10 @@ def test_initialize_echoes_a_version_it_knows(server: Server, version: str) -> N
     answer = server.post(request("initialize", {"protocolVersion": version, "capabilities": {}}))
     assert answer.status == 200
     assert answer.json["result"]["protocolVersion"] == version
-    assert answer.json["result"]["capabilities"] == {"tools": {"listChanged": False}}
+    assert answer.json["result"]["capabilities"] == {
+        "tools": {"listChanged": False},
+        "resources": {"listChanged": True},
+    }
     assert answer.headers["Mcp-Session-Id"]
 
 
@@ -166,7 +169,7 @@ def test_null_is_as_good_as_nothing(server: Server) -> None:
         (b'{"jsonrpc":"2.0","id":true,"method":"ping"}', 400, -32600, None),
         (b'{"jsonrpc":"2.0","id":4,"method":7}', 400, -32600, 4),
         (b'{"jsonrpc":"2.0","id":4,"method":"ping","params":[1]}', 400, -32600, 4),
-        (b'{"jsonrpc":"2.0","id":"x","method":"resources/list"}', 200, -32601, "x"),
+        (b'{"jsonrpc":"2.0","id":"x","method":"prompts/list"}', 200, -32601, "x"),
         (b'{"jsonrpc":"2.0","id":5,"method":"tools/call"}', 200, -32602, 5),
         (b'{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"rm"}}', 200, -32602, 5),
         (

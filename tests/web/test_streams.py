@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import re
+from collections.abc import Callable
+from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
+from twisted.internet.defer import Deferred
 
 from directory_server import embedded
 
@@ -128,3 +133,265 @@ def test_streams_end_with_a_spread_retry_when_the_server_stops(server: Server) -
 @pytest.mark.parametrize("key", [None, "mcpd_wrong"])
 def test_a_stream_needs_a_key(server: Server, key: str | None) -> None:
     assert server.ask("GET", ENDPOINT, key=key).status == 401
+
+
+def the_stream(connection: Connection) -> Any:
+    """Return the stream that has taken a connection over."""
+    from directory_server.web.streams import Stream
+
+    found = connection.transport.protocol
+    assert isinstance(found, Stream)
+    assert connection.transport.producer is found
+    return found
+
+
+def test_nothing_of_the_request_stays(server: Server) -> None:
+    # What edge.Connection does to the transport is all there is to it: this fails if a request comes to stay.
+    from directory_server.web.edge import Connection as HttpConnection
+    from directory_server.web.edge._request import DirectoryRequest
+
+    gc.collect()
+    before = server.clock.getDelayedCalls()
+    streams = [listen(server), listen(server)]
+    gc.collect()
+    kinds, borders = (HttpConnection, DirectoryRequest, Deferred), {server.hub, the_stream(streams[0]).channel}
+    held = [one for stream in streams for one in reachable(the_stream(stream), borders) if isinstance(one, kinds)]
+    assert held == []
+    # Other tests may have left theirs in tracebacks.
+    assert not [one for one in gc.get_objects() if isinstance(one, kinds[0]) and one.site is server.site]
+    assert server.clock.getDelayedCalls() == before
+    assert len(server.site.connections) == 0
+    assert not hasattr(the_stream(streams[0]), "__dict__")
+
+
+def reachable(start: object, borders: set[object]) -> list[object]:
+    """Return the objects of instances that can be reached from one, not beyond `borders`, classes and modules."""
+    seen, found, open_ = {id(one) for one in borders}, [], [start]
+    while open_:
+        one = open_.pop()
+        if id(one) in seen or isinstance(one, type | ModuleType | FunctionType):
+            continue
+        seen.add(id(one))
+        found.append(one)
+        open_.extend(gc.get_referents(one))
+    return found
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+@pytest.mark.parametrize("connection", ["close", "keep-alive"])
+def test_every_version_gets_the_same_bytes_until_the_connection_ends(
+    server: Server, version: str, connection: str
+) -> None:
+    stream = Connection(server.site)
+    stream.send(
+        f"GET {ENDPOINT} HTTP/{version}\r\nHost: localhost\r\nConnection: {connection}\r\n"
+        f"Authorization: Bearer {server.key}\r\n\r\n".encode()
+    )
+    head, _, body = stream.received().partition(b"\r\n\r\n")
+    assert b"\r\nconnection: close" in head.lower()
+    assert b"transfer-encoding" not in head.lower()
+    assert b"content-length" not in head.lower()
+    the_stream(stream).send(b"data: x\n\n")
+    assert (body, stream.received()) == (b"retry: 3000\n\n", b"data: x\n\n")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100,
+        b"POST /api/open/mcp HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n",
+        b"\x00nonsense",
+        b"x" * 200_000,
+    ],
+)
+@pytest.mark.parametrize("at_once", [True, False])
+def test_what_the_client_sends_behind_its_request_is_ignored(server: Server, more: bytes, at_once: bool) -> None:
+    stream = Connection(server.site)
+    asking = f"GET {ENDPOINT} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {server.key}\r\n\r\n".encode()
+    for part in [asking + more] if at_once else [asking, more]:
+        stream.send(part)
+    assert stream.received().partition(b"\r\n\r\n")[2] == b"retry: 3000\n\n"
+    # Read on, or nobody would notice that the client leaves.
+    assert stream.transport.producerState == "producing"
+    stream.send(more)
+    server.clock.advance(1)
+    the_stream(stream).send(b"data: x\n\n")
+    assert stream.received() == b"data: x\n\n"
+    assert not stream.transport.disconnecting
+    stream.lose()
+    assert len(server.hub) == 0
+
+
+def test_a_stream_begins_in_one_write(server: Server) -> None:
+    connection = Connection(server.site)
+    written: list[bytes] = []
+    connection.transport.write = written.append
+    connection.send(f"GET {ENDPOINT} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {server.key}\r\n\r\n".encode())
+    (first,) = written
+    assert first.endswith(b"\r\n\r\nretry: 3000\n\n")
+
+
+def test_there_are_only_so_many_streams_in_all(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server.hub, "_total", 1)
+    stream = listen(server)
+    _, other = server.new_key()
+    refused = read(listen(server, key=other).received())
+    assert refused.status == 405
+    assert "This server has as many streams open as it may." in refused.json["error"]["message"]
+    stream.lose()
+    assert b"200 OK" in listen(server, key=other).received()
+
+
+def revoke(server: Server, _: Connection) -> None:
+    revoke_in_another_process(server)
+    server.clock.pump([0.25] * 4)
+
+
+def stall(server: Server, connection: Connection) -> None:
+    the_stream(connection).pauseProducing()
+    server.clock.pump([1] * 46)
+
+
+def swamp(server: Server, connection: Connection) -> None:
+    stream = the_stream(connection)
+    stream.pauseProducing()
+    for _ in range(60):
+        stream.send(b"x" * 1_000)
+
+
+WAYS: dict[str, Callable[[Server, Connection], None]] = {
+    "the client leaves": lambda server, connection: connection.lose(),
+    "it is ended": lambda server, connection: the_stream(connection).end(),
+    "it is cut": lambda server, connection: the_stream(connection).cut(),
+    "it is old": lambda server, connection: server.clock.pump([1] * 735),
+    "its key is revoked": revoke,
+    "its reader stalls": stall,
+    "too much is kept for it": swamp,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("leaves_after", [True, False])
+def test_however_a_stream_ends_it_gives_its_lease_back_and_leaves_its_channel(
+    server: Server, way: str, leaves_after: bool
+) -> None:
+    connection = listen(server)
+    stream, channel = the_stream(connection), server.hub.channel()
+    stream.join(channel)
+    assert (len(server.hub), len(channel), server.hub._leases[server.key_id]) == (1, 1, 1)
+    WAYS[way](server, connection)
+    if leaves_after:
+        connection.lose()
+    assert (len(server.hub), len(channel), dict(server.hub._leases)) == (0, 0, {})
+    assert not stream.open
+    # What comes too late does no harm.
+    connection.received()
+    stream.send(b"data: x\n\n")
+    stream.end()
+    stream.join(channel)
+    channel.send(b"data: y\n\n")
+    server.clock.advance(0)
+    assert (connection.received(), len(channel)) == (b"", 0)
+
+
+def test_refusals_take_no_lease(server: Server) -> None:
+    server.ask("HEAD", ENDPOINT)
+    server.get(ENDPOINT, key="mcpd_wrong")
+    server.get(ENDPOINT, headers={"Mcp-Session-Id": "unknown"})
+    server.get(ENDPOINT, headers={"MCP-Protocol-Version": "2026-07-28"})
+    assert dict(server.hub._leases) == {}
+
+
+def test_old_streams_are_ended_at_different_times_and_asked_back_soon(server: Server) -> None:
+    keys = [server.new_key()[1] for _ in range(20)]
+    streams = [listen(server, key=key) for key in keys for _ in range(2)]
+    for stream in streams:
+        stream.received()
+    ages: list[int] = []
+    for second in range(1, 740):
+        server.clock.advance(1)
+        for stream in [stream for stream in streams if stream.transport.disconnecting]:
+            (retry,) = re.findall(rb"retry: (\d+)\n\n$", stream.received())
+            assert 100 <= int(retry) < 1_000
+            ages.append(second)
+            streams.remove(stream)
+    assert streams == []
+    assert 480 <= min(ages) < 540 < 660 < max(ages) <= 735
+    assert len(set(ages)) > 10
+
+
+def test_an_end_in_order_sends_what_waits_then_the_retry_then_the_last_frame(server: Server) -> None:
+    connection = listen(server)
+    connection.received()
+    stream = the_stream(connection)
+    stream._last = b"data: the end\n\n"
+    stream.pauseProducing()
+    stream.send(b"data: 1\n\n")
+    stream.send(b"data: 2\n\n")
+    assert connection.received() == b""
+    stream.end(500)
+    assert connection.received() == b"data: 1\n\ndata: 2\n\nretry: 500\n\ndata: the end\n\n"
+    assert connection.transport.disconnecting
+    # One who does not take even that is cut in the end.
+    server.clock.pump([1] * 46)
+    assert connection.transport.disconnected
+
+
+def test_one_that_opens_while_the_server_stops_is_asked_to_come_back(server: Server) -> None:
+    server.hub.stopService()
+    stream = listen(server)
+    assert re.search(rb"retry: 3000\n\nretry: \d+\n\n$", stream.received())
+    assert stream.transport.disconnecting
+    assert len(server.hub) == 0
+    server.hub.startService()
+
+
+def test_the_server_stops_when_all_streams_are_gone(server: Server) -> None:
+    streams = [listen(server), listen(server)]
+    stopped = server.hub.stopService()
+    server.clock.advance(0)
+    assert not stopped.called
+    for stream in streams:
+        assert not stopped.called
+        stream.lose()
+    assert stopped.called
+    server.hub.startService()
+
+
+def test_the_server_does_not_wait_for_ever_for_a_stream_to_end(server: Server) -> None:
+    stream = listen(server)
+    the_stream(stream).pauseProducing()
+    stopped = server.hub.stopService()
+    server.clock.advance(9)
+    assert not stopped.called
+    assert not stream.transport.disconnected
+    server.clock.advance(1)
+    assert stopped.called
+    assert stream.transport.disconnected
+    server.hub.startService()
+
+
+def test_without_streams_nothing_is_waited_for(server: Server) -> None:
+    assert server.hub.stopService().called
+    server.hub.startService()
+
+
+def test_keys_of_many_streams_are_checked_in_parts_and_not_too_often(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    live = server.keys.live
+
+    async def count(self: object, key_ids: Any) -> Any:
+        asked.append(len(key_ids))
+        return await live(key_ids)
+
+    monkeypatch.setattr(type(server.keys), "live", count)
+    server.hub._leases.update({f"key-{number}": 1 for number in range(600)})
+    for _ in range(10):
+        server.hub._check()
+        server.clock.advance(0.1)
+    server.clock.pump([0.1] * 10)
+    assert asked == [250, 250, 100] * 3
+    server.hub._leases.clear()

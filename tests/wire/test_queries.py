@@ -79,3 +79,38 @@ def test_limits_that_are_allowed(limit: float) -> None:
 def test_the_default_limit_is_fifty() -> None:
     assert wire.search_arguments({"keywords": "a"}).limit == 50
     assert wire.search_parameters(b"keywords=a").limit == 50
+
+
+@pytest.mark.parametrize(
+    ("query", "last", "watch"),
+    [
+        (b"", None, wire.Watch()),
+        (b"since=0", None, wire.Watch(0)),
+        (b"since=5", "", wire.Watch(5)),
+        (b"since=5", "9", wire.Watch(9)),
+        (b"since=9", "5", wire.Watch(5)),
+        (b"keywords=a%20b&limit=1000", None, wire.Watch(None, "a b", 1_000)),
+    ],
+)
+def test_where_a_watch_begins(query: bytes, last: str | None, watch: wire.Watch) -> None:
+    assert wire.watch_parameters(query, last) == watch
+
+
+@pytest.mark.parametrize(
+    ("query", "last", "said"),
+    [
+        (b"since=", None, "since: must be the seq"),
+        (b"since=-1", None, "since: must be the seq"),
+        (b"since=1.0", None, "since: must be the seq"),
+        (b"since=" + b"9" * 19, None, "since: must be the seq"),
+        (b"", "x", "Last-Event-ID: must be the seq"),
+        (b"", "1\n2", "Last-Event-ID: must be the seq"),
+        (b"limit=0", None, "limit: must be 1 to 1000"),
+        (b"limit=1001", None, "limit: must be 1 to 1000"),
+        (b"keywords=", None, "keywords: is required"),
+        (b"cursor=x", None, "'cursor'; known are since, keywords, limit"),
+    ],
+)
+def test_what_no_watch_begins_with(query: bytes, last: str | None, said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        wire.watch_parameters(query, last)

@@ -50,6 +50,7 @@ class Connection(Protocol):
         self._request: Request | None = None
         self._head = b""
         self._closing = False
+        self._last = False
         self._taking = False
         self._paused_at: float | None = None
         self._left: int | None = None
@@ -74,6 +75,9 @@ class Connection(Protocol):
             return
         self._parser.feed(data)
         self._take()
+        if self._heir is not None:
+            # What came behind the request is nothing to the one who has the connection now.
+            return
         if self._parser.wants_continue and self._request is None:
             self._parser.wants_continue = False
             self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -82,14 +86,18 @@ class Connection(Protocol):
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         self._closing = True
+        self._parser.close()
         self.site.connections.remove(self)
         if self._request is not None:
             self._request.connectionLost(reason)
 
     def finish(self) -> None:
-        """Close after the answer to the request that is under way, or now if there is none."""
-        self._closing = True
-        if self._request is None and self._left is None:
+        """Close after the answer to the request that is under way, or is being read, or now if there is none."""
+        self._last = True
+        if self._request is not None:
+            self._closing = True
+        elif self._left is None and self._parser.phase is Phase.REQUEST:
+            self._closing = True
             self.transport.loseConnection()
 
     def check(self, now: float) -> None:
@@ -122,7 +130,7 @@ class Connection(Protocol):
             self._refuse(self._parser.refusal)
 
     def _answer(self, message: Message) -> None:
-        if not message.keep_alive:
+        if self._last or not message.keep_alive:
             self._closing = True
         self._request = self.site.request(self, message)
         self._request.process()
@@ -231,6 +239,7 @@ class Connection(Protocol):
         self._request = None
         self._closing = True
         self.site.connections.remove(self)
+        self._parser.close()
 
 
 def head(code: bytes, reason: bytes, headers: Headers) -> bytes:

@@ -27,9 +27,12 @@ MAX_BODY = 64 * 1024
 MAX_WIRE = 8 * MAX_BODY
 """Bytes that a request may take on the wire, however its body is cut into chunks."""
 
+LONGEST_METHOD = 42
+"""Bytes that are kept of what may be an unknown method."""
+
 _ABSOLUTE = re.compile(rb"https?://([^/?#]*)([^#]*)", re.IGNORECASE)
 _HOST = re.compile(rb"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~%!$&'()*+,;=-]*)(?::[0-9]*)?")
-_METHOD = re.compile(rb"[A-Z]{1,20}(?:-[A-Z]{1,20})? ")
+_METHOD = re.compile(rb"[A-Z-]+(?: |$)")
 _METHODS = frozenset({b"GET", b"HEAD", b"POST", b"PUT", b"PATCH", b"DELETE", b"OPTIONS", b"TRACE"})
 """What HTTP itself defines (RFC 9110, section 9; RFC 5789), CONNECT apart."""
 
@@ -70,6 +73,8 @@ class Parser:
         self.since = now()
         self.wants_continue = False
         self._now = now
+        self._wire = 0
+        self._line = b""
         self._llhttp = httptools.HttpRequestParser(self)
         self._begin()
 
@@ -79,7 +84,9 @@ class Parser:
             return
         if self.phase is Phase.REQUEST:
             self._wire = 0
+            self._line = b""
         self._wire += len(data)
+        self._line = (self._line + data[:LONGEST_METHOD])[:LONGEST_METHOD]
         try:
             self._llhttp.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
@@ -87,21 +94,28 @@ class Parser:
         except httptools.HttpParserError as error:
             # Bytes behind the last request of a connection are nobody's business.
             if not self._last:
-                self._refuse(error, data)
+                self._refuse(error)
         else:
-            if self.phase is not Phase.REQUEST and self._wire > MAX_WIRE:
-                self.refusal = self._too_large()
+            # llhttp tells of a field when it has the whole of it.
+            if self.phase is Phase.HEAD and self._wire > MAX_TARGET + 2 * MAX_HEAD:
+                self.refusal = _head_too_large()
+            elif self.phase is Phase.BODY and self._wire > MAX_WIRE:
+                self.refusal = _body_too_large()
+
+    def close(self) -> None:
+        """Let go of llhttp, which holds the parser in turn: neither waits for the collector then."""
+        del self._llhttp
 
     @property
     def path(self) -> bytes:
         """The path of the request that is being read, as far as it is known."""
         return self._message.target.partition(b"?")[0]
 
-    def _refuse(self, error: httptools.HttpParserError, data: bytes) -> None:
+    def _refuse(self, error: httptools.HttpParserError) -> None:
         reason = error.__context__
         if isinstance(error, httptools.HttpParserCallbackError) and isinstance(reason, HttpError):
             self.refusal = reason
-        elif isinstance(error, httptools.HttpParserInvalidMethodError) and _METHOD.match(data):
+        elif isinstance(error, httptools.HttpParserInvalidMethodError) and _METHOD.match(self._line):
             self.refusal = HttpError(501, "not_implemented", "This server knows no such method.")
         else:
             said = str(error).rstrip(".")
@@ -145,9 +159,7 @@ class Parser:
         self._fields += 1
         self._head += len(name) + len(value)
         if self._fields > MAX_FIELDS or self._head > MAX_HEAD:
-            raise HttpError(
-                431, "head_too_large", f"At most {MAX_FIELDS} fields of {MAX_HEAD:,} bytes are read of a head."
-            )
+            raise _head_too_large()
         # Fields behind a chunked body say nothing that anybody here reads.
         if self.phase is Phase.HEAD:
             self._message.headers.setdefault(name.lower(), []).append(value)
@@ -165,7 +177,7 @@ class Parser:
         _check_coding(message)
         _check_target(message)
         if int((headers.get(b"content-length") or [b"0"])[0]) > MAX_BODY:
-            raise self._too_large()
+            raise _body_too_large()
         expected = b"100-continue" in [value.lower() for value in headers.get(b"expect", ())]
         self.wants_continue = expected and message.version == b"HTTP/1.1"
         self.phase, self.since = Phase.BODY, self._now()
@@ -175,7 +187,7 @@ class Parser:
         self._length += len(body)
         self.wants_continue = False
         if self._length > MAX_BODY:
-            raise self._too_large()
+            raise _body_too_large()
 
     def on_message_complete(self) -> None:
         if self._llhttp.should_upgrade():
@@ -188,8 +200,13 @@ class Parser:
         self._last = not message.keep_alive
         self.messages.append(message)
 
-    def _too_large(self) -> HttpError:
-        return HttpError(413, "too_large", f"At most {MAX_BODY:,} bytes of a body are read.")
+
+def _head_too_large() -> HttpError:
+    return HttpError(431, "head_too_large", f"At most {MAX_FIELDS} fields of {MAX_HEAD:,} bytes are read of a head.")
+
+
+def _body_too_large() -> HttpError:
+    return HttpError(413, "too_large", f"At most {MAX_BODY:,} bytes of a body are read.")
 
 
 def _check_coding(message: Message) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import count
 from secrets import token_hex
 from urllib.parse import unquote_to_bytes
@@ -18,7 +17,7 @@ from twisted.web.server import Site
 from werkzeug.exceptions import NotFound
 
 from ... import wire
-from ...errors import DirectoryError
+from ...errors import DirectoryError, without_keys
 from .._headers import value as header
 from .._refusals import HttpError, Refusal
 from ..routes import Handler, Routes, form, refused
@@ -30,8 +29,6 @@ from ._request import DirectoryRequest
 
 _log = Logger()
 _access = Logger("directory_server.access")
-
-_SECRET = re.compile(r"mcpd_\w+")
 
 
 class DirectorySite(Site):
@@ -107,7 +104,7 @@ class DirectorySite(Site):
     def log(self, request: AnyRequest) -> None:
         """Log one line; of the URL only the path, for people put secrets into queries."""
         assert isinstance(request, DirectoryRequest)
-        path = _SECRET.sub("mcpd_…", request.path.decode("latin-1"))[:200]
+        path = without_keys(request.path.decode("latin-1"))[:200]
         seconds = self.clock.seconds() - request.began
         method = request.method.decode("latin-1")
         _log_line(method, path, request.code, request.sentLength, seconds, request.key_id, request.id)
@@ -149,13 +146,6 @@ def _send(body: bytes | None, request: DirectoryRequest) -> None:
 def _log_line(
     method: str, path: str, status: int, size: int, seconds: float, key_id: str | None, request_id: str
 ) -> None:
-    _access.info(
-        "{method} {path} {status} {bytes} B {milliseconds:.1f} ms key={key} id={id}",
-        method=method,
-        path=path,
-        status=status,
-        bytes=size,
-        milliseconds=seconds * 1000,
-        key=key_id or "-",
-        id=request_id,
-    )
+    # Put together here: the log's own formatting takes several times as long as this.
+    line = f"{method} {path} {status} {size} B {seconds * 1000:.1f} ms key={key_id or '-'} id={request_id}"
+    _access.info("{line}", line=line)

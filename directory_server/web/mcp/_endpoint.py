@@ -12,18 +12,21 @@ from twisted.web.server import Request
 
 from ... import wire
 from ...directory import Directory
-from ...errors import BadInput, NotFound
+from ...errors import BadInput, DirectoryError, NotFound
 from .._headers import value as header
-from .._refusals import Refusal, refuse
+from .._refusals import Refusal, refusal, refuse
 from .._reply import empty, reply
 from ..gate import Gate, Visit
 from ..streams import Hub
-from ._errors import INVALID_REQUEST, RpcError, error_object, rpc_code
+from ._announcements import Announcements
+from ._errors import INVALID_PARAMS, INVALID_REQUEST, RESOURCE_NOT_FOUND, RpcError, error_object, rpc_code
 from ._legacy import ASSUMED, Legacy
 from ._legacy import VERSIONS as LEGACY_VERSIONS
 from ._methods import Methods
-from ._modern import Modern, claims_modern
+from ._modern import LISTEN, Modern, claims_modern
+from ._resources import Newest
 from ._sessions import Sessions
+from ._subscriptions import acknowledged, ended, honoured
 
 PATH = b"/api/open/mcp"
 
@@ -45,8 +48,9 @@ class Mcp:
     _legacy: Legacy
     _modern: Modern
     _hub: Hub
+    _announcements: Announcements
 
-    async def post(self, request: Request) -> bytes:
+    async def post(self, request: Request) -> bytes | None:
         """Answer a message, or a batch of them where the protocol's version has batches."""
         async with self._gate.admit(request) as visit:
             value = None
@@ -72,10 +76,10 @@ class Mcp:
                 request.setHeader("Content-Type", "text/event-stream")
                 return b""
             await visit.show()
-            if full := self._hub.full(visit.caller.key_id):
+            if full := self._hub.full(visit.key.id):
                 # 405 alone makes every client go on without a stream.
                 return _not_here(request, "POST", full)
-            self._hub.open(request, visit.caller.key_id)
+            self._hub.open(request, visit.key.id, self._announcements.channel(None))
             return None
 
     async def delete(self, request: Request) -> bytes:
@@ -84,7 +88,7 @@ class Mcp:
             allowed = "POST" if _is_modern(request) else "GET, POST"
             return _not_here(request, allowed, "Nothing is kept of a session, so there is none to end.")
 
-    async def _single(self, value: Any, request: Request, visit: Visit) -> bytes:
+    async def _single(self, value: Any, request: Request, visit: Visit) -> bytes | None:
         message = wire.message(value)
         modern = _is_modern(request, message)
         if not modern and message.method != "initialize":
@@ -92,12 +96,27 @@ class Mcp:
         if not message.wants_answer:
             return empty(request, 202)
         if modern:
-            result = await self._modern.answer(message, request, visit)
+            self._modern.check(message, request)
+            if message.method == LISTEN:
+                await self._listen(message, request, visit)
+                return None
+            result = await self._modern.answer(message, visit)
         else:
             result = await self._legacy.answer(message, visit)
         if message.method == "initialize":
-            request.setHeader("Mcp-Session-Id", self._sessions.issue(visit.caller.key_id))
+            request.setHeader("Mcp-Session-Id", self._sessions.issue(visit.key.id))
         return reply(request, _response(message, result))
+
+    async def _listen(self, message: wire.Message, request: Request, visit: Visit) -> None:
+        """Answer a subscription by a stream, which is acknowledged first and ends with the result."""
+        assert message.id is not None
+        notifications = honoured(message.id, message.params)
+        if full := self._hub.full(visit.key.id):
+            raise RpcError(INVALID_REQUEST, full, data={"error": "too_many_streams"})
+        await visit.show()
+        channel = self._announcements.channel(message.id) if notifications else None
+        first, last = acknowledged(message.id, notifications), ended(message.id)
+        self._hub.open(request, visit.key.id, channel, first, last=last)
 
     async def _batch(self, values: list[Any], request: Request, visit: Visit) -> bytes:
         version = header(request, "MCP-Protocol-Version") or ASSUMED
@@ -119,19 +138,22 @@ class Mcp:
             return _response(message, await self._legacy.answer(message, visit))
         except RpcError as error:
             return error.response(wire.message_id(value))
-        except BadInput as error:
-            return error_object(INVALID_REQUEST, error.message, wire.message_id(value))
+        except DirectoryError:
+            return rpc_body(refusal(Failure()), wire.message_id(value))
 
     def _check_session(self, request: Request, visit: Visit) -> None:
         session = header(request, "Mcp-Session-Id")
-        if session is not None and not self._sessions.recognise(session, visit.caller.key_id):
+        if session is not None and not self._sessions.recognise(session, visit.key.id):
             raise NotFound("This session is unknown; initialize a new one.", code="unknown_session")
 
 
-def endpoint(gate: Gate, directory: Directory, sessions: Sessions, hub: Hub) -> Mcp:
+def endpoint(
+    gate: Gate, directory: Directory, newest: Newest, sessions: Sessions, hub: Hub, announcements: Announcements
+) -> Mcp:
     """Return the endpoint through which `directory` answers."""
-    legacy, modern = Legacy(Methods(directory, refused=200)), Modern(Methods(directory, refused=400))
-    return Mcp(gate, sessions, legacy, modern, hub)
+    legacy = Legacy(Methods(directory, newest, refused=200, absent=RESOURCE_NOT_FOUND))
+    modern = Modern(Methods(directory, newest, refused=400, absent=INVALID_PARAMS))
+    return Mcp(gate, sessions, legacy, modern, hub, announcements)
 
 
 def _is_modern(request: Request, message: wire.Message | None = None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...errors import without_keys
 from ...wire import Id
 from .._refusals import Refusal
 
@@ -12,6 +13,7 @@ INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
+RESOURCE_NOT_FOUND = -32002
 HEADER_MISMATCH = -32020
 UNSUPPORTED_VERSION = -32022
 
@@ -20,9 +22,9 @@ class RpcError(Exception):
     """Refuse a message: a JSON-RPC error (section 5.1) sent with an HTTP status."""
 
     def __init__(self, code: int, message: str, *, status: int = 200, data: Any = None) -> None:
-        super().__init__(message)
+        self.message = without_keys(message)
+        super().__init__(self.message)
         self.code = code
-        self.message = message
         self.status = status
         self.data = data
 

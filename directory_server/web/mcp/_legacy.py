@@ -34,6 +34,12 @@ class Legacy:
                 return self._methods.list_tools(message.params)
             case "tools/call":
                 return await self._methods.call_tool(message.params, visit)
+            case "resources/list":
+                return self._methods.list_resources(message.params)
+            case "resources/templates/list":
+                return self._methods.list_templates(message.params)
+            case "resources/read":
+                return await self._methods.read_resource(message.params, visit)
             case _:
                 raise RpcError(METHOD_NOT_FOUND, f"Unknown method {str(message.method)[:100]!r}.")
 

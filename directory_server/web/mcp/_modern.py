@@ -13,24 +13,30 @@ from .._headers import values
 from ..gate import Visit
 from ._errors import HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, RpcError
 from ._methods import CAPABILITIES, INSTRUCTIONS, SERVER_INFO, Methods
+from ._subscriptions import META_SERVER_INFO
 
 VERSIONS = ("2026-07-28",)
 
+LISTEN = "subscriptions/listen"
+"""The method whose answer is a stream."""
+
 META_VERSION = "io.modelcontextprotocol/protocolVersion"
 META_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
-META_SERVER_INFO = "io.modelcontextprotocol/serverInfo"
+
+_NAMED_BY = {"tools/call": "name", "resources/read": "uri"}
+"""The parameter that the header Mcp-Name repeats."""
 
 _CACHEABLE = {"ttlMs": 300_000, "cacheScope": "public"}
 
 
 @frozen
 class Modern:
-    """Answers requests of this era, after checking them in the order that its specification sets."""
+    """Answers requests of this era, once they have been checked."""
 
     _methods: Methods
 
-    async def answer(self, message: Message, request: Request, visit: Visit) -> dict[str, Any]:
-        """Return the result for a request. Raises RpcError."""
+    def check(self, message: Message, request: Request) -> None:
+        """Raise RpcError for a request that is not as it must be, in the order that the specification sets."""
         version = _checked_meta(message)
         _check_headers(message, request, version)
         if version not in VERSIONS:
@@ -40,6 +46,9 @@ class Modern:
                 status=400,
                 data={"supported": list(VERSIONS), "requested": version},
             )
+
+    async def answer(self, message: Message, visit: Visit) -> dict[str, Any]:
+        """Return the result for a request. Raises RpcError."""
         result = await self._result(message, visit)
         return {"resultType": "complete", **result, "_meta": {META_SERVER_INFO: SERVER_INFO}}
 
@@ -56,6 +65,12 @@ class Modern:
                 return {**self._methods.list_tools(message.params), **_CACHEABLE}
             case "tools/call":
                 return await self._methods.call_tool(message.params, visit)
+            case "resources/list":
+                return {**self._methods.list_resources(message.params), **_CACHEABLE}
+            case "resources/templates/list":
+                return {**self._methods.list_templates(message.params), **_CACHEABLE}
+            case "resources/read":
+                return {**await self._methods.read_resource(message.params, visit), **_CACHEABLE}
             case _:
                 raise RpcError(METHOD_NOT_FOUND, f"Unknown method {str(message.method)[:100]!r}.", status=404)
 
@@ -80,8 +95,8 @@ def _checked_meta(message: Message) -> str:
 
 def _check_headers(message: Message, request: Request, version: str) -> None:
     expected = {"MCP-Protocol-Version": version, "Mcp-Method": str(message.method)}
-    name = message.params.get("name")
-    if message.method == "tools/call" and isinstance(name, str):
+    name = message.params.get(_NAMED_BY.get(str(message.method), ""))
+    if isinstance(name, str):
         expected["Mcp-Name"] = name
     for header, value in expected.items():
         given = values(request, header)

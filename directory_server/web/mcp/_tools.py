@@ -9,7 +9,7 @@ from attrs import frozen
 
 from ... import errors, wire
 from ...directory import Directory
-from ...model import DEFAULT_LIMIT
+from ...model import DEFAULT_LIMIT, Page
 from ..gate import Visit
 
 
@@ -23,12 +23,26 @@ class Tool:
 
 
 async def _search(directory: Directory, query: Any) -> dict[str, Any]:
-    page = await directory.search(query)
-    return {"success": True, "data": list(page.hits), "count": len(page.hits)}
+    return (await directory.search(query)).form(_listing)
+
+
+def _listing(page: Page) -> dict[str, Any]:
+    hits = [
+        {"mcp_id": hit.mcp_id, "name": hit.name, "brief": hit.brief, "website_url": hit.website_url}
+        for hit in page.hits
+    ]
+    return _result({"success": True, "data": hits, "count": len(hits)})
 
 
 async def _detail(directory: Directory, mcp_id: str) -> dict[str, Any]:
-    return {"success": True, "data": await directory.detail(mcp_id)}
+    return _result({"success": True, "data": await directory.detail(mcp_id)})
+
+
+def _result(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return the result that says `answer`, as text and as JSON, both encoded once and for all."""
+    body = wire.encode(answer)
+    content = wire.encode([{"type": "text", "text": body.decode()}])
+    return {"content": wire.raw(content), "structuredContent": wire.raw(body), "isError": False}
 
 
 def _described(
@@ -154,7 +168,7 @@ TOOLS = {
     ),
 }
 
-LISTED = [tool.description for tool in TOOLS.values()]
+LISTED = wire.raw(wire.encode([tool.description for tool in TOOLS.values()]))
 
 
 async def call(tool: Tool, arguments: Any, directory: Directory, visit: Visit) -> dict[str, Any]:
@@ -162,10 +176,9 @@ async def call(tool: Tool, arguments: Any, directory: Directory, visit: Visit) -
     try:
         wanted = tool.decode(arguments)
         await visit.charge()
-        answer = await tool.answer(directory, wanted)
+        return await tool.answer(directory, wanted)
     except errors.DirectoryError as error:
         refused = {"success": False, "error": error.code, "message": error.message}
         if isinstance(error, errors.QuotaExceeded):
             refused["retry_after"] = error.allowance.reset
         return {"content": [{"type": "text", "text": wire.text(refused)}], "isError": True}
-    return {"content": [{"type": "text", "text": wire.text(answer)}], "structuredContent": answer, "isError": False}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from twisted.internet.defer import Deferred, succeed
@@ -51,6 +51,10 @@ class Channel:
             return succeed(None)
         self._done.chainDeferred(flushed)
         return flushed
+
+    def each(self, serve: Callable[[Stream], None]) -> Deferred[None]:
+        """Call `serve` with every stream now here, in slices; return what fires after the last."""
+        return self._slices.run(self._slices.each(list(self._streams), serve))
 
     def add(self, stream: Stream) -> None:
         """Let a stream in; see Stream.join."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from random import Random
 from sys import intern
 from typing import Any, cast
@@ -10,14 +11,14 @@ from typing import Any, cast
 from twisted.application.service import Service
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
-from twisted.internet.task import LoopingCall
+from twisted.internet.task import LoopingCall, deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 from twisted.web.server import Request
 
 from ...ports import Bus, KeyRing
 from ._channel import Channel
-from ._slices import Slices
+from ._slices import SLICE, Slices
 from ._stream import RETRY, Stream
 
 DRAIN = 10_000
@@ -28,6 +29,9 @@ SOON = 1_000
 
 SPOKES = 16
 """Parts of the heartbeat's interval; the streams of one are served together."""
+
+BETWEEN = 0.4
+"""Seconds between two checks of the keys that have streams open."""
 
 
 class Hub(Service):
@@ -75,6 +79,7 @@ class Hub(Service):
         self._loop = LoopingCall.withCount(self._serve)
         self._loop.clock = clock
         self._gone: Deferred[None] | None = None
+        self._woken = self._checking = False
         bus.subscribe(self._check)
 
     def __len__(self) -> int:
@@ -174,15 +179,27 @@ class Hub(Service):
                 self._check()
 
     def _check(self) -> None:
-        if self._leases:
-            Deferred.fromCoroutine(self._end_revoked()).addErrback(
-                lambda failure: self._log.failure("The keys of open streams could not be checked", failure=failure)
-            )
+        self._woken = True
+        if self._leases and not self._checking:
+            self._checking = True
+            self._slices.run(self._checks())
 
-    async def _end_revoked(self) -> None:
-        held = set(self._leases)
+    def _checks(self) -> Iterator[Deferred[None]]:
+        # During an import the Bus wakes often, and there may be as many keys as streams.
+        while self._woken:
+            self._woken = False
+            held = list(self._leases)
+            for start in range(0, len(held), SLICE):
+                ended = Deferred.fromCoroutine(self._end_revoked(set(held[start : start + SLICE])))
+                yield ended.addErrback(self._unchecked)
+            yield deferLater(self._clock, BETWEEN)
+        self._checking = False
+
+    async def _end_revoked(self, held: set[str]) -> None:
         ended = held - await self._keys.live(held)
         if ended:
-            for spoke in self._wheel:
-                for stream in [each for each in spoke if each.key_id in ended]:
-                    stream.end()
+            for stream in [stream for spoke in self._wheel for stream in spoke if stream.key_id in ended]:
+                stream.end()
+
+    def _unchecked(self, failure: Failure) -> None:
+        self._log.failure("The keys of open streams could not be checked", failure=failure)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import ceil
 from typing import Any, TypeVar
 
 from twisted.internet.defer import Deferred
@@ -17,6 +18,10 @@ SLICE = 250
 
 TURN = 0.002
 """Seconds of one turn of the reactor after which no further slice is begun."""
+
+
+STEP = 0.1
+"""Seconds between two slices of what is spread over a longer time, which are smaller if that will do."""
 
 
 class Slices:
@@ -36,11 +41,13 @@ class Slices:
         self, items: Sequence[T], serve: Callable[[T], None], over: float = 0.0
     ) -> Iterator[Deferred[None] | None]:
         """Yield the steps that serve every one of `items`, spread over `over` seconds."""
-        pause = over * SLICE / max(len(items), 1)
-        for start in range(0, len(items), SLICE):
-            for item in items[start : start + SLICE]:
+        size = min(SLICE, ceil(len(items) * STEP / over)) if items and over else SLICE
+        for start in range(0, len(items), size):
+            if start and over:
+                yield deferLater(self._clock, over * size / len(items))
+            for item in items[start : start + size]:
                 serve(item)
-            yield deferLater(self._clock, pause) if over else None
+            yield None
 
     def _turn(self) -> Callable[[], bool]:
         end = self._clock.seconds() + TURN

@@ -109,13 +109,16 @@ class Stream:
         self._transport.abortConnection()
 
     def beat(self) -> None:
-        """Keep the connection alive; cut it if its reader has not read for too long, end it if it is old."""
+        """Keep the connection alive; cut it if its reader has not read for too long, end it if it is old.
+
+        One that has a last frame is not ended for its age: its reader would take that for good, and not come back.
+        """
         if self._backlog is not None:
             if self._hub.seconds() - self._backlog.since >= self._hub.stall:
                 self.cut()
             return
         self.beats -= 1
-        if self.beats > 0:
+        if self.beats > 0 or self._last:
             self._transport.write(_BEAT)
         else:
             self.end(self._hub.soon())

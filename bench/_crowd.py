@@ -1,0 +1,249 @@
+"""Ten thousand readers of streams in one light process: raw sockets and epoll, commanded through a pipe."""
+
+from __future__ import annotations
+
+import errno
+import multiprocessing
+import re
+import resource
+import select
+import socket
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from typing import Any
+
+from attrs import define, field, frozen
+
+SOURCES = 32
+"""Addresses 127.0.0.2 and on that connections come from, so that none runs out of ports or of leave."""
+
+PATIENCE = 120.0
+"""Seconds after which whoever has not received what is waited for counts as an error."""
+
+_BIND_ADDRESS_NO_PORT = 24  # ip(7)
+_SESSION = re.compile(rb"(?i)\r\nmcp-session-id: *([^\r]+)")
+_LENGTH = re.compile(rb"(?i)\r\ncontent-length: *(\d+)")
+
+
+@frozen
+class Asking:
+    """How a reader asks for a stream: what comes `before`, the answer to the first of which names a session, then it.
+
+    KEY and SESSION stand for the reader's own; the stream is open once `opened` has arrived.
+    """
+
+    port: int
+    stream: bytes
+    opened: bytes
+    before: Sequence[bytes] = ()
+    keys: Sequence[str] = ("",)
+
+
+@define(eq=False)
+class _Reader:
+    socket: socket.socket
+    number: int
+    stage: str = "connecting"
+    received: bytes = b""
+    session: bytes = b""
+    said: int = 0
+
+
+@define
+class _Crowd:
+    """The readers, in their own process."""
+
+    asking: Asking
+    poll: select.epoll = field(factory=select.epoll)
+    readers: dict[int, _Reader] = field(factory=dict)
+    made: int = 0
+
+    def open(self, count: int, window: int) -> dict[str, Any]:
+        """Open `count` streams, `window` at a time."""
+        began, cpu, errors = time.monotonic(), _cpu(), 0
+        to_open, pending = count, 0
+        while to_open or pending:
+            while to_open and pending < window:
+                self._connect()
+                to_open, pending = to_open - 1, pending + 1
+            events = self.poll.poll(5.0)
+            if time.monotonic() - began > PATIENCE:
+                errors += to_open + pending
+                break
+            for number, event in events:
+                reader = self.readers.get(number)
+                if reader is None or reader.stage == "open":
+                    continue
+                try:
+                    if self._step(reader, event):
+                        pending -= 1
+                except OSError:
+                    self._drop(reader)
+                    errors, pending = errors + 1, pending - 1
+        return {"seconds": time.monotonic() - began, "errors": errors, "cpu": _cpu() - cpu}
+
+    def await_all(self, token: bytes, others: Sequence[int] = ()) -> dict[str, Any]:
+        """Wait until `token` has come to every reader; return when it did, in seconds of the monotonic clock."""
+        began, cpu = time.monotonic(), _cpu()
+        missing = {number for number in self.readers if number not in others}
+        arrived: list[float] = []
+        while missing and time.monotonic() - began < PATIENCE:
+            for number, _ in self.poll.poll(5.0):
+                reader = self.readers[number]
+                data = self._read(reader)
+                if data is None:
+                    missing.discard(number)
+                elif token in reader.received[-200:] + data:
+                    arrived.append(time.monotonic())
+                    missing.discard(number)
+                    reader.received = b""
+                else:
+                    reader.received = data[-200:]
+        return {"arrived": arrived, "missing": len(missing), "cpu": _cpu() - cpu}
+
+    def stall(self, count: int) -> None:
+        """Have the first `count` readers read no more."""
+        for reader in list(self.readers.values())[:count]:
+            self.poll.unregister(reader.socket)
+            reader.stage = "stalled"
+
+    def stalled(self) -> list[int]:
+        return [number for number, reader in self.readers.items() if reader.stage == "stalled"]
+
+    def idle(self, seconds: float) -> int:
+        """Read, and forget, what comes within `seconds`; return how many readers there are still."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            for number, _ in self.poll.poll(left):
+                self._read(self.readers[number])
+        return len(self.readers)
+
+    def probe(self, port: int, text: bytes, seconds: float, pause: float) -> list[float]:
+        """Ask the server `text` again and again, with pauses, on a connection of its own; return how long it took."""
+        took: list[float] = []
+        end = time.monotonic() + seconds
+        with socket.create_connection(("127.0.0.1", port)) as asked:
+            while time.monotonic() < end:
+                began = time.monotonic()
+                asked.sendall(text)
+                answer = asked.recv(65536)
+                while len(answer.partition(b"\r\n\r\n")[2]) < int(_LENGTH.search(answer)[1]):  # type: ignore[index]
+                    answer += asked.recv(65536)
+                took.append(time.monotonic() - began)
+                time.sleep(pause)
+        return took
+
+    def close(self, count: int = 0) -> None:
+        """Close the first `count` connections, or all."""
+        for reader in list(self.readers.values())[: count or None]:
+            self._drop(reader)
+
+    def _connect(self) -> None:
+        made = socket.socket()
+        made.setblocking(False)
+        made.setsockopt(socket.SOL_IP, _BIND_ADDRESS_NO_PORT, 1)
+        made.bind((f"127.0.0.{2 + self.made % SOURCES}", 0))
+        self.made += 1
+        result = made.connect_ex(("127.0.0.1", self.asking.port))
+        if result not in (0, errno.EINPROGRESS):
+            raise OSError(result, errno.errorcode[result])
+        self.readers[made.fileno()] = _Reader(made, self.made)
+        self.poll.register(made, select.EPOLLOUT)
+
+    def _step(self, reader: _Reader, event: int) -> bool:
+        if reader.stage == "connecting":
+            self.poll.modify(reader.socket, select.EPOLLIN)
+            self._say(reader)
+            return False
+        data = reader.socket.recv(65536)
+        if not data:
+            raise OSError(errno.ECONNRESET, "closed")
+        reader.received += data
+        if b" 200 " not in reader.received[:15]:
+            raise OSError(errno.ECONNREFUSED, reader.received[:200])
+        if reader.stage == "asked" and self.asking.opened in reader.received:
+            reader.stage, reader.received = "open", b""
+            return True
+        head, _, body = reader.received.partition(b"\r\n\r\n")
+        length = _LENGTH.search(head)
+        if reader.stage == "asking" and length and len(body) >= int(length[1]):
+            if session := _SESSION.search(head):
+                reader.session = session[1]
+            reader.received = b""
+            self._say(reader)
+        return False
+
+    def _say(self, reader: _Reader) -> None:
+        before, keys = self.asking.before, self.asking.keys
+        text = before[reader.said] if reader.said < len(before) else self.asking.stream
+        reader.stage = "asking" if reader.said < len(before) else "asked"
+        reader.said += 1
+        text = text.replace(b"KEY", keys[reader.number % len(keys)].encode()).replace(b"SESSION", reader.session)
+        reader.socket.send(text)
+
+    def _read(self, reader: _Reader) -> bytes | None:
+        try:
+            data = reader.socket.recv(65536)
+        except BlockingIOError:
+            return b""
+        except OSError:
+            data = b""
+        if not data:
+            self._drop(reader)
+            return None
+        return data
+
+    def _drop(self, reader: _Reader) -> None:
+        del self.readers[reader.socket.fileno()]
+        reader.socket.close()
+
+
+def _cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def _run(asking: Asking, pipe: Connection) -> None:
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    crowd = _Crowd(asking)
+    while (command := pipe.recv()) is not None:
+        name, arguments = command
+        pipe.send(getattr(crowd, name)(*arguments))
+
+
+@frozen
+class Crowd:
+    """Commands the readers."""
+
+    pipe: Connection
+
+    def __call__(self, name: str, *arguments: Any) -> Any:
+        """Have the readers do something, and return what they say of it."""
+        self.start(name, *arguments)
+        return self.pipe.recv()
+
+    def start(self, name: str, *arguments: Any) -> None:
+        """Have the readers begin with something; `result` waits for its end."""
+        self.pipe.send((name, arguments))
+
+    def result(self) -> Any:
+        return self.pipe.recv()
+
+
+@contextmanager
+def crowd(asking: Asking) -> Iterator[Crowd]:
+    """Run a crowd that has opened no stream yet."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_run, args=(asking, theirs), daemon=True)
+    process.start()
+    theirs.close()
+    try:
+        yield Crowd(ours)
+        ours.send(None)
+    finally:
+        process.join(10)
+        process.kill()

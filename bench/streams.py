@@ -1,0 +1,178 @@
+"""What ten thousand streams cost: memory, time to open, to tell all of them, to keep them alive, to come back at once.
+
+    python -m bench.streams [--streams N] [--rounds N] [--heartbeat SECONDS] [--against]
+
+starts the server in a process of its own, the readers in another, and prints a table; `--against` has others that
+hold streams do the same: Starlette and the Python SDK, and, where they are installed, nginx with nchan and the
+TypeScript SDK. Rates depend on the machine and on who else uses it: trust ratios of one run, and processor seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+from ._crowd import Crowd, crowd
+from ._servers import Server, missing, nchan, ours, python_sdk, starlette, typescript_sdk
+
+FEW = 5
+"""What part of the streams is open when memory is first looked at: a fifth."""
+
+WINDOW = 200
+"""Connections that are opened at a time."""
+
+ROWS = {
+    "bytes": "bytes a stream",
+    "after": "… after broadcasts",
+    "opened": "opened, 1/s",
+    "open_cpu": "… server, CPU µs each",
+    "p50": "broadcast p50, ms",
+    "p99": "… p99",
+    "last": "… last",
+    "send_cpu": "… server, CPU µs each",
+    "other": "others' p99 meanwhile, ms",
+    "quiet": "… without broadcasts",
+    "beats": "heartbeats, % of a core per 1,000",
+    "storm": "storm: all come back, s",
+    "storm_cpu": "… server, CPU s",
+    "errors": "errors",
+}
+
+Start = Callable[[int], AbstractContextManager[Server]]
+
+
+def measure(start: Start, streams: int, rounds: int, idle: float) -> dict[str, float]:
+    """Return the figures of one server."""
+    with start(streams) as server, crowd(server.asking) as readers, crowd(server.asking) as prober:
+        found: dict[str, float] = {"errors": 0}
+        # The first question has the server load what later ones need, too.
+        _probed(server, prober, 3)
+        rest = _busy(server, readers, idle)
+        found["errors"] += readers("open", streams // FEW, WINDOW)["errors"]
+        time.sleep(1)
+        few = server.rss()
+        cpu = server.cpu()
+        opened = readers("open", streams - streams // FEW, WINDOW)
+        more = streams - streams // FEW
+        found["errors"] += opened["errors"]
+        found["opened"] = more / opened["seconds"]
+        found["open_cpu"] = (server.cpu() - cpu) / more * 1e6
+        time.sleep(1)
+        found["bytes"] = (server.rss() - few) / more
+        if idle:
+            found["beats"] = (_busy(server, readers, idle) - rest) / (streams / 1000) * 100
+        found |= _broadcasts(server, readers, prober, streams, rounds)
+        time.sleep(1)
+        found["after"] = (server.rss() - few) / more
+        cpu = server.cpu()
+        readers("close")
+        storm = readers("open", streams, streams)
+        found["storm"], found["storm_cpu"] = storm["seconds"], server.cpu() - cpu
+        found["errors"] += storm["errors"]
+        return found
+
+
+def _busy(server: Server, readers: Crowd, seconds: float) -> float:
+    """Return what part of a core the server uses while nothing is asked of it."""
+    cpu = server.cpu()
+    readers("idle", seconds)
+    return (server.cpu() - cpu) / seconds if seconds else 0
+
+
+def _broadcasts(server: Server, readers: Crowd, prober: Crowd, streams: int, rounds: int) -> dict[str, float]:
+    quiet = _probed(server, prober, 2)
+    cpu, latencies, missing = server.cpu(), [], 0
+    prober.start("probe", server.asking.port, server.probe, rounds * 0.5, 0.002)
+    for number in range(rounds):
+        token = b"token-%d-" % number
+        readers.start("await_all", token)
+        began = time.monotonic()
+        server.publish(_frame(token))
+        told = readers.result()
+        latencies += [arrived - began for arrived in told["arrived"]]
+        missing += told["missing"]
+        time.sleep(max(0.0, began + 0.5 - time.monotonic()))
+    asked = prober.result()
+    spent = server.cpu() - cpu
+    latencies.sort()
+    return {
+        "p50": _ms(latencies[len(latencies) // 2]),
+        "p99": _ms(latencies[int(len(latencies) * 0.99)]),
+        "last": _ms(latencies[-1]),
+        "send_cpu": spent / rounds / streams * 1e6,
+        "other": _ms(statistics.quantiles(asked, n=100)[98]),
+        "quiet": quiet,
+        "errors": missing,
+    }
+
+
+def _probed(server: Server, prober: Crowd, seconds: float) -> float:
+    asked = prober("probe", server.asking.port, server.probe, seconds, 0.002)
+    return _ms(statistics.quantiles(asked, n=100)[98])
+
+
+def _frame(token: bytes) -> bytes:
+    note = {"jsonrpc": "2.0", "method": "notifications/resources/list_changed", "params": {"_": token.decode()}}
+    return b"event: message\ndata: " + json.dumps(note).encode() + b"\n\n"
+
+
+def _ms(seconds: float) -> float:
+    return seconds * 1000
+
+
+def _additions() -> float:
+    began, total = time.process_time(), 0
+    for number in range(1_000_000):
+        total += number
+    return _ms(time.process_time() - began)
+
+
+def _table(columns: dict[str, dict[str, float]]) -> None:
+    width = max(map(len, ROWS.values())) + 2
+    base = next(iter(columns.values()))
+    print("".ljust(width) + "".join(name.rjust(24) for name in columns))
+    for key, title in ROWS.items():
+        cells = [_cell(found.get(key), base.get(key), found is base) for found in columns.values()]
+        print(title.ljust(width) + "".join(cell.rjust(24) for cell in cells))
+
+
+def _cell(value: float | None, base: float | None, alone: bool) -> str:
+    if value is None:
+        return "-"
+    shown = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    return shown if alone or not base else f"{shown} (×{value / base:.2f})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--streams", type=int, default=10_000)
+    parser.add_argument("--rounds", type=int, default=10, help="broadcasts")
+    parser.add_argument("--idle", type=float, default=30.0, help="seconds for which heartbeats are watched; 0: not")
+    parser.add_argument("--against", action="store_true")
+    parser.add_argument("--against-streams", type=int, default=2_000, help="streams of the SDKs, slow to open")
+    chosen = parser.parse_args()
+    columns: dict[str, dict[str, Any]] = {}
+    columns["ours"] = measure(ours, chosen.streams, chosen.rounds, chosen.idle)
+    if chosen.against:
+        rivals: dict[str, tuple[Start, int]] = {
+            "nginx + nchan": (nchan, chosen.streams),
+            "Starlette": (starlette, chosen.streams),
+            "Python SDK": (python_sdk, chosen.against_streams),
+            "TypeScript SDK": (typescript_sdk, chosen.against_streams),
+        }
+        for name, (start, streams) in rivals.items():
+            if lacking := missing(name):
+                print(f"{name} is skipped: it needs {lacking}.")
+                continue
+            columns[f"{name}, {streams:,}"] = measure(start, streams, chosen.rounds, 0)
+    print(f"\n{chosen.streams:,} streams; a million additions take {_additions():.0f} ms here and now")
+    _table(columns)
+
+
+if __name__ == "__main__":
+    main()

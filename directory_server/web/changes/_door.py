@@ -1,0 +1,107 @@
+"""The door of the change feed, for those who mirror the directory or watch it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import urlencode
+
+from attrs import frozen
+from twisted.web.server import Request
+
+from ... import wire
+from ...directory import Directory
+from ...errors import BadInput, Gone, TooManyStreams
+from ...model import Change
+from ...ports import Matching, Offload
+from .._headers import query
+from .._headers import value as header
+from .._reply import reply
+from ..gate import Gate, Visit
+from ..streams import Hub
+from ._live import Live
+from ._pages import passing
+
+PATH = "/api/open/v1/changes"
+
+READ = 1_000
+"""Changes that are read at a time in search of those that somebody asks for."""
+
+READINGS = 5
+"""How often that is done for one page, which may then be short."""
+
+
+@frozen
+class Changes:
+    """Answers `/api/open/v1/changes`."""
+
+    _gate: Gate
+    _directory: Directory
+    _matching: Matching
+    _offload: Offload
+    _hub: Hub
+    _live: Live
+
+    async def get(self, request: Request) -> bytes | None:
+        """Answer a page of changes where JSON is asked for, else a stream of them."""
+        async with self._gate.admit(request) as visit:
+            watch = wire.watch_parameters(query(request), header(request, "Last-Event-ID"))
+            answer = self._page if _wants_json(request) else self._stream
+            return await answer(request, visit, watch)
+
+    async def _page(self, request: Request, visit: Visit, watch: wire.Watch) -> bytes:
+        if watch.since is not None:
+            await self._directory.check_place(watch.since)
+        await visit.charge()
+        limit = watch.limit or wire.DEFAULT_CHANGES
+        changes, place = await self._passing(watch.since or 0, watch.keywords, limit)
+        if place < await self._directory.head():
+            words = {} if watch.keywords is None else {"keywords": watch.keywords}
+            link = urlencode({"since": place, **words, "limit": limit})
+            request.setHeader("Link", f'<{PATH}?{link}>; rel="next"')
+        items = [wire.change_item(change) for change in changes]
+        return reply(request, {"data": items, "count": len(items), "next": place})
+
+    async def _stream(self, request: Request, visit: Visit, watch: wire.Watch) -> bytes | None:
+        if watch.limit is not None:
+            raise BadInput("limit: is for pages, which are sent for 'Accept: application/json'; a stream has no end.")
+        if reason := self._hub.full(visit.key.id):
+            raise TooManyStreams(reason)
+        await visit.charge()
+        if request.method == b"HEAD":
+            request.setHeader("Content-Type", "text/event-stream")
+            return b""
+        since, first = await self._begin(watch.since)
+        stream = self._hub.open(request, visit.key.id, None, first)
+        self._live.follow(stream, since, watch.keywords)
+        return None
+
+    async def _begin(self, since: int | None) -> tuple[int, bytes]:
+        """Return the place from which a stream goes on, and the frame that says so."""
+        if since is None:
+            since = self._live.seq
+        try:
+            await self._directory.check_place(since)
+        except Gone as gone:
+            return gone.head, wire.event({"seq": gone.head, "message": gone.message}, name="reset", seq=gone.head)
+        return since, wire.place(since)
+
+    async def _passing(self, place: int, keywords: str | None, limit: int) -> tuple[Sequence[Change], int]:
+        """Return up to `limit` changes behind `place` that are asked for, and the place up to which that is all."""
+        size = limit if keywords is None else READ
+        found: list[Change] = []
+        for _ in range(READINGS):
+            changes = await self._directory.changes(place, size)
+            if not changes:
+                break
+            found += await self._offload(passing, changes, keywords, self._matching)
+            if len(found) > limit:
+                return found[:limit], found[limit - 1].seq
+            place = changes[-1].seq
+            if len(found) == limit or len(changes) < size:
+                break
+        return found, place
+
+
+def _wants_json(request: Request) -> bool:
+    accepted = header(request, "Accept") or ""
+    return "application/json" in accepted and "text/event-stream" not in accepted

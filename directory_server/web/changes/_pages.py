@@ -1,0 +1,105 @@
+"""Pages of the log as frames, read and encoded once for all who want them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from attrs import frozen
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
+
+from ... import wire
+from ...directory import Directory
+from ...model import Change
+from ...ports import Matching, Offload
+
+PAGE = 100
+"""Changes in a page."""
+
+KEPT = 64
+"""Pages that are kept: many streams read the same ones when a server has come back, or much has changed at once."""
+
+Asked = str | None
+"""Whose changes somebody wants: those of entries with all the words of a query, or all."""
+
+
+@frozen
+class Page:
+    """The frames of the changes up to `last` that somebody wants."""
+
+    frames: bytes
+    last: int
+
+
+@frozen
+class _Place:
+    after: int
+    upto: int
+    asked: Asked
+
+
+def passing(changes: Sequence[Change], query: Asked, matching: Matching) -> Sequence[Change]:
+    """Return those of `changes` that one who asked for `query` is told of.
+
+    Removals are among them whatever the query is, for what the entry said is gone with it.
+    """
+    if query is None:
+        return changes
+    return [change for change in changes if change.kind == "removed" or matching(change, [query])]
+
+
+def frames(changes: Sequence[Change], asked: Collection[Asked], matching: Matching) -> dict[Asked, bytes]:
+    """Return the frames for each of `asked`; each change is encoded once, and looked at once for each query."""
+    found: dict[Asked, list[bytes]] = {each: [] for each in asked}
+    queries = [each for each in asked if each is not None]
+    everything = {None} & found.keys()
+    for change in changes:
+        matched = queries if change.kind == "removed" else matching(change, queries)
+        if matched or everything:
+            frame = wire.change_event(change)
+            for each in (*everything, *matched):
+                found[each].append(frame)
+    return {each: b"".join(parts) for each, parts in found.items()}
+
+
+class Pages:
+    """Reads the log of `directory`, page by page."""
+
+    def __init__(self, directory: Directory, matching: Matching, offload: Offload) -> None:
+        self._directory = directory
+        self._matching = matching
+        self._offload = offload
+        self._kept: dict[_Place, Page] = {}
+        self._reading: dict[_Place, list[Deferred[Page]]] = {}
+
+    async def read(self, after: int, upto: int, asked: Asked) -> Page:
+        """Return the first page of what lies behind `after`, none of it beyond `upto`. Raises Unavailable."""
+        place = _Place(after, upto, asked)
+        if place in self._kept:
+            return self._kept[place]
+        if place in self._reading:
+            page: Deferred[Page] = Deferred()
+            self._reading[place].append(page)
+            return await page
+        self._reading[place] = []
+        try:
+            read = self._kept[place] = await self._read(place)
+        except BaseException:
+            for waiting in self._reading.pop(place):
+                waiting.errback(Failure())
+            raise
+        if len(self._kept) > KEPT:
+            del self._kept[next(iter(self._kept))]
+        for waiting in self._reading.pop(place):
+            waiting.callback(read)
+        return read
+
+    async def _read(self, place: _Place) -> Page:
+        changes = await self._directory.changes(place.after, PAGE)
+        changes = [change for change in changes if change.seq <= place.upto]
+        if not changes:
+            return Page(b"", place.upto)
+        found = await self._offload(frames, changes, [place.asked], self._matching)
+        # So that one who comes back need not look again at what was nothing for him.
+        last = changes[-1].seq
+        return Page(found[place.asked] + wire.place(last) if place.asked is not None else found[None], last)

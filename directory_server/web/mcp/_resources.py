@@ -1,0 +1,59 @@
+"""The resources: every entry by its id, and a list of those that were added last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ... import wire
+from ...directory import Directory
+from ...errors import BadInput
+from ...model import Change, Entry
+
+NEWEST = 20
+"""Entries in the list."""
+
+SCHEME = "directory://entries/"
+"""What the URI of an entry begins with; its mcp_id follows."""
+
+TEMPLATES = [
+    {
+        "uriTemplate": SCHEME + "{mcp_id}",
+        "name": "entry",
+        "title": "An MCP server of the directory",
+        "description": "All that the directory knows of one MCP server, by the mcp_id that search_mcp gives.",
+        "mimeType": "application/json",
+    }
+]
+
+
+class Newest:
+    """The list of the entries added last, made anew with each change: a Subscriber."""
+
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
+        self.listed: Sequence[dict[str, Any]] = ()
+
+    async def apply(self, changes: Sequence[Change]) -> None:
+        self.listed = [_described(entry) for entry in await self._directory.newest(NEWEST)]
+
+
+def entry_of(uri: str) -> str | None:
+    """Return the mcp_id of the entry that `uri` names, None if it names none."""
+    if not uri.startswith(SCHEME):
+        return None
+    try:
+        return wire.entry_id(uri.removeprefix(SCHEME))
+    except BadInput:
+        return None
+
+
+def _described(entry: Entry) -> dict[str, Any]:
+    hit = entry.hit()
+    return {
+        "uri": SCHEME + hit.mcp_id,
+        "name": entry.name,
+        "title": hit.name,
+        "description": hit.brief,
+        "mimeType": "application/json",
+    }

@@ -1,0 +1,73 @@
+"""The server in memory and the server in a process of its own, for hostile bytes."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+
+import pytest
+from attrs import frozen
+from twisted.logger import ILogObserver, LogEvent, formatEvent, globalLogPublisher
+from zope.interface import provider
+
+from ..process.conftest import Installation, Server, busy, installation
+from ..web.conftest import Server as Memory
+from ..web.conftest import server
+from ._probe import whole
+
+__all__ = ["Installation", "Server", "busy", "installation", "server"]
+
+
+@pytest.fixture
+def unlimited(server: Memory) -> str:
+    """Return a key without a limit for the server in memory."""
+    _, key = server.new_key(limit=None)
+    return key
+
+
+@pytest.fixture
+def log() -> Iterator[list[str]]:
+    lines: list[str] = []
+
+    @provider(ILogObserver)
+    def observe(event: LogEvent) -> None:
+        lines.append(formatEvent(event))
+
+    globalLogPublisher.addObserver(observe)
+    yield lines
+    globalLogPublisher.removeObserver(observe)
+
+
+@frozen
+class Exchange:
+    """What came back for the bytes that were sent; `closed` tells whether the server ended the connection."""
+
+    received: bytes
+    closed: bool
+
+
+def exchange(port: int, raw: bytes, *, closes: bool, patience: float = 5.0) -> Exchange:
+    """Send `raw` on a new connection, reading meanwhile, until the server closes it, or has answered if it need not.
+
+    Raises ConnectionResetError where the answer is lost with the connection, as it is for one who goes on sending to
+    a closed socket.
+    """
+    received = b""
+    with socket.create_connection(("127.0.0.1", port), timeout=patience) as connection:
+        for begin in range(0, len(raw), 65_536):
+            try:
+                connection.sendall(raw[begin : begin + 65_536])
+            except (BrokenPipeError, ConnectionResetError):
+                break
+        while closes or not whole(received):
+            try:
+                piece = connection.recv(65_536)
+            except ConnectionResetError:
+                # The answer is what counts, once it is read; a reset that swallows it is the failure.
+                if not whole(received):
+                    raise
+                piece = b""
+            if not piece:
+                return Exchange(received, closed=True)
+            received += piece
+    return Exchange(received, closed=False)

@@ -1,0 +1,88 @@
+"""Too much at once: endless bodies, and requests that never end, while others are served."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from select import select
+
+import pytest
+
+from ..process.conftest import Installation, Server
+from ._probe import answers
+
+pytestmark = pytest.mark.process
+
+PIECE = b"a=1&" * 16_384
+MEGABYTES = 200
+
+HEAD = b"POST /api/open/mcp HTTP/1.1\r\nHost: localhost\r\n"
+
+
+@pytest.fixture(scope="module")
+def crowded(busy: tuple[Installation, Server]) -> Iterator[Server]:
+    yield busy[1]
+    assert "Unhandled" not in busy[1].log.read_text()
+
+
+def peak(server: Server) -> int:
+    """Return the most memory that the server has had, in kilobytes (proc_pid_status(5))."""
+    status = Path(f"/proc/{server.process.pid}/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0])
+
+
+def files(server: Server) -> set[str]:
+    folder = Path(f"/proc/{server.process.pid}/fd")
+    return {os.readlink(each) for each in folder.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("head", "piece"),
+    [
+        (HEAD + b"Content-Length: %d\r\n\r\n" % (MEGABYTES * 2**20), PIECE),
+        (
+            HEAD + b"Content-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n",
+            b"%x\r\n%b\r\n" % (len(PIECE), PIECE),
+        ),
+        (HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\na\r\n" * 10_000),
+    ],
+    ids=["a length", "chunks", "small chunks"],
+)
+def test_a_body_of_200_megabytes_costs_nothing(crowded: Server, head: bytes, piece: bytes) -> None:
+    before = peak(crowded)
+    sent, left = 0, head
+    with socket.create_connection(("127.0.0.1", crowded.port), timeout=10) as connection:
+        with suppress(BrokenPipeError, ConnectionResetError):
+            while sent < MEGABYTES * 2**20 and not select([connection], [], [], 0)[0]:
+                count = connection.send(left)
+                sent, left = sent + count, left[count:] or piece
+        received = connection.recv(65_536)
+    assert [answer.status for answer in answers(received)] == [413]
+    assert sent < 20 * 2**20
+    assert peak(crowded) - before < 10_000
+    assert not [name for name in files(crowded) if name.endswith("(deleted)")]
+
+
+def test_requests_that_never_end_are_given_up_while_others_are_served(crowded: Server) -> None:
+    begun = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: "
+    waiting = [socket.create_connection(("127.0.0.1", crowded.port), timeout=20) for _ in range(900)]
+    try:
+        for connection in waiting:
+            connection.sendall(begun)
+        for _ in range(5):
+            assert crowded.ask("/healthz").status == 200
+            for connection in waiting:
+                connection.sendall(b"a")
+        for connection in waiting:
+            received = b""
+            while piece := connection.recv(65_536):
+                received += piece
+            (answer,) = answers(received)
+            assert (answer.status, answer.headers["connection"]) == (408, "close")
+    finally:
+        for connection in waiting:
+            connection.close()
+    assert crowded.ask("/healthz").status == 200

@@ -1,0 +1,222 @@
+"""Bytes that nobody chose: whatever they are, answers are whole, refusals are JSON, and nothing fails."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import quote_from_bytes
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ..web.conftest import Connection, Server
+from ._probe import Answer, answers
+from .test_table import is_over
+
+many = settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+SOME = st.binary(max_size=40)
+"""Bytes of no kind."""
+
+# Not HEAD, whose answers announce a length and have no body.
+TOKENS = st.sampled_from([b"GET", b"POST", b"OPTIONS", b"DELETE", b"PUT", b"TRACE", b"get", b"X"])
+TARGETS = st.sampled_from(
+    [b"/", b"*", b"/healthz", b"/api/open/mcp", b"/api/open/v1/search?keywords=a", b"http://localhost/healthz", b"//"]
+)
+VERSIONS = st.sampled_from([b"HTTP/1.1", b"HTTP/1.0", b"HTTP/2.0", b"HTTP/0.9", b"HTTP/1.1 ", b""])
+ENDS = st.sampled_from([b"\r\n", b"\r\n", b"\r\n", b"\r\n", b"\n", b"\r", b"", b"\r\n\r\n"])
+NAMES = st.sampled_from(
+    [
+        b"Host",
+        b"Content-Length",
+        b"Transfer-Encoding",
+        b"Connection",
+        b"Expect",
+        b"Upgrade",
+        b"Authorization",
+        b"Content-Type",
+        b"Origin",
+        b"Mcp-Session-Id",
+        b"MCP-Protocol-Version",
+        b"Last-Event-ID",
+        b" X",
+        b"X ",
+    ]
+)
+VALUES = st.sampled_from(
+    [
+        b"localhost",
+        b"0",
+        b"1",
+        b"5",
+        b"99999999",
+        b"chunked",
+        b"close",
+        b"keep-alive",
+        b"100-continue",
+        b"h2c",
+        b"",
+        b"a, b",
+    ]
+)
+SIZES = st.sampled_from([b"0", b"1", b"5", b"A", b"ffff", b"-1", b"0x1", b"1;a=b", b"1;\n", b" 1", b"1 ", b""])
+
+
+def lines() -> st.SearchStrategy[bytes]:
+    """Return request lines: right, nearly right, and not at all."""
+    return st.tuples(
+        TOKENS | SOME, st.sampled_from([b" ", b" ", b" ", b"  ", b"\t", b""]), TARGETS | SOME, VERSIONS | SOME
+    ).map(lambda parts: parts[0] + parts[1] + parts[2] + b" " + parts[3])
+
+
+def headers() -> st.SearchStrategy[bytes]:
+    colons = st.sampled_from([b": ", b": ", b":", b" : ", b""])
+    return st.tuples(NAMES | SOME, colons, VALUES | SOME, ENDS).map(b"".join)
+
+
+def chunks() -> st.SearchStrategy[bytes]:
+    return st.lists(st.tuples(SIZES | SOME, ENDS, SOME, ENDS).map(b"".join), max_size=4).map(b"".join)
+
+
+def ask(server: Server, *pieces: bytes) -> list[Answer]:
+    """Return the answers to bytes that come in pieces and then no more, once the server has given up waiting."""
+    connection = Connection(server.site)
+    try:
+        for piece in pieces:
+            connection.send(piece)
+        server.clock.advance(100)
+        server.clock.advance(100)
+        found = answers(connection.received())
+        assert is_over(connection)
+    finally:
+        connection.lose()
+    for answer in found:
+        assert answer.status < 500 or answer.status in (501, 505), answer
+        if answer.status >= 400:
+            assert answer.headers["content-type"] == "application/json"
+            assert answer.json["error"]
+    return found
+
+
+@many
+@given(st.lists(SOME, max_size=8))
+def test_any_bytes(server: Server, pieces: list[bytes]) -> None:
+    ask(server, *pieces)
+
+
+@many
+@given(lines(), ENDS, st.lists(SOME, max_size=3))
+def test_request_lines(server: Server, line: bytes, end: bytes, rest: list[bytes]) -> None:
+    ask(server, line + end, b"Host: localhost\r\n\r\n", *rest)
+
+
+@many
+@given(st.lists(headers(), max_size=6), SOME)
+def test_headers(server: Server, fields: list[bytes], rest: bytes) -> None:
+    ask(server, b"POST /api/open/mcp HTTP/1.1\r\nHost: localhost\r\n", *fields, b"\r\n", rest)
+
+
+@many
+@given(chunks(), ENDS)
+def test_chunks(server: Server, body: bytes, end: bytes) -> None:
+    ask(server, b"POST /healthz HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", body, b"0\r\n", end)
+
+
+@many
+@given(lines(), st.lists(headers(), max_size=6), chunks(), st.data())
+def test_however_the_bytes_are_cut(
+    server: Server, line: bytes, fields: list[bytes], body: bytes, data: st.DataObject
+) -> None:
+    raw = line + b"\r\nHost: localhost\r\n" + b"".join(fields) + b"\r\n" + body
+    cut = data.draw(st.integers(0, len(raw)))
+    statuses = [[answer.status for answer in ask(server, *pieces)] for pieces in ((raw,), (raw[:cut], raw[cut:]))]
+    assert statuses[0] == statuses[1]
+
+
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
+VALUE = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+META = st.fixed_dictionaries(
+    {
+        "io.modelcontextprotocol/protocolVersion": st.just("2026-07-28") | VALUE,
+        "io.modelcontextprotocol/clientCapabilities": st.just({}) | VALUE,
+    }
+)
+PARAMS = st.fixed_dictionaries(
+    {},
+    optional={
+        "name": st.sampled_from(["search_mcp", "get_mcp_detail"]) | VALUE,
+        "arguments": st.fixed_dictionaries({}, optional={"keywords": VALUE, "limit": VALUE, "mcp_id": VALUE}) | VALUE,
+        "protocolVersion": VALUE,
+        "cursor": VALUE,
+        "_meta": META | VALUE,
+    },
+)
+METHODS = ["initialize", "ping", "tools/list", "tools/call", "server/discover", "notifications/initialized"]
+MESSAGE = st.fixed_dictionaries(
+    {},
+    optional={
+        "jsonrpc": st.just("2.0") | VALUE,
+        "id": st.integers() | VALUE,
+        "method": st.sampled_from(METHODS) | VALUE,
+        "params": PARAMS | VALUE,
+        "result": VALUE,
+        "error": VALUE,
+    },
+)
+VERSION = st.none() | st.sampled_from(
+    ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "2030-01-01", ""]
+)
+
+
+def rpc(server: Server, key: str, body: bytes, version: str | None) -> None:
+    """Post a body; what comes back is JSON-RPC, or empty where no answer is due."""
+    named = {} if version is None else {"MCP-Protocol-Version": version}
+    answer = server.post(body, key=key, headers=named)
+    assert answer.status in (200, 202, 400, 404), answer
+    if answer.status == 202:
+        assert answer.body == b""
+        return
+    for response in answer.json if isinstance(answer.json, list) else [answer.json]:
+        assert response["jsonrpc"] == "2.0"
+        assert ("result" in response) != ("error" in response)
+
+
+@many
+@given(MESSAGE | st.lists(MESSAGE, max_size=3) | VALUE, VERSION)
+def test_messages(server: Server, unlimited: str, message: Any, version: str | None) -> None:
+    rpc(server, unlimited, json.dumps(message).encode(), version)
+
+
+@many
+@given(MESSAGE, st.data())
+def test_messages_with_a_piece_replaced(server: Server, unlimited: str, message: Any, data: st.DataObject) -> None:
+    raw = json.dumps(message).encode()
+    begin = data.draw(st.integers(0, len(raw)))
+    end = data.draw(st.integers(begin, len(raw)))
+    rpc(server, unlimited, raw[:begin] + data.draw(SOME) + raw[end:] or b" ", None)
+
+
+@many
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([b"keywords", b"limit", b"cursor"]) | SOME, SOME | st.text(max_size=30).map(str.encode)
+        )
+    )
+)
+def test_searches(server: Server, unlimited: str, parameters: list[tuple[bytes, bytes]]) -> None:
+    query = "&".join(f"{quote_from_bytes(name)}={quote_from_bytes(value)}" for name, value in parameters)
+    assert server.get(f"/api/open/v1/search?{query}", key=unlimited).status in (200, 400)
+
+
+@many
+@given(SOME | st.text(max_size=30).map(str.encode))
+def test_paths(server: Server, unlimited: str, path: bytes) -> None:
+    for below in ("/", "/api/open/v1/entries/", "/.well-known/"):
+        answer = server.get(below + quote_from_bytes(path), key=unlimited)
+        assert answer.status in (200, 400, 404), answer
+        assert answer.json

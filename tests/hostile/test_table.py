@@ -1,0 +1,94 @@
+"""Every probe, in memory and over a socket: one answer in JSON or a clean close, and nothing in the log but a line."""
+
+from __future__ import annotations
+
+import pytest
+
+from ..process.conftest import Installation
+from ..process.conftest import Server as Process
+from ..web.conftest import Connection, Server
+from ._contents import CONTENTS
+from ._framing import FRAMING
+from ._probe import Answer, answers, check
+from .conftest import exchange
+
+PROBES = [*FRAMING, *CONTENTS]
+
+BEHIND = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def is_over(connection: Connection) -> bool:
+    """Tell whether the server has closed its side, or will once the client has read the answer."""
+    transport = connection.transport
+    return bool(transport.disconnecting or transport.disconnected)
+
+
+def test_names_are_told_apart() -> None:
+    assert len({probe.name for probe in PROBES}) == len(PROBES)
+
+
+def send(server: Server, *pieces: bytes) -> tuple[list[Answer], bool]:
+    """Return the answers to bytes on a new connection, and whether the server closes it."""
+    connection = Connection(server.site)
+    for piece in pieces:
+        connection.send(piece)
+    received, over = connection.received(), is_over(connection)
+    connection.lose()
+    return answers(received), over
+
+
+def test_a_probe_gets_one_answer_and_one_line(
+    server: Server, unlimited: str, log: list[str], subtests: pytest.Subtests
+) -> None:
+    for probe in PROBES:
+        log.clear()
+        found, over = send(server, probe.bytes(unlimited))
+        with subtests.test(probe.name):
+            (answer,) = found
+            check(answer, probe)
+            assert over or not probe.closes
+            assert len(log) <= 1, log
+            assert not any(unlimited in line for line in log)
+
+
+def test_a_probe_is_read_alike_byte_by_byte(server: Server, unlimited: str, subtests: pytest.Subtests) -> None:
+    for probe in PROBES:
+        if len(probe.raw) < 5_000:
+            found, _ = send(server, *(bytes([byte]) for byte in probe.bytes(unlimited)))
+            with subtests.test(probe.name):
+                (answer,) = found
+                check(answer, probe)
+
+
+def test_nothing_behind_a_broken_frame_is_read(server: Server, unlimited: str, subtests: pytest.Subtests) -> None:
+    for probe in PROBES:
+        if probe.closes:
+            found, _ = send(server, probe.bytes(unlimited) + BEHIND, BEHIND)
+            with subtests.test(probe.name):
+                assert len(found) == 1
+
+
+def test_what_follows_a_whole_request_is_answered(server: Server, unlimited: str, subtests: pytest.Subtests) -> None:
+    for probe in PROBES:
+        if not probe.closes:
+            found, _ = send(server, probe.bytes(unlimited) + BEHIND)
+            with subtests.test(probe.name):
+                first, second = found
+                check(first, probe)
+                assert second.status == 200
+
+
+@pytest.mark.process
+def test_every_probe_over_a_socket(busy: tuple[Installation, Process], subtests: pytest.Subtests) -> None:
+    installation, server = busy
+    key = installation.new_key("--limit", "unlimited")
+    for probe in PROBES:
+        with subtests.test(probe.name):
+            found = exchange(server.port, probe.bytes(key), closes=probe.closes)
+            (answer,) = answers(found.received)
+            check(answer, probe)
+            assert found.closed or not probe.closes
+    assert server.ask("/healthz").status == 200
+    log = server.stop()
+    assert "Unhandled" not in log
+    assert key not in log

@@ -1,0 +1,340 @@
+"""The change feed, as scripts and mirrors use it: pages and streams."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from attrs import frozen
+
+from directory_server import embedded
+from directory_server.model import OFFICIAL, Entry, mcp_id_of
+from directory_server.search import TextAnalysis
+
+from .conftest import MAIL, POSTGRES, Answer, Connection, Server, entry, read
+
+CHANGES = "/api/open/v1/changes"
+JSON = {"Accept": "application/json"}
+NAMES = ["x/0", "x/1", "x/2"]
+
+
+@frozen
+class Event:
+    """An event of a stream, as a browser would give it to a page."""
+
+    name: str
+    id: str
+    data: Any
+
+
+def events(raw: bytes) -> list[Event]:
+    """Return the events in what was received of a stream."""
+    _, head, body = raw.rpartition(b"\r\n\r\n")
+    found, last = [], ""
+    for block in (body if head else raw).decode().split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in block.splitlines() if line.strip(": "))
+        last = fields.get("id", last)
+        if "data" in fields:
+            found.append(Event(fields.get("event", "message"), last, json.loads(fields["data"])))
+    return found
+
+
+def told(raw: bytes) -> list[tuple[str, str]]:
+    """Return the kind and the server name of each change in what was received; of those removed, the id."""
+    names = {mcp_id_of(name): name for name in (*NAMES, POSTGRES.name, MAIL.name)}
+    return [(each.name.removeprefix("entry."), names[each.data["mcp_id"]]) for each in events(raw)]
+
+
+def watch(server: Server, query: str = "", **more: Any) -> Connection:
+    return server.open("GET", CHANGES + query, **more)
+
+
+def publish(server: Server, *entries: Entry) -> None:
+    server.publish(*entries)
+    server.clock.advance(0)
+
+
+def removed(each: Entry) -> Entry:
+    return Entry(each.server, {OFFICIAL: {"status": "deleted"}})
+
+
+def page(server: Server, query: str = "", **more: Any) -> Answer:
+    return server.get(CHANGES + query, headers=JSON, **more)
+
+
+def test_a_stream_begins_with_what_it_will_come_back_with(server: Server) -> None:
+    head, _, body = watch(server).received().partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200 OK")
+    assert b"text/event-stream" in head
+    assert b"X-Ratelimit-Remaining: 19" in head
+    assert body == b"retry: 3000\n\nid: 2\n\n"
+
+
+def test_a_stream_tells_what_happens_from_now_on(server: Server) -> None:
+    stream = watch(server)
+    stream.received()
+    publish(server, entry("x/0", "A.", title="Zero", websiteUrl="https://x.example"))
+    publish(server, entry("x/0", "B."))
+    publish(server, removed(entry("x/0", "B.")))
+    first, second, third = events(stream.received())
+    fields = {"mcp_id": mcp_id_of("x/0"), "name": "Zero", "brief": "A.", "website_url": "https://x.example"}
+    assert first == Event("entry.added", "3", fields)
+    assert (second.name, second.id, second.data["brief"]) == ("entry.changed", "4", "B.")
+    assert third == Event("entry.removed", "5", {"mcp_id": mcp_id_of("x/0")})
+
+
+def test_changes_of_another_process_are_told_within_a_second(server: Server) -> None:
+    stream = watch(server)
+    stream.received()
+    database = embedded.Database(server.folder, "directory")
+    embedded.finished(embedded.SqliteStore(database, embedded.inline, TextAnalysis()).publish("b", [entry("x/0")]))
+    database.close()
+    server.clock.pump([0.25] * 4)
+    assert told(stream.received()) == [("added", "x/0")]
+
+
+@pytest.mark.parametrize("place", ["since", "header", "both"])
+def test_a_stream_first_tells_what_was_missed(server: Server, place: str) -> None:
+    publish(server, entry("x/0"), entry("x/1"))
+    query = {"since": "?since=1", "header": "", "both": "?since=0"}[place]
+    headers = {} if place == "since" else {"Last-Event-ID": "1"}
+    stream = watch(server, query, headers=headers)
+    assert told(stream.received()) == [("added", MAIL.name), ("added", "x/0"), ("added", "x/1")]
+    publish(server, entry("x/2"))
+    assert told(stream.received()) == [("added", "x/2")]
+
+
+def test_all_of_a_long_log_is_told_once_and_in_order(server: Server) -> None:
+    publish(server, *(entry(f"y/{number}") for number in range(350)))
+    stream = watch(server, "?since=0")
+    seqs = [int(each.id) for each in events(stream.received())]
+    assert seqs == list(range(1, 353))
+
+
+def test_a_burst_goes_to_each_at_its_own_pace_and_is_complete(server: Server) -> None:
+    fast, slow = watch(server), watch(server)
+    slow.received()
+    slow.transport.producer.pauseProducing()
+    publish(server, *(entry(f"y/{number}", "It rains. " * 30) for number in range(350)))
+    assert [int(each.id) for each in events(fast.received())] == list(range(3, 353))
+    assert slow.received() == b""
+    publish(server, entry("x/0"))
+    slow.transport.producer.resumeProducing()
+    assert [int(each.id) for each in events(slow.received())] == list(range(3, 354))
+    publish(server, entry("x/1"))
+    assert [told(each.received())[-1] for each in (fast, slow)] == [("added", "x/1")] * 2
+
+
+@pytest.mark.parametrize("since", [3, 1_000])
+def test_a_place_that_is_not_there_yet_is_reset(server: Server, since: int) -> None:
+    stream = watch(server, f"?since={since}")
+    (reset,) = events(stream.received())
+    assert (reset.name, reset.id, reset.data["seq"]) == ("reset", "2", 2)
+    assert f"no going on from change {since}" in reset.data["message"]
+    publish(server, entry("x/0"))
+    assert told(stream.received()) == [("added", "x/0")]
+
+
+def prune(server: Server, upto: int) -> None:
+    database = embedded.Database(server.folder, "directory")
+    with database.transaction() as connection:
+        connection.execute("DELETE FROM change WHERE seq <= ?", (upto,))
+    database.close()
+
+
+def test_a_place_that_is_there_no_more_is_reset(server: Server) -> None:
+    publish(server, entry("x/0"), entry("x/1"))
+    prune(server, 2)
+    assert [each.name for each in events(watch(server, "?since=1").received())] == ["reset"]
+    assert told(watch(server, "?since=2").received()) == [("added", "x/0"), ("added", "x/1")]
+
+
+def test_a_place_that_this_process_has_not_heard_of_is_waited_for(server: Server) -> None:
+    database = embedded.Database(server.folder, "directory")
+    store = embedded.SqliteStore(database, embedded.inline, TextAnalysis())
+    embedded.finished(store.publish("b", [entry("x/0")]))
+    # The reader was told of it by the other process, and this one polls only now and then.
+    stream = watch(server, "?since=3")
+    assert events(stream.received()) == []
+    embedded.finished(store.publish("b", [entry("x/1")]))
+    database.close()
+    server.clock.pump([0.25] * 4)
+    assert told(stream.received()) == [("added", "x/1")]
+
+
+def test_words_restrict_a_stream_to_entries_that_have_them_all(server: Server) -> None:
+    stream = watch(server, "?since=0&keywords=postgres%20query")
+    assert told(stream.received()) == [("added", POSTGRES.name)]
+    publish(server, entry("x/0", "Postgres."), entry("x/1", "Querying Postgres."), entry("x/2"))
+    publish(server, entry("x/0", "Query Postgres."))
+    assert told(stream.received()) == [("added", "x/1"), ("changed", "x/0")]
+
+
+def test_removals_are_told_whatever_the_words(server: Server) -> None:
+    stream = watch(server, "?keywords=postgres")
+    publish(server, removed(MAIL))
+    assert told(stream.received()) == [("removed", MAIL.name)]
+
+
+def test_a_restricted_stream_that_comes_back_need_not_begin_where_it_began(server: Server) -> None:
+    received = watch(server, "?since=0&keywords=postgres").received()
+    assert received.endswith(b"\n\nid: 2\n\n")
+
+
+def test_an_entry_that_is_gone_since_is_told_by_its_id(server: Server) -> None:
+    publish(server, removed(MAIL))
+    received = events(watch(server, "?since=1").received())
+    assert received == [
+        Event("entry.added", "2", {"mcp_id": MAIL.mcp_id}),
+        Event("entry.removed", "3", {"mcp_id": MAIL.mcp_id}),
+    ]
+
+
+def test_pages_follow_each_other_by_the_link_header(server: Server) -> None:
+    publish(server, *(entry(name) for name in NAMES))
+    seen: list[Any] = []
+    path: str | None = f"{CHANGES}?limit=2"
+    sizes = []
+    while path:
+        answer = server.get(path, headers=JSON)
+        seen += answer.json["data"]
+        sizes.append(answer.json["count"])
+        link = answer.headers["Link"]
+        path = link.removeprefix("<").removesuffix('>; rel="next"') if link else None
+    assert sizes == [2, 2, 1]
+    assert [each["seq"] for each in seen] == [1, 2, 3, 4, 5]
+    assert seen[0] == {
+        "seq": 1,
+        "event": "entry.added",
+        "mcp_id": POSTGRES.mcp_id,
+        "name": "Postgres",
+        "brief": "Query a Postgres database.",
+        "website_url": "https://github.com/example/postgres-mcp",
+    }
+    assert answer.json["next"] == 5
+    last = page(server, "?since=5")
+    assert (last.json, last.headers["Link"]) == ({"data": [], "count": 0, "next": 5}, None)
+    assert last.headers["Content-Type"] == "application/json"
+
+
+def test_a_page_is_searched_for_as_far_as_it_takes(server: Server) -> None:
+    publish(server, *(entry(f"y/{number}") for number in range(2_500)))
+    publish(server, *(entry(name, "Postgres.") for name in NAMES))
+    answer = page(server, "?keywords=postgres&limit=3")
+    assert [each["seq"] for each in answer.json["data"]] == [1, 2503, 2504]
+    assert answer.json["next"] == 2504
+    assert answer.headers["Link"] == f'<{CHANGES}?since=2504&keywords=postgres&limit=3>; rel="next"'
+    assert page(server, "?since=2504&keywords=postgres&limit=3").json["count"] == 1
+
+
+def test_a_page_may_be_short_where_there_is_much_to_search(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("directory_server.web.changes._door.READ", 2)
+    publish(server, *(entry(f"y/{number}") for number in range(20)))
+    answer = page(server, "?keywords=postgres&since=2")
+    assert answer.json == {"data": [], "count": 0, "next": 12}
+    assert answer.headers["Link"]
+
+
+@pytest.mark.parametrize("since", [0, 9])
+def test_a_page_from_where_the_log_does_not_reach_is_410(server: Server, since: int) -> None:
+    publish(server, *(entry(name) for name in NAMES))
+    prune(server, 2)
+    answer = page(server, f"?since={since}")
+    assert (answer.status, answer.json["error"]) == (410, "reset")
+    assert f"no going on from change {since}" in answer.json["message"]
+    assert answer.headers["X-RateLimit-Remaining"] == "20"
+    assert [each["seq"] for each in page(server).json["data"]] == [3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("accept", "kind"),
+    [
+        (None, "text/event-stream"),
+        ("*/*", "text/event-stream"),
+        ("text/event-stream", "text/event-stream"),
+        ("application/json, text/event-stream", "text/event-stream"),
+        ("application/json", "application/json"),
+        ("application/json;q=0.9, */*;q=0.1", "application/json"),
+    ],
+)
+def test_json_is_sent_to_those_who_ask_for_it(server: Server, accept: str | None, kind: str) -> None:
+    answer = read(watch(server, headers={"Accept": accept} if accept else {}).received())
+    assert (answer.status, answer.headers["Content-Type"]) == (200, kind)
+
+
+@pytest.mark.parametrize(
+    ("query", "headers", "said"),
+    [
+        ("?since=x", {}, "since: must be the seq of a change"),
+        ("", {"Last-Event-ID": "\xff"}, "Last-Event-ID: must be the seq of a change"),
+        ("?limit=5", {}, "limit: is for pages"),
+        ("?limit=1001", JSON, "limit: must be 1 to 1000"),
+        ("?keywords=", {}, "keywords: is required"),
+        ("?cursor=x", JSON, "'cursor'; known are since, keywords, limit"),
+    ],
+)
+def test_bad_parameters_are_named_and_cost_nothing(
+    server: Server, query: str, headers: dict[str, str], said: str
+) -> None:
+    answer = server.get(CHANGES + query, headers=headers)
+    assert (answer.status, answer.json["error"]) == (400, "bad_request")
+    assert said in answer.json["message"]
+    assert answer.headers["X-RateLimit-Remaining"] == "20"
+
+
+def test_the_streams_of_a_key_are_counted_over_both_doors(server: Server) -> None:
+    first, second = watch(server), server.open("GET", "/api/open/mcp")
+    answer = read(watch(server).received())
+    assert (answer.status, answer.json["error"]) == (429, "too_many_streams")
+    assert answer.headers["X-RateLimit-Remaining"] == "19"
+    assert page(server).status == 200
+    for each in (first, second):
+        each.lose()
+    assert read(watch(server).received()).status == 200
+
+
+def test_over_quota_there_is_neither_stream_nor_page(server: Server) -> None:
+    _, key = server.new_key(limit=1)
+    page(server, key=key)
+    for headers in (JSON, {}):
+        answer = server.get(CHANGES, key=key, headers=headers)
+        assert (answer.status, answer.json["error"]) == (401, "rate_limited")
+    assert len(server.hub) == 0
+
+
+def test_head_opens_no_stream(server: Server) -> None:
+    answer = server.ask("HEAD", CHANGES)
+    assert (answer.status, answer.headers["Content-Type"], answer.body) == (200, "text/event-stream", b"")
+    assert len(server.hub) == 0
+
+
+def test_a_page_of_an_allowed_origin_may_read_the_stream(server: Server) -> None:
+    origin = "https://app.example.org"
+    answer = read(watch(server, headers={"Origin": origin}).received())
+    assert answer.headers["Access-Control-Allow-Origin"] == origin
+
+
+def test_who_left_while_the_log_was_read_is_forgotten(server: Server) -> None:
+    publish(server, *(entry(f"y/{number}", "It rains. " * 30) for number in range(350)))
+    stream = watch(server)
+    stream.transport.producer.pauseProducing()
+    publish(server, *(entry(f"z/{number}", "It rains. " * 30) for number in range(350)))
+    stream.lose()
+    publish(server, entry("x/0"))
+    assert len(server.hub) == 0
+
+
+def test_a_store_that_fails_ends_the_stream_in_order(
+    server: Server, logged_failures: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("a full disk")
+
+    monkeypatch.setattr("directory_server.directory.Directory.changes", broken)
+    stream = watch(server, "?since=0")
+    assert stream.received().endswith(b"id: 0\n\nretry: 3000\n\n")
+    assert stream.transport.disconnecting
+    assert len(server.hub) == 0
+    assert len(logged_failures) == 1
+    logged_failures.clear()

@@ -1,0 +1,181 @@
+"""What is sent to many: to whom, in which order, and in how much of the reactor's time."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.internet.task import Clock
+from twisted.logger import LogEvent
+
+
+class Reader:
+    """Stands in for a stream."""
+
+    def __init__(self, clock: Clock | None = None, cost: float = 0.0) -> None:
+        self.frames: list[bytes] = []
+        self.times: list[float] = []
+        self._clock, self._cost = clock, cost
+
+    def send(self, frame: bytes) -> None:
+        self.frames.append(frame)
+        if self._clock is not None:
+            self.times.append(self._clock.seconds())
+            self._clock.rightNow += self._cost
+
+    @property
+    def received(self) -> bytes:
+        return b"".join(self.frames)
+
+
+def channel(clock: Clock) -> Any:
+    from directory_server.web.streams import Channel
+    from directory_server.web.streams._slices import Slices
+
+    return Channel(Slices(clock))
+
+
+def test_frames_go_to_all_in_order_and_those_that_wait_go_together() -> None:
+    clock = Clock()
+    sent, readers = channel(clock), [Reader() for _ in range(3)]
+    for each in readers:
+        sent.add(each)
+    assert len(sent) == 3
+    for frame in (b"a", b"b", b"c"):
+        sent.send(frame)
+    clock.advance(0)
+    assert [each.frames for each in readers] == [[b"abc"]] * 3
+
+
+def test_nothing_is_kept_where_nobody_listens() -> None:
+    clock = Clock()
+    sent, reader = channel(clock), Reader()
+    sent.send(b"early")
+    sent.add(reader)
+    clock.advance(0)
+    assert reader.frames == []
+    assert clock.getDelayedCalls() == []
+
+
+def test_many_frames_go_in_rounds() -> None:
+    clock = Clock()
+    sent, reader = channel(clock), Reader()
+    sent.add(reader)
+    frames = [b"%06d" % number + b"." * 6_000 for number in range(10)] + [b"x" * 100_000, b"y"]
+    for frame in frames:
+        sent.send(frame)
+    clock.advance(0)
+    assert reader.received == b"".join(frames)
+    assert [len(frame) for frame in reader.frames] == [12_012] * 5 + [100_000, 1]
+
+
+def test_no_turn_of_the_reactor_serves_many_more_than_a_slice() -> None:
+    clock = Clock()
+    sent = channel(clock)
+    readers = [Reader(clock, cost=12e-6) for _ in range(10_000)]
+    for each in readers:
+        sent.add(each)
+    sent.send(b"x")
+    most = 0
+    while clock.getDelayedCalls():
+        before, now = sum(len(each.frames) for each in readers), clock.seconds()
+        # One turn alone: what it schedules waits, because the clock has moved by then.
+        call = min(clock.getDelayedCalls(), key=lambda call: call.getTime())
+        clock.calls.remove(call)  # type: ignore[arg-type]
+        call.func(*call.args, **call.kw)  # type: ignore[attr-defined]
+        most = max(most, sum(len(each.frames) for each in readers) - before)
+        assert clock.seconds() - now < 0.006
+    assert most == 250
+    assert all(each.frames == [b"x"] for each in readers)
+
+
+def test_a_delivery_can_be_spread() -> None:
+    clock = Clock()
+    sent = channel(clock)
+    readers = [Reader(clock) for _ in range(1_000)]
+    for each in readers:
+        sent.add(each)
+    sent.send(b"x", over=10.0)
+    clock.pump([0.01] * 1_100)
+    times = [each.times[0] for each in readers]
+    assert times == sorted(times)
+    assert (times[0], times[9]) == (0.01, 0.01)
+    assert 9 < times[-1] - times[0] < 11
+    assert max(after - before for before, after in pairwise(times)) < 0.13
+
+
+def test_few_streams_are_told_at_once_even_where_many_would_be_spread() -> None:
+    clock = Clock()
+    sent, reader = channel(clock), Reader()
+    sent.add(reader)
+    sent.send(b"x", over=10.0)
+    sent.send(b"y")
+    clock.advance(0)
+    assert reader.received == b"xy"
+
+
+def test_who_sends_a_lot_can_wait_until_it_has_been_handed_on() -> None:
+    clock = Clock()
+    sent, reader = channel(clock), Reader()
+    sent.add(reader)
+    assert sent.flushed().called
+    sent.send(b"x" * 20_000)
+    sent.send(b"y" * 20_000)
+    flushed = sent.flushed()
+    assert not flushed.called
+    clock.advance(0)
+    assert flushed.called
+    assert len(reader.received) == 40_000
+
+
+def test_a_reader_that_fails_stops_no_later_frame(logged_failures: list[LogEvent]) -> None:
+    class Broken(Reader):
+        def send(self, frame: bytes) -> None:
+            raise ZeroDivisionError
+
+    clock = Clock()
+    sent, broken = channel(clock), Broken()
+    sent.add(broken)
+    sent.send(b"x")
+    clock.advance(0)
+    sent.remove(broken)
+    reader = Reader()
+    sent.add(reader)
+    sent.send(b"y")
+    clock.advance(0)
+    assert reader.frames == [b"y"]
+    assert len(logged_failures) == 1
+    logged_failures.clear()
+
+
+@given(
+    over=st.sampled_from([0.0, 3.0]),
+    steps=st.lists(st.sampled_from(["join", "leave", "send", "send", "turn"]), max_size=40),
+)
+def test_a_stream_gets_exactly_what_was_sent_after_it_joined(over: float, steps: list[str]) -> None:
+    clock = Clock()
+    sent: Any = channel(clock)
+    inside: dict[Reader, int] = {}
+    gone: dict[Reader, tuple[int, int]] = {}
+    count = 0
+    for step in steps:
+        if step == "join":
+            reader = Reader()
+            sent.add(reader)
+            inside[reader] = count
+        elif step == "leave" and inside:
+            reader = next(iter(inside))
+            sent.remove(reader)
+            gone[reader] = (inside.pop(reader), count)
+        elif step == "send":
+            sent.send(b"%03d" % count, over=over)
+            count += 1
+        elif step == "turn":
+            clock.advance(0)
+    clock.pump([1] * 200)
+    for reader, first in inside.items():
+        assert reader.received == b"".join(b"%03d" % number for number in range(first, count))
+    for reader, (first, last) in gone.items():
+        assert b"".join(b"%03d" % number for number in range(first, last)).startswith(reader.received)

@@ -1,0 +1,163 @@
+"""Readers who lag behind: what is kept for them, in which order, and for how long."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.internet.defer import Deferred
+from twisted.internet.testing import StringTransport
+
+BOUND = 48 * 1024
+
+
+class Transport(StringTransport):
+    """Takes so many bytes, then has its producer wait, as real ones do, until the reader has read."""
+
+    def __init__(self, room: int) -> None:
+        super().__init__()
+        self.room = room
+        self.waiting = b""
+        self.writes: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        self.writes.append(data)
+        self.waiting += data
+        if len(self.waiting) > self.room and self.producer is not None:
+            self.producer.pauseProducing()
+
+    def read(self) -> bytes:
+        """Have the reader read all there is, and return it."""
+        data, self.waiting = self.waiting, b""
+        if len(data) > self.room and self.producer is not None:
+            self.producer.resumeProducing()
+        return data
+
+
+class Hub:
+    """What a stream needs of one."""
+
+    stall = 30.0
+    cuts = 0
+    now = 0.0
+    released = 0
+
+    def seconds(self) -> float:
+        return self.now
+
+    def release(self, stream: Any) -> None:
+        self.released += 1
+
+
+def stream_to(transport: Transport) -> Any:
+    from directory_server.web.streams import Stream
+
+    stream = Stream(Hub(), "key", b"", 40)  # type: ignore[arg-type]
+    stream.makeConnection(transport)
+    return stream
+
+
+@given(
+    room=st.integers(0, 30),
+    frames=st.lists(st.one_of(st.binary(min_size=1, max_size=20), st.none()), max_size=60),
+)
+def test_every_frame_arrives_whole_and_in_order_however_slowly_it_is_read(
+    room: int, frames: list[bytes | None]
+) -> None:
+    transport = Transport(room)
+    stream = stream_to(transport)
+    received = b""
+    for frame in frames:
+        if frame is None:
+            received += transport.read()
+        else:
+            stream.send(frame)
+    while transport.waiting or stream._backlog is not None:
+        received += transport.read()
+    assert received == b"".join(frame for frame in frames if frame is not None)
+    assert stream.open
+
+
+def test_no_more_than_the_bound_is_kept_and_nothing_behind_a_cut_is_sent() -> None:
+    transport = Transport(100)
+    stream = stream_to(transport)
+    stream.send(b"a" * 200)
+    for _ in range(48):
+        stream.send(b"b" * 1024)
+    assert stream.open
+    assert transport.waiting == b"a" * 200
+    assert stream._backlog.size == BOUND
+    stream.send(b"c")
+    assert (stream.open, stream._hub.cuts, stream._hub.released) == (False, 1, 1)
+    assert transport.disconnected
+    stream.send(b"d")
+    stream.resumeProducing()
+    assert transport.waiting == b"a" * 200
+
+
+def test_one_who_does_not_lag_may_be_sent_any_length_at_once() -> None:
+    transport = Transport(100)
+    stream = stream_to(transport)
+    stream.send(b"x" * 1_000_000)
+    stream.send(b"y")
+    assert stream.open
+    assert transport.read() == b"x" * 1_000_000
+    assert transport.read() == b"y"
+
+
+def test_what_was_kept_leaves_in_one_write() -> None:
+    transport = Transport(2)
+    stream = stream_to(transport)
+    for frame in (b"aaa", b"b", b"c", b"d"):
+        stream.send(frame)
+    transport.read()
+    assert transport.writes == [b"aaa", b"bcd"]
+
+
+def test_who_has_much_to_send_waits_for_the_reader_and_is_never_cut() -> None:
+    transport = Transport(100)
+    stream = stream_to(transport)
+    pages = [b"%d" % (number % 10) * 40_000 for number in range(50)]
+
+    async def replay() -> str:
+        for page in pages:
+            stream.send(page)
+            if not await stream.drained():
+                return "gone"
+        return "all"
+
+    replayed = Deferred.fromCoroutine(replay())
+    received = b""
+    while not replayed.called:
+        stream._hub.now += 29.0
+        stream.beat()
+        received += transport.read()
+    assert replayed.result == "all"
+    assert received == b"".join(pages)
+
+
+@pytest.mark.parametrize("end", ["cut", "end", "connectionLost"])
+def test_who_waits_for_a_reader_is_told_that_there_is_none_any_more(end: str) -> None:
+    transport = Transport(100)
+    stream = stream_to(transport)
+    stream._hub.forget = lambda stream: None
+    stream.send(b"x" * 200)
+    waiting = [Deferred.fromCoroutine(stream.drained()) for _ in range(2)]
+    assert not any(each.called for each in waiting)
+    getattr(stream, end)(*([None] if end == "connectionLost" else []))
+    assert [each.result for each in waiting] == [False, False]
+    late = Deferred.fromCoroutine(stream.drained())
+    assert late.result is False
+
+
+def test_one_who_lags_gets_no_heartbeats_on_top() -> None:
+    transport = Transport(10)
+    stream = stream_to(transport)
+    stream.beat()
+    stream.beat()
+    assert transport.read() == b": \n\n: \n\n"
+    stream.send(b"x" * 20)
+    stream.beat()
+    assert transport.read() == b"x" * 20

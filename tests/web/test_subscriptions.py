@@ -1,0 +1,233 @@
+"""What streams of MCP are told, and when; and the life of a modern subscription."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from directory_server import embedded
+from directory_server.search import TextAnalysis
+
+from .conftest import Connection, Server, entry, read
+
+MCP = "/api/open/mcp"
+CHANGED = b'event: message\ndata: {"jsonrpc":"2.0","method":"notifications/resources/list_changed"}\n\n'
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+WANTED = {"resourcesListChanged": True}
+
+
+def connect(server: Server) -> Connection:
+    """Open a stream of the initialize era, and forget what it begins with."""
+    connection = server.open("GET", MCP)
+    assert connection.received().endswith(b"\r\n\r\nretry: 3000\n\n")
+    return connection
+
+
+def listen(server: Server, notifications: Any = WANTED, identity: Any = "s1", **more: Any) -> Connection:
+    params = {"notifications": notifications, "_meta": META}
+    body = json.dumps({"jsonrpc": "2.0", "id": identity, "method": "subscriptions/listen", "params": params}).encode()
+    headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "subscriptions/listen"}
+    return server.open("POST", MCP, headers={"Content-Type": "application/json", **headers}, body=body, **more)
+
+
+def messages(raw: bytes) -> list[Any]:
+    return [json.loads(line.removeprefix(b"data: ")) for line in raw.splitlines() if line.startswith(b"data: ")]
+
+
+def change(server: Server, number: int) -> None:
+    server.publish(entry("x/y", f"It has changed {number} times."))
+    server.clock.advance(0)
+
+
+def later(server: Server, seconds: int) -> None:
+    server.clock.pump([1] * seconds)
+
+
+@pytest.fixture
+def quiet(server: Server) -> Server:
+    """Return a server that has announced nothing for a while."""
+    later(server, 60)
+    return server
+
+
+def test_a_change_is_announced_at_once_and_what_follows_once_a_minute(quiet: Server) -> None:
+    stream = connect(quiet)
+    counts = []
+    for second in range(150):
+        if second < 100:
+            change(quiet, second)
+        quiet.clock.advance(1)
+        counts.append(stream.received().count(CHANGED))
+    assert [second for second, count in enumerate(counts) if count] == [0, 59, 119]
+    assert set(counts) == {0, 1}
+
+
+def test_without_a_change_nothing_is_announced(quiet: Server) -> None:
+    stream = connect(quiet)
+    embedded.finished(quiet.directory.publish("local", []))
+    later(quiet, 200)
+    assert CHANGED not in stream.received()
+
+
+def test_an_announcement_is_spread_so_that_not_all_ask_at_once(quiet: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("directory_server.web.streams._slices.SLICE", 1)
+    keys = [quiet.new_key()[1] for _ in range(5)]
+    streams = [quiet.open("GET", MCP, key=key) for key in keys]
+    streams += [listen(quiet, identity=str(number), key=key) for number, key in enumerate(keys)]
+    for stream in streams:
+        stream.received()
+    change(quiet, 1)
+    reached = []
+    for _ in range(12):
+        reached.append(sum(b"list_changed" in stream.transport.value() for stream in streams))
+        quiet.clock.advance(1)
+    assert reached == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10]
+
+
+def test_changes_of_another_process_are_announced_within_a_second(quiet: Server) -> None:
+    stream = connect(quiet)
+    database = embedded.Database(quiet.folder, "directory")
+    embedded.finished(embedded.SqliteStore(database, embedded.inline, TextAnalysis()).publish("b", [entry("x/0")]))
+    database.close()
+    quiet.clock.pump([0.25] * 4)
+    assert stream.received() == CHANGED
+
+
+def test_who_is_told_finds_the_new_list(quiet: Server) -> None:
+    connect(quiet)
+    quiet.publish(entry("x/0"))
+    listed = quiet.post({"jsonrpc": "2.0", "id": 1, "method": "resources/list"}).json["result"]["resources"]
+    assert listed[0]["name"] == "x/0"
+
+
+def test_a_subscription_is_acknowledged_first_and_then_told(quiet: Server) -> None:
+    stream = listen(quiet)
+    head, _, body = stream.received().partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200 OK")
+    assert b"text/event-stream" in head
+    assert b"X-Ratelimit-Remaining: 20" in head
+    assert messages(body) == [
+        {
+            "jsonrpc": "2.0",
+            "method": "notifications/subscriptions/acknowledged",
+            "params": {"notifications": WANTED, "_meta": {SUBSCRIPTION: "s1"}},
+        }
+    ]
+    change(quiet, 1)
+    assert messages(stream.received()) == [
+        {
+            "jsonrpc": "2.0",
+            "method": "notifications/resources/list_changed",
+            "params": {"_meta": {SUBSCRIPTION: "s1"}},
+        }
+    ]
+
+
+@pytest.mark.parametrize("identity", [7, 7.5, "7", "\u2028\n\ndata: x", ""])
+def test_each_subscription_is_told_under_its_own_id(quiet: Server, identity: Any) -> None:
+    one, other = listen(quiet, identity=identity), listen(quiet, identity="other")
+    change(quiet, 1)
+    later(quiet, 10)
+    for stream, expected in ((one, identity), (other, "other")):
+        told = messages(stream.received())
+        assert len(told) == 2
+        assert [each["params"]["_meta"][SUBSCRIPTION] for each in told] == [expected] * 2
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"resourcesListChanged": False},
+        {"resourcesListChanged": None},
+        {"toolsListChanged": True, "promptsListChanged": True},
+        {"resourceSubscriptions": ["directory://entries/x"]},
+    ],
+)
+def test_what_was_not_asked_for_or_is_never_sent_is_not_promised(quiet: Server, asked: Any) -> None:
+    stream = listen(quiet, asked)
+    (acknowledged,) = messages(stream.received())
+    assert acknowledged["params"]["notifications"] == {}
+    change(quiet, 1)
+    later(quiet, 10)
+    assert b"data" not in stream.received()
+
+
+@pytest.mark.parametrize(
+    "asked", [None, [], "resourcesListChanged", {"resourcesListChanged": 1}, {"toolsListChanged": "yes"}]
+)
+def test_a_broken_wish_is_refused(server: Server, asked: Any) -> None:
+    answer = read(listen(server, asked).received())
+    assert (answer.status, answer.json["error"]["code"], answer.json["id"]) == (400, -32602, "s1")
+    assert len(server.hub) == 0
+
+
+def test_a_long_id_is_refused_because_every_frame_would_repeat_it(server: Server) -> None:
+    assert read(listen(server, identity="x" * 257).received()).json["error"]["code"] == -32600
+    assert b"200 OK" in listen(server, identity="x" * 256).received()
+
+
+def test_an_orderly_end_brings_the_result(server: Server) -> None:
+    stream = listen(server)
+    stream.received()
+    server.hub.stopService()
+    server.clock.advance(0)
+    retry, _, end = stream.received().partition(b"\n\n")
+    assert retry.startswith(b"retry: ")
+    (result,) = messages(end)
+    assert (result["id"], result["result"]["resultType"]) == ("s1", "complete")
+    assert result["result"]["_meta"][SUBSCRIPTION] == "s1"
+    assert result["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "directory-server"
+    assert stream.transport.disconnecting
+    server.hub.startService()
+
+
+def test_a_subscription_does_not_end_for_its_age(server: Server) -> None:
+    # Its client would take the result for good, and never subscribe again.
+    subscribed, stream = listen(server), connect(server)
+    server.clock.pump([1] * 1_000)
+    assert [each.transport.disconnecting for each in (subscribed, stream)] == [False, True]
+    assert len(server.hub) == 1
+
+
+def test_to_leave_is_to_cancel(quiet: Server) -> None:
+    stream = listen(quiet)
+    stream.received()
+    stream.lose()
+    assert len(quiet.hub) == 0
+    change(quiet, 1)
+    later(quiet, 10)
+    assert stream.received() == b""
+
+
+def test_beyond_its_streams_a_key_is_told_so_at_200(server: Server) -> None:
+    connect(server)
+    assert b"200 OK" in listen(server).received()
+    answer = read(listen(server).received())
+    assert (answer.status, answer.json["id"], answer.json["error"]["code"]) == (200, "s1", -32600)
+    assert answer.json["error"]["data"] == {"error": "too_many_streams"}
+
+
+def test_a_frame_is_made_once_for_all_subscriptions_with_one_id(quiet: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    from directory_server import wire
+
+    streams = [listen(quiet, key=quiet.new_key()[1]) for _ in range(4)]
+    for stream in streams:
+        stream.received()
+    made = []
+    monkeypatch.setattr(wire, "event", lambda *args, **more: made.append(args))
+    change(quiet, 1)
+    later(quiet, 10)
+    assert [len(messages(stream.received())) for stream in streams] == [1] * 4
+    assert made == []
+
+
+def test_a_legacy_client_has_no_subscriptions(server: Server) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": {"notifications": WANTED}}
+    assert server.post(message).json["error"]["code"] == -32601
