@@ -82,8 +82,8 @@ class Segment:
     """Documents by number, and the postings: for each term, in order, those that have it and with what impact.
 
     `starts` says for each term where its postings begin, and twice at the end where the last ones end, as if there were
-    a term without any; `named` says in how many documents a term stands in the name. `order` has the places of the
-    postings by document, and `bounds` where those of each document begin and end. `counts` has, by the numbers of
+    a term without any; `named` says in how many documents a term stands in the name. `contained` and `weighing` have
+    terms and impacts by document, and `bounds` where those of each begin and end. `counts` has, by the numbers of
     words, how many documents hold each as it is written.
     """
 
@@ -96,7 +96,8 @@ class Segment:
     terms: Ints
     holders: Ints
     impacts: Floats
-    order: Ints
+    contained: Ints
+    weighing: Floats
     bounds: Longs
 
     @classmethod
@@ -172,9 +173,10 @@ class Segment:
         # Of words, only what stands in the name has an impact above 1.
         named = np.bincount(terms[impacts > 1], minlength=len(starts) - 1)
         holders = holders[order]
-        by_document = np.argsort(holders, kind="stable").astype(np.int32)
-        bounds = np.searchsorted(holders[by_document], np.arange(len(rows) + 1))
-        return cls(rows, counts, dictionary, priors(rows), starts, named, terms, holders, impacts, by_document, bounds)
+        order = np.argsort(holders, kind="stable")
+        bounds = np.searchsorted(holders[order], np.arange(len(rows) + 1))
+        columns = terms, holders, impacts, terms[order], impacts[order], bounds
+        return cls(rows, counts, dictionary, priors(rows), starts, named, *columns)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -194,8 +196,8 @@ class Segment:
 
     def contents(self, document: int) -> tuple[Ints, Floats]:
         """Return the terms that a document has, and the impact of each in it."""
-        places = self.order[self.bounds[document] : self.bounds[document + 1]]
-        return self.terms[places], self.impacts[places]
+        span = slice(self.bounds[document], self.bounds[document + 1])
+        return self.contained[span], self.weighing[span]
 
     def frequencies(self, terms: Longs) -> Longs:
         """Return the number of documents that have each of `terms`."""

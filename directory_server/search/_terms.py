@@ -182,6 +182,8 @@ def _strengthen(weights: dict[int, float], others: Mapping[int, float]) -> None:
 
 
 def _group(typed: str, weights: Mapping[int, float], among: Collection, size: int | None = None) -> Group | None:
+    if not weights:
+        return None
     counts = among.frequencies(weights)
     present = {term: count for term, count in zip(weights, counts, strict=True) if count}
     if not present:
