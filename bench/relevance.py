@@ -24,6 +24,7 @@ from directory_server import embedded
 from directory_server.model import Change, Entry, Query
 from directory_server.ports import Index
 from directory_server.search import ImpactIndex, TextAnalysis
+from directory_server.wire import encode_entry
 
 from ._baselines import DEPTH, Engine, baselines
 from ._judged import DATA, Judged, read_entries, read_judged
@@ -66,7 +67,9 @@ def main() -> None:
     index = our_index()
     began = time.perf_counter()
     analysis = TextAnalysis()
-    embedded.finished(index.apply([Change(seq, "added", e.mcp_id, e, analysis(e)) for seq, e in enumerate(entries, 1)]))
+    embedded.finished(
+        index.apply([Change(seq, "added", e.mcp_id, encode_entry(e), analysis(e)) for seq, e in enumerate(entries, 1)])
+    )
     print(f"{len(index):,} entries, built in {time.perf_counter() - began:.1f} s")
     ours = _asking(index, entries)
     if options.explain is not None:

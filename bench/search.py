@@ -19,6 +19,7 @@ from pathlib import Path
 from directory_server import embedded
 from directory_server.model import Change, Entry, Query
 from directory_server.search import ImpactIndex, TextAnalysis
+from directory_server.wire import encode_entry
 
 from ._copies import copies
 from ._hostile import hostile
@@ -39,7 +40,7 @@ def resident() -> float:
 
 def analysed(entries: Sequence[Entry]) -> list[Change]:
     analysis, began = TextAnalysis(), time.perf_counter()
-    changes = [Change(seq, "added", e.mcp_id, e, analysis(e)) for seq, e in enumerate(entries, 1)]
+    changes = [Change(seq, "added", e.mcp_id, encode_entry(e), analysis(e)) for seq, e in enumerate(entries, 1)]
     print(f"{len(changes):,} entries analysed in {time.perf_counter() - began:.1f} s")
     return changes
 

@@ -15,6 +15,9 @@ from .ports import Bus, Follower, Store, Subscriber
 BATCH = 4_000
 """Changes read and applied at a time; many, for an index does some work for each batch."""
 
+LOADED = 20_000
+"""The same at the start, when nobody waits for the first."""
+
 RETRY = 1.0
 """Seconds until a pump that failed tries again."""
 
@@ -53,7 +56,7 @@ class Feed(Service):
         # The head first: what changes while the entries are read is then pumped again, instead of missed.
         self._seq = await self._store.head()
         after = ""
-        while changes := await self._store.current(after, BATCH):
+        while changes := await self._store.current(after, LOADED):
             for subscriber in self._subscribers:
                 await subscriber.apply(changes)
             after = changes[-1].mcp_id

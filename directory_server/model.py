@@ -238,13 +238,13 @@ class Page:
 class Change:
     """One change of what the directory shows; `seq` orders them all.
 
-    `entry` and `analysed`, which is what an Analysis made of it, are None for one that was removed.
+    `body` is the entry, encoded, and `analysed` what an Analysis made of it; both are None for one that was removed.
     """
 
     seq: int
     kind: ChangeKind
     mcp_id: str
-    entry: Entry | None
+    body: bytes | None
     analysed: bytes | None
 
 

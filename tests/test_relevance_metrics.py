@@ -16,6 +16,7 @@ from bench._metrics import interval, mean, ndcg, recall, recall_bound, reciproca
 from bench._runs import comparison, load, save
 from directory_server.model import Change, Entry
 from directory_server.search import TextAnalysis
+from directory_server.wire import encode_entry
 
 GRADES = {"best": 3, "good": 2, "related": 1}
 
@@ -172,7 +173,10 @@ def test_hostile_queries_are_the_same_each_time_and_short_enough_to_be_asked() -
 
 def test_copies_are_other_entries() -> None:
     analysis = TextAnalysis()
-    changes = [Change(1, "added", e.mcp_id, e, analysis(e)) for e in named("io.github.a/mail", "io.github.b/post")]
+    changes = [
+        Change(1, "added", e.mcp_id, encode_entry(e), analysis(e))
+        for e in named("io.github.a/mail", "io.github.b/post")
+    ]
     made = list(copies(changes, 5))
     assert made[:2] == changes
     assert len({change.mcp_id for change in made}) == 5

@@ -148,11 +148,10 @@ class SqliteStore:
             rows = connection.execute(query, (after, limit)).fetchall()
         current, found, anew = self._analysis.version, [], []
         for seq, kind, mcp_id, record, body, analysis, analysed in rows:
-            entry = body and wire.restore_entry(body)
-            if entry and (analysis != current or analysed is None):
-                analysed = self._analysis(entry)
+            if body and (analysis != current or analysed is None):
+                analysed = self._analysis(wire.restore_entry(body))
                 anew.append((current, analysed, record))
-            found.append(Change(seq, kind, mcp_id, entry, analysed))
+            found.append(Change(seq, kind, mcp_id, body, analysed))
         if anew:
             # It only saves time: who cannot keep it still has it.
             with suppress(Unavailable), self._database.transaction() as connection:

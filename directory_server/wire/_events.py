@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..model import Change
+from ._entries import restore_entry
 from ._json import encode
 
 _LINE_ENDS = {end.encode(): b"\\u%04x" % ord(end) for end in "\x85\u2028\u2029"}
@@ -41,7 +42,7 @@ def change_item(change: Change) -> dict[str, Any]:
 
 
 def _fields(change: Change) -> dict[str, str]:
-    if change.entry is None:
+    if change.body is None:
         return {"mcp_id": change.mcp_id}
-    hit = change.entry.hit()
+    hit = restore_entry(change.body).hit()
     return {"mcp_id": hit.mcp_id, "name": hit.name, "brief": hit.brief, "website_url": hit.website_url}

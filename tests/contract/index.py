@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from directory_server.model import Change, Entry, Hit, Page, Place, Query, mcp_id_of
 from directory_server.ports import Index
 from directory_server.search import TextAnalysis
+from directory_server.wire import encode_entry
 
 from . import awaited
 
@@ -43,7 +44,9 @@ def an_entry(name: str, description: str = "", **more: Any) -> Entry:
 
 
 def added(*entries: Entry) -> list[Change]:
-    return [Change(seq, "added", entry.mcp_id, entry, analysis(entry)) for seq, entry in enumerate(entries, 1)]
+    return [
+        Change(seq, "added", entry.mcp_id, encode_entry(entry), analysis(entry)) for seq, entry in enumerate(entries, 1)
+    ]
 
 
 def removed(*names: str) -> list[Change]:

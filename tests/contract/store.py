@@ -9,6 +9,7 @@ from attrs import define
 
 from directory_server.model import OFFICIAL, Change, Entry, mcp_id_of
 from directory_server.ports import Store
+from directory_server.wire import restore_entry
 
 from . import awaited
 
@@ -100,7 +101,7 @@ class StoreContract:
         assert [change.analysed for change in await store.changes(1, 10)] == [b"1 x/b b", expected[mcp_id_of(NAME)]]
         await store.publish("a", [entry(status="deleted")])
         (removal,) = await store.changes(3, 10)
-        assert (removal.entry, removal.analysed) == (None, None)
+        assert (removal.body, removal.analysed) == (None, None)
 
     @awaited
     async def test_analyses_anew_what_another_version_analysed(self) -> None:
@@ -126,7 +127,7 @@ class StoreContract:
         store = await self.store()
         await store.publish("a", [entry(), entry("x/b")])
         await store.publish("a", [entry(brief="It snows."), entry("x/b", status="deleted")])
-        shown = [change.entry for change in await store.changes(0, 10)]
+        shown = [change.body and restore_entry(change.body) for change in await store.changes(0, 10)]
         assert shown == [entry(brief="It snows."), None, entry(brief="It snows."), None]
 
     @awaited

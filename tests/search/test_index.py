@@ -83,7 +83,7 @@ async def test_an_apply_that_fails_leaves_the_index_as_it_was() -> None:
     lost = [*removed("org.example/old"), *added(an_entry("org.example/lost", "parcels"))]
     bad = an_entry("org.example/bad")
     with pytest.raises(ValueError, match="unpack"):
-        await index.apply([*lost, Change(9, "added", bad.mcp_id, bad, b"unreadable")])
+        await index.apply([*lost, Change(9, "added", bad.mcp_id, b"{}", b"unreadable")])
     assert (await found(index, "letters"), len(index), index.generation) == (["org.example/old"], 1, 1)
 
     await index.apply(added(an_entry("org.example/next", "letters")))

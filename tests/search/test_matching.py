@@ -6,7 +6,7 @@ import pytest
 
 from directory_server.model import PUBLISHER, Change, Entry
 from directory_server.search import matching
-from tests.contract.index import an_entry, analysis
+from tests.contract.index import added, an_entry, removed
 
 ENTRY = an_entry(
     "io.github.example/postgres-mcp",
@@ -18,7 +18,7 @@ ENTRY = an_entry(
 
 
 def change(entry: Entry | None) -> Change:
-    return Change(1, "added" if entry else "removed", ENTRY.mcp_id, entry, None if entry is None else analysis(entry))
+    return added(entry)[0] if entry else removed(ENTRY.name)[0]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from twisted.internet.testing import StringTransport
 
 from directory_server.model import Change, Entry
 from directory_server.search import TextAnalysis
+from directory_server.wire import encode_entry, restore_entry
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -37,7 +38,7 @@ OPERATIONS = st.one_of(
 
 
 def matching(change: Change, queries: Collection[str]) -> Set[str]:
-    return {query for query in queries if change.entry is not None and query in change.entry.brief}
+    return {query for query in queries if change.body is not None and query in restore_entry(change.body).brief}
 
 
 @define(eq=False)
@@ -115,7 +116,8 @@ class World:
             seq = len(self.log) + 1
             entry = None if text is None else Entry({"name": f"x/{seq}", "version": "1", "description": text})
             analysed = None if entry is None else TextAnalysis()(entry)
-            self.log.append(Change(seq, "removed" if entry is None else "added", f"{seq}", entry, analysed))
+            body = None if entry is None else encode_entry(entry)
+            self.log.append(Change(seq, "removed" if entry is None else "added", f"{seq}", body, analysed))
 
     def do_pump(self) -> None:
         if self.pump is None:

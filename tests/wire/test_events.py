@@ -39,7 +39,7 @@ def read(frame: bytes) -> dict[str, str]:
 
 def change(kind: ChangeKind, name: str = "x/y", **server: Any) -> Change:
     entry = None if kind == "removed" else Entry({"name": name, "version": "1", "description": "It rains.", **server})
-    return Change(7, kind, mcp_id_of(name), entry, None)
+    return Change(7, kind, mcp_id_of(name), None if entry is None else wire.encode_entry(entry), None)
 
 
 def test_a_change_is_an_event_with_its_seq_and_what_a_search_shows() -> None:
