@@ -36,9 +36,14 @@ class Collection:
 
     def frequencies(self, terms: Several[int]) -> list[int]:
         """Return for each term the number of documents that have it."""
+        if len(terms) == 1:
+            return [self.frequency(term) for term in terms]
         numbers = np.fromiter(terms, np.int64, len(terms))
-        counts: list[int] = sum((each.frequencies(numbers) for each in self.segments), np.int64(0) * numbers).tolist()
-        return counts
+        counts = np.zeros(len(numbers), np.int64)
+        for segment in self.segments:
+            counts += segment.frequencies(numbers)
+        found: list[int] = counts.tolist()
+        return found
 
     def frequency(self, term: int) -> int:
         """Return the number of documents that have a term."""

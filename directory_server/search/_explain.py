@@ -22,7 +22,7 @@ def explained(plan: Plan, among: Collection, living: Sequence[Bools], limit: int
         if isinstance(each, Group):
             yield _looked_for(each, among)
     scored = list(zip(among.segments, totals, strict=True))
-    for rank, (score, row) in enumerate(best(scored, limit, after), 1):
+    for rank, (score, row) in enumerate(best(plan, scored, limit, after), 1):
         yield f"{rank:>4}  {score:8.3f}  {row.name}"
         number, document = next(
             (number, segment.rows.index(row)) for number, segment in enumerate(among.segments) if row in segment.rows

@@ -41,11 +41,12 @@ class Feedback:
     typed: str = "like the first hits"
 
     def found(self, segments: Sequence[Segment]) -> list[Postings]:
-        totals = [np.zeros(len(segment), np.float32) for segment in segments]
-        for term, worth in self.terms:
-            for total, segment in zip(totals, segments, strict=True):
-                holders, impacts = segment.postings(term)
-                total[holders] += np.float32(worth) * impacts
+        numbers = np.array([term for term, _ in self.terms], np.int64)
+        worths = np.array([worth for _, worth in self.terms])
+        totals = []
+        for segment in segments:
+            holders, impacts, counts = segment.all_postings(numbers)
+            totals.append(np.bincount(holders, impacts * np.repeat(worths, counts), len(segment)).astype(np.float32))
         most = max((float(total.max(initial=0)) for total in totals), default=0.0)
         for postings in self.names:
             for total, (holders, _) in zip(totals, postings, strict=True):

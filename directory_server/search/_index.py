@@ -85,8 +85,9 @@ class ImpactIndex:
 
     async def search(self, query: Query) -> Page:
         among, living = self._among(self._snapshot)
-        totals = scores(plan(read(query.keywords), among), among, living)
-        ranked = best(list(zip(among.segments, totals, strict=True)), query.limit + 1, query.after)
+        wanted = plan(read(query.keywords), among)
+        totals = scores(wanted, among, living)
+        ranked = best(wanted, list(zip(among.segments, totals, strict=True)), query.limit + 1, query.after)
         shown = ranked[: query.limit]
         last = Place(shown[-1][0], shown[-1][1].name) if len(ranked) > query.limit else None
         return Page(tuple(row.hit for _, row in shown), last)

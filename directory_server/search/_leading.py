@@ -14,11 +14,12 @@ FEW, LEAST = np.float32(0.6), np.float32(1e-3)
 def leading(total: Floats, count: int) -> Longs:
     """Return the places of the `count` greatest scores, and of others that equal the least of them; none that are 0."""
     threshold = np.float32(total.max(initial=0)) * FEW
-    places = np.flatnonzero(total > threshold)
-    while len(places) < count and threshold > 0:
+    above = total > threshold
+    while threshold > 0 and np.count_nonzero(above) < count:
         # Far fewer documents score much than score at all.
         threshold = threshold * FEW if threshold > LEAST else np.float32(0)
-        places = np.flatnonzero(total > threshold)
+        above = total > threshold
+    places = np.flatnonzero(above)
     surplus = len(places) - count
     if surplus > 0:
         values = total[places]

@@ -23,7 +23,8 @@ def priors(rows: Sequence[Row]) -> NDArray[np.float32]:
     for number, row in enumerate(rows):
         if len(row.hit.brief) >= SAID:
             alike[row.hit.brief].append(number)
-    found = np.fromiter((row.prior for row in rows), np.float32, len(rows))
+    # All have what copies lose, so that none is below 0.
+    found = np.fromiter((COPIES + row.prior for row in rows), np.float32, len(rows))
     for numbers in alike.values():
         if len(numbers) > 1:
             numbers.sort(key=lambda number: (-rows[number].prior, rows[number].name))

@@ -18,30 +18,42 @@ from ._terms import Postings
 PRIOR = 1.0
 """What its prior scores, as a share of what all words that were typed are worth."""
 
+MORE = 8
+"""How many times as many documents are looked through for phrases where too few hold them."""
+
+_NONE, _NOTHING = np.empty(0, np.int32), np.empty(0, np.float32)
+
 Note = Callable[[str, Sequence[Postings]], None]
 """Is told of each piece of evidence what it is and what it scores, in the documents of each segment."""
 
 
 def scores(plan: Plan, among: Collection, living: Sequence[Bools], note: Note | None = None) -> list[Floats]:
     """Return for each segment the score of each of its documents; 0 for those that are not found, or not `living`."""
-    totals = [np.zeros(len(segment), np.float32) for segment in among.segments]
 
-    def add(evidence: Evidence) -> list[Postings]:
+    def gathered(evidence: Evidence) -> list[Postings]:
         found = evidence.found(among.segments)
-        for total, (holders, values) in zip(totals, found, strict=True):
-            total[holders] += values
         if note:
             note(evidence.typed, found)
         return found
 
-    for each in plan.evidence:
-        add(each)
-    names = [add(each) for each in plan.names]
+    names = [gathered(each) for each in plan.names]
+    totals = _added([*(gathered(each) for each in plan.evidence), *names], among)
     settled = _settled(totals, plan, among, living)
     if plan.open and (like := feedback(settled, among, names)):
-        add(like)
+        totals = [total + more for total, more in zip(totals, _added([gathered(like)], among), strict=True)]
         settled = _settled(totals, plan, among, living)
     return settled
+
+
+def _added(found: Sequence[Sequence[Postings]], among: Collection) -> list[Floats]:
+    """Return for each segment what each of its documents scores in all that was `found`."""
+    totals = []
+    for number, segment in enumerate(among.segments):
+        postings = [each[number] for each in found]
+        holders = np.concatenate([_NONE, *(holders for holders, _ in postings)])
+        values = np.concatenate([_NOTHING, *(values for _, values in postings)])
+        totals.append(np.bincount(holders, values, len(segment)).astype(np.float32))
+    return totals
 
 
 def _settled(totals: Sequence[Floats], plan: Plan, among: Collection, living: Sequence[Bools]) -> list[Floats]:
@@ -52,13 +64,13 @@ def _settled(totals: Sequence[Floats], plan: Plan, among: Collection, living: Se
         score = total + np.float32(1) if plan.everything else total
         found = (score > 0) & alive
         if plan.filters:
-            found &= _let_pass(plan, segment, found)
+            found &= _let_pass(plan, segment)
         settled.append((score + np.float32(PRIOR * plan.worth) * segment.priors) * found)
     return settled
 
 
-def _let_pass(plan: Plan, segment: Segment, found: Bools) -> Bools:
-    """Return which documents pass the filters; phrases are only looked for in those `found`."""
+def _let_pass(plan: Plan, segment: Segment) -> Bools:
+    """Return which documents pass the filters, phrases apart."""
     passing = np.ones(len(segment), bool)
     for term in plan.required:
         having = np.zeros(len(segment), bool)
@@ -67,17 +79,13 @@ def _let_pass(plan: Plan, segment: Segment, found: Bools) -> Bools:
         passing &= having
     for term in plan.excluded:
         passing[segment.postings(term)[0]] = False
-    if plan.phrases:
-        numbers = np.flatnonzero(passing & found).tolist()
-        for phrase in plan.phrases:
-            numbers = [number for number in numbers if phrase in segment.rows[number].phrases]
-        passing = np.zeros(len(segment), bool)
-        passing[numbers] = True
     return passing
 
 
-def best(scored: Sequence[tuple[Segment, Floats]], limit: int, after: Place | None) -> list[tuple[float, Row]]:
-    """Return at most `limit` documents behind `after`, by score downwards and then by name."""
+def best(
+    plan: Plan, scored: Sequence[tuple[Segment, Floats]], limit: int, after: Place | None
+) -> list[tuple[float, Row]]:
+    """Return at most `limit` documents behind `after` that hold all phrases, by score downwards and then by name."""
     candidates: list[tuple[float, str, Row]] = []
     for segment, total in scored:
         behind, wanted = total, limit
@@ -85,10 +93,24 @@ def best(scored: Sequence[tuple[Segment, Floats]], limit: int, after: Place | No
             behind = total * (total <= after.score)
             # Those that score as the last one seen may all stand before it.
             wanted += int(np.count_nonzero(behind == np.float32(after.score)))
-        chosen = leading(behind, wanted)
-        for number, value in zip(chosen.tolist(), total[chosen].tolist(), strict=True):
-            row = segment.rows[number]
-            if after is None or (-value, row.name) > (-after.score, after.name):
-                candidates.append((-value, row.name, row))
+        candidates += _leading(plan, segment, behind, wanted, after)
     candidates.sort(key=lambda candidate: candidate[:2])
     return [(-negated, row) for negated, _, row in candidates[:limit]]
+
+
+def _leading(
+    plan: Plan, segment: Segment, total: Floats, wanted: int, after: Place | None
+) -> list[tuple[float, str, Row]]:
+    # Phrases are looked for from the best document on, until enough hold them.
+    looked = wanted
+    while True:
+        chosen = leading(total, looked)
+        found = [
+            (-value, row.name, row)
+            for value, row in zip(total[chosen].tolist(), map(segment.rows.__getitem__, chosen.tolist()), strict=True)
+            if (after is None or (-value, row.name) > (-after.score, after.name))
+            and (not plan.phrases or all(phrase in row.phrases for phrase in plan.phrases))
+        ]
+        if not plan.phrases or len(found) >= wanted or len(chosen) < looked:
+            return found
+        looked *= MORE

@@ -18,6 +18,9 @@ Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
 
+MOST_TELLING = 64
+"""Words of a document that tell what it is about; those that have less impact are but mentioned."""
+
 MISSPELT = range(3, 25)
 """Letters of a word that may have been misspelt."""
 
@@ -82,9 +85,9 @@ class Segment:
     """Documents by number, and the postings: for each term, in order, those that have it and with what impact.
 
     `starts` says for each term where its postings begin, and twice at the end where the last ones end, as if there were
-    a term without any; `named` says in how many documents a term stands in the name. `order` has the places of the
-    postings by document, and `bounds` where those of each document begin and end. `counts` has, by the numbers of
-    words, how many documents hold each as it is written.
+    a term without any; `named` says in how many documents a term stands in the name. `contained` and `weighing` have
+    the MOST_TELLING words of each document, and `bounds` where those of each begin and end. `counts` has, by the
+    numbers of words, how many documents hold each as it is written.
     """
 
     rows: Sequence[Row]
@@ -96,7 +99,8 @@ class Segment:
     terms: Ints
     holders: Ints
     impacts: Floats
-    order: Ints
+    contained: Ints
+    weighing: Floats
     bounds: Longs
 
     @classmethod
@@ -172,9 +176,9 @@ class Segment:
         # Of words, only what stands in the name has an impact above 1.
         named = np.bincount(terms[impacts > 1], minlength=len(starts) - 1)
         holders = holders[order]
-        by_document = np.argsort(holders, kind="stable").astype(np.int32)
-        bounds = np.searchsorted(holders[by_document], np.arange(len(rows) + 1))
-        return cls(rows, counts, dictionary, priors(rows), starts, named, terms, holders, impacts, by_document, bounds)
+        contained, weighing, bounds = _by_document(len(rows), terms, holders, impacts)
+        columns = terms, holders, impacts, contained, weighing, bounds
+        return cls(rows, counts, dictionary, priors(rows), starts, named, *columns)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -193,9 +197,9 @@ class Segment:
         return self.holders[places], self.impacts[places], counts
 
     def contents(self, document: int) -> tuple[Ints, Floats]:
-        """Return the terms that a document has, and the impact of each in it."""
-        places = self.order[self.bounds[document] : self.bounds[document + 1]]
-        return self.terms[places], self.impacts[places]
+        """Return the MOST_TELLING words that a document has, as terms, and the impact of each in it."""
+        span = slice(self.bounds[document], self.bounds[document + 1])
+        return self.contained[span], self.weighing[span]
 
     def frequencies(self, terms: Longs) -> Longs:
         """Return the number of documents that have each of `terms`."""
@@ -214,3 +218,13 @@ class Segment:
     def _known(self, terms: Longs) -> Longs:
         # A term that is younger than the segment has no postings in it, as the one behind the last has none.
         return np.minimum(terms, len(self.starts) - 2)
+
+
+def _by_document(documents: int, terms: Ints, holders: Ints, impacts: Floats) -> tuple[Ints, Floats, Longs]:
+    """Return the terms of the MOST_TELLING words of each document and their impacts, and where those of each begin."""
+    # What is no word, and only that, has an impact of 1.
+    words = np.flatnonzero(impacts != 1)
+    words = words[np.lexsort((-impacts[words], holders[words]))]
+    bounds = np.searchsorted(holders[words], np.arange(documents + 1))
+    words = words[np.arange(len(words)) - bounds[holders[words]] < MOST_TELLING]
+    return terms[words], impacts[words], np.searchsorted(holders[words], np.arange(documents + 1))

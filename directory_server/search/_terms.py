@@ -72,25 +72,28 @@ class Group:
             ((term, weight),) = self.terms.items()
             holders, impacts = segment.postings(term)
             return holders, np.float32(self.rarity * weight) * impacts
+        if self.together:
+            return self._of_all(segment)
         terms = np.fromiter(self.terms, np.int64, len(self.terms))
         weights = np.fromiter(self.terms.values(), np.float32, len(terms)) * np.float32(self.rarity)
         holders, impacts, counts = segment.all_postings(terms)
-        scores = np.repeat(weights, counts) * impacts
-        if self.together:
-            return _of_all(holders, scores, len(terms))
         best = np.zeros(len(segment), np.float32)
-        np.maximum.at(best, holders, scores)
+        np.maximum.at(best, holders, np.repeat(weights, counts) * impacts)
         holders = np.flatnonzero(best > 0).astype(np.int32)
         return holders, best[holders]
 
-
-def _of_all(holders: Ints, scores: Floats, terms: int) -> Postings:
-    """Return those that are among `holders` as often as there are `terms`, and the least score of each."""
-    order = np.argsort(holders, kind="stable")
-    holders, scores = holders[order], scores[order]
-    first = np.flatnonzero(holders[: len(holders) - terms + 1] == holders[terms - 1 :])
-    least = np.min([scores[first + n] for n in range(terms)], axis=0) if len(first) else scores[:0]
-    return holders[first], least
+    def _of_all(self, segment: Segment) -> Postings:
+        """Return the documents that have all terms, and what the one that gives least scores."""
+        least = np.full(len(segment), np.inf, np.float32)
+        holders: Ints = np.empty(0, np.int32)
+        for term, weight in self.terms.items():
+            having, impacts = segment.postings(term)
+            scores = np.zeros(len(segment), np.float32)
+            scores[having] = np.float32(self.rarity * weight) * impacts
+            np.minimum(least, scores, out=least)
+            holders = having
+        holders = holders[least[holders] > 0]
+        return holders, least[holders]
 
 
 def groups(typed: Typed, among: Collection) -> list[Group]:
@@ -182,6 +185,8 @@ def _strengthen(weights: dict[int, float], others: Mapping[int, float]) -> None:
 
 
 def _group(typed: str, weights: Mapping[int, float], among: Collection, size: int | None = None) -> Group | None:
+    if not weights:
+        return None
     counts = among.frequencies(weights)
     present = {term: count for term, count in zip(weights, counts, strict=True) if count}
     if not present:
