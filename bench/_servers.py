@@ -26,7 +26,8 @@ from ._crowd import Asking
 PER_KEY = 8
 """Streams of one key: half as many as it may have, so that a client may come back before its old stream is missed."""
 
-MODULES = Path("node_modules")
+MODULES = Path(".conformance/sdk")
+"""Where `make clients` puts packages of npm."""
 
 
 @frozen
@@ -38,6 +39,15 @@ class Server:
     probe: bytes
     door: int
     path: str = "/"
+    folder: str = ""
+
+    def failures(self) -> int:
+        """Return how many failures our own server has logged."""
+        return self.log().count("Traceback") if self.folder else 0
+
+    def log(self) -> str:
+        """Return what our own server has logged so far."""
+        return (Path(self.folder) / "log").read_text()
 
     def publish(self, frame: bytes) -> None:
         """Have the server send `frame` to all its streams."""
@@ -79,7 +89,8 @@ def ours(streams: int, *settings: str) -> Iterator[Server]:
         search = _get("/api/open/v1/search?keywords=postgres", f"Authorization: Bearer {keys[0]}")
         stream = _get("/api/open/mcp", "Authorization: Bearer KEY", "Accept: text/event-stream")
         with _process([sys.executable, "-m", "bench._stage", folder, str(port), str(door), *settings], door) as pid:
-            yield Server([pid], Asking(port, stream, b"retry: 3000\n\n", keys=keys), search, door)
+            asking = Asking(port, stream, b"retry: 3000\n\n", keys=keys)
+            yield Server([pid], asking, search, door, folder=folder)
 
 
 @contextmanager
@@ -103,7 +114,7 @@ def typescript_sdk(streams: int) -> Iterator[Server]:
     """Run the TypeScript SDK's server, sessions and all."""
     port = free_port()
     script = Path(__file__).with_name("_sdk.mjs")
-    with _process(["node", str(script), str(port)], port) as pid:
+    with _process(["node", str(script), str(port), str(MODULES.absolute())], port) as pid:
         yield Server([pid], _session_asking(port), _get("/healthz"), port, "/publish")
 
 
@@ -124,8 +135,10 @@ def missing(name: str) -> str:
     """Return what a server needs that is not installed here."""
     if name == "nginx + nchan" and not (shutil.which("nginx") and _nchan_module()):
         return "nginx with libnginx-mod-nchan"
-    if name == "TypeScript SDK" and not (shutil.which("node") and (MODULES / "@modelcontextprotocol" / "sdk").is_dir()):
-        return "node, and @modelcontextprotocol/sdk in ./node_modules"
+    if name == "TypeScript SDK" and not (
+        shutil.which("node") and (MODULES / "node_modules" / "@modelcontextprotocol" / "sdk").is_dir()
+    ):
+        return f"node, and @modelcontextprotocol/sdk 1 in {MODULES}, where `make clients` puts it"
     return ""
 
 

@@ -64,7 +64,8 @@ def _kept(stream: Stream) -> int:
 
 
 def main(data: str, port: str, door: str, *settings: str) -> None:
-    globalLogBeginner.beginLoggingTo([textFileLogObserver(sys.stderr)], redirectStandardIO=False)
+    log = (Path(data) / "log").open("w", buffering=1)
+    globalLogBeginner.beginLoggingTo([textFileLogObserver(log)], redirectStandardIO=False)
     listen = [f"tcp:{port}:interface=127.0.0.1"]
     service = DirectoryService(
         load(file=None, environ={}, settings=settings, listen=listen, data_dir=Path(data)), reactor

@@ -1,6 +1,6 @@
 """What ten thousand streams cost: memory, time to open, to tell all of them, to keep them alive, to come back at once.
 
-    python -m bench.streams [--streams N] [--rounds N] [--heartbeat SECONDS] [--against]
+    python -m bench.streams [--streams N] [--rounds N] [--idle SECONDS] [--megabytes N] [--against]
 
 starts the server in a process of its own, the readers in another, and prints a table; `--against` has others that
 hold streams do the same: Starlette and the Python SDK, and, where they are installed, nginx with nchan and the
@@ -19,6 +19,7 @@ from typing import Any
 
 from ._crowd import Crowd, crowd
 from ._servers import Server, missing, nchan, ours, python_sdk, starlette, typescript_sdk
+from ._stalled import stalled
 
 FEW = 5
 """What part of the streams is open when memory is first looked at: a fifth."""
@@ -73,7 +74,7 @@ def measure(start: Start, streams: int, rounds: int, idle: float) -> dict[str, f
         readers("close")
         storm = readers("open", streams, streams)
         found["storm"], found["storm_cpu"] = storm["seconds"], server.cpu() - cpu
-        found["errors"] += storm["errors"]
+        found["errors"] += storm["errors"] + server.failures()
         return found
 
 
@@ -153,9 +154,14 @@ def main() -> None:
     parser.add_argument("--streams", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=10, help="broadcasts")
     parser.add_argument("--idle", type=float, default=30.0, help="seconds for which heartbeats are watched; 0: not")
+    parser.add_argument("--stalled", type=int, default=20, help="readers who do not read while much is published")
+    parser.add_argument("--megabytes", type=int, default=200, help="how much that is; 0: nothing")
     parser.add_argument("--against", action="store_true")
     parser.add_argument("--against-streams", type=int, default=2_000, help="streams of the SDKs, slow to open")
     chosen = parser.parse_args()
+    print(f"{chosen.streams:,} streams; a million additions take {_additions():.0f} ms here and now", flush=True)
+    if chosen.megabytes:
+        print(stalled(ours, chosen.stalled, chosen.megabytes), flush=True)
     columns: dict[str, dict[str, Any]] = {}
     columns["ours"] = measure(ours, chosen.streams, chosen.rounds, chosen.idle)
     if chosen.against:
@@ -170,7 +176,7 @@ def main() -> None:
                 print(f"{name} is skipped: it needs {lacking}.")
                 continue
             columns[f"{name}, {streams:,}"] = measure(start, streams, chosen.rounds, 0)
-    print(f"\n{chosen.streams:,} streams; a million additions take {_additions():.0f} ms here and now")
+    print()
     _table(columns)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -359,3 +360,12 @@ def test_a_truth_is_written_true_or_false(text: str, truth: bool) -> None:
     assert build(Other, [Given(("mail", "tls"), text, "--set", is_text=True)]).mail.tls is truth
     with pytest.raises(ConfigError, match=r"mail\.tls \(--set\): must be true or false, not 'yes'"):
         build(Other, [Given(("mail", "tls"), "yes", "--set", is_text=True)])
+
+
+def test_the_documentation_lists_every_setting_with_its_default() -> None:
+    text = (Path(__file__).parent.parent / "docs" / "operations.md").read_text("utf-8")
+    listed = dict(re.findall(r"^\| `([\w.]+)` \| (?:`([^`]*)`)? ?\|", text, re.MULTILINE))
+    settings = {name: value for name, value, _ in describe(Config())}
+    assert listed.keys() == settings.keys()
+    for name, value in settings.items():
+        assert listed[name] == value.removesuffix(".0"), name
