@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from http.client import HTTPConnection, HTTPMessage, HTTPResponse
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,8 @@ def running(arguments: list[object], folder: Path, env: Mapping[str, str] | None
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
+            # What a shell starts in the background inherits that SIGINT is ignored.
+            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         )
     try:
         yield Server(port_of(log, process), process=process, log=log)
