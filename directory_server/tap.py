@@ -37,6 +37,7 @@ PRUNE = 1.0
 """Seconds between two rounds of forgetting quota that has come back."""
 
 _LOOPBACK = re.compile(r":interface=(127\.[\d.]+|localhost|\\:\\:1)(:|$)")
+_SHAREABLE = re.compile(r"(haproxy:)?(tcp6?|ssl|tls):")
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
@@ -51,6 +52,9 @@ class Options(usage.Options):
     optParameters = [  # noqa: RUF012 (Twisted reads it from the class)
         ["data-dir", "d", None, "Folder of all that is kept."],
         ["config", "c", None, "TOML file of settings."],
+    ]
+    optFlags = [  # noqa: RUF012 (Twisted reads it from the class)
+        ["reuse-port", None, "Let more processes listen on the same ports: the setting reuse_port."],
     ]
 
     def __init__(self) -> None:
@@ -73,7 +77,11 @@ class Options(usage.Options):
         """Read the configuration; what is wrong in it is a usage error."""
         try:
             self.config = configure(
-                os.environ, file=self["config"], data_dir=self["data-dir"], listen=self._listen, settings=self._settings
+                os.environ,
+                file=self["config"],
+                data_dir=self["data-dir"],
+                listen=self._listen,
+                settings=[*self._settings, *(["reuse_port=true"] if self["reuse-port"] else [])],
             )
         except ConfigError as error:
             raise usage.UsageError(str(error)) from None
@@ -96,6 +104,8 @@ def configure(
         data_dir=Path(data_dir) if data_dir else None,
     )
     for description in config.listen:
+        if config.reuse_port and not _SHAREABLE.match(description):
+            raise ConfigError(f"reuse_port: is for endpoints of tcp, tcp6, ssl and tls; listen has {description!r}")
         _check_endpoint("listen", description)
     if config.metrics.listen:
         _check_endpoint("metrics.listen", config.metrics.listen)
@@ -231,8 +241,9 @@ class DirectoryService(MultiService):
         yield metrics.Lag(reactor, meter.late)
         if config.metrics.listen:
             yield strports.service(config.metrics.listen, metrics.site(meter), reactor=reactor)
+        ports: Any = edge.SharedPorts(reactor) if config.reuse_port else reactor
         for description in config.listen:
-            port = strports.service(_with_backlog(description), door, reactor=reactor)
+            port = strports.service(_with_backlog(description), door, reactor=ports)
             port.endpoint = edge.Eager(port.endpoint)
             yield port
 
@@ -269,5 +280,5 @@ def _raise_file_limit() -> int:
 
 def _with_backlog(description: str) -> str:
     """Have the kernel queue 2,048 connections instead of Twisted's 50: more come at once when a server restarts."""
-    named = re.match(r"(tcp6?|ssl|unix):", description)
+    named = re.match(r"(tcp6?|ssl|tls|unix):", description)
     return description + ":backlog=2048" if named and ":backlog=" not in description else description

@@ -58,6 +58,12 @@ def test_options_set_everything(tmp_path: Path) -> None:
     assert (config.quota.limit, config.streams.per_key, config.keys.grace) == (8, 7, 0)
 
 
+@pytest.mark.parametrize("arguments", [["--reuse-port"], ["--set", "reuse_port=true"]])
+def test_a_port_is_shared_where_that_is_said(arguments: list[str]) -> None:
+    assert parsed(*arguments, "--listen", "tcp6:80").reuse_port
+    assert not parsed("--listen", "tcp6:80").reuse_port
+
+
 def test_the_environment_gives_way_to_options(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIRECTORY_SERVER_LISTEN", "tcp:81")
     monkeypatch.setenv("DIRECTORY_SERVER_DATA_DIR", "there")
@@ -78,6 +84,11 @@ def test_the_environment_gives_way_to_options(monkeypatch: pytest.MonkeyPatch) -
         (["--listen", "tcp:80", "--listen", "tcp:x"], "not 'tcp:x'"),
         (["--listen", "ssl:443:privateKey=missing.pem"], "missing.pem"),
         (["--set", "metrics.listen=tcp:x"], "metrics.listen: must be endpoints such as tcp:8080, not 'tcp:x'"),
+        (
+            ["--reuse-port", "-l", "tcp:80", "-l", "unix:a.sock"],
+            "reuse_port: is for endpoints of tcp, tcp6, ssl and tls",
+        ),
+        (["--reuse-port", "--listen", "systemd:domain=INET:index=0"], "listen has 'systemd:domain=INET:index=0'"),
         (["--nonsense"], "nonsense"),
         (["nonsense"], "Wrong number of arguments"),
     ],
