@@ -8,6 +8,7 @@ import re
 import resource
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from typing import Any, NoReturn, ParamSpec, TypeVar
@@ -23,7 +24,7 @@ from twisted.internet.threads import deferToThreadPool
 from twisted.logger import Logger
 from twisted.python import usage
 
-from . import embedded
+from . import embedded, systemd
 from .config import Config, ConfigError, load
 from .directory import Directory
 from .errors import Unavailable
@@ -150,7 +151,8 @@ class DirectoryService(MultiService):
 
     It is put together when it starts, not before: twistd forks in between, and neither open databases nor threads
     outlive that. The ports are bound first, so that a taken one is known at once; connections then wait in the
-    kernel's backlog until the index is loaded, and no request ever meets a server that is not ready.
+    kernel's backlog until the index is loaded, and no request ever meets a server that is not ready. Ports that are
+    shared are bound last: until then connections go to the others.
     """
 
     _log = Logger()
@@ -159,12 +161,37 @@ class DirectoryService(MultiService):
         super().__init__()
         self._config = config
         self._reactor = reactor
+        self._shared_ports: list[IService] = []
 
     def privilegedStartService(self) -> None:
-        try:
+        with self._giving_up():
             for part in self._parts():
                 part.setServiceParent(self)
             super().privilegedStartService()
+
+    def startService(self) -> None:
+        with self._giving_up():
+            embedded.finished(self._quota.settle())
+            embedded.finished(self._feed.load())
+            self._log.info("Serving {entries} entries", entries=len(self._index))
+            # What has been loaded stays: a collection that looked through it would hold everybody up.
+            gc.collect()
+            gc.freeze()
+            for port in self._shared_ports:
+                port.setServiceParent(self)
+            super().startService()
+        systemd.ready(os.environ)
+
+    def stopService(self) -> Deferred[None]:
+        # The last to go: a pump that is under way still reads and writes.
+        stopped: Deferred[None] = super().stopService()
+        return stopped.addBoth(lambda _: self._data.close())
+
+    @contextmanager
+    def _giving_up(self) -> Iterator[None]:
+        """End the process where something keeps it from starting."""
+        try:
+            yield
         except CannotListenError as error:
             self._give_up(f"Cannot listen on {error.interface or '*'}:{error.port}: {error.socketError}.")
         except (OSError, OverflowError) as error:
@@ -172,23 +199,6 @@ class DirectoryService(MultiService):
             self._give_up(f"Cannot listen on {endpoints}: {str(error).rstrip('.')}.")
         except Unavailable as error:
             self._give_up(f"Cannot serve {self._config.data_dir.absolute()}: {error}")
-
-    def startService(self) -> None:
-        try:
-            embedded.finished(self._quota.settle())
-            embedded.finished(self._feed.load())
-        except Unavailable as error:
-            self._give_up(f"Cannot serve {self._config.data_dir.absolute()}: {error}")
-        self._log.info("Serving {entries} entries", entries=len(self._index))
-        # What has been loaded stays: a collection that looked through it would hold everybody up.
-        gc.collect()
-        gc.freeze()
-        super().startService()
-
-    def stopService(self) -> Deferred[None]:
-        # The last to go: a pump that is under way still reads and writes.
-        stopped: Deferred[None] = super().stopService()
-        return stopped.addBoth(lambda _: self._data.close())
 
     def _give_up(self, reason: str) -> NoReturn:
         self._log.critical("{reason}", reason=reason)
@@ -245,7 +255,10 @@ class DirectoryService(MultiService):
         for description in config.listen:
             port = strports.service(_with_backlog(description), door, reactor=ports)
             port.endpoint = edge.Eager(port.endpoint)
-            yield port
+            if config.reuse_port:
+                self._shared_ports.append(port)
+            else:
+                yield port
 
 
 @frozen

@@ -37,6 +37,7 @@ BELOW = {
     "config": set[str](),
     "sample": set[str](),
     "quickstart": {"wire"},
+    "systemd": set[str](),
 }
 """Each room of the package and the rooms it may import from; those that compose are not here, for they may all."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from socket import create_server
+from typing import Any, cast
 
 import pytest
 from twisted.application.service import IServiceMaker
@@ -179,6 +180,36 @@ def test_the_names_may_be_set(started: Callable[..., MemoryReactorClock], listen
     reactor = started(listen, allowed_hosts=("directory.example",))
     assert asked(reactor, "directory.example") == b"HTTP/1.1 200 OK"
     assert asked(reactor, "localhost") == b"HTTP/1.1 403 Forbidden"
+
+
+def test_a_shared_port_is_listened_on_when_all_is_loaded(tmp_path: Path) -> None:
+    reactor = MemoryReactorClock()
+    config = Config(listen=("tcp:0:interface=127.0.0.1",), reuse_port=True, data_dir=tmp_path / "data")
+    service = DirectoryService(config, reactor)
+    service.privilegedStartService()
+    assert reactor.getReaders() == []
+    service.startService()
+    (port,) = cast(list[Any], reactor.getReaders())
+    assert port.getHost().host == "127.0.0.1"
+    assert port.backlog == 2048
+    stopped = service.stopService()
+    reactor.advance(0)
+    assert stopped.called
+
+
+def test_a_shared_port_that_is_taken_ends_the_process_with_one_line(
+    tmp_path: Path, logged_failures: list[LogEvent]
+) -> None:
+    with create_server(("127.0.0.1", 0)) as taken:
+        number = taken.getsockname()[1]
+        config = Config(listen=(f"tcp:{number}:interface=127.0.0.1",), reuse_port=True, data_dir=tmp_path)
+        service = DirectoryService(config, MemoryReactorClock())
+        service.privilegedStartService()
+        with pytest.raises(GaveUp):
+            service.startService()
+    (event,) = logged_failures
+    assert event["reason"].startswith(f"Cannot listen on 127.0.0.1:{number}: [Errno")
+    logged_failures.clear()
 
 
 class TakenPort(MemoryReactorClock):
