@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import re
 import resource
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -24,7 +23,7 @@ from twisted.internet.threads import deferToThreadPool
 from twisted.logger import Logger
 from twisted.python import usage
 
-from . import embedded, systemd
+from . import embedded, endpoints, systemd
 from .config import Config, ConfigError, load
 from .directory import Directory
 from .errors import Unavailable
@@ -37,8 +36,6 @@ T = TypeVar("T")
 PRUNE = 1.0
 """Seconds between two rounds of forgetting quota that has come back."""
 
-_LOOPBACK = re.compile(r":interface=(127\.[\d.]+|localhost|\\:\\:1)(:|$)")
-_SHAREABLE = re.compile(r"(haproxy:)?(tcp6?|ssl|tls):")
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
@@ -105,7 +102,7 @@ def configure(
         data_dir=Path(data_dir) if data_dir else None,
     )
     for description in config.listen:
-        if config.reuse_port and not _SHAREABLE.match(description):
+        if config.reuse_port and not endpoints.read(description).has_port:
             raise ConfigError(f"reuse_port: is for endpoints of tcp, tcp6, ssl and tls; listen has {description!r}")
         _check_endpoint("listen", description)
     if config.metrics.listen:
@@ -195,8 +192,8 @@ class DirectoryService(MultiService):
         except CannotListenError as error:
             self._give_up(f"Cannot listen on {error.interface or '*'}:{error.port}: {error.socketError}.")
         except (OSError, OverflowError) as error:
-            endpoints = " or ".join(filter(None, [*self._config.listen, self._config.metrics.listen]))
-            self._give_up(f"Cannot listen on {endpoints}: {str(error).rstrip('.')}.")
+            places = " or ".join(filter(None, [*self._config.listen, self._config.metrics.listen]))
+            self._give_up(f"Cannot listen on {places}: {str(error).rstrip('.')}.")
         except Unavailable as error:
             self._give_up(f"Cannot serve {self._config.data_dir.absolute()}: {error}")
 
@@ -253,7 +250,7 @@ class DirectoryService(MultiService):
             yield strports.service(config.metrics.listen, metrics.site(meter), reactor=reactor)
         ports: Any = edge.SharedPorts(reactor) if config.reuse_port else reactor
         for description in config.listen:
-            port = strports.service(_with_backlog(description), door, reactor=ports)
+            port = strports.service(endpoints.with_backlog(description), door, reactor=ports)
             port.endpoint = edge.Eager(port.endpoint)
             if config.reuse_port:
                 self._shared_ports.append(port)
@@ -275,7 +272,7 @@ class _Offload:
 
 def _hosts(config: Config) -> frozenset[str]:
     """Return the names to answer to; none means any."""
-    if config.http.allowed_hosts or not all(_LOOPBACK.search(description) for description in config.listen):
+    if config.http.allowed_hosts or not all(endpoints.read(each).is_loopback for each in config.listen):
         return frozenset(config.http.allowed_hosts)
     # A page in somebody's browser must not reach a private server by a name that it points to loopback.
     return _LOOPBACK_NAMES
@@ -289,9 +286,3 @@ def _raise_file_limit() -> int:
     except (OSError, ValueError):  # macOS says that there is no limit, and then has one.
         return soft
     return hard
-
-
-def _with_backlog(description: str) -> str:
-    """Have the kernel queue 2,048 connections instead of Twisted's 50: more come at once when a server restarts."""
-    named = re.match(r"(tcp6?|ssl|tls|unix):", description)
-    return description + ":backlog=2048" if named and ":backlog=" not in description else description
