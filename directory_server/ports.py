@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Sequence, Set
 from typing import ParamSpec, Protocol, TypeVar
 
-from .model import Allowance, ApiKey, Change, Entry, Outcome, Page, Query
+from .model import Allowance, ApiKey, Change, Curated, Entry, Mark, Outcome, Page, Query, Version
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -46,6 +46,43 @@ class Store(Protocol):
 
     async def count(self) -> int:
         """Return the number of entries shown."""
+
+    async def listing(
+        self,
+        after: tuple[str, str],
+        limit: int,
+        *,
+        versions: str = "latest",
+        updated_since: float | None = None,
+        include_deleted: bool = False,
+        curated: bool = False,
+    ) -> Sequence[Version]:
+        """Return at most `limit` versions in the order of names, beginning behind the name and version `after`.
+
+        `versions` is "latest" for one of each name, "all", in the order of their texts within a name, or an exact
+        version. `updated_since` leaves out what last changed here before it (seconds since the epoch), `curated` all
+        names that the operator does not stand by. A name's versions are those of the source that is shown for it;
+        hidden names have none.
+        """
+
+    async def versions(self, name: str) -> Sequence[Version]:
+        """Return the versions of `name`, deleted ones too, the latest first and the others by age."""
+
+    async def version(self, name: str, version: str) -> Version | None:
+        """Return the `version` of `name`, deleted or not, "latest" for the latest; None where there is none."""
+
+
+class Curation(Protocol):
+    """What the operator says about names; it holds whatever the sources publish, before they do and after."""
+
+    async def mark(self, name: str, mark: Mark, on: bool) -> bool:
+        """Put `mark` on `name`, or take it off; return whether that made a difference.
+
+        Hidden names are shown nowhere, pinned ones come first among the hits of the searches that find them.
+        """
+
+    async def curated(self) -> Sequence[Curated]:
+        """Return the names that the operator has marked or has an entry of his own for, in order."""
 
 
 class Subscriber(Protocol):

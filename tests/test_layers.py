@@ -24,7 +24,8 @@ GROUND = {"model", "errors", "ports"}
 
 BELOW = {
     "__init__": set[str](),
-    "model": set[str](),
+    "_entry": set[str](),
+    "model": {"_entry"},
     "errors": {"model"},
     "ports": {"model", "errors"},
     "wire": {"model", "errors"},

@@ -2,6 +2,7 @@
 
 from ._bus import DataVersionBus
 from ._clock import anchored
+from ._curation import SqliteCuration
 from ._data import DataDirectory
 from ._database import Database
 from ._inline import finished, inline
@@ -14,6 +15,7 @@ __all__ = [
     "DataDirectory",
     "DataVersionBus",
     "Database",
+    "SqliteCuration",
     "SqliteKeyRing",
     "SqliteQuota",
     "SqliteStore",
