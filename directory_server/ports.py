@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence, Set
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence, Set
 from typing import ParamSpec, Protocol, TypeVar
 
-from .model import Allowance, ApiKey, Change, Curated, Entry, Mark, Outcome, Page, Query, Version
+from .model import Allowance, ApiKey, Change, Curated, Entry, Mark, Mirrored, Outcome, Page, Query, Version
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -83,6 +83,37 @@ class Curation(Protocol):
 
     async def curated(self) -> Sequence[Curated]:
         """Return the names that the operator has marked or has an entry of his own for, in order."""
+
+
+class Mirrors(Protocol):
+    """What is remembered of upstreams from round to round, and who of all processes may begin one."""
+
+    async def all(self) -> Sequence[Mirrored]:
+        """Return all upstreams that have ever been followed, by name."""
+
+    async def get(self, name: str) -> Mirrored:
+        """Return the upstream `name`, which is a new one if it has never been followed."""
+
+    async def put(self, mirrored: Mirrored, *, seen: Mapping[str, bool] | None = None) -> None:
+        """Keep it, and with it names that its walk has `seen`, and whether they are taken."""
+
+    async def forget_seen(self, name: str) -> None:
+        """Forget the names that earlier walks of the upstream `name` have seen."""
+
+    async def count_seen(self, name: str) -> int:
+        """Return how many names the walk has seen, taken or not."""
+
+    async def unseen(self, name: str, limit: int) -> Sequence[bytes]:
+        """Return at most `limit` of the upstream's entries, encoded, not deleted, that were not seen or not taken."""
+
+    async def entries(self, name: str) -> int:
+        """Return how many names the upstream has of which not all versions are deleted."""
+
+    async def hold(self, name: str, holder: str, *, now: float, until: float) -> bool:
+        """Take the upstream's lease, or keep it, for `holder`; return False if somebody else has it `now`."""
+
+    async def release(self, name: str, holder: str) -> None:
+        """Give the lease back, if it is still the holder's."""
 
 
 class Subscriber(Protocol):

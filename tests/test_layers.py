@@ -34,6 +34,7 @@ BELOW = {
     "search": GROUND,
     "embedded": GROUND | {"wire"},
     "importing": GROUND | {"wire"},
+    "mirror": GROUND | {"wire", "importing", "__init__"},
     "web": GROUND | {"wire", "directory", "feed"},
     "config": set[str](),
     "sample": set[str](),
@@ -53,7 +54,8 @@ HOMES = {
     "rapidfuzz": {"search"},
     "time": COMPOSERS,
     "twisted.internet.reactor": {"tap"},
-    "twisted.web": {"web"},
+    "treq": {"mirror"},
+    "twisted.web": {"mirror", "web"},
     "werkzeug": {"web"},
 }
 """Libraries, and the rooms that alone may know them."""

@@ -7,6 +7,7 @@ from ._data import DataDirectory
 from ._database import Database
 from ._inline import finished, inline
 from ._keyring import SqliteKeyRing
+from ._mirrors import SqliteMirrors
 from ._quota import SqliteQuota
 from ._secret import session_secret
 from ._store import SqliteStore
@@ -17,6 +18,7 @@ __all__ = [
     "Database",
     "SqliteCuration",
     "SqliteKeyRing",
+    "SqliteMirrors",
     "SqliteQuota",
     "SqliteStore",
     "anchored",

@@ -22,3 +22,40 @@ UPDATE entry SET
 
 -- All that a page of names asks for, so that a rare one among many is found without a look at each.
 CREATE INDEX listed ON entry (name, updated_at, hidden, shown, curated, chosen);
+
+-- How far each upstream is followed (its entries are the records whose source has its name), how the last rounds went,
+-- and which process has a round under way, until when at the latest. `walk_` is of a round that has not ended.
+CREATE TABLE upstream (
+    name TEXT PRIMARY KEY,
+    question TEXT NOT NULL,
+    last_round REAL,
+    last_success REAL,
+    next_round REAL NOT NULL,
+    error TEXT NOT NULL,
+    failures INTEGER NOT NULL,
+    entries INTEGER NOT NULL,
+    mark REAL,
+    etag TEXT NOT NULL,
+    modified TEXT NOT NULL,
+    walked INTEGER NOT NULL,
+    walked_at REAL,
+    walk_full INTEGER,
+    walk_began REAL,
+    walk_cursor TEXT
+) STRICT;
+
+CREATE TABLE lease (
+    upstream TEXT PRIMARY KEY,
+    holder TEXT NOT NULL,
+    until REAL NOT NULL
+) STRICT;
+
+-- The names that a full walk has come across, to tell which have vanished.
+CREATE TABLE seen (
+    upstream TEXT NOT NULL,
+    name TEXT NOT NULL,
+    taken INTEGER NOT NULL,
+    PRIMARY KEY (upstream, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX of_source ON record (source, deleted, name);
