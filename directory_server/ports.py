@@ -81,6 +81,9 @@ class Curation(Protocol):
         Hidden names are shown nowhere, pinned ones come first among the hits of the searches that find them.
         """
 
+    async def disown(self, name: str) -> bool:
+        """Forget the operator's own entry of `name`; return whether there was one. A source's is shown again."""
+
     async def curated(self) -> Sequence[Curated]:
         """Return the names that the operator has marked or has an entry of his own for, in order."""
 

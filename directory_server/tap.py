@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from random import Random
+from secrets import token_hex
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from attrs import asdict, frozen
@@ -23,11 +24,12 @@ from twisted.internet.threads import deferToThreadPool
 from twisted.logger import Logger
 from twisted.python import usage
 
-from . import embedded
+from . import embedded, mirror
 from .config import Config, ConfigError, load
 from .directory import Directory
 from .errors import Unavailable
 from .feed import Feed
+from .ports import Offload
 from .search import ImpactIndex, TextAnalysis, matching
 
 P = ParamSpec("P")
@@ -196,7 +198,8 @@ class DirectoryService(MultiService):
         now = embedded.anchored(time.time, time.monotonic)
         offload = _Offload(reactor)
         data = self._data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
-        store = embedded.SqliteStore(data.directory, offload, TextAnalysis())
+        sources = [upstream.name for upstream in config.upstream]
+        store = embedded.SqliteStore(data.directory, offload, TextAnalysis(), sources)
         keys = embedded.SqliteKeyRing(data.directory, now)
         quota = self._quota = embedded.SqliteQuota(data.quota, now)
         meter = metrics.Metrics()
@@ -208,6 +211,7 @@ class DirectoryService(MultiService):
         live = changes.Live(hub, changes.Pages(directory, matching, offload), matching, offload)
         announcements = mcp.Announcements(hub, reactor)
         self._feed = Feed(store, bus, [meter.builds(index, reactor.seconds), newest], [live, announcements], reactor)
+        upstreams = list(_following(config, directory, data, offload, now, reactor)) if config.upstream else []
         http = config.http
         proxies = addresses.Proxies(http.trusted_proxies)
         failures = addresses.AddressLimiter(
@@ -219,6 +223,7 @@ class DirectoryService(MultiService):
             changes.Changes(entrance, directory, matching, offload, hub, live),
             mcp.endpoint(entrance, directory, newest, mcp.Sessions(data.session_secret()), hub, announcements),
             index,
+            lambda: [upstream.state for upstream in upstreams],
         )
         origins = edge.Origins(_hosts(config), frozenset(config.http.allowed_origins))
         connections = edge.Connections(
@@ -226,8 +231,9 @@ class DirectoryService(MultiService):
         )
         accesses = access.Access(reactor.seconds, [*access.log(config.log.access), meter.observe])
         door = edge.DirectorySite(tree, origins, connections, accesses, reactor)
-        meter.watch(index, hub, connections)
+        meter.watch(index, hub, connections, lambda: [upstream.state for upstream in upstreams])
         yield from (bus, self._feed, hub, TimerService(PRUNE, quota.prune), connections)
+        yield from upstreams
         yield metrics.Lag(reactor, meter.late)
         if config.metrics.listen:
             yield strports.service(config.metrics.listen, metrics.site(meter), reactor=reactor)
@@ -235,6 +241,24 @@ class DirectoryService(MultiService):
             port = strports.service(_with_backlog(description), door, reactor=reactor)
             port.endpoint = edge.Eager(port.endpoint)
             yield port
+
+
+def _following(
+    config: Config,
+    directory: Directory,
+    data: embedded.DataDirectory,
+    offload: Offload,
+    now: Callable[[], float],
+    reactor: Any,
+) -> Iterator[mirror.UpstreamService]:
+    """Yield what follows each upstream of `config`."""
+    mirrors = embedded.SqliteMirrors(data.directory, offload)
+    following = mirror.Mirror(
+        mirror.client(reactor), directory.publish, mirrors, offload, reactor, now, os.environ, Random(), token_hex(8)
+    )
+    for each in config.upstream:
+        upstream = mirror.Upstream(**asdict(each))
+        yield mirror.UpstreamService(following, mirrors, upstream, reactor, now)
 
 
 @frozen

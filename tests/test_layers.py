@@ -18,7 +18,7 @@ PROJECT = PACKAGE.parent
 
 MAX_LINES = 300
 
-COMPOSERS = {"tap", "cli"}
+COMPOSERS = {"tap", "cli", "commands"}
 
 GROUND = {"model", "errors", "ports"}
 
@@ -44,7 +44,7 @@ BELOW = {
 
 HOMES = {
     "cattrs": {"wire"},
-    "click": {"cli"},
+    "click": {"cli", "commands"},
     "json": {"wire"},
     "klein": {"web"},
     "prometheus_client": {"web"},

@@ -21,6 +21,8 @@ _PUT_ON = {
 
 _TAKE_OFF = {mark: f"UPDATE entry SET {mark} = 0 WHERE mcp_id = :mcp_id AND {mark}" for mark in get_args(Mark)}
 
+_DISOWN = "DELETE FROM record WHERE name = ? AND source = ?"
+
 _CURATED = """
     SELECT name, EXISTS (SELECT 1 FROM record WHERE record.name = entry.name AND source = ?), hidden, pinned, allowed
     FROM entry WHERE curated OR hidden ORDER BY name
@@ -38,6 +40,10 @@ class SqliteCuration:
         with self._database.transaction() as connection, settling(connection, name, self._sources):
             statement = (_PUT_ON if on else _TAKE_OFF)[mark]
             return connection.execute(statement, {"mcp_id": mcp_id_of(name), "name": name}).rowcount > 0
+
+    async def disown(self, name: str) -> bool:
+        with self._database.transaction() as connection, settling(connection, name, self._sources):
+            return connection.execute(_DISOWN, (name, LOCAL)).rowcount > 0
 
     async def curated(self) -> Sequence[Curated]:
         with self._database.connection() as connection:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import UTC, datetime
 from hashlib import blake2b
 
 from attrs import define, evolve, field, frozen
@@ -12,7 +11,7 @@ from .. import importing
 from ..importing import Publish
 from ..model import OFFICIAL, Entry, Mirrored, Walk
 from ..ports import Mirrors, Offload
-from ..wire import restore_entry
+from ..wire import restore_entry, rfc3339
 from . import _page
 from ._failure import UpstreamFailed
 from ._fetch import Answer, Fetch, Validators
@@ -139,7 +138,7 @@ class Round:
 
     async def _pages(self, state: Mirrored, walk: Walk, known: Validators) -> tuple[Mirrored, Answer]:
         """Publish page after page; return what to remember, and the answer, if that was one page."""
-        since = "" if walk.full or state.mark is None else _rfc3339(state.mark)
+        since = "" if walk.full or state.mark is None else rfc3339(state.mark)
         taken: list[Entry] = []
         names: dict[str, bool] = {}
         cursor, cursors = walk.cursor, {walk.cursor}
@@ -229,7 +228,3 @@ def _withdrawn(bodies: Sequence[bytes]) -> list[Entry]:
     """Return the entries of `bodies` as their registry would show them, had it deleted them."""
     entries = map(restore_entry, bodies)
     return [evolve(each, meta={**each.meta, OFFICIAL: {**each.official, "status": "deleted"}}) for each in entries]
-
-
-def _rfc3339(moment: float) -> str:
-    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

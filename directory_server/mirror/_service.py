@@ -12,6 +12,7 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from ..errors import DirectoryError
+from ..model import Mirrored
 from ..ports import Mirrors
 from ._mirror import Mirror
 from ._upstream import Upstream
@@ -33,6 +34,8 @@ class UpstreamService(Service):
         self._upstream = upstream
         self._clock = clock
         self._now = now
+        self.state = Mirrored(upstream.name)
+        """What was known of it at the last look."""
         self._next: IDelayedCall | None = None
         self._round: Deferred[None] | None = None
 
@@ -60,10 +63,12 @@ class UpstreamService(Service):
         taking.addCallback(self._rest)
 
     async def _take(self) -> None:
-        if (await self._mirrors.get(self._upstream.name)).next_round <= self._now():
+        self.state = await self._mirrors.get(self._upstream.name)
+        if self.state.next_round <= self._now():
             # The mirror notes and logs what is refused, and when to try again.
             with suppress(DirectoryError):
                 await self._mirror.round(self._upstream)
+            self.state = await self._mirrors.get(self._upstream.name)
 
     def _broke(self, failure: Failure) -> None:
         if not failure.check(CancelledError):
