@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from random import Random
-from secrets import token_hex
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from attrs import asdict, frozen
@@ -29,7 +28,6 @@ from .config import Config, ConfigError, load
 from .directory import Directory
 from .errors import Unavailable
 from .feed import Feed
-from .ports import Offload
 from .search import ImpactIndex, TextAnalysis, matching
 
 P = ParamSpec("P")
@@ -211,7 +209,12 @@ class DirectoryService(MultiService):
         live = changes.Live(hub, changes.Pages(directory, matching, offload), matching, offload)
         announcements = mcp.Announcements(hub, reactor)
         self._feed = Feed(store, bus, [meter.builds(index, reactor.seconds), newest], [live, announcements], reactor)
-        upstreams = list(_following(config, directory, data, offload, now, reactor)) if config.upstream else []
+        mirrors = embedded.SqliteMirrors(data.directory, offload)
+        follows = mirror.mirror(reactor, directory.publish, mirrors, offload, now, os.environ)
+        upstreams = [
+            mirror.UpstreamService(follows, mirrors, mirror.Upstream(**asdict(each)), reactor, now)
+            for each in config.upstream
+        ]
         http = config.http
         proxies = addresses.Proxies(http.trusted_proxies)
         failures = addresses.AddressLimiter(
@@ -229,7 +232,8 @@ class DirectoryService(MultiService):
         connections = edge.Connections(
             reactor, proxies, most=http.connections, per_address=http.per_address, grace=config.streams.grace
         )
-        accesses = access.Access(reactor.seconds, [*access.log(config.log.access), meter.observe])
+        lines = access.file(Path(config.log.access_file)) if config.log.access_file else None
+        accesses = access.Access(reactor.seconds, [*access.log(config.log.access, lines), meter.observe])
         door = edge.DirectorySite(tree, origins, connections, accesses, reactor)
         meter.watch(index, hub, connections, lambda: [upstream.state for upstream in upstreams])
         yield from (bus, self._feed, hub, TimerService(PRUNE, quota.prune), connections)
@@ -241,24 +245,6 @@ class DirectoryService(MultiService):
             port = strports.service(_with_backlog(description), door, reactor=reactor)
             port.endpoint = edge.Eager(port.endpoint)
             yield port
-
-
-def _following(
-    config: Config,
-    directory: Directory,
-    data: embedded.DataDirectory,
-    offload: Offload,
-    now: Callable[[], float],
-    reactor: Any,
-) -> Iterator[mirror.UpstreamService]:
-    """Yield what follows each upstream of `config`."""
-    mirrors = embedded.SqliteMirrors(data.directory, offload)
-    following = mirror.Mirror(
-        mirror.client(reactor), directory.publish, mirrors, offload, reactor, now, os.environ, Random(), token_hex(8)
-    )
-    for each in config.upstream:
-        upstream = mirror.Upstream(**asdict(each))
-        yield mirror.UpstreamService(following, mirrors, upstream, reactor, now)
 
 
 @frozen

@@ -8,8 +8,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
-from random import Random
-from secrets import token_hex
 from typing import Any
 
 import attrs
@@ -48,18 +46,7 @@ def _rounds(reactor: Any, at: Here, upstreams: Sequence[mirror.Upstream], full: 
 
 
 async def _take(reactor: Any, at: Here, upstreams: Sequence[mirror.Upstream], full: bool) -> None:
-    client = mirror.client(reactor)
-    following = mirror.Mirror(
-        client,
-        at.store.publish,
-        at.mirrors,
-        embedded.inline,
-        reactor,
-        time.time,
-        os.environ,
-        Random(),
-        token_hex(8),
-    )
+    following = mirror.mirror(reactor, at.store.publish, at.mirrors, embedded.inline, time.time, os.environ)
     failed = False
     for upstream in upstreams:
         began = time.monotonic()
@@ -71,7 +58,7 @@ async def _take(reactor: Any, at: Here, upstreams: Sequence[mirror.Upstream], fu
             click.echo(f"{upstream.name}: {error.message}", err=True)
         else:
             _tell(upstream.name, report, time.monotonic() - began)
-    await client.close()
+    await following.close()
     if failed:
         raise SystemExit(1)
 

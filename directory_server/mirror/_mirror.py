@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from random import Random
+from secrets import token_hex
+from typing import Any
 
 from attrs import evolve, frozen
 from twisted.internet.defer import Deferred, TimeoutError
@@ -14,7 +16,7 @@ from ..errors import DirectoryError
 from ..importing import Publish
 from ..model import Mirrored
 from ..ports import Mirrors, Offload
-from ._client import Client
+from ._client import Client, client
 from ._failure import UpstreamBusy, UpstreamFailed
 from ._file import MOST
 from ._headers import headers
@@ -55,6 +57,10 @@ class Mirror:
     _holder: str
 
     _log = Logger()
+
+    def close(self) -> Deferred[None]:
+        """End the connections that wait for more to ask."""
+        return self._client.close()
 
     async def round(
         self, upstream: Upstream, *, full: bool = False, tell: Callable[[Report], None] = lambda report: None
@@ -145,3 +151,15 @@ class Mirror:
 
     def _jittered(self, seconds: float) -> float:
         return seconds * (1 + self._random.random() * JITTER)
+
+
+def mirror(
+    reactor: Any,
+    publish: Publish,
+    mirrors: Mirrors,
+    offload: Offload,
+    now: Callable[[], float],
+    environ: Mapping[str, str],
+) -> Mirror:
+    """Return what follows upstreams from this process, which no other is taken for."""
+    return Mirror(client(reactor), publish, mirrors, offload, reactor, now, environ, Random(), token_hex(8))
