@@ -241,7 +241,8 @@ class DirectoryService(MultiService):
         connections = edge.Connections(
             reactor, proxies, most=http.connections, per_address=http.per_address, grace=config.streams.grace
         )
-        accesses = access.Access(reactor.seconds, [*access.log(config.log.access), meter.observe])
+        lines = access.file(Path(config.log.access_file)) if config.log.access_file else None
+        accesses = access.Access(reactor.seconds, [*access.log(config.log.access, lines), meter.observe])
         door = edge.DirectorySite(tree, origins, connections, accesses, reactor)
         meter.watch(index, hub, connections)
         yield from (bus, self._feed, hub, TimerService(PRUNE, quota.prune), connections)

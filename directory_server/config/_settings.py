@@ -149,6 +149,7 @@ class LogConfig:
     """What is logged."""
 
     access: Literal["text", "json", "off"] = setting("text", "A line for each request: text, json, or off.")
+    access_file: str = setting("", "File for these lines, each process its own; if none: the log of all.")
 
 
 @frozen

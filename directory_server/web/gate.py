@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from attrs import frozen
+from attrs import define, field, frozen
 from twisted.web.server import Request
 
 from ..errors import BadInput, QuotaExceeded, Unauthorized
@@ -20,13 +20,14 @@ _KEY_IN_URL = re.compile(
 )
 
 
-@frozen
+@define
 class Visit:
     """One keyed request, from its admission to its answer."""
 
     key: ApiKey
     _request: Request
     _quota: Quota
+    _shown: bool = field(default=False, init=False)
 
     async def charge(self) -> None:
         """Spend one unit of the key's quota, and say in the answer's head what is left. Raises QuotaExceeded."""
@@ -40,10 +41,11 @@ class Visit:
 
     async def show(self) -> None:
         """Say in the answer's head what is left, unless a charge has done so."""
-        if not self._request.responseHeaders.hasHeader("RateLimit-Policy") and not self._request.startedWriting:
+        if not self._shown and not self._request.startedWriting:
             self._show(await self._quota.peek(self.key.id, self.key.limit))
 
     def _show(self, allowance: Allowance) -> None:
+        self._shown = True
         if allowance.limit is None:
             return
         request = self._request

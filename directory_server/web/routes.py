@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from attrs import frozen
@@ -108,7 +107,8 @@ class Routes:
         """Return what answers the paths that have no pattern in them, by method and path."""
         app = self.app
         return {
-            (method.encode(), rule.rule.encode()): partial(app.execute_endpoint, rule.endpoint)
+            # Klein names an endpoint after its method, which is all that a path without a pattern needs.
+            (method.encode(), rule.rule.encode()): getattr(self, rule.endpoint)
             for rule in app.url_map.iter_rules()
             if rule.is_leaf and not rule.arguments
             for method in rule.methods or ()

@@ -26,7 +26,7 @@ def decode(body: bytes) -> Any:
         raise BadInput(f"The body is not JSON: {error}.", code="parse_error") from None
     _refuse_depth(value)
     # orjson keeps the last of two members with one name and has no way to say so; the second reading only looks.
-    json.loads(body, object_pairs_hook=_refuse_duplicates)
+    _WITHOUT_DUPLICATES.decode(body.decode())
     return value
 
 
@@ -71,6 +71,9 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> None:
         if name in seen:
             raise BadInput(f"The body names the member {name!r} twice in one object.", code="parse_error")
         seen.add(name)
+
+
+_WITHOUT_DUPLICATES = json.JSONDecoder(object_pairs_hook=_refuse_duplicates)
 
 
 def _encode_other(value: Any) -> Any:

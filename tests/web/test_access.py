@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -111,3 +113,25 @@ def test_werkzeug_finds_the_same() -> None:
     for path in [*paths, "/", "/nowhere", "/healthz/x", "/api/open/v1/entries/a/b", "/.well-known/"]:
         found = any(matcher.test(path, method) for method in ("GET", "POST"))
         assert (Templates(rules).of(path.encode()) != "-") is found, path
+
+
+def test_lines_in_a_file_of_their_own(tmp_path: Path) -> None:
+    from directory_server.web import access
+
+    told = access.Access(lambda: 1_800_000_000.25, access.log("text", access.file(tmp_path / "access.log")))
+    told.record(*SEARCHED)
+    told.record(*REFUSED)
+    lines = (tmp_path / "access.log").read_text().splitlines()
+    assert [line.partition(" ")[2] for line in lines] == [
+        "GET /api/open/v1/search 200 389 B 0.7 ms key=f2zca6az id=ebf3ace90c0e-1",
+        "- - 400 85 B 0.0 ms key=- id=ebf3ace90c0e-2",
+    ]
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0000", line.partition(" ")[0]) for line in lines)
+
+
+def test_a_file_of_lines_that_cannot_be_is_named(tmp_path: Path) -> None:
+    from directory_server.errors import Unavailable
+    from directory_server.web import access
+
+    with pytest.raises(Unavailable, match=r"log\.access_file: .*/absent/access\.log cannot be written: No such file"):
+        access.file(tmp_path / "absent" / "access.log")

@@ -67,7 +67,7 @@ def test_a_stream_begins_with_what_it_will_come_back_with(server: Server) -> Non
     head, _, body = watch(server).received().partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 200 OK")
     assert b"text/event-stream" in head
-    assert b"X-Ratelimit-Remaining: 19" in head
+    assert b"X-RateLimit-Remaining: 19" in head
     assert body == b"retry: 3000\n\nid: 2\n\n"
 
 

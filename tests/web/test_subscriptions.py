@@ -111,7 +111,7 @@ def test_a_subscription_is_acknowledged_first_and_then_told(quiet: Server) -> No
     head, _, body = stream.received().partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 200 OK")
     assert b"text/event-stream" in head
-    assert b"X-Ratelimit-Remaining: 20" in head
+    assert b"X-RateLimit-Remaining: 20" in head
     assert messages(body) == [
         {
             "jsonrpc": "2.0",

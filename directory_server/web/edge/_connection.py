@@ -8,15 +8,14 @@ from twisted.internet.interfaces import IAddress, IProtocol, IPushProducer
 from twisted.internet.protocol import Protocol, connectionDone
 from twisted.protocols.policies import ProtocolWrapper
 from twisted.python.failure import Failure
-from twisted.web.http import RESPONSES
 from twisted.web.http_headers import Headers
-from twisted.web.server import Request
 from zope.interface import implementer
 
 from .._refusals import HttpError
 from ._parser import Message, Parser, Phase
 
 if TYPE_CHECKING:
+    from ._request import DirectoryRequest
     from ._site import DirectorySite
 
 LIMITS = {Phase.REQUEST: 75.0, Phase.HEAD: 10.0, Phase.BODY: 15.0}
@@ -47,9 +46,9 @@ class Connection(Protocol):
 
     def __init__(self, site: DirectorySite) -> None:
         self.site = self.factory = site
-        self._request: Request | None = None
+        self._request: DirectoryRequest | None = None
         self._head = b""
-        self._closing = False
+        self.closing = False
         self._last = False
         self._taking = False
         self._paused_at: float | None = None
@@ -85,7 +84,7 @@ class Connection(Protocol):
             self.transport.pauseProducing()
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
-        self._closing = True
+        self.closing = True
         self._parser.close()
         self.site.connections.remove(self)
         if self._request is not None:
@@ -95,12 +94,12 @@ class Connection(Protocol):
         """Close behind the next answer, which may be under way, or be the one to a request that is still to come."""
         self._last = True
         if self._request is not None:
-            self._closing = True
+            self.closing = True
 
     def leave(self) -> None:
         """Close now, unless a request is under way or is being read."""
         if self._request is None and self._left is None and self._parser.phase is Phase.REQUEST:
-            self._closing = True
+            self.closing = True
             self.transport.loseConnection()
 
     def check(self, now: float) -> None:
@@ -126,21 +125,21 @@ class Connection(Protocol):
             return
         self._taking = True
         messages = self._parser.messages
-        while self._request is None and messages and not self._closing:
+        while self._request is None and messages and not self.closing:
             self._answer(messages.popleft())
         self._taking = False
-        if self._request is None and self._parser.refusal is not None and not self._closing:
+        if self._request is None and self._parser.refusal is not None and not self.closing:
             self._refuse(self._parser.refusal)
 
     def _answer(self, message: Message) -> None:
         if self._last or not message.keep_alive:
-            self._closing = True
+            self.closing = True
         self._request = self.site.request(self, message)
         self._request.process()
 
     def _refuse(self, error: HttpError) -> None:
         """Answer bytes that are no request, and give the client time to read that while it may still be sending."""
-        self._closing = True
+        self.closing = True
         self.transport.write(self.site.refused(error.refusal, self._parser.path))
         self._left, self._until = LEFT, self.site.clock.seconds() + LINGER
         self.transport.unregisterProducer()
@@ -180,9 +179,8 @@ class Connection(Protocol):
 
     def writeHeaders(self, version: bytes, code: bytes, reason: bytes, headers: Headers) -> None:
         """Keep the head of an answer, to be sent with the beginning of its body."""
-        if self._closing:
-            headers.setRawHeaders(b"Connection", [b"close"])
-        self._head = head(code, reason, headers)
+        assert self._request is not None
+        self._head = self._request.head()
 
     def write(self, data: bytes) -> None:
         """Send a part of the body."""
@@ -194,7 +192,7 @@ class Connection(Protocol):
         """Send parts of the body."""
         self.write(b"".join(parts))
 
-    def requestDone(self, request: Request) -> None:
+    def requestDone(self, request: DirectoryRequest) -> None:
         """Turn to the next request."""
         if self._heir is not None:
             self._leave_to(self._heir)
@@ -203,7 +201,7 @@ class Connection(Protocol):
             self.write(b"")
         self._request = None
         self._parser.since = self.site.clock.seconds()
-        if self._closing:
+        if self.closing:
             self.transport.loseConnection()
             return
         self._take()
@@ -216,19 +214,19 @@ class Connection(Protocol):
 
     # Answers without an end.
 
-    def hand_over(self, request: Request, heir: IProtocol) -> bytes:
+    def hand_over(self, request: DirectoryRequest, heir: IProtocol) -> bytes:
         """Finish `request` and leave the connection to `heir`; return the head of the answer, for `heir` to send.
 
         The answer ends where the connection does (RFC 9112, section 6.3), which suits HTTP/1.0 too, and lets the
         same bytes go to everybody. What the client sends from now on goes to `heir`.
         """
-        headers = request.responseHeaders
-        headers.setRawHeaders(b"Connection", [b"close"])
+        self.closing = True
         self._heir = heir
+        head = request.head()
         # So that twisted.web writes no head of its own, which would announce chunks.
         request.startedWriting = 1
         request.finish()
-        return head(b"%d" % request.code, request.code_message, headers)
+        return head
 
     def _leave_to(self, heir: IProtocol) -> None:
         transport = self.transport
@@ -242,14 +240,5 @@ class Connection(Protocol):
         transport.resumeProducing()
         heir.makeConnection(transport)
         self._request = None
-        self._closing = True
         self.site.connections.remove(self)
         self._parser.close()
-
-
-def head(code: bytes, reason: bytes, headers: Headers) -> bytes:
-    """Return the head of an answer (RFC 9112, section 4)."""
-    lines = [b"HTTP/1.1 %s %s" % (code, reason or RESPONSES.get(int(code), b""))]
-    lines += [b"%s: %s" % (name, value) for name, values in headers.getAllRawHeaders() for value in values]
-    lines.append(b"\r\n")
-    return b"\r\n".join(lines)

@@ -12,7 +12,6 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 from twisted.web.http import Request as AnyRequest
 from twisted.web.http import datetimeToString
-from twisted.web.http_headers import Headers
 from twisted.web.server import Site
 from werkzeug.exceptions import NotFound
 
@@ -22,11 +21,11 @@ from .._headers import value as header
 from .._refusals import HttpError, Refusal
 from ..access import UNMATCHED, Access
 from ..routes import Handler, Routes, form, refused
-from ._connection import Connection, head
+from ._connection import Connection
 from ._connections import Connections
 from ._origins import Origins
 from ._parser import Message
-from ._request import DirectoryRequest
+from ._request import DirectoryRequest, status_line
 
 _log = Logger()
 
@@ -62,9 +61,8 @@ class DirectorySite(Site):
     def request(self, connection: Connection, message: Message) -> DirectoryRequest:
         """Return the request that `message` makes of `connection`, the head of its answer begun."""
         made = DirectoryRequest(connection, message, next(self._ids))
-        headers = made.responseHeaders
-        headers.setRawHeaders(b"Date", [self._now()])
-        headers.setRawHeaders(b"X-Request-Id", [made.id.encode()])
+        made.setHeader(b"Date", self._now())
+        made.setHeader(b"X-Request-Id", made.id.encode())
         return made
 
     def answer(self, request: DirectoryRequest) -> None:
@@ -92,8 +90,7 @@ class DirectorySite(Site):
         body = wire.encode(form(path)(refusal))
         request_id = next(self._ids)
         self._access.record(UNMATCHED, self._templates.of(path), refusal.status, len(body), 0.0, None, request_id)
-        headers = Headers()
-        for name, value in {
+        fields = {
             b"Date": self._now(),
             b"X-Request-Id": request_id.encode(),
             b"Content-Type": b"application/json",
@@ -101,9 +98,9 @@ class DirectorySite(Site):
             b"Cache-Control": b"no-store",
             b"X-Content-Type-Options": b"nosniff",
             b"Connection": b"close",
-        }.items():
-            headers.setRawHeaders(name, [value])
-        return head(b"%d" % refusal.status, b"", headers) + body
+        }
+        lines = [b"%s: %s" % field for field in fields.items()]
+        return b"\r\n".join([status_line(refusal.status), *lines, b"", body])
 
     def log(self, request: AnyRequest) -> None:
         """Tell of a request that is over."""
