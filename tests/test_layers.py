@@ -18,7 +18,7 @@ PROJECT = PACKAGE.parent
 
 MAX_LINES = 300
 
-COMPOSERS = {"tap", "cli", "commands"}
+COMPOSERS = {"tap", "server", "cli", "commands"}
 
 GROUND = {"model", "errors", "ports"}
 
