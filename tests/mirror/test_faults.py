@@ -29,6 +29,7 @@ REFUSED = {
     "elsewhere": r"It redirects to another host, which is not followed\. Set the url that it leads to\.",
     "other-port": r"It redirects to another host, which is not followed\.",
     "scheme": r"It redirects to what is no address\.",
+    "odd-address": r"It redirects to what is no address\.",
     "circle": r"It redirects more than 3 times\.",
     "down": r"It answered 503\.",
     "down-until": r"It answered 429\.",
