@@ -74,6 +74,27 @@ async def test_an_entry_that_cannot_be_read_stops_no_others(world: World) -> Non
 
 
 @awaited
+async def test_an_entry_that_cannot_be_read_has_not_vanished(world: World) -> None:
+    world.registry.entries = [served(f"x/{each}") for each in range(10)]
+    await world.mirror.round(world.upstream())
+    del world.registry.entries[8]["server"]["version"]
+    del world.registry.entries[9]
+    report = await world.mirror.round(world.upstream(), full=True)
+    assert (report.refused, report.removed) == (1, 1)
+    assert "x/8" in world.names()
+    assert "x/9" not in world.names()
+
+
+@awaited
+async def test_nothing_is_taken_back_where_a_name_cannot_be_read(world: World) -> None:
+    world.registry.entries = [served(f"x/{each}") for each in range(10)]
+    await world.mirror.round(world.upstream())
+    world.registry.entries[9] = {"server": 7}
+    report = await world.mirror.round(world.upstream(), full=True)
+    assert (report.nameless, report.removed, len(world.names())) == (1, 0, 10)
+
+
+@awaited
 async def test_a_walk_that_leads_nowhere_comes_to_an_end(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("directory_server.mirror._round.MAX_PAGES", 20)
     with pytest.raises(UpstreamFailed, match=r"Its pages do not end: page 21 "):
