@@ -16,7 +16,7 @@ import click
 from attrs import frozen
 
 from . import __version__, embedded, importing, sample
-from .commands import entry, opened, sync
+from .commands import entry, opened, registry, sync
 from .config import Config, ConfigError, describe, load
 from .errors import DirectoryError, Unavailable
 from .model import ApiKey
@@ -79,6 +79,7 @@ def _here(ctx: click.Context, *, new: bool = False) -> Here:
 
 
 main.add_command(entry)
+main.add_command(registry)
 main.add_command(sync)
 
 

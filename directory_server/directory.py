@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from attrs import field, frozen
 
 from .errors import Gone, NotFound
-from .model import Change, Detail, Entry, Outcome, Page, Query
+from .model import Change, Detail, Entry, Outcome, Page, Place, Query, Version
 from .ports import Bus, Index, Store
 
 PAGES = 500
@@ -63,6 +63,39 @@ class Directory:
     async def changes(self, after: int, limit: int) -> Sequence[Change]:
         """Return at most `limit` changes behind `after`, in order, each with the entry shown now."""
         return await self._store.changes(after, limit)
+
+    async def listing(
+        self,
+        after: tuple[str, str],
+        limit: int,
+        *,
+        versions: str = "latest",
+        updated_since: float | None = None,
+        include_deleted: bool = False,
+        curated: bool = False,
+    ) -> Sequence[Version]:
+        """Return at most `limit` versions in the order of names, as Store.listing describes it."""
+        return await self._store.listing(
+            after,
+            limit,
+            versions=versions,
+            updated_since=updated_since,
+            include_deleted=include_deleted,
+            curated=curated,
+        )
+
+    async def versions(self, name: str) -> Sequence[Version]:
+        """Return the versions of the server called `name`, the latest first; none where it is unknown or hidden."""
+        return await self._store.versions(name)
+
+    async def version(self, name: str, version: str) -> Version | None:
+        """Return a version of the server called `name`, "latest" for the latest; None where there is none."""
+        return await self._store.version(name, version)
+
+    async def found(self, query: Query) -> tuple[Sequence[Version], Place | None]:
+        """Return the latest versions of the hits for `query`, best first, and where the next page begins."""
+        page = await self.search(query)
+        return await self._store.latest([hit.mcp_id for hit in page.hits]), page.next
 
     async def publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
         """Keep `entries` of `source` in one transaction; return what became of each, in order.

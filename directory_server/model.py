@@ -97,6 +97,17 @@ class Version:
 
 
 @frozen
+class RegistryToken:
+    """A token that opens the registry API from within its paths, without its secret. Times are epoch seconds."""
+
+    id: str
+    label: str
+    last_four: str
+    created_at: float
+    revoked_at: float | None
+
+
+@frozen
 class Curated:
     """A name that the operator has a say in: his marks, and whether there is an entry of his own (`local`)."""
 

@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence, Set
 from typing import ParamSpec, Protocol, TypeVar
 
-from .model import Allowance, ApiKey, Change, Curated, Entry, Mark, Mirrored, Outcome, Page, Query, Version
+from .model import (
+    Allowance,
+    ApiKey,
+    Change,
+    Curated,
+    Entry,
+    Mark,
+    Mirrored,
+    Outcome,
+    Page,
+    Query,
+    RegistryToken,
+    Version,
+)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -67,6 +80,9 @@ class Store(Protocol):
 
     async def versions(self, name: str) -> Sequence[Version]:
         """Return the versions of `name`, deleted ones too, the latest first and the others by age."""
+
+    async def latest(self, mcp_ids: Sequence[str]) -> Sequence[Version]:
+        """Return the latest versions of those of `mcp_ids` that are shown, in their order."""
 
     async def version(self, name: str, version: str) -> Version | None:
         """Return the `version` of `name`, deleted or not, "latest" for the latest; None where there is none."""
@@ -188,6 +204,22 @@ class KeyRing(Protocol):
 
     async def live(self, key_ids: Collection[str]) -> set[str]:
         """Return those of `key_ids` that are neither revoked nor expired now."""
+
+
+class RegistryTokens(Protocol):
+    """Tokens that open the registry API: their hashes are kept, their secrets are not."""
+
+    async def create(self, label: str) -> tuple[RegistryToken, str]:
+        """Make a token; return it and its secret, which cannot be had again."""
+
+    async def find(self, secret: str) -> RegistryToken | None:
+        """Return the token that `secret` is, None if it is unknown or revoked."""
+
+    async def list(self) -> Sequence[RegistryToken]:
+        """Return every token, oldest first, revoked ones too."""
+
+    async def revoke(self, token_id: str) -> None:
+        """End a token now. Raises NotFound."""
 
 
 class Quota(Protocol):

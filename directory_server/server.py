@@ -109,7 +109,7 @@ class DirectoryService(MultiService):
 
     def _parts(self) -> Iterator[IService]:
         # Importing Klein installs the reactor, so nothing of the web is imported before twistd has chosen one.
-        from .web import access, addresses, changes, edge, gate, mcp, metrics, rest, routes, streams
+        from .web import access, addresses, changes, edge, gate, mcp, metrics, registry, rest, routes, streams
 
         config, reactor = self._config, self._reactor
         files = _raise_file_limit()
@@ -144,10 +144,16 @@ class DirectoryService(MultiService):
             proxies, reactor.seconds, rate=http.failed_keys / 60, burst=http.failed_keys
         )
         entrance = gate.Gate(keys, meter.quota(quota), failures)
+        reads = addresses.AddressLimiter(
+            proxies, reactor.seconds, rate=config.registry.per_minute / 60, burst=config.registry.per_minute
+        )
+        tokens = embedded.SqliteRegistryTokens(data.directory, now)
+        browsing = registry.Entrance(config.registry.access, entrance, tokens, reads, failures)
         tree = routes.Routes(
             rest.Rest(entrance, directory),
             changes.Changes(entrance, directory, matching, offload, hub, live),
             mcp.endpoint(entrance, directory, newest, mcp.Sessions(data.session_secret()), hub, announcements),
+            registry.Registry(browsing, directory, config.registry.listed == "curated"),
             index,
             lambda: [upstream.state for upstream in upstreams],
         )

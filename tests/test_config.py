@@ -267,13 +267,13 @@ def test_what_kubernetes_puts_into_the_environment_is_not_ours() -> None:
         (
             "colour=red",
             "colour (--set): is not a setting; "
-            "known are listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, log.*, metrics.*",
+            "known are listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, registry.*, log.*, metrics.*",
         ),
         ("keys=3", "keys (--set): is a section, not a setting; its settings are keys.grace"),
         (
             "\n=3",
             "'\\n' (--set): is not a setting; "
-            "known are listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, log.*, metrics.*",
+            "known are listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, registry.*, log.*, metrics.*",
         ),
     ],
 )
@@ -341,7 +341,7 @@ def test_a_mistake_in_the_environment_is_told_by_its_variable(given: str, value:
         (
             '"quota.limit" = 1',
             "quota.limit ({file}): is not a setting; did you mean quota.limit? "
-            "known are listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, log.*, metrics.*",
+            "known are listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, registry.*, log.*, metrics.*",
         ),
         ("a =", "{file}: must be TOML: Invalid value (at end of document)"),
         (f"a = {'9' * 5000}", "{file}: must be TOML: Exceeds the limit"),

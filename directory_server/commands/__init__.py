@@ -2,6 +2,7 @@
 
 from ._entry import entry
 from ._here import opened
+from ._registry import registry
 from ._sync import sync
 
-__all__ = ["entry", "opened", "sync"]
+__all__ = ["entry", "opened", "registry", "sync"]

@@ -158,6 +158,21 @@ class KeysConfig:
 
 
 @frozen
+class RegistryConfig:
+    """The API by which editors browse the directory as their registry."""
+
+    access: Literal["off", "public", "secret-path", "key"] = setting(
+        "off", "Who may read it: nobody (off), all (public), who knows a path (secret-path), who sends a key (key)."
+    )
+    listed: Literal["all", "curated"] = setting(
+        "all", "What it lists: all entries, or those alone that are local, pinned or allowed (curated)."
+    )
+    per_minute: int = setting(
+        120, "Requests a minute that an address may send to it, where it is read without a key.", _at_least(1)
+    )
+
+
+@frozen
 class LogConfig:
     """What is logged."""
 
@@ -218,6 +233,7 @@ class Config:
     quota: QuotaConfig = QuotaConfig()
     streams: StreamsConfig = StreamsConfig()
     keys: KeysConfig = KeysConfig()
+    registry: RegistryConfig = RegistryConfig()
     log: LogConfig = LogConfig()
     metrics: MetricsConfig = MetricsConfig()
     upstream: tuple[UpstreamConfig, ...] = setting((), "Registries to follow.", named_once)

@@ -9,6 +9,7 @@ from ._inline import finished, inline
 from ._keyring import SqliteKeyRing
 from ._mirrors import SqliteMirrors
 from ._quota import SqliteQuota
+from ._registry_tokens import SqliteRegistryTokens
 from ._secret import session_secret
 from ._store import SqliteStore
 
@@ -20,6 +21,7 @@ __all__ = [
     "SqliteKeyRing",
     "SqliteMirrors",
     "SqliteQuota",
+    "SqliteRegistryTokens",
     "SqliteStore",
     "anchored",
     "finished",

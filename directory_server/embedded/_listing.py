@@ -50,6 +50,10 @@ _VERSIONS = f"""
 
 _THE_LATEST = f"{_VERSION} {_LATEST} WHERE entry.name = :name AND NOT hidden"
 
+_OF_IDS = f"""
+    {_VERSION} {_LATEST} JOIN json_each(?) AS asked ON asked.value = mcp_id WHERE shown = chosen ORDER BY asked.key
+"""
+
 _THE_VERSION = f"{_VERSION} {_ALL} WHERE entry.name = :name AND record.version = :version AND NOT hidden"
 
 
@@ -61,6 +65,11 @@ def listing(connection: sqlite3.Connection, versions: str, asked: Mapping[str, o
 def all_versions(connection: sqlite3.Connection, name: str) -> Sequence[Version]:
     """Return all versions of `name`, for Store.versions."""
     return _read(connection.execute(_VERSIONS, (name,)))
+
+
+def latest_versions(connection: sqlite3.Connection, mcp_ids: str) -> Sequence[Version]:
+    """Return the latest versions of ids, which are JSON, for Store.latest."""
+    return _read(connection.execute(_OF_IDS, (mcp_ids,)))
 
 
 def one_version(connection: sqlite3.Connection, name: str, version: str) -> Version | None:

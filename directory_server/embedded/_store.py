@@ -14,7 +14,7 @@ from ..errors import Unavailable
 from ..model import Change, Entry, Outcome, Version
 from ..ports import Analysis, Offload
 from ._database import Database
-from ._listing import all_versions, listing, one_version
+from ._listing import all_versions, latest_versions, listing, one_version
 from ._settling import NOW, settling
 from ._shown import epoch
 
@@ -130,6 +130,9 @@ class SqliteStore:
 
     async def versions(self, name: str) -> Sequence[Version]:
         return await self._offload(self._listed, all_versions, name)
+
+    async def latest(self, mcp_ids: Sequence[str]) -> Sequence[Version]:
+        return await self._offload(self._listed, latest_versions, wire.text(list(mcp_ids)))
 
     async def version(self, name: str, version: str) -> Version | None:
         with self._database.connection() as connection:

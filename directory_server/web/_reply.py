@@ -25,8 +25,8 @@ def reply(request: Request, value: Any, status: int = 200, **headers: str) -> by
 def empty(request: Request, status: int, **headers: str) -> bytes:
     """Set the head of an answer without a body and return that."""
     request.setResponseCode(status)
-    if status != 204:
-        # A 204 must not have a length (RFC 9110, 8.6); beside one of 0, twisted.web does not add text/html.
+    if status not in (204, 304):
+        # These must not have a length, or one of another answer (RFC 9110, section 8.6).
         request.setHeader("Content-Length", "0")
     for name, text in headers.items():
         request.setHeader(name, text)

@@ -22,6 +22,7 @@ from .mcp import PATH as MCP_PATH
 from .mcp import Mcp, rpc_body
 from .openapi import DOCUMENT
 from .openapi import PATH as OPENAPI_PATH
+from .registry import Registry, is_registry, problem
 from .rest import Rest
 
 _KEYS_NOT_OAUTH = {
@@ -44,6 +45,7 @@ class Routes:
     _rest: Rest
     _changes: Changes
     _mcp: Mcp
+    _registry: Registry
     _index: Index
     _upstreams: Callable[[], Sequence[Mirrored]] = tuple
 
@@ -76,6 +78,30 @@ class Routes:
     async def mcp_session(self, request: Request) -> bytes:
         """Refuse to end a session."""
         return await self._mcp.delete(request)
+
+    @app.route("/v0.1/servers", methods=["GET"])
+    @app.route("/v0/servers", methods=["GET"])
+    @app.route("/r/<token>/v0.1/servers", methods=["GET"])
+    @app.route("/r/<token>/v0/servers", methods=["GET"])
+    async def registry_servers(self, request: Request, token: str | None = None) -> bytes:
+        """List servers to editors."""
+        return await self._registry.servers(request, token)
+
+    @app.route("/v0.1/servers/<path:name>/versions", methods=["GET"])
+    @app.route("/v0/servers/<path:name>/versions", methods=["GET"])
+    @app.route("/r/<token>/v0.1/servers/<path:name>/versions", methods=["GET"])
+    @app.route("/r/<token>/v0/servers/<path:name>/versions", methods=["GET"])
+    async def registry_versions(self, request: Request, name: str, token: str | None = None) -> bytes:
+        """List the versions of a server to editors."""
+        return await self._registry.versions(request, name, token)
+
+    @app.route("/v0.1/servers/<path:name>/versions/<version>", methods=["GET"])
+    @app.route("/v0/servers/<path:name>/versions/<version>", methods=["GET"])
+    @app.route("/r/<token>/v0.1/servers/<path:name>/versions/<version>", methods=["GET"])
+    @app.route("/r/<token>/v0/servers/<path:name>/versions/<version>", methods=["GET"])
+    async def registry_version(self, request: Request, name: str, version: str, token: str | None = None) -> bytes:
+        """Give editors one version of a server."""
+        return await self._registry.version(request, name, version, token)
 
     @app.route("/healthz", methods=["GET"])
     def healthz(self, request: Request) -> bytes:
@@ -139,9 +165,14 @@ def _health(upstream: Mirrored) -> dict[str, Any]:
 
 def refused(request: Request, failure: Failure) -> bytes:
     """Answer a request that failed, in the form of the door that it came to."""
-    return refuse(request, failure, form(request.path))
+    body = refuse(request, failure, form(request.path))
+    if body and is_registry(request.path):
+        request.setHeader("Content-Type", "application/problem+json")
+    return body
 
 
 def form(path: bytes) -> Callable[[Refusal], Any]:
     """Return what makes the body of a refusal for the door at `path`."""
+    if is_registry(path):
+        return problem
     return rpc_body if path == MCP_PATH else rest_body

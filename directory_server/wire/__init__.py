@@ -20,6 +20,13 @@ from ._queries import (
     search_parameters,
     watch_parameters,
 )
+from ._registry import (
+    RegistryQuery,
+    encode_registry_cursor,
+    registry_entry,
+    registry_page,
+    registry_parameters,
+)
 from ._rpc import Id, Message, message, message_id
 from ._structure import structure
 
@@ -34,6 +41,7 @@ __all__ = [
     "WATCH_PARAMETERS",
     "Id",
     "Message",
+    "RegistryQuery",
     "Watch",
     "change_event",
     "change_item",
@@ -43,6 +51,7 @@ __all__ = [
     "encode",
     "encode_cursor",
     "encode_entry",
+    "encode_registry_cursor",
     "entry_id",
     "event",
     "fingerprint",
@@ -52,6 +61,9 @@ __all__ = [
     "place",
     "pretty",
     "raw",
+    "registry_entry",
+    "registry_page",
+    "registry_parameters",
     "restore_entry",
     "rfc3339",
     "search_arguments",

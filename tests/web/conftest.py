@@ -150,9 +150,12 @@ POSTGRES_ID = mcp_id_of(POSTGRES.name)
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    """Return a server that holds two entries and one key of 20 requests an hour."""
-    from directory_server.web import access, addresses, changes, edge, gate, mcp, rest, routes, streams
+def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
+    """Return a server that holds two entries and one key of 20 requests an hour.
+
+    Its registry API is public, unless a marker `registry(access, curated)` has it otherwise.
+    """
+    from directory_server.web import access, addresses, changes, edge, gate, mcp, registry, rest, routes, streams
 
     clock = Clock()
     clock.advance(1_800_000_000)
@@ -170,10 +173,17 @@ def server(tmp_path: Path) -> Iterator[Server]:
     proxies = addresses.Proxies(["10.0.0.0/8"])
     failures = addresses.AddressLimiter(proxies, clock.seconds, rate=0.5, burst=30)
     entrance = gate.Gate(keys, embedded.SqliteQuota(spent, clock.seconds), failures)
+    reads = addresses.AddressLimiter(proxies, clock.seconds, rate=2, burst=120)
+    tokens = embedded.SqliteRegistryTokens(database, clock.seconds)
+    marker = request.node.get_closest_marker("registry")
+    mode: Any
+    mode, curated = marker.args if marker else ("public", False)
+    browsing = registry.Entrance(mode, entrance, tokens, reads, failures)
     tree = routes.Routes(
         rest.Rest(entrance, directory),
         changes.Changes(entrance, directory, matching, embedded.inline, hub, live),
         mcp.endpoint(entrance, directory, newest, mcp.Sessions(b"s" * 32), hub, announcements),
+        registry.Registry(browsing, directory, curated),
         index,
     )
     origins = edge.Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))

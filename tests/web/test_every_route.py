@@ -84,6 +84,12 @@ def post(message: object, **headers: str) -> Ask:
 SEARCHED = {"name": "search_mcp", "arguments": {"keywords": "postgres"}}
 DETAILED = {"name": "get_mcp_detail", "arguments": {"mcp_id": POSTGRES_ID}}
 
+REGISTRY = {
+    "/servers": "/servers?limit=1",
+    "/servers/*/versions": "/servers/io.github.example%2Fmail/versions",
+    "/servers/*/versions/{version}": "/servers/io.github.example%2Fmail/versions/latest",
+}
+
 ASKED = {
     "GET /api/open/v1/search": [Ask("GET", "/api/open/v1/search?keywords=postgres")],
     "GET /api/open/v1/entries/{mcp_id}": [Ask("GET", f"/api/open/v1/entries/{POSTGRES_ID}")],
@@ -117,6 +123,12 @@ ASKED = {
     ],
     "GET /api/open/mcp": [Ask("GET", MCP)],
     "DELETE /api/open/mcp": [Ask("DELETE", MCP)],
+    **{
+        f"GET {prefix}/{version}{path}": [Ask("GET", f"{prefix.format(token='x' * 32)}/{version}{asked}")]
+        for prefix in ("", "/r/{token}")
+        for version in ("v0.1", "v0")
+        for path, asked in REGISTRY.items()
+    },
     "GET /healthz": [Ask("GET", "/healthz")],
     "GET /api/open/openapi.json": [Ask("GET", "/api/open/openapi.json")],
     "* /.well-known/*": [Ask("GET", "/.well-known/oauth-protected-resource/api/open/mcp")],

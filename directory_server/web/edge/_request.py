@@ -106,6 +106,15 @@ class DirectoryRequest(Request):
         self.channel.site.log(self)
         super().connectionLost(reason)
 
+    def allow_all(self) -> None:
+        """Let any page read the answer."""
+        self.setHeader("Access-Control-Allow-Origin", "*")
+        self.setHeader("Access-Control-Expose-Headers", "ETag, Retry-After, X-Request-Id")
+        if self.method == b"OPTIONS":
+            self.setHeader("Access-Control-Allow-Methods", "GET, OPTIONS")
+            self.setHeader("Access-Control-Allow-Headers", "Authorization, Content-Type")
+            self.setHeader("Access-Control-Max-Age", "600")
+
     def allow(self, origin: str) -> None:
         """Let the page that asks read the answer (Fetch, section 3.3)."""
         self.setHeader("Access-Control-Allow-Origin", origin)

@@ -1,0 +1,9 @@
+"""The registry API: the directory in the form in which VS Code and Copilot read an organisation's MCP registry.
+
+`_entrance` says who may read it; `_registry` answers its paths; `is_registry` tells these from others.
+"""
+
+from ._entrance import Entrance
+from ._registry import Registry, is_registry, problem
+
+__all__ = ["Entrance", "Registry", "is_registry", "problem"]

@@ -1,0 +1,123 @@
+"""What the registry API answers (the official registry's OpenAPI, v0.1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Any
+from urllib.parse import unquote
+
+from attrs import frozen
+from twisted.web.server import Request
+
+from ... import wire
+from ...directory import Directory
+from ...errors import NotFound
+from ...model import Place, Query, Version
+from .._headers import query, value
+from .._refusals import Refusal
+from .._reply import empty, reply
+from ._entrance import Entrance
+
+ROUNDS = 10
+"""Pages of hits that are looked through, at most, for those that pass the filters of one search."""
+
+FRESH = 60
+"""Seconds for which an answer may be kept before it is asked for again."""
+
+_PATH = re.compile(rb"/(?:v0|v0\.1|r)/")
+
+Found = tuple[Sequence[Version], tuple[Any, str] | None]
+"""What a page holds, and the place behind it if there is more."""
+
+
+def is_registry(path: bytes) -> bool:
+    """Return whether `path` is one of this API, with a token in it or without."""
+    return _PATH.match(path) is not None
+
+
+def problem(refused: Refusal) -> dict[str, Any]:
+    """Return the body of a refusal (RFC 9457)."""
+    return {"title": refused.code, "status": refused.status, "detail": refused.message}
+
+
+@frozen
+class Registry:
+    """Answers from `directory`, where `curated` of those entries alone that the operator stands by."""
+
+    _entrance: Entrance
+    _directory: Directory
+    _curated: bool
+
+    async def servers(self, request: Request, token: str | None) -> bytes:
+        """Answer a page of servers."""
+        await self._entrance.admit(request, token)
+        wanted = wire.registry_parameters(query(request))
+        versions, place = await (self._found(wanted) if wanted.search else self._listed(wanted))
+        cursor = wire.encode_registry_cursor(wanted, place) if place else None
+        return self._send(request, wire.registry_page([wire.registry_entry(each) for each in versions], cursor))
+
+    async def versions(self, request: Request, name: str, token: str | None) -> bytes:
+        """Answer all versions of a server."""
+        await self._entrance.admit(request, token)
+        deleted, name = wire.registry_parameters(query(request)).include_deleted, unquote(name)
+        versions = [each for each in await self._directory.versions(name) if self._shows(each, deleted)]
+        if not versions:
+            raise NotFound(f"No server is called {name[:200]!r}.")
+        return self._send(request, wire.registry_page([wire.registry_entry(each) for each in versions]))
+
+    async def version(self, request: Request, name: str, version: str, token: str | None) -> bytes:
+        """Answer one version of a server."""
+        await self._entrance.admit(request, token)
+        deleted = wire.registry_parameters(query(request)).include_deleted
+        name, version = unquote(name), unquote(version)
+        found = await self._directory.version(name, version)
+        if found is None or not self._shows(found, deleted):
+            raise NotFound(f"No server is called {name[:200]!r} and has the version {version[:100]!r}.")
+        return self._send(request, wire.registry_entry(found))
+
+    def _shows(self, version: Version, deleted: bool) -> bool:
+        return (deleted or not version.deleted) and (version.curated or not self._curated)
+
+    async def _listed(self, wanted: wire.RegistryQuery) -> Found:
+        versions = await self._directory.listing(
+            wanted.place or ("", ""),
+            wanted.limit + 1,
+            versions=wanted.version,
+            updated_since=wanted.updated_since,
+            include_deleted=wanted.include_deleted,
+            curated=self._curated,
+        )
+        page = versions[: wanted.limit]
+        return page, (page[-1].name, page[-1].version) if len(versions) > wanted.limit else None
+
+    async def _found(self, wanted: wire.RegistryQuery) -> Found:
+        """Search, best first; of each server, its latest version, unless an exact one is asked for."""
+        found: list[Version] = []
+        place = Place(*wanted.place) if wanted.place else None
+        for _ in range(ROUNDS):
+            hits, place = await self._directory.found(Query(wanted.search, wanted.limit - len(found), place))
+            for hit in hits:
+                version = await self._of(hit, wanted)
+                if version is not None:
+                    found.append(version)
+            if place is None or len(found) == wanted.limit:
+                break
+        return found, (place.score, place.name) if place else None
+
+    async def _of(self, hit: Version, wanted: wire.RegistryQuery) -> Version | None:
+        exact = wanted.version not in ("all", "latest")
+        version = await self._directory.version(hit.name, wanted.version) if exact else hit
+        if version is None or not self._shows(version, wanted.include_deleted):
+            return None
+        return version if version.updated_at >= (wanted.updated_since or 0) else None
+
+    def _send(self, request: Request, body: bytes) -> bytes:
+        tag = f'"{blake2b(body, digest_size=12).hexdigest()}"'
+        shared = "public" if self._entrance.mode == "public" else "private"
+        known = [each.strip().removeprefix("W/") for each in (value(request, "If-None-Match") or "").split(",")]
+        sent = empty(request, 304) if tag in known or known == ["*"] else reply(request, body)
+        request.setHeader("ETag", tag)
+        request.setHeader("Cache-Control", f"{shared}, max-age={FRESH}")
+        return sent

@@ -1,0 +1,144 @@
+"""What the registry API is asked, and how it lists entries (the official registry's OpenAPI, version 2025-10-17)."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import parse_qsl
+
+import orjson
+from attrs import evolve, frozen
+
+from ..errors import BadInput
+from ..model import OFFICIAL, Version, mcp_id_of
+from ._json import decode, encode, raw, rfc3339
+from ._queries import MAX_KEYWORDS, MAX_PARAMETERS
+
+OWN = "io.github.mcp-directory-server/entry"
+"""The key of `_meta` under which the directory says what it knows of an entry itself."""
+
+MOST = 100
+USUAL = 30
+"""Entries of a page: at most, and unless asked otherwise."""
+
+
+@frozen
+class RegistryQuery:
+    """What a page of the registry API is to hold.
+
+    `version` is "all", "latest" or an exact one; `updated_since` is seconds since the epoch. `place` is where the page
+    before ended: a name and version, or in a search a score and name; None for the first.
+    """
+
+    search: str = ""
+    version: str = "all"
+    updated_since: float | None = None
+    include_deleted: bool = False
+    limit: int = USUAL
+    place: tuple[Any, str] | None = None
+
+
+def registry_parameters(query: bytes) -> RegistryQuery:
+    """Return what the query of a URL asks for; parameters that the API does not have are passed over.
+
+    A cursor brings the search and the filters of its first page along: VS Code leaves them out from the second page on.
+    Raises BadInput.
+    """
+    try:
+        # Clients send the cursor as it is, which base64url allows, and VS Code escapes nothing.
+        given = dict(parse_qsl(query.decode(), keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS))
+    except UnicodeDecodeError:
+        raise BadInput("The URL's parameters are not UTF-8.") from None
+    except ValueError:
+        raise BadInput(f"The URL has more than {MAX_PARAMETERS} parameters.") from None
+    limit = _limit(given.get("limit", ""))
+    if given.get("cursor"):
+        return evolve(_decode_cursor(given["cursor"]), limit=limit)
+    search = given.get("search", "").strip()
+    if len(search) > MAX_KEYWORDS:
+        raise BadInput(f"search: has {len(search):,} characters; at most {MAX_KEYWORDS} are allowed.")
+    return RegistryQuery(
+        search,
+        given.get("version") or "all",
+        _date(given.get("updated_since", "")),
+        _flag(given.get("include_deleted", "")),
+        limit,
+    )
+
+
+def encode_registry_cursor(query: RegistryQuery, place: tuple[Any, str]) -> str:
+    """Return the cursor that goes on with `query` behind `place`."""
+    fields = [query.search, query.version, query.updated_since, query.include_deleted, *place]
+    return urlsafe_b64encode(encode(fields)).rstrip(b"=").decode()
+
+
+def registry_entry(version: Version) -> bytes:
+    """Return a version as the API lists it.
+
+    The server's document is as it was published; what the official key of `_meta` says is what holds here.
+    """
+    entry = orjson.loads(version.body)
+    server, meta = entry["server"], entry["_meta"]
+    if not server["description"].strip():
+        # One entry without a description makes VS Code refuse the page.
+        server = {**server, "description": server.get("title") or server["name"]}
+    official = meta.get(OFFICIAL)
+    known = official if isinstance(official, dict) else {}
+    status = "deleted" if version.deleted else known.get("status") or "active"
+    meta = {
+        **meta,
+        OFFICIAL: {
+            **known,
+            "status": status,
+            "publishedAt": known.get("publishedAt") or rfc3339(version.published_at),
+            "updatedAt": rfc3339(version.updated_at),
+            "isLatest": version.latest,
+        },
+        OWN: {"mcpId": mcp_id_of(version.name), "curated": version.curated},
+    }
+    return encode({"server": server, "_meta": meta})
+
+
+def registry_page(entries: list[bytes], cursor: str | None = None) -> bytes:
+    """Return a page of entries that are encoded already."""
+    metadata = {"count": len(entries), **({"nextCursor": cursor} if cursor else {})}
+    return encode({"servers": [raw(entry) for entry in entries], "metadata": metadata})
+
+
+def _decode_cursor(cursor: str) -> RegistryQuery:
+    try:
+        match decode(urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4))):
+            case [str(search), str(version), since, bool(deleted), (str() | float() | int()) as place, str(name)]:
+                if not (since is None or isinstance(since, int | float)) or isinstance(place, str) == bool(search):
+                    raise ValueError
+            case _:
+                raise ValueError
+    except (ValueError, BadInput):
+        raise BadInput("cursor: is not one that this server gave; take it from metadata.nextCursor.") from None
+    return RegistryQuery(search, version, since, deleted, place=(place, name))
+
+
+def _limit(text: str) -> int:
+    if not text:
+        return USUAL
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= MOST):
+        raise BadInput(f"limit: must be a whole number of 1 to {MOST}.")
+    return int(text)
+
+
+def _flag(text: str) -> bool:
+    if text not in ("", "true", "false"):
+        raise BadInput("include_deleted: must be true or false.")
+    return text == "true"
+
+
+def _date(text: str) -> float | None:
+    if not text:
+        return None
+    try:
+        # A plus sign that nobody escaped has become a space.
+        moment = datetime.fromisoformat(text.replace(" ", "+"))
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        raise BadInput("updated_since: must be a date of RFC 3339 such as 2026-01-31T00:00:00Z.") from None

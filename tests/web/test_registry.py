@@ -1,0 +1,242 @@
+"""The registry API, as editors read it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from directory_server import embedded
+from directory_server.model import OFFICIAL, Entry
+
+from .conftest import MAIL, POSTGRES, Server, entry
+
+SERVERS = "/v0.1/servers"
+OWN = "io.github.mcp-directory-server/entry"
+ONE = "/v0.1/servers/io.github.example%2Fmail/versions/latest"
+
+
+def names(page: Any) -> list[str]:
+    return [each["server"]["name"] for each in page["servers"]]
+
+
+def walk(server: Server, query: str, more: str = "") -> list[list[str]]:
+    """Return the names on all pages, the first asked for by `query`, the others by the cursor and `more`."""
+    pages, page = [], server.get(f"{SERVERS}?{query}", key=None).json
+    while True:
+        pages.append(names(page))
+        assert page["metadata"]["count"] == len(pages[-1])
+        cursor = page["metadata"].get("nextCursor")
+        if cursor is None:
+            return pages
+        # As VS Code sends it: not escaped.
+        assert quote(cursor, safe="") == cursor
+        page = server.get(f"{SERVERS}?cursor={cursor}{more}", key=None).json
+
+
+def test_an_entry_has_the_shape_of_the_official_api(server: Server, shared_data: Any) -> None:
+    example = json.loads((shared_data / "openapi_example_response.json").read_text())
+    page = server.get(SERVERS, key=None).json
+    assert page.keys() == example.keys()
+    assert page["metadata"] == {"count": 2}
+    (mail, _) = page["servers"]
+    shape = example["servers"][0]
+    assert mail.keys() == shape.keys()
+    assert mail["_meta"][OFFICIAL].keys() == shape["_meta"][OFFICIAL].keys()
+    assert mail["server"].keys() <= shape["server"].keys()
+
+
+def test_a_document_comes_out_as_it_went_in(server: Server) -> None:
+    document = {
+        "name": "a/b",
+        "version": "2",
+        "description": "Odd.",
+        "zeta": [1, {"x": None}],
+        "_meta": {"io.modelcontextprotocol.registry/publisher-provided": {"tags": ["ü"]}},
+    }
+    official = {"status": "deprecated", "publishedAt": "2025-01-02T03:04:05Z", "isLatest": True, "more": 1}
+    server.publish(Entry(document, {OFFICIAL: official, "dataset/provenance": {"x": 1}}))
+    answer = server.get("/v0.1/servers/a%2Fb/versions/2", key=None).json
+    assert answer["server"] == document
+    assert list(answer["server"]) == list(document)
+    assert answer["_meta"]["dataset/provenance"] == {"x": 1}
+    known = answer["_meta"][OFFICIAL]
+    assert (known["status"], known["publishedAt"], known["isLatest"], known["more"]) == (
+        "deprecated",
+        "2025-01-02T03:04:05Z",
+        True,
+        1,
+    )
+    assert answer["_meta"][OWN]["curated"] is True
+
+
+def test_what_would_make_an_editor_refuse_the_page_is_never_empty(server: Server) -> None:
+    server.publish(entry("a/b", " ", title="The Thing"), entry("a/c", ""))
+    page = server.get(SERVERS, key=None).json
+    assert {each["server"]["description"] for each in page["servers"]} >= {"The Thing", "a/c"}
+    assert all(each["_meta"][OFFICIAL]["updatedAt"] for each in page["servers"])
+
+
+def test_vs_codes_requests(server: Server) -> None:
+    server.publish(*(entry(f"io.github.example/postgres-{number:03}", "Postgres.") for number in range(120)))
+    probe = server.get(f"{SERVERS}?limit=1", key=None)
+    assert (probe.status, len(probe.json["servers"])) == (200, 1)
+    pages = walk(server, "limit=50&version=latest&search=postgres", "&limit=50&version=latest")
+    assert [len(page) for page in pages] == [50, 50, 21]
+    assert pages[0][0] == "io.github.example/postgres-mcp"
+    found = [name for page in pages for name in page]
+    assert len(set(found)) == 121
+    one = server.get(f"/v0.1/servers/{quote(found[-1], safe='')}/versions/latest", key=None)
+    assert one.json["server"]["name"] == found[-1]
+
+
+def test_every_name_comes_once_while_entries_are_published(server: Server) -> None:
+    server.publish(*(entry(f"m/{number:02}") for number in range(40)))
+    cursor, seen = "", []
+    while True:
+        page = server.get(f"{SERVERS}?limit=7{cursor}", key=None).json
+        seen += names(page)
+        server.publish(entry(f"a/{len(seen)}"), entry(f"m/{len(seen):02}", "Anew."))
+        if "nextCursor" not in page["metadata"]:
+            break
+        cursor = f"&cursor={page['metadata']['nextCursor']}"
+    assert len(seen) == len(set(seen))
+    assert {f"m/{number:02}" for number in range(40)} <= set(seen)
+
+
+def version(name: str, number: str, *, latest: bool = False, status: str = "active") -> Entry:
+    return Entry(
+        {"name": name, "version": number, "description": "Sings."}, {OFFICIAL: {"isLatest": latest, "status": status}}
+    )
+
+
+def test_versions(server: Server) -> None:
+    server.publish(version("a/b", "1.0.0"), version("a/b", "1.1.0", latest=True))
+    answer = server.get("/v0/servers/a%2Fb/versions", key=None).json
+    assert [each["server"]["version"] for each in answer["servers"]] == ["1.1.0", "1.0.0"]
+    assert [each["_meta"][OFFICIAL]["isLatest"] for each in answer["servers"]] == [True, False]
+    assert server.get("/v0.1/servers/a%2Fb/versions/1.0.0", key=None).json["server"]["version"] == "1.0.0"
+    assert names(server.get(f"{SERVERS}?limit=2", key=None).json) == ["a/b", "a/b"]
+    assert walk(server, "limit=2&version=latest")[0] == ["a/b", "io.github.example/mail"]
+    assert walk(server, "version=1.0.0&search=sings") == [["a/b"]]
+
+
+def test_what_was_deleted_is_told_to_those_who_ask(server: Server) -> None:
+    server.publish(version("a/b", "1.0.0", latest=True))
+    server.publish(version("a/b", "1.0.0", latest=True, status="deleted"))
+    assert "a/b" not in names(server.get(SERVERS, key=None).json)
+    assert server.get("/v0.1/servers/a%2Fb/versions/latest", key=None).status == 404
+    page = server.get(f"{SERVERS}?include_deleted=true&version=latest", key=None).json
+    assert page["servers"][0]["_meta"][OFFICIAL]["status"] == "deleted"
+
+
+def test_only_what_changed_since(server: Server) -> None:
+    assert walk(server, "updated_since=2020-01-01T00:00:00Z") == [["io.github.example/mail", POSTGRES.name]]
+    assert walk(server, "updated_since=2100-01-01T00:00:00%2B00:00") == [[]]
+    assert walk(server, "search=mail&updated_since=2100-01-01T00:00:00Z") == [[]]
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("limit=0", "limit: must be a whole number of 1 to 100."),
+        ("limit=101", "limit: must be a whole number of 1 to 100."),
+        ("limit=ten", "limit: must be a whole number of 1 to 100."),
+        ("cursor=x", "cursor: is not one that this server gave; take it from metadata.nextCursor."),
+        ("updated_since=now", "updated_since: must be a date of RFC 3339 such as 2026-01-31T00:00:00Z."),
+        ("include_deleted=maybe", "include_deleted: must be true or false."),
+        ("search=" + "x" * 257, "search: has 257 characters; at most 256 are allowed."),
+    ],
+)
+def test_bad_questions(server: Server, query: str, says: str) -> None:
+    answer = server.get(f"{SERVERS}?{query}", key=None)
+    assert (answer.status, answer.json["detail"], answer.json["status"]) == (400, says, 400)
+    assert answer.headers["Content-Type"] == "application/problem+json"
+
+
+def test_unknown_names_and_versions(server: Server) -> None:
+    answer = server.get("/v0.1/servers/no%2Fbody/versions", key=None)
+    assert (answer.status, answer.json["detail"]) == (404, "No server is called 'no/body'.")
+    assert server.get("/v0.1/servers/io.github.example%2Fmail/versions/9", key=None).status == 404
+
+
+def test_an_answer_that_is_known_is_not_sent_again(server: Server) -> None:
+    first = server.get(ONE, key=None)
+    assert first.headers["Cache-Control"] == "public, max-age=60"
+    again = server.get(ONE, key=None, headers={"If-None-Match": f'"x", W/{first.headers["ETag"]}'})
+    assert (again.status, again.body, again.headers["Content-Length"]) == (304, b"", None)
+    assert again.headers["ETag"] == first.headers["ETag"]
+
+
+def test_any_page_may_read_it(server: Server) -> None:
+    origin = {"Origin": "vscode-file://vscode-app"}
+    assert server.get(ONE, key=None, headers=origin).headers["Access-Control-Allow-Origin"] == "*"
+    refused = server.get("/v0.1/servers/no%2Fbody/versions", key=None, headers=origin)
+    assert (refused.status, refused.headers["Access-Control-Allow-Origin"]) == (404, "*")
+    preflight = server.ask(
+        "OPTIONS", ONE, key=None, headers={**origin, "Access-Control-Request-Headers": "Authorization"}
+    )
+    assert (preflight.status, preflight.body) == (204, b"")
+    assert preflight.headers["Access-Control-Allow-Methods"] == "GET, OPTIONS"
+    assert preflight.headers["Access-Control-Allow-Headers"] == "Authorization, Content-Type"
+    assert server.get("/api/open/v1/search?keywords=x", headers=origin).status == 403
+
+
+def test_an_address_may_ask_only_so_often(server: Server) -> None:
+    for _ in range(120):
+        assert server.get(ONE, key=None).status == 200
+    refused = server.get(ONE, key=None)
+    assert (refused.status, refused.headers["Retry-After"], refused.json["title"]) == (429, "1", "throttled")
+
+
+@pytest.mark.registry("off", False)
+@pytest.mark.parametrize("path", [SERVERS, ONE, f"/r/{'x' * 32}{SERVERS}"])
+def test_off_is_as_if_it_were_not_there(server: Server, path: str) -> None:
+    assert server.get(path).status == 404
+
+
+@pytest.mark.registry("key", False)
+def test_with_a_key(server: Server) -> None:
+    assert server.get(SERVERS, key=None).status == 401
+    answer = server.get(SERVERS)
+    assert (answer.status, answer.headers["X-RateLimit-Remaining"]) == (200, "20")
+    assert answer.headers["Cache-Control"] == "private, max-age=60"
+
+
+@pytest.mark.registry("secret-path", False)
+def test_by_a_secret_path(server: Server) -> None:
+    database = embedded.Database(server.folder, "directory")
+    tokens = embedded.SqliteRegistryTokens(database, server.clock.seconds)
+    token, secret = embedded.finished(tokens.create("editors"))
+    assert server.get(f"/r/{secret}{SERVERS}", key=None).status == 200
+    assert server.get(f"/r/{secret}{ONE}", key=None).json["server"] == MAIL.server
+    assert server.get(SERVERS).status == 404
+    assert server.get(f"/r/{secret[:-1]}{SERVERS}").status == 404
+    embedded.finished(tokens.revoke(token.id))
+    assert server.get(f"/r/{secret}{SERVERS}", key=None).status == 404
+    # Guessing is bounded, as with keys.
+    answers = [server.get(f"/r/{number}{SERVERS}", key=None).status for number in range(40)]
+    assert answers[-1] == 429
+    database.close()
+
+
+@pytest.mark.registry("public", True)
+def test_the_operators_own_list(server: Server) -> None:
+    embedded.finished(server.directory.publish("elsewhere", [entry("x/y", "Postgres elsewhere.")]))
+    assert names(server.get(SERVERS, key=None).json) == ["io.github.example/mail", POSTGRES.name]
+    assert walk(server, "search=postgres") == [[POSTGRES.name]]
+    assert server.get("/v0.1/servers/x%2Fy/versions", key=None).status == 404
+    assert server.get("/v0.1/servers/x%2Fy/versions/latest", key=None).status == 404
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@given(st.text(max_size=40), st.text(max_size=20), st.text(max_size=60))
+def test_whatever_is_asked_is_answered(server: Server, name: str, number: str, cursor: str) -> None:
+    server.clock.advance(60)
+    path = f"/v0.1/servers/{quote(name, safe='')}/versions/{quote(number, safe='')}"
+    for each in (path, f"{SERVERS}?cursor={quote(cursor)}", f"{SERVERS}?search={quote(name)}&version={quote(number)}"):
+        assert server.get(each, key=None).status in (200, 400, 404)
