@@ -296,7 +296,7 @@ def test_a_mistake_is_told(given: str, message: str) -> None:
             "did you mean DIRECTORY_SERVER_STREAMS__PER_KEY? known are DIRECTORY_SERVER_LISTEN, "
             "DIRECTORY_SERVER_REUSE_PORT, DIRECTORY_SERVER_DATA_DIR, DIRECTORY_SERVER_HTTP__*, "
             "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
-            "DIRECTORY_SERVER_LOG__*, DIRECTORY_SERVER_METRICS__*",
+            "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_LOG__*, DIRECTORY_SERVER_METRICS__*",
         ),
         (
             "keys__grace",
@@ -305,7 +305,7 @@ def test_a_mistake_is_told(given: str, message: str) -> None:
             "known are DIRECTORY_SERVER_LISTEN, DIRECTORY_SERVER_REUSE_PORT, DIRECTORY_SERVER_DATA_DIR, "
             "DIRECTORY_SERVER_HTTP__*, "
             "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
-            "DIRECTORY_SERVER_LOG__*, DIRECTORY_SERVER_METRICS__*",
+            "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_LOG__*, DIRECTORY_SERVER_METRICS__*",
         ),
     ],
 )

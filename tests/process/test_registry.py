@@ -1,0 +1,57 @@
+"""One directory followed by another, through the registry API of the first."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from directory_server import sample
+from directory_server.embedded import Database, SqliteStore, finished, inline
+from directory_server.search import TextAnalysis
+
+from .conftest import Installation, document
+
+pytestmark = pytest.mark.process
+
+
+def documents(installation: Installation) -> dict[str, str]:
+    """Return every server's document, as text, by its name."""
+    with closing(Database(installation.data, "directory")) as database:
+        store = SqliteStore(database, inline, TextAnalysis())
+        listed = finished(store.listing(("", ""), 100_000))
+        return {each.name: json.dumps(json.loads(each.body)["server"]) for each in listed}
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[Installation, Installation]:
+    folders = tmp_path / "one", tmp_path / "two"
+    for folder in folders:
+        folder.mkdir()
+    return Installation(folders[0]), Installation(folders[1])
+
+
+def follow(two: tuple[Installation, Installation], *files: object, expected: int) -> None:
+    first, second = two
+    first.command("import", *files)
+    with first.serve("--set", "registry.access=public", "--set", "registry.per_minute=100000") as server:
+        config = second.folder / "directory.toml"
+        config.write_text(f'[[upstream]]\nname = "first"\nurl = "http://127.0.0.1:{server.port}"\n')
+        said = second.command("--config", config, "sync")
+        assert f" {expected} added" in said.replace(",", "")
+        assert documents(second) == documents(first)
+        first.command("import", "-", stdin=document("new.example/one"))
+        assert " 1 added" in second.command("--config", config, "sync")
+
+
+def test_another_directory_gets_the_same_documents(two: Any) -> None:
+    follow(two, sample.path(), expected=len(json.loads(sample.path().read_bytes())["servers"]))
+
+
+def test_another_directory_gets_what_the_official_registry_had(two: Any, shared_data: Path) -> None:
+    pages = sorted((shared_data / "registry_pages").glob("*.json"))
+    names = {each["server"]["name"] for page in pages for each in json.loads(page.read_bytes())["servers"]}
+    follow(two, *pages, expected=len(names))
