@@ -16,6 +16,7 @@ import click
 from attrs import frozen
 
 from . import __version__, embedded, importing, sample
+from .commands import entry, sync
 from .config import Config, ConfigError, describe, load
 from .errors import DirectoryError, Unavailable
 from .model import ApiKey
@@ -34,6 +35,7 @@ class Here:
     store: embedded.SqliteStore
     keys: embedded.SqliteKeyRing
     quota: embedded.SqliteQuota
+    mirrors: embedded.SqliteMirrors
 
 
 class Commands(click.Group):
@@ -74,10 +76,17 @@ def _here(ctx: click.Context, *, new: bool = False) -> Here:
     ctx.call_on_close(data.close)
     return Here(
         config,
-        embedded.SqliteStore(data.directory, embedded.inline, TextAnalysis()),
+        embedded.SqliteStore(
+            data.directory, embedded.inline, TextAnalysis(), [upstream.name for upstream in config.upstream]
+        ),
         embedded.SqliteKeyRing(data.directory, time.time),
         embedded.SqliteQuota(data.quota, time.time),
+        embedded.SqliteMirrors(data.directory, embedded.inline),
     )
+
+
+main.add_command(entry)
+main.add_command(sync)
 
 
 @main.command("import")
@@ -210,6 +219,11 @@ def status(ctx: click.Context) -> None:
     click.echo(f"entries         {embedded.finished(here.store.count()):,}")
     click.echo(f"last change     {embedded.finished(here.store.head()):,}")
     click.echo(f"keys            {sum(_state(each) == 'valid' for each in keys)} valid, {len(keys)} in all")
+    for each in embedded.finished(here.mirrors.all()):
+        last = _day(each.last_success) + " UTC" if each.last_success else "not followed yet"
+        click.echo(f"upstream        {each.name}: {each.entries:,} entries, {last}")
+        if each.error:
+            click.echo(f"                failing since {each.failures} rounds: {each.error}")
 
 
 @main.command()

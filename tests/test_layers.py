@@ -18,13 +18,14 @@ PROJECT = PACKAGE.parent
 
 MAX_LINES = 300
 
-COMPOSERS = {"tap", "cli"}
+COMPOSERS = {"tap", "cli", "commands"}
 
 GROUND = {"model", "errors", "ports"}
 
 BELOW = {
     "__init__": set[str](),
-    "model": set[str](),
+    "_entry": set[str](),
+    "model": {"_entry"},
     "errors": {"model"},
     "ports": {"model", "errors"},
     "wire": {"model", "errors"},
@@ -33,6 +34,7 @@ BELOW = {
     "search": GROUND,
     "embedded": GROUND | {"wire"},
     "importing": GROUND | {"wire"},
+    "mirror": GROUND | {"wire", "importing", "__init__"},
     "web": GROUND | {"wire", "directory", "feed"},
     "config": set[str](),
     "sample": set[str](),
@@ -44,7 +46,7 @@ BELOW = {
 
 HOMES = {
     "cattrs": {"wire"},
-    "click": {"cli"},
+    "click": {"cli", "commands"},
     "json": {"wire"},
     "klein": {"web"},
     "prometheus_client": {"web"},
@@ -54,7 +56,8 @@ HOMES = {
     "rapidfuzz": {"search"},
     "time": COMPOSERS,
     "twisted.internet.reactor": {"tap"},
-    "twisted.web": {"web"},
+    "treq": {"mirror"},
+    "twisted.web": {"mirror", "web"},
     "werkzeug": {"web"},
 }
 """Libraries, and the rooms that alone may know them."""

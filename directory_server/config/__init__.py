@@ -13,6 +13,7 @@ from ._settings import (
     MetricsConfig,
     QuotaConfig,
     StreamsConfig,
+    UpstreamConfig,
     describe,
     setting,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "MetricsConfig",
     "QuotaConfig",
     "StreamsConfig",
+    "UpstreamConfig",
     "describe",
     "load",
     "setting",

@@ -2,10 +2,12 @@
 
 from ._bus import DataVersionBus
 from ._clock import anchored
+from ._curation import SqliteCuration
 from ._data import DataDirectory
 from ._database import Database
 from ._inline import finished, inline
 from ._keyring import SqliteKeyRing
+from ._mirrors import SqliteMirrors
 from ._quota import SqliteQuota
 from ._secret import session_secret
 from ._store import SqliteStore
@@ -14,7 +16,9 @@ __all__ = [
     "DataDirectory",
     "DataVersionBus",
     "Database",
+    "SqliteCuration",
     "SqliteKeyRing",
+    "SqliteMirrors",
     "SqliteQuota",
     "SqliteStore",
     "anchored",

@@ -146,7 +146,8 @@ def port_of(log: Path, process: subprocess.Popen[bytes] | None = None) -> int:
     def serving() -> bool:
         text = log.read_text() if log.exists() else ""
         assert process is None or process.poll() is None, text
-        return _SERVING.search(text) is not None
+        # Shared ports are bound last.
+        return _SERVING.search(text) is not None and _PORT.search(text) is not None
 
     until(serving, "the start")
     found = _PORT.search(log.read_text())

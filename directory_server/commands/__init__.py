@@ -1,0 +1,6 @@
+"""Commands of `directory-server` about what the directory lists, and where that comes from."""
+
+from ._entry import entry
+from ._sync import sync
+
+__all__ = ["entry", "sync"]
