@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import resource
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,7 +22,7 @@ from twisted.internet.threads import deferToThreadPool
 from twisted.logger import Logger
 from twisted.python import usage
 
-from . import embedded, endpoints, mirror, systemd
+from . import embedded, endpoints, mirror, process
 from .config import Config, ConfigError, load
 from .directory import Directory
 from .errors import Unavailable
@@ -170,19 +169,23 @@ class DirectoryService(MultiService):
         with self._giving_up():
             embedded.finished(self._quota.settle())
             embedded.finished(self._feed.load())
-            self._log.info("Serving {entries} entries", entries=len(self._index))
             # What has been loaded stays: a collection that looked through it would hold everybody up.
             gc.collect()
             gc.freeze()
             for port in self._shared_ports:
                 port.setServiceParent(self)
             super().startService()
-        systemd.ready(os.environ)
+        # Not before signals are handled, or one that comes at once would end the process in its own way.
+        self._reactor.callWhenRunning(self._tell)
 
     def stopService(self) -> Deferred[None]:
         # The last to go: a pump that is under way still reads and writes.
         stopped: Deferred[None] = super().stopService()
         return stopped.addBoth(lambda _: self._data.close())
+
+    def _tell(self) -> None:
+        self._log.info("Serving {entries} entries", entries=len(self._index))
+        process.ready(os.environ)
 
     @contextmanager
     def _giving_up(self) -> Iterator[None]:
@@ -206,7 +209,7 @@ class DirectoryService(MultiService):
         from .web import access, addresses, changes, edge, gate, mcp, metrics, rest, routes, streams
 
         config, reactor = self._config, self._reactor
-        files = _raise_file_limit()
+        files = process.raise_file_limit()
         # The rest is for requests, databases and logs.
         total = min(config.streams.total, files * 3 // 4)
         self._log.info("{files:,} files may be open, {total:,} of them as streams", files=files, total=total)
@@ -286,13 +289,3 @@ def _hosts(config: Config) -> frozenset[str]:
         return frozenset(config.http.allowed_hosts)
     # A page in somebody's browser must not reach a private server by a name that it points to loopback.
     return _LOOPBACK_NAMES
-
-
-def _raise_file_limit() -> int:
-    """Let this process open as many files as it may let itself; return how many (getrlimit(2), RLIMIT_NOFILE)."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    except (OSError, ValueError):  # macOS says that there is no limit, and then has one.
-        return soft
-    return hard

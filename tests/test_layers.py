@@ -40,7 +40,7 @@ BELOW = {
     "sample": set[str](),
     "endpoints": set[str](),
     "quickstart": {"wire", "endpoints"},
-    "systemd": set[str](),
+    "process": set[str](),
 }
 """Each room of the package and the rooms it may import from; those that compose are not here, for they may all."""
 
