@@ -7,7 +7,6 @@ from contextlib import suppress
 
 from twisted.application.service import Service
 from twisted.internet.defer import CancelledError, Deferred
-from twisted.internet.error import ConnectingCancelledError
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
@@ -72,8 +71,7 @@ class UpstreamService(Service):
             self.state = await self._mirrors.get(self._upstream.name)
 
     def _broke(self, failure: Failure) -> None:
-        # A connection that is only being made has an error of its own for that.
-        if not failure.check(CancelledError, ConnectingCancelledError):
+        if not failure.check(CancelledError):
             self._log.failure("A round of {name} broke; trying again", failure=failure, name=self._upstream.name)
 
     def _rest(self, _: None) -> None:

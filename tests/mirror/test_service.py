@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 from attrs import evolve
-from twisted.internet.address import HostnameAddress
 from twisted.internet.defer import Deferred
-from twisted.internet.error import ConnectingCancelledError
 from twisted.internet.task import Clock
 
 from directory_server.mirror import Report, Upstream, UpstreamFailed
@@ -109,13 +107,3 @@ def test_ends_the_round_that_is_under_way_when_it_stops(clock: Clock, rounds: Ro
     assert stopped.called
     assert rounds.state == Mirrored("a")
     assert clock.getDelayedCalls() == []
-
-
-def test_stopping_while_a_connection_is_being_made_is_no_failure(rounds: Rounds, service: UpstreamService) -> None:
-    address = HostnameAddress(b"registry.example", 443)
-    rounds.under_way = Deferred(lambda connecting: connecting.errback(ConnectingCancelledError(address)))
-    service.startService()
-    service._clock.advance(0)  # type: ignore[attr-defined]
-    ended = service.stopService()
-    assert ended is not None
-    assert ended.called

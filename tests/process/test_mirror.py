@@ -73,11 +73,11 @@ def test_a_round_that_was_killed_goes_on_where_it_was(installation: Installation
         with sync(installation, file) as killed:
             official.stalled()
             killed.kill()
-        busy, error = sync(installation, file).communicate(timeout=PATIENCE)
+        busy, error = sync(installation, file).communicate(timeout=4 * PATIENCE)
         assert (busy, error) == ("", "official: Another process is following official at the moment.\n")
         # A minute later.
         assert finished(mirrors.hold("official", "test", now=time.time() + 61, until=0))
-        said, error = sync(installation, file).communicate(timeout=PATIENCE)
+        said, error = sync(installation, file).communicate(timeout=4 * PATIENCE)
         assert error == ""
         assert said.startswith("official: all, 500 entries in 5 pages and ")
         assert said.endswith(" seconds: 500 added, 0 changed, 0 unchanged, 0 removed, 0 refused.\n")
