@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
 from pathlib import Path
 from threading import Event, Thread
@@ -120,13 +120,21 @@ def long(running: _contenders.Running, megabytes: int) -> Iterator[str]:
         before = held(running.process, "VmHWM")
         came = endless(running.port, head(megabytes * 2**20), piece, megabytes * 2**20)
         after = held(running.process, "VmHWM")
-        files = sum("(deleted)" in os.readlink(each) for each in Path(f"/proc/{running.process}/fd").iterdir())
+        files = sum(name.endswith("(deleted)") for name in opened(running.process))
         print(
             f"{name:<14} {megabytes:>5} MB {came.sent / 2**20:>21.1f} MB {came.status:>7} "
             f"{before:>12,} {after:>12,} KB {files:>5}"
         )
         if came.status != 413 or files or after - before > GROWTH:
             yield f"{name}: not refused, or it cost memory"
+
+
+def opened(process: int) -> Iterator[str]:
+    """Yield the names of the files that a process has open."""
+    for each in Path(f"/proc/{process}/fd").iterdir():
+        # One that is closed meanwhile is none.
+        with suppress(FileNotFoundError):
+            yield os.readlink(each)
 
 
 TOOL = {"slow headers": ["-H"], "slow bodies": ["-B", "-s", "8192"], "slow readers": ["-X", "-k", "3"]}

@@ -46,8 +46,9 @@ class Bench:
     """Runs the servers one after the other, again and again, and keeps what comes of it."""
 
     def __init__(self, options: argparse.Namespace, entries: Sequence[Entry], folder: Path) -> None:
-        cores: list[int | None] = [*sorted(os.sched_getaffinity(0))]
-        self._server_cpu, self._client_cpu = cores[:2] if len(cores) > 1 else (None, None)
+        cores = sorted(os.sched_getaffinity(0))
+        self._server_cpu: int | None = cores[0] if len(cores) > 1 else None
+        self._client_cpu: int | None = cores[1] if len(cores) > 1 else None
         self._count = options.requests + WARM
         self._seconds = options.seconds
         self._entries = entries

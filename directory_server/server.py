@@ -76,19 +76,23 @@ class DirectoryService(MultiService):
         with self._giving_up():
             embedded.finished(self._quota.settle())
             embedded.finished(self._feed.load())
-            self._log.info("Serving {entries} entries", entries=len(self._index))
             # What has been loaded stays: a collection that looked through it would hold everybody up.
             gc.collect()
             gc.freeze()
             for port in self._shared_ports:
                 port.setServiceParent(self)
             super().startService()
-        systemd.ready(os.environ)
+        # Not before signals are handled, or one that comes at once would end the process in its own way.
+        self._reactor.callWhenRunning(self._tell)
 
     def stopService(self) -> Deferred[None]:
         # The last to go: a pump that is under way still reads and writes.
         stopped: Deferred[None] = super().stopService()
         return stopped.addBoth(lambda _: self._data.close())
+
+    def _tell(self) -> None:
+        self._log.info("Serving {entries} entries", entries=len(self._index))
+        systemd.ready(os.environ)
 
     @contextmanager
     def _giving_up(self) -> Iterator[None]:

@@ -158,7 +158,7 @@ def test_a_process_may_be_replaced_under_load_and_nobody_notices(fleet: Fleet) -
 
     def ask(*, kept: bool) -> None:
         connection = HTTPConnection("127.0.0.1", fleet.any.port, timeout=PATIENCE)
-        while not over.wait(0.002):
+        while not over.wait(0.01):
             connection.request("GET", "/healthz", headers={} if kept else {"Connection": "close"})
             # After the server's last answer on a connection, http.client opens another.
             with connection.getresponse() as response:
@@ -166,8 +166,8 @@ def test_a_process_may_be_replaced_under_load_and_nobody_notices(fleet: Fleet) -
                 answered[process_of(response)] += 1
         connection.close()
 
-    with ThreadPoolExecutor(8) as pool:
-        asking = [pool.submit(ask, kept=kept) for kept in (False, True) * 4]
+    with ThreadPoolExecutor(6) as pool:
+        asking = [pool.submit(ask, kept=kept) for kept in (False, True) * 3]
         try:
             with another(fleet.installation, fleet.any) as third:
                 until(lambda: len(answered) == 3, "an answer by each")

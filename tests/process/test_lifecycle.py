@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from socket import AF_UNIX, SOCK_DGRAM, socket
 
 import pytest
 
-from .conftest import FOREGROUND, LISTEN, Client, Installation, environment, port_of, running, twistd, until
+from .conftest import FOREGROUND, LISTEN, PATIENCE, Client, Installation, environment, port_of, running, twistd, until
 
 pytestmark = pytest.mark.process
 
@@ -37,10 +38,18 @@ def test_a_signal_ends_it_and_its_streams_cleanly(installation: Installation, nu
     assert "Traceback" not in log
 
 
-def test_the_tac_file_takes_its_settings_from_the_environment(installation: Installation) -> None:
-    key = installation.new_key()
-    settings = environment(DIRECTORY_SERVER_DATA_DIR=str(installation.data), DIRECTORY_SERVER_LISTEN=LISTEN)
-    with running([*FOREGROUND, "--no_save", "--python", TAC], installation.folder, settings) as server:
+def test_the_tac_file_takes_its_settings_from_the_environment_and_systemd_is_told(installation: Installation) -> None:
+    key, address = installation.new_key(), str(installation.folder / "notify")
+    settings = environment(
+        DIRECTORY_SERVER_DATA_DIR=str(installation.data), DIRECTORY_SERVER_LISTEN=LISTEN, NOTIFY_SOCKET=address
+    )
+    with ExitStack() as stack:
+        systemd = stack.enter_context(socket(AF_UNIX, SOCK_DGRAM))
+        systemd.bind(address)
+        systemd.settimeout(PATIENCE)
+        arguments: list[object] = [*FOREGROUND, "--no_save", "--python", TAC]
+        server = stack.enter_context(running(arguments, installation.folder, settings))
+        assert systemd.recv(100) == b"READY=1"
         assert server.search("anything", key).status == 200
         assert "Traceback" not in server.stop()
     assert server.process.returncode == -signal.SIGTERM
