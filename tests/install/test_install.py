@@ -123,7 +123,19 @@ def test_arguments_stand_where_they_belong() -> None:
             ],
         )
     )
-    assert server(way)["args"] == "-y --package @a/b @a/b serve --port 8080 --root <directory> --mode <mode>".split()
+    assert server(way)["args"] == [
+        "-y",
+        "--package",
+        "@a/b",
+        "@a/b",
+        "serve",
+        "--port",
+        "8080",
+        "--root",
+        "<directory>",
+        "--mode",
+        "<mode>",
+    ]
     assert [each["type"] for each in configs(way)["VS Code"]["inputs"]] == ["promptString", "pickString"]
 
 
