@@ -9,6 +9,8 @@ from uuid import UUID, uuid5
 
 from attrs import field, frozen
 
+from .install import Installation, installations
+
 NAMESPACE = UUID("7d9a1a47-8c6b-42d7-96dd-0a8aa272d25a")
 """The published namespace of every `mcp_id`: `uuid5(NAMESPACE, server name)`."""
 
@@ -46,8 +48,8 @@ class Hit:
 class Detail:
     """All that is known of an entry, for one that asks about it alone.
 
-    Fields that the entry does not state are empty or None; `server` is the document as published.
-    Dates are RFC 3339 strings as the registry gave them.
+    Fields that the entry does not state are empty or None; `install` is made from packages and remotes, and `server`
+    is the document as published. Dates are RFC 3339 strings as the registry gave them.
     """
 
     mcp_id: str
@@ -65,6 +67,7 @@ class Detail:
     repository: Mapping[str, Any] | None
     packages: Sequence[Mapping[str, Any]]
     remotes: Sequence[Mapping[str, Any]]
+    install: Sequence[Installation]
     icons: Sequence[Mapping[str, Any]]
     license: str
     stars: int | None
@@ -166,6 +169,7 @@ class Entry:
     def detail(self) -> Detail:
         """Return all that is known of this entry."""
         hit, official, publisher = self.hit(), self.official, self.publisher
+        packages, remotes = self.packages, self.remotes
         stars = publisher.get("stars")
         return Detail(
             mcp_id=hit.mcp_id,
@@ -181,8 +185,9 @@ class Entry:
             categories=self.categories,
             tools=self.tools,
             repository=_mapping(self.server.get("repository")) or None,
-            packages=self.packages,
-            remotes=self.remotes,
+            packages=packages,
+            remotes=remotes,
+            install=installations(self.name, packages, remotes),
             icons=_mappings(self.server.get("icons")),
             license=_text(publisher.get("license")),
             stars=stars if isinstance(stars, int) and not isinstance(stars, bool) else None,

@@ -15,6 +15,9 @@ from ._entry import Entry as Entry
 from ._entry import Hit as Hit
 from ._entry import Tool as Tool
 from ._entry import mcp_id_of as mcp_id_of
+from .install import Configuration as Configuration
+from .install import Input as Input
+from .install import Installation as Installation
 
 T = TypeVar("T")
 

@@ -24,8 +24,9 @@ GROUND = {"model", "errors", "ports"}
 
 BELOW = {
     "__init__": set[str](),
-    "_entry": set[str](),
-    "model": {"_entry"},
+    "install": set[str](),
+    "_entry": {"install"},
+    "model": {"_entry", "install"},
     "errors": {"model"},
     "ports": {"model", "errors"},
     "wire": {"model", "errors"},

@@ -130,7 +130,8 @@ TOOLS = {
             "Get an MCP server's details",
             "Get everything the directory knows of one MCP server: descriptions, version, tags, the tools it offers, "
             "source repository, licence, packages (how to run it locally, with its arguments and environment "
-            "variables) and remotes (URLs to connect to). Use it after search_mcp, with an mcp_id from that result. "
+            "variables), remotes (URLs to connect to), and install: the configuration for VS Code, Cursor, Claude "
+            "Code, Windsurf and others, ready to paste. Use it after search_mcp, with an mcp_id from that result. "
             "Each call uses one request of the hourly quota of the API key.",
             {"mcp_id": {**_MCP_ID, "description": "The mcp_id of an entry, as search_mcp gives it."}},
             "mcp_id",
@@ -150,6 +151,11 @@ TOOLS = {
                         "repository": {"type": ["object", "null"]},
                         "packages": {**_OBJECTS, "description": "Ways to run the server locally."},
                         "remotes": {**_OBJECTS, "description": "URLs at which the server is offered."},
+                        "install": {
+                            **_OBJECTS,
+                            "description": "Ways to have the server, each with what to put into the files of editors "
+                            "and what is to be filled in there.",
+                        },
                         "icons": _OBJECTS,
                         "license": _TEXT,
                         "stars": {"type": ["integer", "null"]},

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import attrs
 
-from ...model import ChangeKind, Detail, Tool
+from ...model import ChangeKind, Configuration, Detail, Input, Installation, Tool
 
 Schema = dict[str, Any]
 
@@ -40,6 +40,9 @@ _TYPES: dict[Any, Schema] = {
     str | None: {"type": ["string", "null"]},
     Sequence[str]: {"type": "array", "items": TEXT},
     Sequence[Tool]: {"type": "array", "items": {"$ref": "#/components/schemas/Tool"}},
+    Sequence[Input]: {"type": "array", "items": {"$ref": "#/components/schemas/Input"}},
+    Sequence[Configuration]: {"type": "array", "items": {"$ref": "#/components/schemas/Configuration"}},
+    Sequence[Installation]: {"type": "array", "items": {"$ref": "#/components/schemas/Installation"}},
     Sequence[Mapping[str, Any]]: {"type": "array", "items": _OBJECT},
     Mapping[str, str]: {"type": "object", "additionalProperties": TEXT},
     Mapping[str, Any]: _OBJECT,
@@ -55,6 +58,17 @@ _SAID = {
     "repository": "As in the server.json.",
     "packages": "Ways to run the server locally, as in the server.json.",
     "remotes": "URLs at which the server is offered, as in the server.json.",
+    "install": "Ways to have the server, each with what to paste into editors.",
+    "kind": "The registry type of the package, or the transport of the remote.",
+    "inputs": "What is to be filled in.",
+    "configurations": "One for each editor.",
+    "required": "Whether it stands in the configurations; what does not is optional.",
+    "secret": "Whether it is to be kept from others.",
+    "default": "Empty where there is none.",
+    "choices": "Empty where anything may be said.",
+    "editor": "The editor's name.",
+    "file": "Where the editor keeps it.",
+    "config": "The JSON of a file that holds nothing else yet.",
     "icons": "As in the server.json.",
     "status": "The official registry's word; active where it has none.",
     "official": "Whether the official registry lists the entry.",
@@ -72,6 +86,9 @@ def schemas() -> dict[str, Schema]:
             {"data": _many("Hit"), "count": {**COUNT, "description": "The number of entries in data."}}
         ),
         "Tool": _record(_fields(Tool)),
+        "Input": _record(_fields(Input)),
+        "Configuration": _record(_fields(Configuration)),
+        "Installation": _record(_fields(Installation)),
         "Detail": _record({**_fields(Detail), **_LISTED, "mcp_id": _MCP_ID}),
         # What was removed has nothing but its id.
         "Change": {**_record({**_CHANGE, **_LISTED}), "required": list(_CHANGE)},

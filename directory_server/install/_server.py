@@ -1,0 +1,29 @@
+"""A server as any editor needs to know it, before an editor's own form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from attrs import field, frozen
+
+from ._texts import Input, Text
+
+
+@frozen
+class Server:
+    """A command to run, or a URL to connect to, with what goes along; `inputs` are all that may be filled in."""
+
+    kind: str
+    name: str
+    inputs: Sequence[Input]
+    command: str = ""
+    arguments: Sequence[Text] = ()
+    url: Text = ()
+    given: Mapping[str, Text] = field(factory=dict)
+    """Environment variables of a command, headers of a URL."""
+
+    @property
+    def asked(self) -> Iterator[Input]:
+        """Yield the inputs that stand in the configuration."""
+        for text in (*self.arguments, self.url, *self.given.values()):
+            yield from (part for part in text if isinstance(part, Input))

@@ -1,0 +1,152 @@
+"""The texts of a configuration: what an entry says, with places that people fill in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, count
+from typing import Any
+
+from attrs import define, evolve, field, frozen
+
+LONGEST = 2_000
+"""Characters of one text."""
+
+MOST = 100
+"""Texts of one kind in a package or remote: arguments, variables, headers; inputs of all of them."""
+
+_PLACE = re.compile(r"\$?\{([A-Za-z_][A-Za-z0-9_.-]{0,59})\}")
+
+# Beside controls: what turns the reading direction, or cannot be seen (Unicode, UAX 9; Trojan Source, CVE-2021-42574).
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+
+
+class Unusable(Exception):
+    """Nothing safe and whole can be made of this package or remote."""
+
+
+@frozen
+class Input:
+    """Something that people fill in; `default` is empty where there is none, `choices` where all is allowed."""
+
+    name: str
+    description: str
+    required: bool
+    secret: bool
+    default: str
+    choices: Sequence[str]
+
+
+Text = tuple[str | Input, ...]
+"""Fixed parts, and inputs where something is filled in."""
+
+
+@define
+class Inputs:
+    """Reads the texts of one package or remote, and gathers what they ask for."""
+
+    _named: dict[str, Input] = field(factory=dict, init=False)
+
+    @property
+    def all(self) -> tuple[Input, ...]:
+        return tuple(self._named.values())
+
+    def text(self, said: Mapping[str, Any], name: str) -> Text | None:
+        """Return what stands where an entry says `said` (KeyValueInput or Argument of the server.json schema).
+
+        None where it is optional and has no value. Raises Unusable.
+        """
+        if value := words(said.get("value")):
+            return self.filled(value, said)
+        asked = self._input(name, said, required=_needed(said))
+        if asked.default:
+            return self.filled(asked.default, said)
+        return (asked,) if asked.required else None
+
+    def filled(self, value: str, said: Mapping[str, Any]) -> Text:
+        """Return `value` with an input, or its value, at each `{name}`. Raises Unusable."""
+        variables = mapping(said.get("variables"))
+        parts: list[str | Input] = []
+        end = 0
+        for place in _PLACE.finditer(value):
+            parts += [value[end : place.start()], self._variable(place[1], mapping(variables.get(place[1])), said)]
+            end = place.end()
+        parts.append(value[end:])
+        # Two harmless parts can make a reference where they meet.
+        literal("".join(part.name if isinstance(part, Input) else part for part in parts))
+        return tuple(part for part in parts if part)
+
+    def _variable(self, name: str, variable: Mapping[str, Any], said: Mapping[str, Any]) -> str | Input:
+        fixed = words(variable.get("value")) or words(variable.get("default"))
+        secret = variable.get("isSecret", said.get("isSecret"))
+        # A default such as ${HOME}/.config is the publisher's; the person says where that is.
+        return (
+            fixed if fixed and "${" not in fixed else self._input(name, {**variable, "isSecret": secret}, required=True)
+        )
+
+    def _input(self, name: str, said: Mapping[str, Any], required: bool) -> Input:
+        description = _UNSEEN.sub(" ", words(said.get("description"))[:300]).strip()
+        name = self._free(re.sub(r"[^A-Za-z0-9_-]+", "_", name[:60]).strip("_-") or "value", description)
+        new = Input(
+            name,
+            description,
+            required,
+            said.get("isSecret") is True,
+            words(said.get("default")),
+            tuple(literal(choice) for each in _some(said.get("choices")) if (choice := words(each))),
+        )
+        known = self._named.get(name)
+        self._named[name] = found = (
+            evolve(known, required=known.required or required, secret=known.secret or new.secret) if known else new
+        )
+        if len(self._named) > MOST:
+            raise Unusable
+        return found
+
+    def _free(self, name: str, description: str) -> str:
+        """Return `name`, or with a number if it is of something else already: names belong to single arguments."""
+        candidates = chain([name], (f"{name}-{number}" for number in count(2)))
+        return next(
+            each for each in candidates if each not in self._named or self._named[each].description == description
+        )
+
+
+def literal(value: str) -> str:
+    """Return `value` if an editor takes it as it is, and people see all of it. Raises Unusable.
+
+    Editors put their own settings and the person's environment where `${` stands, and know no way to write it plainly:
+    an entry could have a token of the person sent to a URL of its own.
+    """
+    if "${" in value or _UNSEEN.search(value) or len(value) > LONGEST:
+        raise Unusable
+    return value
+
+
+def words(value: object) -> str:
+    """Return a scalar of JSON as text; all else as nothing."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, str | int | float) else ""
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """Return `value` if it is an object."""
+    return value if isinstance(value, dict) else {}
+
+
+def mappings(value: object) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects of an array. Raises Unusable where there are too many."""
+    return (each for each in _some(value) if isinstance(each, dict))
+
+
+def _some(value: object) -> Sequence[Any]:
+    if not isinstance(value, list):
+        return ()
+    if len(value) > MOST:
+        raise Unusable
+    return value
+
+
+def _needed(said: Mapping[str, Any]) -> bool:
+    # Few say that a secret is required; one that is not says so.
+    return said.get("isRequired", said.get("isSecret")) is True

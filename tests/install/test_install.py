@@ -1,0 +1,307 @@
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from directory_server import wire
+from directory_server.install import WAYS, Installation, installations
+
+STDIO = {"type": "stdio"}
+SECRET = {"name": "API_KEY", "description": "Your key", "isRequired": True, "isSecret": True}
+
+
+def package(kind: str = "npm", identifier: str = "@a/b", **more: Any) -> dict[str, Any]:
+    return {"registryType": kind, "identifier": identifier, "transport": STDIO, **more}
+
+
+def remote(url: str = "https://a.example/mcp", **more: Any) -> dict[str, Any]:
+    return {"type": "streamable-http", "url": url, **more}
+
+
+def only(*packages: Any, remotes: Any = ()) -> Installation:
+    [way] = installations("io.github.a/b", packages, remotes)
+    return way
+
+
+def configs(way: Installation) -> dict[str, Any]:
+    return {each.editor: each.config for each in way.configurations}
+
+
+def server(way: Installation, editor: str = "Cursor") -> Any:
+    config = configs(way)[editor]
+    [found] = (config.get("servers") or config["mcpServers"]).values()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("said", "command", "arguments"),
+    [
+        (package(), "npx", ["-y", "@a/b"]),
+        (package(version="1.2.3"), "npx", ["-y", "@a/b@1.2.3"]),
+        (package(version="latest"), "npx", ["-y", "@a/b"]),
+        (package("pypi", "a-b", version="1.0"), "uvx", ["a-b@1.0"]),
+        (package("oci", "a/b", version="1.0"), "docker", ["run", "-i", "--rm", "a/b:1.0"]),
+        (package("oci", "ghcr.io/a/b:2", version="1"), "docker", ["run", "-i", "--rm", "ghcr.io/a/b:2"]),
+        (package("oci", "a/b", registryBaseUrl="https://ghcr.io"), "docker", ["run", "-i", "--rm", "ghcr.io/a/b"]),
+        (package("nuget", "A.B", version="1.0.0"), "dnx", ["A.B@1.0.0", "--yes", "--"]),
+    ],
+)
+def test_packages_are_run_by_what_belongs_to_their_registry(said: Any, command: str, arguments: list[str]) -> None:
+    assert server(only(said)) == {"command": command, "args": arguments}
+
+
+def test_each_editor_has_its_own_form_of_a_command() -> None:
+    way = only(package(environmentVariables=[SECRET]))
+    body = {"command": "npx", "args": ["-y", "@a/b"]}
+    filled = {"env": {"API_KEY": "<API_KEY>"}}
+    assert configs(way) == {
+        "VS Code": {
+            "inputs": [{"type": "promptString", "id": "API_KEY", "description": "Your key", "password": True}],
+            "servers": {"b": {"type": "stdio", **body, "env": {"API_KEY": "${input:API_KEY}"}}},
+        },
+        "Cursor": {"mcpServers": {"b": {**body, **filled}}},
+        "Claude Code": {"mcpServers": {"b": {"type": "stdio", **body, **filled}}},
+        "Windsurf": {"mcpServers": {"b": {**body, **filled}}},
+        "Others": {"mcpServers": {"b": {"type": "stdio", **body, **filled}}},
+    }
+
+
+def test_each_editor_has_its_own_form_of_a_url() -> None:
+    bearer = {"name": "Authorization", "value": "Bearer {token}", "variables": {"token": {"isSecret": True}}}
+    way = only(remotes=[remote(headers=[bearer])])
+    filled = {"headers": {"Authorization": "Bearer <token>"}}
+    assert server(way, "VS Code") == {
+        "type": "http",
+        "url": "https://a.example/mcp",
+        "headers": {"Authorization": "Bearer ${input:token}"},
+    }
+    assert configs(way)["VS Code"]["inputs"][0]["password"] is True
+    assert server(way, "Cursor") == {"url": "https://a.example/mcp", **filled}
+    assert server(way, "Windsurf") == {"serverUrl": "https://a.example/mcp", **filled}
+    assert server(way, "Claude Code") == {"type": "http", "url": "https://a.example/mcp", **filled}
+    assert server(only(remotes=[{**remote(), "type": "sse"}]), "Claude Code")["type"] == "sse"
+
+
+def test_what_is_optional_is_told_of_and_left_out() -> None:
+    way = only(package(environmentVariables=[{**SECRET, "isRequired": False}]))
+    assert "env" not in server(way)
+    assert "inputs" not in configs(way)["VS Code"]
+    assert [(each.name, each.required, each.secret) for each in way.inputs] == [("API_KEY", False, True)]
+
+
+def test_a_secret_that_nobody_calls_optional_is_asked_for() -> None:
+    way = only(package(environmentVariables=[{"name": "TOKEN", "isSecret": True}]))
+    assert server(way)["env"] == {"TOKEN": "<TOKEN>"}
+
+
+def test_docker_hands_on_the_variables() -> None:
+    arguments = server(only(package("oci", "a/b", environmentVariables=[SECRET])))["args"]
+    assert arguments == ["run", "-i", "--rm", "-e", "API_KEY", "a/b"]
+
+
+def test_arguments_stand_where_they_belong() -> None:
+    way = only(
+        package(
+            runtimeArguments=[
+                {"type": "positional", "value": "-y"},
+                {"type": "named", "name": "--package", "value": "@a/b"},
+            ],
+            packageArguments=[
+                {"type": "positional", "value": "serve"},
+                {"type": "named", "name": "--port", "default": 8080},
+                {"type": "named", "name": "--root", "valueHint": "directory", "isRequired": True},
+                {"type": "named", "name": "--mode", "choices": ["a", "b"], "isRequired": True},
+                {"type": "named", "name": "--debug", "format": "boolean"},
+                {"type": "positional", "valueHint": "more"},
+            ],
+        )
+    )
+    assert server(way)["args"] == [
+        "-y",
+        "--package",
+        "@a/b",
+        "@a/b",
+        "serve",
+        "--port",
+        "8080",
+        "--root",
+        "<directory>",
+        "--mode",
+        "<mode>",
+    ]
+    assert [each["type"] for each in configs(way)["VS Code"]["inputs"]] == ["promptString", "pickString"]
+
+
+def test_one_name_for_two_things_is_asked_for_twice() -> None:
+    mount = {"type": "named", "name": "--mount", "value": "src={path}"}
+    said = [{**mount, "variables": {"path": {"description": what}}} for what in ("Data", "Settings", "Data")]
+    assert server(only(package("oci", "a/b", runtimeArguments=said)))["args"][3:-1] == [
+        *("--mount", "src=<path>", "--mount", "src=<path-2>", "--mount", "src=<path>")
+    ]
+
+
+def test_a_publishers_reference_becomes_a_question() -> None:
+    header = {"name": "X", "value": "${TOKEN}"}
+    assert server(only(remotes=[remote(headers=[header])]))["headers"] == {"X": "<TOKEN>"}
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        package(identifier="--help"),
+        package(identifier="a; rm -rf ~"),
+        package(identifier="$(id)"),
+        package(identifier="../evil"),
+        package(identifier="https://evil.example/a.tgz"),
+        package(identifier="a@npm:evil"),
+        package(registryBaseUrl="https://evil.example"),
+        package(registryBaseUrl="https://registry.npmjs.org.evil.example"),
+        package("bash", "-c"),
+        package("mcpb", "https://a.example/a.mcpb"),
+        package("oci", "--privileged"),
+        package(environmentVariables=[{"name": "A=B", "value": "c"}]),
+        package(environmentVariables=[{"name": "A", "value": "${env:AWS_SECRET_ACCESS_KEY}"}]),
+        package(packageArguments=[{"type": "positional", "value": "a\nb"}]),
+        package(packageArguments=[{"type": "positional", "value": "\u202etxt.exe"}]),
+        package(packageArguments=[{"type": "positional", "value": "a" * 1_000_000}]),
+        package(packageArguments=[{"type": "positional", "value": "a"}] * 1_000),
+        package(packageArguments=[{"type": "positional", "value": "${workspaceFolder:-x}"}]),
+        package(
+            packageArguments=[{"type": "positional", "value": "$${a}", "variables": {"a": {"value": "{env:HOME}"}}}]
+        ),
+        {**package(), "transport": {"type": "streamable-http", "url": "http://localhost:3000/mcp"}},
+    ],
+)
+def test_nothing_is_made_of_a_hostile_package(hostile: Any) -> None:
+    assert installations("a/b", [hostile], []) == ()
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        remote("javascript:alert(1)"),
+        remote("file:///etc/passwd"),
+        remote("https://github.com@evil.example/"),
+        remote("https://a.example/${env:TOKEN}"),
+        remote("https://a.example/ b"),
+        remote("https://[::1"),
+        remote("https://"),
+        remote("{url}"),
+        remote("https://a.example:99999/"),
+        remote(headers=[{"name": "A: b\r\nC", "value": "d"}]),
+        remote(headers=[{"name": "A", "value": "b\r\nC: d"}]),
+        remote(headers=[{"name": "A", "value": "${env:AWS_SECRET_ACCESS_KEY}"}]),
+        {**remote(), "type": "stdio"},
+        {},
+    ],
+)
+def test_nothing_is_made_of_a_hostile_remote(hostile: Any) -> None:
+    assert installations("a/b", [], [hostile]) == ()
+
+
+def test_ways_are_bounded() -> None:
+    assert len(installations("a/b", [package()] * 1_000, [remote()] * 1_000)) == 2 * WAYS
+
+
+@pytest.mark.parametrize(
+    ("name", "key"), [("a/b", "b"), ("a/b c\"'$(id)", "b-c-id"), ("测试", "server"), ("a/", "server")]
+)
+def test_the_name_in_the_file_is_one_that_editors_take(name: str, key: str) -> None:
+    [way] = installations(name, [package()], [])
+    assert list(configs(way)["Cursor"]["mcpServers"]) == [key]
+
+
+WORD = st.sampled_from(
+    [
+        "a",
+        "b",
+        "name",
+        "--x",
+        "{a}",
+        "${a}",
+        "${env:A}",
+        "$",
+        "{",
+        "}",
+        "{{a}}",
+        "<a>",
+        '"',
+        "\\",
+        "'",
+        "\n",
+        "\u202e",
+        "é",
+    ]
+)
+LINE = st.lists(WORD, max_size=6).map("".join) | st.text(max_size=20)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.floats(allow_nan=False, allow_infinity=False) | LINE,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(LINE, inner, max_size=3),
+    max_leaves=6,
+)
+KEYS = ("name", "type", "value", "default", "description", "isRequired", "isSecret", "valueHint", "format", "choices")
+SAID = st.fixed_dictionaries(
+    {}, optional={**dict.fromkeys(KEYS, JSON), "variables": st.dictionaries(LINE, st.dictionaries(LINE, JSON)) | JSON}
+)
+NAMED = st.lists(st.builds(lambda said, name: {**said, "name": name}, SAID, st.just("A") | LINE) | JSON, max_size=4)
+PACKAGE = st.fixed_dictionaries(
+    {"registryType": st.sampled_from(["npm", "pypi", "oci", "nuget", "mcpb"]), "identifier": st.just("a") | LINE},
+    optional={
+        "transport": st.just(STDIO) | JSON,
+        "version": JSON,
+        "registryBaseUrl": JSON,
+        "environmentVariables": NAMED | JSON,
+        "runtimeArguments": NAMED | JSON,
+        "packageArguments": NAMED | JSON,
+    },
+)
+REMOTE = st.fixed_dictionaries(
+    {"type": st.sampled_from(["sse", "streamable-http"]), "url": LINE.map("https://a.example/".__add__) | LINE},
+    optional={"headers": NAMED | JSON, "variables": JSON},
+)
+
+
+def strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from (text for item in value.items() for each in item for text in strings(each))
+    elif isinstance(value, list | tuple):
+        yield from (text for each in value for text in strings(each))
+
+
+@given(LINE, st.lists(PACKAGE, max_size=3), st.lists(REMOTE, max_size=3))
+def test_whatever_an_entry_holds_the_configuration_is_whole_and_safe(name: str, packages: Any, remotes: Any) -> None:
+    for way in installations(name, packages, remotes):
+        asked = {each.name for each in way.inputs}
+        for each in way.configurations:
+            assert wire.decode(wire.encode(each.config)) == each.config
+            for text in strings(each.config):
+                assert not re.search("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
+                references = [part.partition("}")[0] for part in text.split("${")[1:]]
+                assert each.editor == "VS Code" or not references
+                assert {part.removeprefix("input:") for part in references} <= asked
+        questions = [each["id"] for each in configs(way)["VS Code"].get("inputs", ())]
+        assert len(set(questions)) == len(questions)
+        assert server(way).get("command") in (None, "npx", "uvx", "docker", "dnx")
+
+
+def test_real_entries(shared_data: Path) -> None:
+    configured = stated = 0
+    with gzip.open(shared_data / "entries.jsonl.gz") as lines:
+        for line in lines:
+            if b'"packages"' not in line and b'"remotes"' not in line:
+                continue
+            detail = wire.decode_entry(wire.decode(line)).detail()
+            stated += bool(detail.packages or detail.remotes)
+            configured += bool(detail.install)
+            assert len(wire.encode(detail.install)) < 64 * 1024
+    assert stated > 5_000
+    assert configured > 0.94 * stated
