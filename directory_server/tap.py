@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import resource
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,11 +22,12 @@ from twisted.internet.threads import deferToThreadPool
 from twisted.logger import Logger
 from twisted.python import usage
 
-from . import embedded, endpoints, mirror, systemd
+from . import embedded, endpoints, limits, mirror, systemd
 from .config import Config, ConfigError, load
 from .directory import Directory
 from .errors import Unavailable
 from .feed import Feed
+from .ports import Follower
 from .search import ImpactIndex, TextAnalysis, matching
 
 P = ParamSpec("P")
@@ -206,7 +206,7 @@ class DirectoryService(MultiService):
         from .web import access, addresses, changes, edge, gate, mcp, metrics, pages, rest, routes, streams
 
         config, reactor = self._config, self._reactor
-        files = _raise_file_limit()
+        files = limits.raise_open_files()
         # The rest is for requests, databases and logs.
         total = min(config.streams.total, files * 3 // 4)
         self._log.info("{files:,} files may be open, {total:,} of them as streams", files=files, total=total)
@@ -220,20 +220,25 @@ class DirectoryService(MultiService):
         meter = metrics.Metrics()
         bus = embedded.DataVersionBus(data.directory, reactor)
         index = self._index = ImpactIndex(offload)
+        http = config.http
+        proxies = addresses.Proxies(http.trusted_proxies)
         hub = streams.Hub(keys, bus, reactor, Random(), **{**asdict(config.streams), "total": total})
         directory = Directory(store, index, bus)
         newest = mcp.Newest(directory)
         live = changes.Live(hub, changes.Pages(directory, matching, offload), matching, offload)
         announcements = mcp.Announcements(hub, reactor)
-        self._feed = Feed(store, bus, [meter.builds(index, reactor.seconds), newest], [live, announcements], reactor)
+        bounds = {"per_key": pages.STREAMS, "total": min(config.web.streams, total // 10)}
+        visits = streams.Hub(pages.Visitors(), bus, reactor, Random(), **{**asdict(config.streams), **bounds})
+        openness, pace = config.web.search, config.web.per_minute
+        front = pages.front(directory, index.__len__, visits, proxies, reactor.seconds, openness, pace)
+        followers: list[Follower] = [live, announcements, front.news]
+        self._feed = Feed(store, bus, [meter.builds(index, reactor.seconds), newest], followers, reactor)
         mirrors = embedded.SqliteMirrors(data.directory, offload)
         follows = mirror.mirror(reactor, directory.publish, mirrors, offload, now, os.environ)
         upstreams = [
             mirror.UpstreamService(follows, mirrors, mirror.Upstream(**asdict(each)), reactor, now)
             for each in config.upstream
         ]
-        http = config.http
-        proxies = addresses.Proxies(http.trusted_proxies)
         failures = addresses.AddressLimiter(
             proxies, reactor.seconds, rate=http.failed_keys / 60, burst=http.failed_keys
         )
@@ -243,7 +248,7 @@ class DirectoryService(MultiService):
             changes.Changes(entrance, directory, matching, offload, hub, live),
             mcp.endpoint(entrance, directory, newest, mcp.Sessions(data.session_secret()), hub, announcements),
             index,
-            pages.Frame(),
+            front,
             lambda: [upstream.state for upstream in upstreams],
         )
         origins = edge.Origins(_hosts(config), frozenset(config.http.allowed_origins))
@@ -254,7 +259,7 @@ class DirectoryService(MultiService):
         accesses = access.Access(reactor.seconds, [*access.log(config.log.access, lines), meter.observe])
         door = edge.DirectorySite(tree, origins, connections, accesses, reactor)
         meter.watch(index, hub, connections, lambda: [upstream.state for upstream in upstreams])
-        yield from (bus, self._feed, hub, TimerService(PRUNE, quota.prune), connections)
+        yield from (bus, self._feed, hub, visits, TimerService(PRUNE, quota.prune), connections)
         yield from upstreams
         yield metrics.Lag(reactor, meter.late)
         if config.metrics.listen:
@@ -287,13 +292,3 @@ def _hosts(config: Config) -> frozenset[str]:
         return frozenset(config.http.allowed_hosts)
     # A page in somebody's browser must not reach a private server by a name that it points to loopback.
     return _LOOPBACK_NAMES
-
-
-def _raise_file_limit() -> int:
-    """Let this process open as many files as it may let itself; return how many (getrlimit(2), RLIMIT_NOFILE)."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    except (OSError, ValueError):  # macOS says that there is no limit, and then has one.
-        return soft
-    return hard

@@ -67,9 +67,9 @@ class Language:
 
 
 class Frame:
-    """Makes pages of templates; `sign_in` is the path of the page to sign in at, empty where there is none."""
+    """Makes pages of templates, each with a way to the search, if there is one, and to `sign_in`, if that is a path."""
 
-    def __init__(self, sign_in: str = "") -> None:
+    def __init__(self, *, searchable: bool = True, sign_in: str = "") -> None:
         self.assets = Assets()
         self._texts = load()
         environment = Environment(
@@ -82,7 +82,7 @@ class Frame:
             cache_size=-1,
         )
         environment.filters.update(FILTERS)
-        environment.globals.update(asset=self.assets.path, sign_in=sign_in)
+        environment.globals.update(asset=self.assets.path, searchable=searchable, sign_in=sign_in)
         self._templates = {name: environment.get_template(name) for name in environment.list_templates(["html"])}
 
     def page(
