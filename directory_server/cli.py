@@ -16,7 +16,7 @@ import click
 from attrs import frozen
 
 from . import __version__, embedded, importing, sample
-from .commands import entry, sync
+from .commands import entry, opened, sync
 from .config import Config, ConfigError, describe, load
 from .errors import DirectoryError, Unavailable
 from .model import ApiKey
@@ -66,14 +66,7 @@ def main(ctx: click.Context, data_dir: Path | None, file: Path | None, settings:
 
 def _here(ctx: click.Context, *, new: bool = False) -> Here:
     """Return the data directory, which must be there unless the command may make a `new` one."""
-    config: Config = ctx.find_object(Config)  # type: ignore[assignment]
-    if not new and not (config.data_dir / "directory.db").exists():
-        raise click.ClickException(
-            f"{config.data_dir.absolute()} is no data directory, for it has no directory.db. The option --data-dir or "
-            "the setting data_dir names another; 'import', 'key create' and 'quickstart' make one."
-        )
-    data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
-    ctx.call_on_close(data.close)
+    config, data = opened(ctx, new=new)
     return Here(
         config,
         embedded.SqliteStore(
@@ -223,7 +216,7 @@ def status(ctx: click.Context) -> None:
         last = _day(each.last_success) + " UTC" if each.last_success else "not followed yet"
         click.echo(f"upstream        {each.name}: {each.entries:,} entries, {last}")
         if each.error:
-            click.echo(f"                failing since {each.failures} rounds: {each.error}")
+            click.echo(f"                {each.failures} failures since then, the latest: {each.error}")
 
 
 @main.command()

@@ -18,7 +18,7 @@ PROJECT = PACKAGE.parent
 
 MAX_LINES = 300
 
-COMPOSERS = {"tap", "cli", "commands"}
+COMPOSERS = {"tap", "server", "cli", "commands"}
 
 GROUND = {"model", "errors", "ports"}
 
@@ -40,7 +40,6 @@ BELOW = {
     "sample": set[str](),
     "endpoints": set[str](),
     "quickstart": {"wire", "endpoints"},
-    "limits": set[str](),
     "systemd": set[str](),
 }
 """Each room of the package and the rooms it may import from; those that compose are not here, for they may all."""

@@ -40,7 +40,7 @@ def test_it_is_openapi_3_1(described: Any) -> None:
     assert described["openapi"].startswith("3.1")
 
 
-OTHERS = {"/api/open/mcp", "/assets/{name}"}
+OTHERS = {"/api/open/mcp", "/", "/servers/{mcp_id}", "/news", "/assets/{name}"}
 """What else is answered with GET: another protocol, and what is for people."""
 
 
