@@ -26,6 +26,7 @@ from .config import Config
 from .directory import Directory
 from .errors import Unavailable
 from .feed import Feed
+from .ports import Follower
 from .search import ImpactIndex, TextAnalysis, matching
 
 P = ParamSpec("P")
@@ -113,7 +114,7 @@ class DirectoryService(MultiService):
 
     def _parts(self) -> Iterator[IService]:
         # Importing Klein installs the reactor, so nothing of the web is imported before twistd has chosen one.
-        from .web import access, addresses, changes, edge, gate, mcp, metrics, registry, rest, routes, streams
+        from .web import access, addresses, changes, edge, gate, mcp, metrics, pages, registry, rest, routes, streams
 
         config, reactor = self._config, self._reactor
         files = _raise_file_limit()
@@ -130,20 +131,25 @@ class DirectoryService(MultiService):
         meter = metrics.Metrics()
         bus = embedded.DataVersionBus(data.directory, reactor)
         index = self._index = ImpactIndex(offload)
+        http = config.http
+        proxies = addresses.Proxies(http.trusted_proxies)
         hub = streams.Hub(keys, bus, reactor, Random(), **{**asdict(config.streams), "total": total})
         directory = Directory(store, index, bus)
         newest = mcp.Newest(directory)
         live = changes.Live(hub, changes.Pages(directory, matching, offload), matching, offload)
         announcements = mcp.Announcements(hub, reactor)
-        self._feed = Feed(store, bus, [meter.builds(index, reactor.seconds), newest], [live, announcements], reactor)
+        bounds = {"per_key": pages.STREAMS, "total": min(config.web.streams, total // 10)}
+        visits = streams.Hub(pages.Visitors(), bus, reactor, Random(), **{**asdict(config.streams), **bounds})
+        openness, pace = config.web.search, config.web.per_minute
+        front = pages.front(directory, index.__len__, visits, proxies, reactor.seconds, openness, pace)
+        followers: list[Follower] = [live, announcements, front.news]
+        self._feed = Feed(store, bus, [meter.builds(index, reactor.seconds), newest], followers, reactor)
         mirrors = embedded.SqliteMirrors(data.directory, offload)
         follows = mirror.mirror(reactor, directory.publish, mirrors, offload, now, os.environ)
         upstreams = [
             mirror.UpstreamService(follows, mirrors, mirror.Upstream(**asdict(each)), reactor, now)
             for each in config.upstream
         ]
-        http = config.http
-        proxies = addresses.Proxies(http.trusted_proxies)
         failures = addresses.AddressLimiter(
             proxies, reactor.seconds, rate=http.failed_keys / 60, burst=http.failed_keys
         )
@@ -159,6 +165,7 @@ class DirectoryService(MultiService):
             mcp.endpoint(entrance, directory, newest, mcp.Sessions(data.session_secret()), hub, announcements),
             registry.Registry(browsing, directory, config.registry.listed == "curated"),
             index,
+            front,
             lambda: [upstream.state for upstream in upstreams],
         )
         origins = edge.Origins(_hosts(config), frozenset(config.http.allowed_origins))
@@ -169,7 +176,7 @@ class DirectoryService(MultiService):
         accesses = access.Access(reactor.seconds, [*access.log(config.log.access, lines), meter.observe])
         door = edge.DirectorySite(tree, origins, connections, accesses, reactor)
         meter.watch(index, hub, connections, lambda: [upstream.state for upstream in upstreams])
-        yield from (bus, self._feed, hub, TimerService(PRUNE, quota.prune), connections)
+        yield from (bus, self._feed, hub, visits, TimerService(PRUNE, quota.prune), connections)
         yield from upstreams
         yield metrics.Lag(reactor, meter.late)
         if config.metrics.listen:

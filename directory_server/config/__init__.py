@@ -14,6 +14,7 @@ from ._settings import (
     QuotaConfig,
     StreamsConfig,
     UpstreamConfig,
+    WebConfig,
     describe,
     setting,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "QuotaConfig",
     "StreamsConfig",
     "UpstreamConfig",
+    "WebConfig",
     "describe",
     "load",
     "setting",

@@ -173,6 +173,17 @@ class RegistryConfig:
 
 
 @frozen
+class WebConfig:
+    """The pages for people."""
+
+    search: Literal["public", "accounts", "off"] = setting(
+        "accounts", "Who may search on the pages: anybody (public), those who are signed in (accounts), nobody (off)."
+    )
+    per_minute: int = setting(300, "Pages a minute that an address may ask for.", _at_least(1))
+    streams: int = setting(1_000, "Open pages that are told of news at a time.", _at_least(0))
+
+
+@frozen
 class LogConfig:
     """What is logged."""
 
@@ -236,4 +247,5 @@ class Config:
     registry: RegistryConfig = RegistryConfig()
     log: LogConfig = LogConfig()
     metrics: MetricsConfig = MetricsConfig()
+    web: WebConfig = WebConfig()
     upstream: tuple[UpstreamConfig, ...] = setting((), "Registries to follow.", named_once)

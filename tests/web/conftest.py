@@ -149,13 +149,25 @@ MAIL = entry("io.github.example/mail", "Read and send mail.", websiteUrl="https:
 POSTGRES_ID = mcp_id_of(POSTGRES.name)
 
 
+@frozen
+class Viewer:
+    """One who is signed in."""
+
+    email: str
+
+
+async def viewer(request: Any) -> Viewer | None:
+    """Return who sends the cookie of a test."""
+    return Viewer("ada@example.org") if request.getHeader("Cookie") == "test=ada" else None
+
+
 @pytest.fixture
 def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
-    """Return a server that holds two entries and one key of 20 requests an hour.
+    """Return a server that holds two entries and one key of 20 requests an hour; a parameter opens its pages to it.
 
     Its registry API is public, unless a marker `registry(access, curated)` has it otherwise.
     """
-    from directory_server.web import access, addresses, changes, edge, gate, mcp, registry, rest, routes, streams
+    from directory_server.web import access, addresses, changes, edge, gate, mcp, pages, registry, rest, routes, streams
 
     clock = Clock()
     clock.advance(1_800_000_000)
@@ -169,8 +181,12 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     hub = streams.Hub(keys, bus, clock, Random(1), per_key=2, **TIMES)
     newest, announcements = mcp.Newest(directory), mcp.Announcements(hub, clock)
     live = changes.Live(hub, changes.Pages(directory, matching, embedded.inline), matching, embedded.inline)
-    feed = Feed(store, bus, [index, newest], [live, announcements], clock)
     proxies = addresses.Proxies(["10.0.0.0/8"])
+    visits = streams.Hub(pages.Visitors(), bus, clock, Random(1), per_key=2, **TIMES)
+    openness = getattr(request, "param", "public")
+    web: Any = {"openness": openness, "per_minute": 60, "viewer": viewer, "sign_in": "/account/sign-in"}
+    front = pages.front(directory, index.__len__, visits, proxies, clock.seconds, **web)
+    feed = Feed(store, bus, [index, newest], [live, announcements, front.news], clock)
     failures = addresses.AddressLimiter(proxies, clock.seconds, rate=0.5, burst=30)
     entrance = gate.Gate(keys, embedded.SqliteQuota(spent, clock.seconds), failures)
     reads = addresses.AddressLimiter(proxies, clock.seconds, rate=2, burst=120)
@@ -185,12 +201,13 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         mcp.endpoint(entrance, directory, newest, mcp.Sessions(b"s" * 32), hub, announcements),
         registry.Registry(browsing, directory, curated),
         index,
+        front,
     )
     origins = edge.Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
     connections = edge.Connections(clock, proxies, most=5, per_address=3, grace=10)
     door = edge.DirectorySite(tree, origins, connections, access.Access(clock.seconds, access.log("text")), clock)
     embedded.finished(feed.load())
-    services = (bus, feed, hub, door.connections)
+    services = (bus, feed, hub, visits, door.connections)
     for service in services:
         service.startService()
     key, secret = embedded.finished(keys.create("test", limit=20, expires_at=None))

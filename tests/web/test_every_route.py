@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from attrs import field, frozen
 
+from directory_server.web.pages import Assets
+
 from .conftest import POSTGRES_ID, PROTOCOL_HEADERS, Answer, Server, read
 
 PROTOCOL = Path(__file__).parents[2] / "docs" / "protocol.md"
@@ -131,6 +133,10 @@ ASKED = {
     },
     "GET /healthz": [Ask("GET", "/healthz")],
     "GET /api/open/openapi.json": [Ask("GET", "/api/open/openapi.json")],
+    "GET /": [Ask("GET", "/"), Ask("GET", "/?q=postgres")],
+    "GET /servers/{mcp_id}": [Ask("GET", f"/servers/{POSTGRES_ID}")],
+    "GET /news": [Ask("GET", "/news")],
+    "GET /assets/{name}": [Ask("GET", Assets().path(name)) for name in ("style.css", "script.js", "icon.svg")],
     "* /.well-known/*": [Ask("GET", "/.well-known/oauth-protected-resource/api/open/mcp")],
     "* /api/open/mcp/.well-known/*": [Ask("GET", f"{MCP}/.well-known/openid-configuration")],
     "* /register": [Ask("POST", "/register", PROTOCOL_HEADERS, b"{}"), Ask("GET", "/register")],
