@@ -9,6 +9,8 @@ from uuid import UUID, uuid5
 
 from attrs import field, frozen
 
+from ._account import Account as Account
+
 T = TypeVar("T")
 
 NAMESPACE = UUID("7d9a1a47-8c6b-42d7-96dd-0a8aa272d25a")
@@ -252,7 +254,8 @@ class Change:
 class ApiKey:
     """An API key as its operator sees it, without the secret.
 
-    Times are seconds since the epoch; `limit` is requests in any 60 minutes, None for unlimited.
+    Times are seconds since the epoch; `limit` is requests in any 60 minutes, None for unlimited; `owner` is the id of
+    the account that it belongs to, None for one that an operator made.
     """
 
     id: str
@@ -262,6 +265,7 @@ class ApiKey:
     created_at: float
     expires_at: float | None = None
     revoked_at: float | None = None
+    owner: str | None = None
 
 
 @frozen

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Sequence, Set
 from typing import ParamSpec, Protocol, TypeVar
 
-from .model import Allowance, ApiKey, Change, Entry, Outcome, Page, Query
+from .model import Account, Allowance, ApiKey, Change, Entry, Outcome, Page, Query
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -97,14 +97,26 @@ class Index(Subscriber, Protocol):
 class KeyRing(Protocol):
     """API keys: their hashes are kept, their secrets are not."""
 
-    async def create(self, label: str, *, limit: int | None, expires_at: float | None) -> tuple[ApiKey, str]:
-        """Make a key; return it and its secret, which cannot be had again."""
+    async def create(
+        self,
+        label: str,
+        *,
+        limit: int | None,
+        expires_at: float | None,
+        owner: str | None = None,
+        most: int | None = None,
+    ) -> tuple[ApiKey, str]:
+        """Make a key; return it and its secret, which cannot be had again.
+
+        `owner` is an account. Raises TooManyKeys where that has `most` keys; one that has ended counts for an hour
+        more, or each new key would bring new quota.
+        """
 
     async def find(self, secret: str) -> ApiKey | None:
-        """Return the key that `secret` opens now; None if malformed, unknown, revoked or expired."""
+        """Return the key that `secret` opens now; None if malformed, unknown, revoked, expired or of one disabled."""
 
-    async def list(self) -> Sequence[ApiKey]:
-        """Return every key, oldest first, revoked and expired ones too."""
+    async def list(self, owner: str | None = None) -> Sequence[ApiKey]:
+        """Return every key, or every one of `owner`, oldest first, revoked and expired ones too."""
 
     async def revoke(self, key_id: str) -> None:
         """End a key now. Raises NotFound."""
@@ -116,7 +128,67 @@ class KeyRing(Protocol):
         """
 
     async def live(self, key_ids: Collection[str]) -> set[str]:
-        """Return those of `key_ids` that are neither revoked nor expired now."""
+        """Return those of `key_ids` that are neither revoked nor expired now, nor of a disabled account."""
+
+
+class Accounts(Protocol):
+    """People who may have keys, by their e-mail addresses: the case of letters does not tell two apart."""
+
+    async def add(self, email: str) -> Account:
+        """Make an account without a password. Raises BadInput for an address that is none, or taken."""
+
+    async def find(self, email: str) -> Account | None:
+        """Return the account with this address, disabled ones too."""
+
+    async def list(self) -> Sequence[Account]:
+        """Return every account, oldest first."""
+
+    async def password(self, account_id: str) -> str | None:
+        """Return the hash of an account's password; None for one that is disabled, unknown or has none."""
+
+    async def set_password(self, account_id: str, hashed: str) -> None:
+        """Set a password's hash, and end every session and link of the account. Raises NotFound."""
+
+    async def disable(self, account_id: str) -> None:
+        """Let nobody in, end every session and link of the account, and let its keys not open. Raises NotFound."""
+
+    async def enable(self, account_id: str) -> None:
+        """Let an account's owner, and its keys, in again. Raises NotFound."""
+
+    async def link(self, account_id: str, *, lifetime: float) -> str:
+        """Return the secret of a link to set a password with, once, within `lifetime` seconds.
+
+        It replaces an earlier one. Raises NotFound, and BadInput for a disabled account.
+        """
+
+    async def linked(self, token: str) -> Account | None:
+        """Return the account that a link is for, without using it; None if unknown, used or expired."""
+
+    async def redeem(self, token: str, hashed: str) -> Account:
+        """Use a link: `set_password` for the account that it is for. Raises NotFound; of two at once, for one."""
+
+
+class Sessions(Protocol):
+    """Who is signed in; the secret of a session is not kept."""
+
+    async def open(self, account_id: str) -> str:
+        """Begin a session and return its secret."""
+
+    async def find(self, token: str) -> Account | None:
+        """Return whose session it is, and note that it is in use; None where there is none, or it has ended."""
+
+    async def close(self, token: str) -> None:
+        """End a session, if there is one."""
+
+
+class Passwords(Protocol):
+    """What is kept of passwords: slow to make, so that guessing is."""
+
+    async def hash(self, password: str) -> str:
+        """Return what is kept of a password. Raises Unavailable where too many wait for that."""
+
+    async def verify(self, hashed: str | None, password: str) -> bool:
+        """Tell whether `hashed` was made of `password`; None, for nobody's, takes as long. Raises Unavailable."""
 
 
 class Quota(Protocol):
@@ -127,6 +199,9 @@ class Quota(Protocol):
 
     async def peek(self, key_id: str, limit: int | None) -> Allowance:
         """Return what is left, spending nothing."""
+
+    async def last(self, key_id: str) -> float | None:
+        """Return when a key last spent a unit, in seconds since the epoch; None if it never did."""
 
 
 class Bus(Protocol):

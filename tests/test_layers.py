@@ -24,7 +24,8 @@ GROUND = {"model", "errors", "ports"}
 
 BELOW = {
     "__init__": set[str](),
-    "model": set[str](),
+    "_account": set[str](),
+    "model": {"_account"},
     "errors": {"model"},
     "ports": {"model", "errors"},
     "wire": {"model", "errors"},
@@ -41,6 +42,7 @@ BELOW = {
 """Each room of the package and the rooms it may import from; those that compose are not here, for they may all."""
 
 HOMES = {
+    "argon2": {"embedded"},
     "cattrs": {"wire"},
     "click": {"cli"},
     "json": {"wire"},

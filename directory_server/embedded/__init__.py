@@ -1,21 +1,27 @@
 """The ports on one machine: SQLite, for one process or several."""
 
+from ._accounts import SqliteAccounts
 from ._bus import DataVersionBus
 from ._clock import anchored
 from ._data import DataDirectory
 from ._database import Database
 from ._inline import finished, inline
 from ._keyring import SqliteKeyRing
+from ._passwords import Argon2Passwords
 from ._quota import SqliteQuota
 from ._secret import session_secret
+from ._sessions import SqliteSessions
 from ._store import SqliteStore
 
 __all__ = [
+    "Argon2Passwords",
     "DataDirectory",
     "DataVersionBus",
     "Database",
+    "SqliteAccounts",
     "SqliteKeyRing",
     "SqliteQuota",
+    "SqliteSessions",
     "SqliteStore",
     "anchored",
     "finished",
