@@ -17,7 +17,7 @@ from attrs import frozen
 
 from . import __version__, embedded, importing, sample
 from .config import Config, ConfigError, describe, load
-from .errors import DirectoryError
+from .errors import DirectoryError, Unavailable
 from .model import ApiKey
 from .quickstart import base_url, instructions
 from .search import TextAnalysis
@@ -42,6 +42,9 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except Unavailable as error:
+            config: Config = ctx.find_object(Config)  # type: ignore[assignment]
+            raise click.ClickException(f"Cannot use {config.data_dir.absolute()}: {error.message}") from None
         except DirectoryError as error:
             raise click.ClickException(error.message) from None
         except ConfigError as error:
@@ -59,8 +62,14 @@ def main(ctx: click.Context, data_dir: Path | None, file: Path | None, settings:
     ctx.obj = load(file=file, environ=os.environ, settings=settings, data_dir=data_dir)
 
 
-def _here(ctx: click.Context) -> Here:
+def _here(ctx: click.Context, *, new: bool = False) -> Here:
+    """Return the data directory, which must be there unless the command may make a `new` one."""
     config: Config = ctx.find_object(Config)  # type: ignore[assignment]
+    if not new and not (config.data_dir / "directory.db").exists():
+        raise click.ClickException(
+            f"{config.data_dir.absolute()} is no data directory, for it has no directory.db. The option --data-dir or "
+            "the setting data_dir names another; 'import', 'key create' and 'quickstart' make one."
+        )
     data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
     ctx.call_on_close(data.close)
     return Here(
@@ -81,7 +90,7 @@ def import_(ctx: click.Context, files: Sequence[str]) -> None:
     on the same data directory answers with them within seconds. Fails where a file cannot be read to its end; an
     entry that is refused is reported and stops nothing.
     """
-    here, report = _here(ctx), importing.Report()
+    here, report = _here(ctx, new=True), importing.Report()
     try:
         with _bar(files) as progress:
             embedded.finished(
@@ -135,7 +144,7 @@ def key() -> None:
 @click.pass_context
 def create(ctx: click.Context, label: str, limit: str | None, expires: str) -> None:
     """Make a key and print it, this once; nothing else goes to standard output."""
-    here = _here(ctx)
+    here = _here(ctx, new=True)
     chosen = here.config.quota.limit if limit is None else _limit(limit)
     made, secret = embedded.finished(here.keys.create(label, limit=chosen, expires_at=_expiry(expires)))
     click.echo(f"Key {made.id} for {label!r}; it is shown this once:", err=True)
@@ -216,14 +225,14 @@ def config(ctx: click.Context) -> None:
 @click.pass_context
 def quickstart(ctx: click.Context) -> None:
     """Fill an empty data directory with the sample catalogue, make a first key, and say what to do next."""
-    here = _here(ctx)
+    here = _here(ctx, new=True)
     if not embedded.finished(here.store.count()):
         embedded.finished(importing.import_files([str(sample.path())], here.store.publish, source="local"))
     secret = None
     if not embedded.finished(here.keys.list()):
         _, secret = embedded.finished(here.keys.create("first key", limit=here.config.quota.limit, expires_at=None))
     entries = embedded.finished(here.store.count())
-    click.echo(instructions(base_url(here.config.listen[0]), secret, entries))
+    click.echo(instructions(base_url(here.config.listen), secret, entries))
 
 
 def _limit(text: str) -> int | None:

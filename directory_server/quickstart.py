@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 
+from . import endpoints
 from .wire import pretty
 
 MCP_PATH = "/api/open/mcp"
 SEARCH_PATH = "/api/open/v1/search"
 
 
-def base_url(listen: str) -> str:
-    """Return the URL that reaches the endpoint `listen` from the same machine."""
-    kind, _, rest = listen.partition(":")
-    port = re.match(r"\d+", rest) or re.search(r"(?<=port=)\d+", rest)
-    interface = re.search(r"interface=((?:[^:\\]|\\:)+)", rest)
-    host = interface[1].replace("\\:", ":") if interface else "127.0.0.1"
-    if host in ("0.0.0.0", "::", ""):
-        host = "127.0.0.1"
-    if ":" in host:
-        host = f"[{host}]"
-    return f"{'https' if kind == 'ssl' else 'http'}://{host}:{port[0] if port else 8080}"
+PROXY = "http://ADDRESS"
+"""The URL of a server that listens on sockets alone, whose address others know."""
+
+
+def base_url(listen: Sequence[str]) -> str:
+    """Return the URL that reaches the first of the endpoints `listen` that tells one, from the same machine."""
+    return next(filter(None, (endpoints.read(each).url for each in listen)), PROXY)
 
 
 def editor_configuration(base: str, key: str) -> str:
@@ -37,11 +34,12 @@ def instructions(base: str, key: str | None, entries: int) -> str:
     """Return what to do next; `key` is None where it was shown before."""
     shown = key or "<your key>"
     known = f"Your API key (shown this once): {key}" if key else "Your API key: the one shown at the first start"
+    where = "  ADDRESS:       where your proxy, or systemd, takes requests for it\n" if base == PROXY else ""
     return f"""
 MCP directory server: {entries:,} entries
   MCP endpoint:  {base}{MCP_PATH}
   REST search:   {base}{SEARCH_PATH}
-  {known}
+{where}  {known}
 
 Try it:
   curl -H 'Authorization: Bearer {shown}' '{base}{SEARCH_PATH}?keywords=github'

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
-import re
 import resource
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from typing import Any, NoReturn, ParamSpec, TypeVar
@@ -23,7 +23,7 @@ from twisted.internet.threads import deferToThreadPool
 from twisted.logger import Logger
 from twisted.python import usage
 
-from . import embedded
+from . import embedded, endpoints, systemd
 from .config import Config, ConfigError, load
 from .directory import Directory
 from .errors import Unavailable
@@ -36,7 +36,6 @@ T = TypeVar("T")
 PRUNE = 1.0
 """Seconds between two rounds of forgetting quota that has come back."""
 
-_LOOPBACK = re.compile(r":interface=(127\.[\d.]+|localhost|\\:\\:1)(:|$)")
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
@@ -51,6 +50,9 @@ class Options(usage.Options):
     optParameters = [  # noqa: RUF012 (Twisted reads it from the class)
         ["data-dir", "d", None, "Folder of all that is kept."],
         ["config", "c", None, "TOML file of settings."],
+    ]
+    optFlags = [  # noqa: RUF012 (Twisted reads it from the class)
+        ["reuse-port", None, "Let more processes listen on the same ports: the setting reuse_port."],
     ]
 
     def __init__(self) -> None:
@@ -73,7 +75,11 @@ class Options(usage.Options):
         """Read the configuration; what is wrong in it is a usage error."""
         try:
             self.config = configure(
-                os.environ, file=self["config"], data_dir=self["data-dir"], listen=self._listen, settings=self._settings
+                os.environ,
+                file=self["config"],
+                data_dir=self["data-dir"],
+                listen=self._listen,
+                settings=[*self._settings, *(["reuse_port=true"] if self["reuse-port"] else [])],
             )
         except ConfigError as error:
             raise usage.UsageError(str(error)) from None
@@ -96,6 +102,8 @@ def configure(
         data_dir=Path(data_dir) if data_dir else None,
     )
     for description in config.listen:
+        if config.reuse_port and not endpoints.read(description).has_port:
+            raise ConfigError(f"reuse_port: is for endpoints of tcp, tcp6, ssl and tls; listen has {description!r}")
         _check_endpoint("listen", description)
     if config.metrics.listen:
         _check_endpoint("metrics.listen", config.metrics.listen)
@@ -140,7 +148,8 @@ class DirectoryService(MultiService):
 
     It is put together when it starts, not before: twistd forks in between, and neither open databases nor threads
     outlive that. The ports are bound first, so that a taken one is known at once; connections then wait in the
-    kernel's backlog until the index is loaded, and no request ever meets a server that is not ready.
+    kernel's backlog until the index is loaded, and no request ever meets a server that is not ready. Ports that are
+    shared are bound last: until then connections go to the others.
     """
 
     _log = Logger()
@@ -149,36 +158,44 @@ class DirectoryService(MultiService):
         super().__init__()
         self._config = config
         self._reactor = reactor
+        self._shared_ports: list[IService] = []
 
     def privilegedStartService(self) -> None:
-        try:
+        with self._giving_up():
             for part in self._parts():
                 part.setServiceParent(self)
             super().privilegedStartService()
-        except CannotListenError as error:
-            self._give_up(f"Cannot listen on {error.interface or '*'}:{error.port}: {error.socketError}.")
-        except (OSError, OverflowError) as error:
-            endpoints = " or ".join(filter(None, [*self._config.listen, self._config.metrics.listen]))
-            self._give_up(f"Cannot listen on {endpoints}: {str(error).rstrip('.')}.")
-        except Unavailable as error:
-            self._give_up(f"Cannot serve {self._config.data_dir.absolute()}: {error}")
 
     def startService(self) -> None:
-        try:
+        with self._giving_up():
             embedded.finished(self._quota.settle())
             embedded.finished(self._feed.load())
-        except Unavailable as error:
-            self._give_up(f"Cannot serve {self._config.data_dir.absolute()}: {error}")
-        self._log.info("Serving {entries} entries", entries=len(self._index))
-        # What has been loaded stays: a collection that looked through it would hold everybody up.
-        gc.collect()
-        gc.freeze()
-        super().startService()
+            self._log.info("Serving {entries} entries", entries=len(self._index))
+            # What has been loaded stays: a collection that looked through it would hold everybody up.
+            gc.collect()
+            gc.freeze()
+            for port in self._shared_ports:
+                port.setServiceParent(self)
+            super().startService()
+        systemd.ready(os.environ)
 
     def stopService(self) -> Deferred[None]:
         # The last to go: a pump that is under way still reads and writes.
         stopped: Deferred[None] = super().stopService()
         return stopped.addBoth(lambda _: self._data.close())
+
+    @contextmanager
+    def _giving_up(self) -> Iterator[None]:
+        """End the process where something keeps it from starting."""
+        try:
+            yield
+        except CannotListenError as error:
+            self._give_up(f"Cannot listen on {error.interface or '*'}:{error.port}: {error.socketError}.")
+        except (OSError, OverflowError) as error:
+            places = " or ".join(filter(None, [*self._config.listen, self._config.metrics.listen]))
+            self._give_up(f"Cannot listen on {places}: {str(error).rstrip('.')}.")
+        except Unavailable as error:
+            self._give_up(f"Cannot serve {self._config.data_dir.absolute()}: {error}")
 
     def _give_up(self, reason: str) -> NoReturn:
         self._log.critical("{reason}", reason=reason)
@@ -232,10 +249,14 @@ class DirectoryService(MultiService):
         yield metrics.Lag(reactor, meter.late)
         if config.metrics.listen:
             yield strports.service(config.metrics.listen, metrics.site(meter), reactor=reactor)
+        ports: Any = edge.SharedPorts(reactor) if config.reuse_port else reactor
         for description in config.listen:
-            port = strports.service(_with_backlog(description), door, reactor=reactor)
+            port = strports.service(endpoints.with_backlog(description), door, reactor=ports)
             port.endpoint = edge.Eager(port.endpoint)
-            yield port
+            if config.reuse_port:
+                self._shared_ports.append(port)
+            else:
+                yield port
 
 
 @frozen
@@ -252,7 +273,7 @@ class _Offload:
 
 def _hosts(config: Config) -> frozenset[str]:
     """Return the names to answer to; none means any."""
-    if config.http.allowed_hosts or not all(_LOOPBACK.search(description) for description in config.listen):
+    if config.http.allowed_hosts or not all(endpoints.read(each).is_loopback for each in config.listen):
         return frozenset(config.http.allowed_hosts)
     # A page in somebody's browser must not reach a private server by a name that it points to loopback.
     return _LOOPBACK_NAMES
@@ -266,9 +287,3 @@ def _raise_file_limit() -> int:
     except (OSError, ValueError):  # macOS says that there is no limit, and then has one.
         return soft
     return hard
-
-
-def _with_backlog(description: str) -> str:
-    """Have the kernel queue 2,048 connections instead of Twisted's 50: more come at once when a server restarts."""
-    named = re.match(r"(tcp6?|ssl|unix):", description)
-    return description + ":backlog=2048" if named and ":backlog=" not in description else description

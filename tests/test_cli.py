@@ -282,10 +282,19 @@ def test_a_data_directory_that_cannot_be_is_refused_in_one_line(tmp_path: Path) 
     (tmp_path / "directory.db").write_bytes(bytes(range(256)) * 40)
     result = CliRunner().invoke(main, ["--data-dir", str(tmp_path), "status"])
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.startswith("Error: directory.db cannot be used")
-    nested = CliRunner().invoke(main, ["--data-dir", str(tmp_path / "directory.db" / "data"), "status"])
+    assert result.stderr.startswith(f"Error: Cannot use {tmp_path}: directory.db cannot be used")
+    inside = str(tmp_path / "directory.db" / "data")
+    nested = CliRunner().invoke(main, ["--data-dir", inside, "key", "create", "--label", "a"])
     assert (nested.exit_code, nested.stdout) == (1, "")
-    assert nested.stderr.startswith(f"Error: {tmp_path}/directory.db/data: ")
+    assert nested.stderr.startswith(f"Error: Cannot use {inside}: ")
+
+
+@pytest.mark.parametrize("command", ["status", "key list", "key revoke a", "key rotate a"])
+def test_what_only_looks_or_ends_makes_no_data_directory(tmp_path: Path, command: str) -> None:
+    result = CliRunner().invoke(main, ["--data-dir", str(tmp_path / "mistyped"), *command.split()])
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(f"Error: {tmp_path}/mistyped is no data directory, for it has no directory.db. ")
+    assert not (tmp_path / "mistyped").exists()
 
 
 def test_the_version(directory: Directory) -> None:

@@ -189,13 +189,13 @@ def test_what_kubernetes_puts_into_the_environment_is_not_ours() -> None:
         (
             "colour=red",
             "colour (--set): is not a setting; "
-            "known are listen, data_dir, http.*, quota.*, streams.*, keys.*, log.*, metrics.*",
+            "known are listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, log.*, metrics.*",
         ),
         ("keys=3", "keys (--set): is a section, not a setting; its settings are keys.grace"),
         (
             "\n=3",
             "'\\n' (--set): is not a setting; "
-            "known are listen, data_dir, http.*, quota.*, streams.*, keys.*, log.*, metrics.*",
+            "known are listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, log.*, metrics.*",
         ),
     ],
 )
@@ -216,18 +216,18 @@ def test_a_mistake_is_told(given: str, message: str) -> None:
             "8",
             "DIRECTORY_SERVER_STREAMS_PER_KEY (environment): is not a setting; "
             "did you mean DIRECTORY_SERVER_STREAMS__PER_KEY? known are DIRECTORY_SERVER_LISTEN, "
-            "DIRECTORY_SERVER_DATA_DIR, DIRECTORY_SERVER_HTTP__*, DIRECTORY_SERVER_QUOTA__*, "
-            "DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, DIRECTORY_SERVER_LOG__*, "
-            "DIRECTORY_SERVER_METRICS__*",
+            "DIRECTORY_SERVER_REUSE_PORT, DIRECTORY_SERVER_DATA_DIR, DIRECTORY_SERVER_HTTP__*, "
+            "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
+            "DIRECTORY_SERVER_LOG__*, DIRECTORY_SERVER_METRICS__*",
         ),
         (
             "keys__grace",
             "8",
             "DIRECTORY_SERVER_keys__grace (environment): is not a setting; did you mean DIRECTORY_SERVER_KEYS__GRACE? "
-            "known are DIRECTORY_SERVER_LISTEN, DIRECTORY_SERVER_DATA_DIR, DIRECTORY_SERVER_HTTP__*, "
+            "known are DIRECTORY_SERVER_LISTEN, DIRECTORY_SERVER_REUSE_PORT, DIRECTORY_SERVER_DATA_DIR, "
+            "DIRECTORY_SERVER_HTTP__*, "
             "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
-            "DIRECTORY_SERVER_LOG__*, "
-            "DIRECTORY_SERVER_METRICS__*",
+            "DIRECTORY_SERVER_LOG__*, DIRECTORY_SERVER_METRICS__*",
         ),
     ],
 )
@@ -263,7 +263,7 @@ def test_a_mistake_in_the_environment_is_told_by_its_variable(given: str, value:
         (
             '"quota.limit" = 1',
             "quota.limit ({file}): is not a setting; did you mean quota.limit? "
-            "known are listen, data_dir, http.*, quota.*, streams.*, keys.*, log.*, metrics.*",
+            "known are listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, log.*, metrics.*",
         ),
         ("a =", "{file}: must be TOML: Invalid value (at end of document)"),
         (f"a = {'9' * 5000}", "{file}: must be TOML: Exceeds the limit"),

@@ -37,7 +37,9 @@ BELOW = {
     "web": GROUND | {"wire", "directory", "feed"},
     "config": set[str](),
     "sample": set[str](),
-    "quickstart": {"wire"},
+    "endpoints": set[str](),
+    "quickstart": {"wire", "endpoints"},
+    "systemd": set[str](),
 }
 """Each room of the package and the rooms it may import from; those that compose are not here, for they may all."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from socket import create_server
+from typing import Any, cast
 
 import pytest
 from twisted.application.service import IServiceMaker
@@ -58,6 +59,12 @@ def test_options_set_everything(tmp_path: Path) -> None:
     assert (config.quota.limit, config.streams.per_key, config.keys.grace) == (8, 7, 0)
 
 
+@pytest.mark.parametrize("arguments", [["--reuse-port"], ["--set", "reuse_port=true"]])
+def test_a_port_is_shared_where_that_is_said(arguments: list[str]) -> None:
+    assert parsed(*arguments, "--listen", "tcp6:80").reuse_port
+    assert not parsed("--listen", "tcp6:80").reuse_port
+
+
 def test_the_environment_gives_way_to_options(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIRECTORY_SERVER_LISTEN", "tcp:81")
     monkeypatch.setenv("DIRECTORY_SERVER_DATA_DIR", "there")
@@ -78,6 +85,11 @@ def test_the_environment_gives_way_to_options(monkeypatch: pytest.MonkeyPatch) -
         (["--listen", "tcp:80", "--listen", "tcp:x"], "not 'tcp:x'"),
         (["--listen", "ssl:443:privateKey=missing.pem"], "missing.pem"),
         (["--set", "metrics.listen=tcp:x"], "metrics.listen: must be endpoints such as tcp:8080, not 'tcp:x'"),
+        (
+            ["--reuse-port", "-l", "tcp:80", "-l", "unix:a.sock"],
+            "reuse_port: is for endpoints of tcp, tcp6, ssl and tls",
+        ),
+        (["--reuse-port", "--listen", "systemd:domain=INET:index=0"], "listen has 'systemd:domain=INET:index=0'"),
         (["--nonsense"], "nonsense"),
         (["nonsense"], "Wrong number of arguments"),
     ],
@@ -168,6 +180,36 @@ def test_the_names_may_be_set(started: Callable[..., MemoryReactorClock], listen
     reactor = started(listen, allowed_hosts=("directory.example",))
     assert asked(reactor, "directory.example") == b"HTTP/1.1 200 OK"
     assert asked(reactor, "localhost") == b"HTTP/1.1 403 Forbidden"
+
+
+def test_a_shared_port_is_listened_on_when_all_is_loaded(tmp_path: Path) -> None:
+    reactor = MemoryReactorClock()
+    config = Config(listen=("tcp:0:interface=127.0.0.1",), reuse_port=True, data_dir=tmp_path / "data")
+    service = DirectoryService(config, reactor)
+    service.privilegedStartService()
+    assert reactor.getReaders() == []
+    service.startService()
+    (port,) = cast(list[Any], reactor.getReaders())
+    assert port.getHost().host == "127.0.0.1"
+    assert port.backlog == 2048
+    stopped = service.stopService()
+    reactor.advance(0)
+    assert stopped.called
+
+
+def test_a_shared_port_that_is_taken_ends_the_process_with_one_line(
+    tmp_path: Path, logged_failures: list[LogEvent]
+) -> None:
+    with create_server(("127.0.0.1", 0)) as taken:
+        number = taken.getsockname()[1]
+        config = Config(listen=(f"tcp:{number}:interface=127.0.0.1",), reuse_port=True, data_dir=tmp_path)
+        service = DirectoryService(config, MemoryReactorClock())
+        service.privilegedStartService()
+        with pytest.raises(GaveUp):
+            service.startService()
+    (event,) = logged_failures
+    assert event["reason"].startswith(f"Cannot listen on 127.0.0.1:{number}: [Errno")
+    logged_failures.clear()
 
 
 class TakenPort(MemoryReactorClock):

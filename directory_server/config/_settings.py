@@ -173,6 +173,9 @@ class Config:
         _each(r"\w+:.+", "one or more endpoints such as tcp:8080 or unix:/run/directory.sock", empty=False),
         separator=" ",
     )
+    reuse_port: bool = setting(
+        False, "Whether more processes of the same user may listen on the same ports: true or false."
+    )
     data_dir: Path = setting(  # noqa: RUF009 (ruff knows attrs.field, not what calls it)
         Path("data"), "Folder of all that is kept; a relative one starts from the working directory."
     )

@@ -27,7 +27,8 @@ MCP = "/api/open/mcp"
 
 _TWISTD = Path(sys.executable).with_name("twistd")
 _COMMAND = Path(sys.executable).with_name("directory-server")
-_PORT = re.compile(r"DirectorySite starting on (\d+)")
+_PORT = re.compile(r"DirectorySite(?: \(TLS\))? starting on (\d+)")
+_METRICS = re.compile(r"MetricsSite starting on (\d+)")
 _SERVING = re.compile(r"Serving [\d,]+ entries")
 
 
@@ -126,6 +127,12 @@ class Server(Client):
     process: subprocess.Popen[bytes] = field(kw_only=True)
     log: Path = field(kw_only=True)
 
+    def metrics(self) -> Client:
+        """Return a client of the listener of its metrics."""
+        found = _METRICS.search(self.log.read_text())
+        assert found
+        return Client(int(found[1]))
+
     def stop(self, number: int = signal.SIGTERM) -> str:
         """Send a signal, wait for the end and return all that was logged."""
         self.process.send_signal(number)
@@ -139,7 +146,8 @@ def port_of(log: Path, process: subprocess.Popen[bytes] | None = None) -> int:
     def serving() -> bool:
         text = log.read_text() if log.exists() else ""
         assert process is None or process.poll() is None, text
-        return _SERVING.search(text) is not None
+        # Shared ports are bound last.
+        return _SERVING.search(text) is not None and _PORT.search(text) is not None
 
     until(serving, "the start")
     found = _PORT.search(log.read_text())
@@ -150,8 +158,8 @@ def port_of(log: Path, process: subprocess.Popen[bytes] | None = None) -> int:
 @contextmanager
 def running(arguments: list[object], folder: Path, env: Mapping[str, str] | None = None) -> Iterator[Server]:
     """Run `twistd` with `arguments` in `folder`, from its first answer on; end it if the test has not."""
-    log = folder / "server.log"
-    with log.open("wb") as output:
+    log = folder / f"server-{len([*folder.glob('server-*.log')])}.log"
+    with log.open("xb") as output:
         process = subprocess.Popen(
             [_TWISTD, *map(str, arguments)],
             cwd=folder,
@@ -217,9 +225,9 @@ class Installation:
         return [line.split()[0] for line in self.command("key", "list").splitlines()[1:]]
 
     @contextmanager
-    def serve(self, *options: object) -> Iterator[Server]:
+    def serve(self, *options: object, listen: str = LISTEN) -> Iterator[Server]:
         """Run a server on the data directory."""
-        with running([*FOREGROUND, "directory", "-d", self.data, "-l", LISTEN, *options], self.folder) as server:
+        with running([*FOREGROUND, "directory", "-d", self.data, "-l", listen, *options], self.folder) as server:
             yield server
 
 

@@ -6,11 +6,9 @@ import re
 
 import pytest
 
-from .conftest import MCP, SEARCH, Client, Installation, until
+from .conftest import MCP, SEARCH, Installation, until
 
 pytestmark = pytest.mark.process
-
-_METRICS = re.compile(r"MetricsSite starting on (\d+)")
 
 
 def value(text: str, name: str) -> float:
@@ -23,9 +21,7 @@ def test_a_server_tells_what_it_does_to_whom_asks_at_the_other_port(installation
     installation.command("quickstart")
     key = installation.new_key("--limit", "2")
     with installation.serve("--set", "metrics.listen=tcp:0:interface=127.0.0.1", "--set", "log.access=json") as server:
-        found = _METRICS.search(server.log.read_text())
-        assert found
-        metrics = Client(int(found[1]))
+        metrics = server.metrics()
         for _ in range(3):
             server.search("postgres", key)
         server.ask(f"/api/open/v1/entries/{key}", key)

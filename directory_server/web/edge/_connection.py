@@ -91,11 +91,14 @@ class Connection(Protocol):
             self._request.connectionLost(reason)
 
     def finish(self) -> None:
-        """Close after the answer to the request that is under way, or is being read, or now if there is none."""
+        """Close behind the next answer, which may be under way, or be the one to a request that is still to come."""
         self._last = True
         if self._request is not None:
             self.closing = True
-        elif self._left is None and self._parser.phase is Phase.REQUEST:
+
+    def leave(self) -> None:
+        """Close now, unless a request is under way or is being read."""
+        if self._request is None and self._left is None and self._parser.phase is Phase.REQUEST:
             self.closing = True
             self.transport.loseConnection()
 

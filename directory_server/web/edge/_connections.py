@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 CHECK = 1.0
 """Seconds between two rounds in which the time of each connection is looked at; no request sets a timer."""
 
+LAST_CALL = 0.5
+"""Seconds that requests which are on their way to a server that stops have to arrive, on connections that are open."""
+
 
 class Connections(Service):
     """Every connection of HTTP; streams have left it.
 
     There may be `most` at a time, and `per_address` from one address, unless that is one of `proxies`. When it stops,
-    what they have been asked is answered, within `grace` seconds.
+    what they have been asked is answered, and what they are asked until LAST_CALL, within `grace` seconds.
     """
 
     _log = Logger()
@@ -82,8 +85,9 @@ class Connections(Service):
             self._rest()
             return succeed(None)
         self._closed = Deferred()
-        for connection in list(self._open):
+        for connection in self._open:
             connection.finish()
+        self._clock.callLater(min(LAST_CALL, self._grace), self._leave)
         return self._closed.addTimeout(self._grace, self._clock).addErrback(self._late).addBoth(self._rest)
 
     def _check(self) -> None:
@@ -93,6 +97,10 @@ class Connections(Service):
         if self._refused:
             self._log.warn("{count} connections were refused: there were too many", count=self._refused)
             self._refused = 0
+
+    def _leave(self) -> None:
+        for connection in list(self._open):
+            connection.leave()
 
     def _late(self, _: Failure) -> None:
         self._log.warn("{count} connections are cut while they are answered", count=len(self._open))

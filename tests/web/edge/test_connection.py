@@ -230,3 +230,32 @@ def test_paths_that_are_not_utf_8_are_refused_in_json(server: Server) -> None:
 @pytest.mark.parametrize("path", ["//healthz", "/healthz/", "/api//open/v1/search?keywords=a", "/healthz%00"])
 def test_there_is_one_way_to_write_a_path(server: Server, path: str) -> None:
     assert server.get(path).status == 404
+
+
+def test_a_server_that_stops_answers_what_is_on_its_way(server: Server) -> None:
+    kept, new, idle = (open_one(server) for _ in range(3))
+    kept.send(HEALTH)
+    kept.received()
+    stopped = server.site.connections.stopService()
+    assert not any(map(is_over, (kept, new, idle)))
+    for connection in (kept, new):
+        connection.send(HEALTH + HEALTH)
+        answer = connection.received()
+        assert answers(answer) == [200]
+        assert b"\r\nConnection: close\r\n" in answer
+    server.clock.advance(0.5)
+    assert all(map(is_over, (kept, new, idle)))
+    for connection in (kept, new, idle):
+        connection.lose()
+    assert stopped.called
+
+
+def test_a_server_that_stops_waits_for_a_request_that_has_begun(server: Server) -> None:
+    connection = open_one(server)
+    connection.send(HEALTH[:10])
+    server.site.connections.stopService()
+    server.clock.advance(0.5)
+    assert not is_over(connection)
+    connection.send(HEALTH[10:])
+    assert answers(connection.received()) == [200]
+    assert is_over(connection)
