@@ -16,6 +16,7 @@ import click
 from attrs import frozen
 
 from . import __version__, embedded, importing, sample
+from .commands import account, configuration, data_directory
 from .config import Config, ConfigError, describe, load
 from .errors import DirectoryError, Unavailable
 from .model import ApiKey
@@ -34,6 +35,7 @@ class Here:
     store: embedded.SqliteStore
     keys: embedded.SqliteKeyRing
     quota: embedded.SqliteQuota
+    accounts: embedded.SqliteAccounts
 
 
 class Commands(click.Group):
@@ -64,20 +66,17 @@ def main(ctx: click.Context, data_dir: Path | None, file: Path | None, settings:
 
 def _here(ctx: click.Context, *, new: bool = False) -> Here:
     """Return the data directory, which must be there unless the command may make a `new` one."""
-    config: Config = ctx.find_object(Config)  # type: ignore[assignment]
-    if not new and not (config.data_dir / "directory.db").exists():
-        raise click.ClickException(
-            f"{config.data_dir.absolute()} is no data directory, for it has no directory.db. The option --data-dir or "
-            "the setting data_dir names another; 'import', 'key create' and 'quickstart' make one."
-        )
-    data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
-    ctx.call_on_close(data.close)
+    data = data_directory(ctx, new=new)
     return Here(
-        config,
+        configuration(ctx),
         embedded.SqliteStore(data.directory, embedded.inline, TextAnalysis()),
         embedded.SqliteKeyRing(data.directory, time.time),
         embedded.SqliteQuota(data.quota, time.time),
+        embedded.SqliteAccounts(data.directory, time.time),
     )
+
+
+main.add_command(account)
 
 
 @main.command("import")
@@ -156,7 +155,8 @@ def create(ctx: click.Context, label: str, limit: str | None, expires: str) -> N
 def list_(ctx: click.Context) -> None:
     """List all keys, oldest first."""
     here = _here(ctx)
-    rows = [("ID", "LABEL", "ENDS IN", "USED", "LIMIT", "CREATED", "EXPIRES", "STATE")]
+    emails = {account.id: account.email for account in embedded.finished(here.accounts.list())}
+    rows = [("ID", "LABEL", "ENDS IN", "USED", "LIMIT", "CREATED", "EXPIRES", "STATE", "OWNER")]
     for each in embedded.finished(here.keys.list()):
         left = embedded.finished(here.quota.peek(each.id, each.limit))
         used = "-" if left.limit is None or left.remaining is None else str(left.limit - left.remaining)
@@ -171,6 +171,7 @@ def list_(ctx: click.Context) -> None:
                 _day(each.created_at),
                 _day(each.expires_at),
                 _state(each),
+                emails[each.owner] if each.owner else "-",
             )
         )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -216,8 +217,7 @@ def status(ctx: click.Context) -> None:
 @click.pass_context
 def config(ctx: click.Context) -> None:
     """Show the settings in effect, secrets masked."""
-    found: Config = ctx.find_object(Config)  # type: ignore[assignment]
-    for name, value, meaning in describe(found):
+    for name, value, meaning in describe(configuration(ctx)):
         click.echo(f"{name} = {value}\n    {meaning}")
 
 

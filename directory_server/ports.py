@@ -134,8 +134,8 @@ class KeyRing(Protocol):
 class Accounts(Protocol):
     """People who may have keys, by their e-mail addresses: the case of letters does not tell two apart."""
 
-    async def add(self, email: str) -> Account:
-        """Make an account without a password. Raises BadInput for an address that is none, or taken."""
+    async def add(self, email: str, hashed: str | None = None) -> Account:
+        """Make an account, with a password's hash or none. Raises BadInput for an address that is none, or taken."""
 
     async def find(self, email: str) -> Account | None:
         """Return the account with this address, disabled ones too."""

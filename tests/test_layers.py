@@ -18,7 +18,7 @@ PROJECT = PACKAGE.parent
 
 MAX_LINES = 300
 
-COMPOSERS = {"tap", "cli"}
+COMPOSERS = {"tap", "cli", "commands"}
 
 GROUND = {"model", "errors", "ports"}
 
@@ -31,10 +31,12 @@ BELOW = {
     "wire": {"model", "errors"},
     "directory": GROUND,
     "feed": GROUND,
+    "membership": GROUND,
+    "own_keys": GROUND,
     "search": GROUND,
     "embedded": GROUND | {"wire"},
     "importing": GROUND | {"wire"},
-    "web": GROUND | {"wire", "directory", "feed"},
+    "web": GROUND | {"wire", "directory", "feed", "membership", "own_keys"},
     "config": set[str](),
     "sample": set[str](),
     "endpoints": set[str](),
@@ -46,7 +48,7 @@ BELOW = {
 HOMES = {
     "argon2": {"embedded"},
     "cattrs": {"wire"},
-    "click": {"cli"},
+    "click": {"cli", "commands"},
     "json": {"wire"},
     "klein": {"web"},
     "prometheus_client": {"web"},

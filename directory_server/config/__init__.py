@@ -6,6 +6,7 @@ A setting has one name everywhere: `streams.per_key` is `per_key` in the table `
 
 from ._load import load
 from ._settings import (
+    AccountsConfig,
     Config,
     HttpConfig,
     KeysConfig,
@@ -13,6 +14,7 @@ from ._settings import (
     MetricsConfig,
     QuotaConfig,
     StreamsConfig,
+    WebConfig,
     describe,
     setting,
 )
@@ -20,6 +22,7 @@ from ._sources import FILE_VARIABLE, ConfigError
 
 __all__ = [
     "FILE_VARIABLE",
+    "AccountsConfig",
     "Config",
     "ConfigError",
     "HttpConfig",
@@ -28,6 +31,7 @@ __all__ = [
     "MetricsConfig",
     "QuotaConfig",
     "StreamsConfig",
+    "WebConfig",
     "describe",
     "load",
     "setting",

@@ -20,7 +20,7 @@ MAX_EMAIL = 254
 COLUMNS = "account.id, email, account.created_at, password IS NOT NULL, disabled_at"
 """What an Account is made of, in its order."""
 
-_ADD = "INSERT INTO account (id, email, created_at) VALUES (?, ?, ?)"
+_ADD = "INSERT INTO account (id, email, password, created_at) VALUES (?, ?, ?, ?)"
 
 _ACCOUNT = f"SELECT {COLUMNS} FROM account"
 
@@ -58,7 +58,7 @@ class SqliteAccounts:
     _now: Callable[[], float]
     _offload: Offload = inline
 
-    async def add(self, email: str) -> Account:
+    async def add(self, email: str, hashed: str | None = None) -> Account:
         """Make an account; raises BadInput for an address that is none or taken."""
         address = _address(email)
 
@@ -66,7 +66,7 @@ class SqliteAccounts:
             if connection.execute(_BY_EMAIL, (address,)).fetchone():
                 raise BadInput(f"email: {address!r} has an account already.", code="email_taken")
             account = new_id()
-            connection.execute(_ADD, (account, address, self._now()))
+            connection.execute(_ADD, (account, address, hashed, self._now()))
             return _get(connection, account)
 
         return await self._offload(self._database.write, write)

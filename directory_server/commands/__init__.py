@@ -1,0 +1,6 @@
+"""Commands of `directory-server`, a group in each module."""
+
+from ._account import account
+from ._data import configuration, data_directory
+
+__all__ = ["account", "configuration", "data_directory"]
