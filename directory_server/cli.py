@@ -16,7 +16,7 @@ import click
 from attrs import frozen
 
 from . import __version__, embedded, importing, sample
-from .commands import account, configuration, data_directory
+from .commands import account, configuration, data_directory, entry, sync
 from .config import Config, ConfigError, describe, load
 from .errors import DirectoryError, Unavailable
 from .model import ApiKey
@@ -36,6 +36,7 @@ class Here:
     keys: embedded.SqliteKeyRing
     quota: embedded.SqliteQuota
     accounts: embedded.SqliteAccounts
+    mirrors: embedded.SqliteMirrors
 
 
 class Commands(click.Group):
@@ -66,17 +67,22 @@ def main(ctx: click.Context, data_dir: Path | None, file: Path | None, settings:
 
 def _here(ctx: click.Context, *, new: bool = False) -> Here:
     """Return the data directory, which must be there unless the command may make a `new` one."""
-    data = data_directory(ctx, new=new)
+    config, data = configuration(ctx), data_directory(ctx, new=new)
     return Here(
-        configuration(ctx),
-        embedded.SqliteStore(data.directory, embedded.inline, TextAnalysis()),
+        config,
+        embedded.SqliteStore(
+            data.directory, embedded.inline, TextAnalysis(), [upstream.name for upstream in config.upstream]
+        ),
         embedded.SqliteKeyRing(data.directory, time.time),
         embedded.SqliteQuota(data.quota, time.time),
         embedded.SqliteAccounts(data.directory, time.time),
+        embedded.SqliteMirrors(data.directory, embedded.inline),
     )
 
 
 main.add_command(account)
+main.add_command(entry)
+main.add_command(sync)
 
 
 @main.command("import")
@@ -211,6 +217,11 @@ def status(ctx: click.Context) -> None:
     click.echo(f"entries         {embedded.finished(here.store.count()):,}")
     click.echo(f"last change     {embedded.finished(here.store.head()):,}")
     click.echo(f"keys            {sum(_state(each) == 'valid' for each in keys)} valid, {len(keys)} in all")
+    for each in embedded.finished(here.mirrors.all()):
+        last = _day(each.last_success) + " UTC" if each.last_success else "not followed yet"
+        click.echo(f"upstream        {each.name}: {each.entries:,} entries, {last}")
+        if each.error:
+            click.echo(f"                failing since {each.failures} rounds: {each.error}")
 
 
 @main.command()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence, Set
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence, Set
 from typing import ParamSpec, Protocol, TypeVar
 
-from .model import Account, Allowance, ApiKey, Change, Entry, Outcome, Page, Query
+from .model import Account, Allowance, ApiKey, Change, Curated, Entry, Mark, Mirrored, Outcome, Page, Query, Version
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -46,6 +46,77 @@ class Store(Protocol):
 
     async def count(self) -> int:
         """Return the number of entries shown."""
+
+    async def listing(
+        self,
+        after: tuple[str, str],
+        limit: int,
+        *,
+        versions: str = "latest",
+        updated_since: float | None = None,
+        include_deleted: bool = False,
+        curated: bool = False,
+    ) -> Sequence[Version]:
+        """Return at most `limit` versions in the order of names, beginning behind the name and version `after`.
+
+        `versions` is "latest" for one of each name, "all", in the order of their texts within a name, or an exact
+        version. `updated_since` leaves out what last changed here before it (seconds since the epoch), `curated` all
+        names that the operator does not stand by. A name's versions are those of the source that is shown for it;
+        hidden names have none.
+        """
+
+    async def versions(self, name: str) -> Sequence[Version]:
+        """Return the versions of `name`, deleted ones too, the latest first and the others by age."""
+
+    async def version(self, name: str, version: str) -> Version | None:
+        """Return the `version` of `name`, deleted or not, "latest" for the latest; None where there is none."""
+
+
+class Curation(Protocol):
+    """What the operator says about names; it holds whatever the sources publish, before they do and after."""
+
+    async def mark(self, name: str, mark: Mark, on: bool) -> bool:
+        """Put `mark` on `name`, or take it off; return whether that made a difference.
+
+        Hidden names are shown nowhere, pinned ones come first among the hits of the searches that find them.
+        """
+
+    async def disown(self, name: str) -> bool:
+        """Forget the operator's own entry of `name`; return whether there was one. A source's is shown again."""
+
+    async def curated(self) -> Sequence[Curated]:
+        """Return the names that the operator has marked or has an entry of his own for, in order."""
+
+
+class Mirrors(Protocol):
+    """What is remembered of upstreams from round to round, and who of all processes may begin one."""
+
+    async def all(self) -> Sequence[Mirrored]:
+        """Return all upstreams that have ever been followed, by name."""
+
+    async def get(self, name: str) -> Mirrored:
+        """Return the upstream `name`, which is a new one if it has never been followed."""
+
+    async def put(self, mirrored: Mirrored, *, seen: Mapping[str, bool] | None = None) -> None:
+        """Keep it, and with it names that its walk has `seen`, and whether they are taken."""
+
+    async def forget_seen(self, name: str) -> None:
+        """Forget the names that earlier walks of the upstream `name` have seen."""
+
+    async def count_seen(self, name: str) -> int:
+        """Return how many names the walk has seen, taken or not."""
+
+    async def unseen(self, name: str, limit: int) -> Sequence[bytes]:
+        """Return at most `limit` of the upstream's entries, encoded, not deleted, that were not seen or not taken."""
+
+    async def entries(self, name: str) -> int:
+        """Return how many names the upstream has of which not all versions are deleted."""
+
+    async def hold(self, name: str, holder: str, *, now: float, until: float) -> bool:
+        """Take the upstream's lease, or keep it, for `holder`; return False if somebody else has it `now`."""
+
+    async def release(self, name: str, holder: str) -> None:
+        """Give the lease back, if it is still the holder's."""
 
 
 class Subscriber(Protocol):

@@ -23,7 +23,7 @@ from twisted.internet.threads import deferToThreadPool
 from twisted.logger import Logger
 from twisted.python import usage
 
-from . import embedded, endpoints, systemd
+from . import embedded, endpoints, mirror, systemd
 from .config import Config, ConfigError, load
 from .directory import Directory
 from .errors import Unavailable
@@ -213,7 +213,8 @@ class DirectoryService(MultiService):
         now = embedded.anchored(time.time, time.monotonic)
         offload = _Offload(reactor)
         data = self._data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
-        store = embedded.SqliteStore(data.directory, offload, TextAnalysis())
+        sources = [upstream.name for upstream in config.upstream]
+        store = embedded.SqliteStore(data.directory, offload, TextAnalysis(), sources)
         keys = embedded.SqliteKeyRing(data.directory, now)
         quota = self._quota = embedded.SqliteQuota(data.quota, now)
         meter = metrics.Metrics()
@@ -225,6 +226,12 @@ class DirectoryService(MultiService):
         live = changes.Live(hub, changes.Pages(directory, matching, offload), matching, offload)
         announcements = mcp.Announcements(hub, reactor)
         self._feed = Feed(store, bus, [meter.builds(index, reactor.seconds), newest], [live, announcements], reactor)
+        mirrors = embedded.SqliteMirrors(data.directory, offload)
+        follows = mirror.mirror(reactor, directory.publish, mirrors, offload, now, os.environ)
+        upstreams = [
+            mirror.UpstreamService(follows, mirrors, mirror.Upstream(**asdict(each)), reactor, now)
+            for each in config.upstream
+        ]
         http = config.http
         proxies = addresses.Proxies(http.trusted_proxies)
         failures = addresses.AddressLimiter(
@@ -236,6 +243,7 @@ class DirectoryService(MultiService):
             changes.Changes(entrance, directory, matching, offload, hub, live),
             mcp.endpoint(entrance, directory, newest, mcp.Sessions(data.session_secret()), hub, announcements),
             index,
+            lambda: [upstream.state for upstream in upstreams],
         )
         origins = edge.Origins(_hosts(config), frozenset(config.http.allowed_origins))
         connections = edge.Connections(
@@ -244,8 +252,9 @@ class DirectoryService(MultiService):
         lines = access.file(Path(config.log.access_file)) if config.log.access_file else None
         accesses = access.Access(reactor.seconds, [*access.log(config.log.access, lines), meter.observe])
         door = edge.DirectorySite(tree, origins, connections, accesses, reactor)
-        meter.watch(index, hub, connections)
+        meter.watch(index, hub, connections, lambda: [upstream.state for upstream in upstreams])
         yield from (bus, self._feed, hub, TimerService(PRUNE, quota.prune), connections)
+        yield from upstreams
         yield metrics.Lag(reactor, meter.late)
         if config.metrics.listen:
             yield strports.service(config.metrics.listen, metrics.site(meter), reactor=reactor)

@@ -10,7 +10,7 @@ from attrs import frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directory_server.config import Config, ConfigError, describe, load, setting
+from directory_server.config import Config, ConfigError, UpstreamConfig, describe, load, setting
 from directory_server.config._load import build
 from directory_server.config._sources import Given
 
@@ -79,6 +79,84 @@ def test_a_file_gives_every_setting(tmp_path: Path) -> None:
     assert config.streams.heartbeat == 5.0
     assert config.keys == Config().keys
     assert (config.log.access, config.metrics.listen) == ("json", "tcp:9090:interface=127.0.0.1")
+
+
+UPSTREAM = """
+    [[upstream]]
+    name = "ours"
+    url = "https://registry.example.org"
+    headers = ["Authorization: env:TOKEN"]
+    [[upstream]]
+    name = "official"
+    url = "https://registry.modelcontextprotocol.io"
+    interval = 7200
+    include = ["com.example/*"]
+    exclude = ["*/old"]
+    floor = 0.5
+"""
+
+
+def test_a_file_gives_upstreams_in_their_order(tmp_path: Path) -> None:
+    config = configured(file=written(tmp_path, UPSTREAM))
+    ours, official = config.upstream
+    assert (ours.name, ours.interval, ours.floor, ours.headers) == ("ours", 3600.0, 0.85, ("Authorization: env:TOKEN",))
+    assert (official.name, official.interval, official.floor) == ("official", 7200.0, 0.5)
+    assert (official.include, official.exclude) == (("com.example/*",), ("*/old",))
+    described = {name: value for name, value, _ in describe(config)}
+    assert described["upstream.ours.headers"] == "(secret)"
+    assert described["upstream.official.url"] == "https://registry.modelcontextprotocol.io"
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ('name = "a"', "upstream ({}): must each have a name of its own and a url"),
+        ('url = "https://a.example"', "upstream ({}): must each have a name of its own and a url"),
+        (
+            'name = "a"\nurl = "/a"\n[[upstream]]\nname = "a"\nurl = "/b"',
+            "upstream ({}): must each have a name of its own and a url",
+        ),
+        (
+            'name = "local"',
+            "upstream.name ({}, table 1): must be 1 to 40 of a-z, 0-9, '.', '_' and '-', and not 'local', not 'local'",
+        ),
+        (
+            'url = "ftp://a.example"',
+            "upstream.url ({}, table 1): must be an http or https address without a password, "
+            "or the path of a file, not 'ftp://a.example'",
+        ),
+        (
+            'url = "https://me@a.example"',
+            "upstream.url ({}, table 1): must be an http or https address without a password, "
+            "or the path of a file, not 'https://me@a.example'",
+        ),
+        ("interval = 1", "upstream.interval ({}, table 1): must be at least 60, not 1"),
+        ("floor = 85", "upstream.floor ({}, table 1): must be from 0 to 1, not 85"),
+        (
+            'headers = ["Authorization: hunter2"]',
+            "upstream.headers ({}, table 1): must be headers such as Authorization: env:TOKEN or file:/path",
+        ),
+        ('include = [""]', "upstream.include ({}, table 1): must be patterns of names such as com.example/*, not ['']"),
+        (
+            'uri = "https://a.example"',
+            "upstream.uri ({}, table 1): is not a setting; did you mean upstream.url? known are upstream.name, "
+            "upstream.url, "
+            "upstream.interval, upstream.headers, upstream.include, upstream.exclude, upstream.floor",
+        ),
+    ],
+)
+def test_an_upstream_that_will_not_do(tmp_path: Path, table: str, said: str) -> None:
+    file = written(tmp_path, f"[[upstream]]\n{table}\n")
+    assert refusal(file=file) == said.format(file)
+
+
+def test_upstreams_are_tables_of_the_file(tmp_path: Path) -> None:
+    refused = "must be tables [[upstream]], which stand in the file alone"
+    assert refusal("upstream=a") == f"upstream (--set): {refused}"
+    file = written(tmp_path, '[upstream]\nname = "a"\n')
+    assert refusal(file=file).startswith(f"upstream.name ({file}): is not a setting")
+    file = written(tmp_path, 'upstream = ["a"]\n')
+    assert refusal(file=file) == f"upstream ({file}): {refused}"
 
 
 def test_a_later_source_wins(tmp_path: Path) -> None:
@@ -375,7 +453,7 @@ def test_a_truth_is_written_true_or_false(text: str, truth: bool) -> None:
 def test_the_documentation_lists_every_setting_with_its_default() -> None:
     text = (Path(__file__).parent.parent / "docs" / "operations.md").read_text("utf-8")
     listed = dict(re.findall(r"^\| `([\w.]+)` \| (?:`([^`]*)`)? ?\|", text, re.MULTILINE))
-    settings = {name: value for name, value, _ in describe(Config())}
+    settings = {name: value for name, value, _ in [*describe(Config()), *describe(UpstreamConfig(), "upstream.")]}
     assert listed.keys() == settings.keys()
     for name, value in settings.items():
         assert listed[name] == value.removesuffix(".0"), name

@@ -24,8 +24,8 @@ GROUND = {"model", "errors", "ports"}
 
 BELOW = {
     "__init__": set[str](),
-    "_account": set[str](),
-    "model": {"_account"},
+    "_entry": set[str](),
+    "model": {"_entry"},
     "errors": {"model"},
     "ports": {"model", "errors"},
     "wire": {"model", "errors"},
@@ -36,6 +36,7 @@ BELOW = {
     "search": GROUND,
     "embedded": GROUND | {"wire"},
     "importing": GROUND | {"wire"},
+    "mirror": GROUND | {"wire", "importing", "__init__"},
     "web": GROUND | {"wire", "directory", "feed", "membership", "own_keys"},
     "config": set[str](),
     "sample": set[str](),
@@ -58,7 +59,8 @@ HOMES = {
     "rapidfuzz": {"search"},
     "time": COMPOSERS,
     "twisted.internet.reactor": {"tap"},
-    "twisted.web": {"web"},
+    "treq": {"mirror"},
+    "twisted.web": {"mirror", "web"},
     "werkzeug": {"web"},
 }
 """Libraries, and the rooms that alone may know them."""

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import attrs
 from attrs import AttrsInstance
 
-from ._settings import Config
+from ._settings import Config, tables
 from ._sources import Given, Name, from_environment, from_file, from_options
 from ._types import from_text, structure
 
@@ -45,7 +45,9 @@ def build(into: type[C], given: Iterable[Given]) -> C:
     values: dict[Name, Any] = {}
     for item in given:
         if item.name not in known:
-            raise item.refuse(_unknown(item, list(known)))
+            # Tables stand in the file alone.
+            there = [name for name, field in known.items() if not (item.is_text and tables(field.type))]
+            raise item.refuse(_unknown(item, there))
         values[item.name] = _read(item, known[item.name])
     return _filled(into, values)
 
@@ -84,16 +86,31 @@ def _unknown(item: Given, known: Sequence[Name]) -> str:
 
 def _read(item: Given, field: attrs.Attribute[Any]) -> Any:
     value = item.value
-    if item.is_text:
+    if kind := tables(field.type):
+        value = _tables(item, kind)
+    elif item.is_text:
         value = from_text(str(value), field.type, field.metadata["separator"])
     try:
-        value = structure(value, field.type)
+        value = value if kind else structure(value, field.type)
         if field.validator is not None:
             field.validator(None, field, value)
     except ValueError as error:
-        shown = "" if field.metadata["secret"] else f", not {_shown(item.value)}"
+        shown = "" if kind or field.metadata["secret"] else f", not {_shown(item.value)}"
         raise item.refuse(f"{error}{shown}") from None
     return value
+
+
+def _tables(item: Given, kind: type[C]) -> tuple[C, ...]:
+    """Return what an array of tables holds, each built as the whole is. Raises ConfigError."""
+    value, inside = item.value, (lambda name: item.spell((*item.name, *name)))
+    if item.is_text or not isinstance(value, list) or not all(isinstance(table, dict) for table in value):
+        raise item.refuse(f"must be tables [[{item.name[0]}]], which stand in the file alone")
+    return tuple(
+        build(
+            kind, [Given((key,), each, f"{item.source}, table {number}", spell=inside) for key, each in table.items()]
+        )
+        for number, table in enumerate(value, 1)
+    )
 
 
 def _shown(value: object) -> str:

@@ -6,16 +6,20 @@ import re
 from collections.abc import Callable, Iterator
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 import attrs
 from attrs import AttrsInstance, field, frozen
+
+from ._checks import named_once, place, share, source
 
 T = TypeVar("T")
 Check: TypeAlias = Callable[[Any, "attrs.Attribute[Any]", Any], None]
 
 UNLIMITED = "unlimited"
 """How the absence of a limit is written."""
+
+_PATTERNS = "patterns of names such as com.example/*"
 
 
 def setting(default: T, doc: str, check: Check | None = None, *, secret: bool = False, separator: str = ",") -> T:
@@ -32,8 +36,17 @@ def describe(config: AttrsInstance, section: str = "") -> Iterator[tuple[str, st
         value = getattr(config, attribute.name)
         if attrs.has(type(value)):
             yield from describe(value, f"{attribute.name}.")
+        elif tables(attribute.type):
+            for table in value:
+                yield from describe(table, f"{attribute.name}.{table.name}.")
         else:
             yield section + attribute.name, _as_text(value, attribute), attribute.metadata["doc"]
+
+
+def tables(kind: Any) -> type[AttrsInstance] | None:
+    """Return the class of the tables in an array of tables, None if `kind` is the type of something else."""
+    inside = get_args(kind)
+    return inside[0] if inside and attrs.has(inside[0]) else None
 
 
 def _as_text(value: object, attribute: attrs.Attribute[Any]) -> str:
@@ -193,6 +206,28 @@ class MetricsConfig:
 
 
 @frozen
+class UpstreamConfig:
+    """A registry, or a file of entries, that the directory follows."""
+
+    name: str = setting("", "What its entries are known by; upstreams that stand first go before others.", source)
+    url: str = setting("", "Where it is: a registry with the official API, or a file's address or path.", place)
+    interval: float = setting(3600.0, "Seconds between two rounds.", _at_least(60))
+    headers: tuple[str, ...] = setting(
+        (),
+        "Headers to send, read from the environment or a file: Authorization: env:TOKEN, or file:/path.",
+        _each(r"[A-Za-z0-9-]+: *(env:\w+|file:/[^\0]+)", "headers such as Authorization: env:TOKEN or file:/path"),
+        secret=True,
+    )
+    include: tuple[str, ...] = setting(
+        (), "Patterns of the names to take, * for anything; if none: all.", _each(r"\S+", _PATTERNS)
+    )
+    exclude: tuple[str, ...] = setting((), "Patterns of names to leave out.", _each(r"\S+", _PATTERNS))
+    floor: float = setting(
+        0.85, "Share of the entries of the last full walk; if a walk finds fewer, nothing is removed.", share
+    )
+
+
+@frozen
 class Config:
     """All settings; a bare `Config()` is the default configuration."""
 
@@ -216,3 +251,4 @@ class Config:
     metrics: MetricsConfig = MetricsConfig()
     accounts: AccountsConfig = AccountsConfig()
     web: WebConfig = WebConfig()
+    upstream: tuple[UpstreamConfig, ...] = setting((), "Registries to follow.", named_once)

@@ -3,10 +3,12 @@
 from ._accounts import SqliteAccounts
 from ._bus import DataVersionBus
 from ._clock import anchored
+from ._curation import SqliteCuration
 from ._data import DataDirectory
 from ._database import Database
 from ._inline import finished, inline
 from ._keyring import SqliteKeyRing
+from ._mirrors import SqliteMirrors
 from ._passwords import Argon2Passwords
 from ._quota import SqliteQuota
 from ._secret import session_secret
@@ -19,7 +21,9 @@ __all__ = [
     "DataVersionBus",
     "Database",
     "SqliteAccounts",
+    "SqliteCuration",
     "SqliteKeyRing",
+    "SqliteMirrors",
     "SqliteQuota",
     "SqliteSessions",
     "SqliteStore",

@@ -10,8 +10,7 @@ from typing import Any
 
 from attrs import frozen
 
-LOCAL = "local"
-"""The source of edits made on this directory; it goes before all others."""
+from ..model import LOCAL
 
 # A number of 18 digits is no version but an attack on int(). The official registry takes the "v" too.
 _NUMBER = r"(?:0|[1-9][0-9]{0,17})"
@@ -36,8 +35,8 @@ class Record:
     fingerprint: bytes
 
 
-def shown(records: Sequence[Record], sources: Sequence[str]) -> Record | None:
-    """Return which of `records`, all of one name, is shown; None if that one was deleted or there is none.
+def foremost(records: Sequence[Record], sources: Sequence[str]) -> Record | None:
+    """Return which of `records`, all of one name, stands for it, shown or deleted; None if there is none.
 
     First counts the source: local, then `sources` in their order, then others by name; then what its registry calls
     the latest; then the later version.
@@ -45,9 +44,8 @@ def shown(records: Sequence[Record], sources: Sequence[str]) -> Record | None:
     if not records:
         return None
     ranks = {record.id: (_precedence(record.source, sources), not record.latest) for record in records}
-    foremost = min(ranks.values())
-    chosen = max((record for record in records if ranks[record.id] == foremost), key=cmp_to_key(_compare))
-    return None if chosen.deleted else chosen
+    best = min(ranks.values())
+    return max((record for record in records if ranks[record.id] == best), key=cmp_to_key(_compare))
 
 
 def semantic(version: str) -> tuple[Any, ...] | None:

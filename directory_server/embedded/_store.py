@@ -3,45 +3,39 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
+from typing import Concatenate, ParamSpec
 
 from attrs import frozen
 
 from .. import wire
 from ..errors import Unavailable
-from ..model import Change, ChangeKind, Entry, Outcome
+from ..model import Change, Entry, Outcome, Version
 from ..ports import Analysis, Offload
 from ._database import Database
-from ._shown import Record, epoch, shown
+from ._listing import all_versions, listing, one_version
+from ._settling import NOW, settling
+from ._shown import epoch
 
-_FINGERPRINT = "SELECT fingerprint FROM record WHERE name = ? AND source = ? AND version = ?"
+P = ParamSpec("P")
+
+_KNOWN = "SELECT fingerprint, latest, created_at FROM record WHERE name = ? AND source = ? AND version = ?"
 
 # Replacing gives a record that was there a new, highest id.
-_KEEP = """
+_KEEP = f"""
     INSERT OR REPLACE INTO record
-        (name, source, version, latest, deleted, published_at, fingerprint, body, analysis, analysed)
+        (name, source, version, latest, deleted, published_at, fingerprint, body, analysis, analysed,
+         created_at, updated_at)
     VALUES
-        (:name, :source, :version, :latest, :deleted, :published_at, :fingerprint, :body, :analysis, :analysed)
+        (:name, :source, :version, :latest, :deleted, :published_at, :fingerprint, :body, :analysis, :analysed,
+         coalesce(:created_at, {NOW}), {NOW})
 """
 
-_RECORDS = """
-    SELECT id, source, version, latest, deleted, published_at, fingerprint FROM record WHERE name = ? ORDER BY id
+# A source that follows another need not say again of the version before that it is the latest no more.
+_OUTDATE = """
+    UPDATE record SET latest = 0 WHERE name = :name AND source = :source AND version <> :version AND latest
 """
-
-_SHOWN = "SELECT record.id, fingerprint FROM entry JOIN record ON record.id = shown WHERE mcp_id = ?"
-
-_LOG = """
-    INSERT INTO change (kind, mcp_id, total)
-    VALUES (?, ?, coalesce((SELECT total FROM change ORDER BY seq DESC LIMIT 1), 0) + ?)
-"""
-
-_SHOW = """
-    INSERT INTO entry (mcp_id, name, shown, seq) VALUES (?, ?, ?, ?)
-    ON CONFLICT (mcp_id) DO UPDATE SET shown = excluded.shown, seq = excluded.seq
-"""
-
-_POINT = "UPDATE entry SET shown = ? WHERE mcp_id = ?"
 
 _ENTRY = "SELECT body FROM entry JOIN record ON record.id = shown WHERE mcp_id = ?"
 
@@ -59,21 +53,18 @@ _NEWEST = """
 _COUNT = "SELECT coalesce((SELECT total FROM change ORDER BY seq DESC LIMIT 1), 0)"
 
 _CURRENT = """
-    SELECT seq, kind, mcp_id, record.id, body, analysis, analysed
+    SELECT seq, kind, mcp_id, record.id, body, analysis, analysed, pinned
     FROM entry JOIN record ON record.id = shown JOIN change USING (seq, mcp_id)
     WHERE mcp_id > ? ORDER BY mcp_id LIMIT ?
 """
 
 _CHANGES = """
-    SELECT change.seq, kind, mcp_id, record.id, body, analysis, analysed
+    SELECT change.seq, kind, mcp_id, record.id, body, analysis, analysed, pinned
     FROM change JOIN entry USING (mcp_id) LEFT JOIN record ON record.id = shown
     WHERE change.seq > ? ORDER BY change.seq LIMIT ?
 """
 
 _ANALYSED = "UPDATE record SET analysis = ?, analysed = ? WHERE id = ?"
-
-_DELTA: dict[ChangeKind, int] = {"added": 1, "changed": 0, "removed": -1}
-"""What a change adds to the number of entries shown."""
 
 
 @frozen
@@ -116,42 +107,63 @@ class SqliteStore:
     async def count(self) -> int:
         return self._number(_COUNT)
 
+    async def listing(
+        self,
+        after: tuple[str, str],
+        limit: int,
+        *,
+        versions: str = "latest",
+        updated_since: float | None = None,
+        include_deleted: bool = False,
+        curated: bool = False,
+    ) -> Sequence[Version]:
+        name, version = after
+        asked = {
+            "name": name,
+            "version": version,
+            "limit": limit,
+            "since": updated_since or 0.0,
+            "deleted": include_deleted,
+            "curated": curated,
+        }
+        return await self._offload(self._listed, listing, versions, asked)
+
+    async def versions(self, name: str) -> Sequence[Version]:
+        return await self._offload(self._listed, all_versions, name)
+
+    async def version(self, name: str, version: str) -> Version | None:
+        with self._database.connection() as connection:
+            return one_version(connection, name, version)
+
     def _publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
         rows = [_row(source, entry) for entry in entries]
         # Before the transaction, which others wait for.
         with self._database.connection() as connection:
             for entry, row in zip(entries, rows, strict=True):
-                if _known(connection, row) != row["fingerprint"]:
+                if not _same(_known(connection, row), row):
                     row |= {"analysis": self._analysis.version, "analysed": self._analysis(entry)}
         with self._database.transaction() as connection:
-            return [self._keep(connection, entry.mcp_id, row) for entry, row in zip(entries, rows, strict=True)]
+            return [self._keep(connection, row) for row in rows]
 
-    def _keep(self, connection: sqlite3.Connection, mcp_id: str, row: dict[str, object]) -> Outcome:
-        name, known = row["name"], _known(connection, row)
-        if known == row["fingerprint"]:
+    def _keep(self, connection: sqlite3.Connection, row: dict[str, object]) -> Outcome:
+        known = _known(connection, row)
+        if _same(known, row):
             return "unchanged"
-        before = connection.execute(_SHOWN, (mcp_id,)).fetchone() or (None, None)
-        connection.execute(_KEEP, row)
-        records = [Record(*fields) for fields in connection.execute(_RECORDS, (name,))]
-        record = shown(records, self._sources)
-        after = (record.id, record.fingerprint) if record else (None, None)
-        if kind := _kind(before[1], after[1]):
-            seq = connection.execute(_LOG, (kind, mcp_id, _DELTA[kind])).lastrowid
-            connection.execute(_SHOW, (mcp_id, name, after[0], seq))
-        elif before != after:
-            # Another record that says the same: nothing to tell anybody.
-            connection.execute(_POINT, (after[0], mcp_id))
+        with settling(connection, str(row["name"]), self._sources):
+            connection.execute(_KEEP, row | {"created_at": known and known[2]})
+            if row["latest"]:
+                connection.execute(_OUTDATE, row)
         return "changed" if known else "added"
 
     def _read(self, query: str, after: str | int, limit: int) -> Sequence[Change]:
         with self._database.connection() as connection:
             rows = connection.execute(query, (after, limit)).fetchall()
         current, found, anew = self._analysis.version, [], []
-        for seq, kind, mcp_id, record, body, analysis, analysed in rows:
+        for seq, kind, mcp_id, record, body, analysis, analysed, pinned in rows:
             if body and (analysis != current or analysed is None):
                 analysed = self._analysis(wire.restore_entry(body))
                 anew.append((current, analysed, record))
-            found.append(Change(seq, kind, mcp_id, body, analysed))
+            found.append(Change(seq, kind, mcp_id, body, analysed, bool(pinned)))
         if anew:
             # It only saves time: who cannot keep it still has it.
             with suppress(Unavailable), self._database.transaction() as connection:
@@ -164,6 +176,12 @@ class SqliteStore:
             while len(bodies) < limit and (row := rows.fetchone()):
                 bodies.setdefault(*row)
         return [wire.restore_entry(body) for body in bodies.values()]
+
+    def _listed(
+        self, read: Callable[Concatenate[sqlite3.Connection, P], Sequence[Version]], *args: P.args, **kwargs: P.kwargs
+    ) -> Sequence[Version]:
+        with self._database.connection() as connection:
+            return read(connection, *args, **kwargs)
 
     def _number(self, query: str) -> int:
         with self._database.connection() as connection:
@@ -186,16 +204,14 @@ def _row(source: str, entry: Entry) -> dict[str, object]:
     }
 
 
-def _known(connection: sqlite3.Connection, row: dict[str, object]) -> bytes | None:
-    """Return the fingerprint of the record that `row` would replace, None if there is none."""
-    known = connection.execute(_FINGERPRINT, (row["name"], row["source"], row["version"])).fetchone()
-    return known[0] if known else None
+def _known(connection: sqlite3.Connection, row: dict[str, object]) -> tuple[bytes, int, float] | None:
+    """Return the fingerprint of the record that `row` would replace, whether it is the latest, and when it came."""
+    known: tuple[bytes, int, float] | None = connection.execute(
+        _KNOWN, (row["name"], row["source"], row["version"])
+    ).fetchone()
+    return known
 
 
-def _kind(before: bytes | None, after: bytes | None) -> ChangeKind | None:
-    """Return what happened to what is shown, told by its fingerprints (None: nothing is shown)."""
-    if before == after:
-        return None
-    if before is None:
-        return "added"
-    return "changed" if after is not None else "removed"
+def _same(known: tuple[bytes, int, float] | None, row: dict[str, object]) -> bool:
+    """Return whether `row` says what is known already; a version may become the latest again."""
+    return known is not None and known[:2] == (row["fingerprint"], row["latest"])

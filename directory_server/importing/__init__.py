@@ -2,7 +2,7 @@
 
 from ._chunks import STDIN
 from ._documents import documents
-from ._import import Progress, Publish, Refusal, Report, import_files
+from ._import import Progress, Publish, Refusal, Report, batches, import_files
 from ._scanner import Document
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Publish",
     "Refusal",
     "Report",
+    "batches",
     "documents",
     "import_files",
 ]

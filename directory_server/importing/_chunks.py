@@ -26,8 +26,22 @@ class Unreadable(Exception):
     """Say that what a file holds cannot be text."""
 
 
-def chunks(file: str, read: Read) -> Iterator[bytes]:
-    """Yield the text of `file` ("-" for the standard input). Raises OSError and Unreadable."""
+def chunks(file: str, read: Read, most: int | None = None) -> Iterator[bytes]:
+    """Yield the text of `file` ("-" for the standard input), of at most `most` bytes. Raises OSError and Unreadable."""
+    return bounded(_text(file, read), most)
+
+
+def bounded(chunks: Iterable[bytes], most: int | None) -> Iterator[bytes]:
+    """Yield `chunks`; raises Unreadable when they are more than `most` bytes together."""
+    total = 0
+    for chunk in chunks:
+        total += len(chunk)
+        if most is not None and total > most:
+            raise Unreadable(f"holds more than {most:,} bytes")
+        yield chunk
+
+
+def _text(file: str, read: Read) -> Iterator[bytes]:
     if file == STDIN:
         if sys.stdin is None:  # It was closed before the process began.
             raise OSError("the standard input is closed")

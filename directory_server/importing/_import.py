@@ -99,35 +99,46 @@ async def import_files(
     made, says how much they were. It reads in the calling thread: for a command, not for a process that serves.
     """
     report = Report() if report is None else report
-    with closing(_batches(files, batch, progress, report)) as batches:
-        for entries in batches:
+    with closing(batches(files, report, batch=batch, progress=progress)) as read:
+        for entries in read:
             report.count(await publish(source, entries))
     return report
 
 
-def _batches(
-    files: Iterable[str], most: int, progress: Callable[[Progress], None], report: Report
+def batches(
+    files: Iterable[str],
+    report: Report,
+    *,
+    batch: int = BATCH,
+    most: int | None = None,
+    progress: Callable[[Progress], None] = lambda progress: None,
 ) -> Generator[list[Entry], None, None]:
+    """Yield the entries of `files`, at most `batch` at a time, and report the others as refused.
+
+    No file is read further than `most` bytes of text.
+    """
     entries: list[Entry] = []
     size = 0
     for file in files:
-        for entry, length in _entries(file, progress, report):
+        for entry, length in _entries(file, progress, report, most):
             entries.append(entry)
             size += length
-            if len(entries) >= most or size >= BATCH_BYTES:
+            if len(entries) >= batch or size >= BATCH_BYTES:
                 yield entries
                 entries, size = [], 0
     if entries:
         yield entries
 
 
-def _entries(file: str, progress: Callable[[Progress], None], report: Report) -> Iterator[tuple[Entry, int]]:
+def _entries(
+    file: str, progress: Callable[[Progress], None], report: Report, most: int | None
+) -> Iterator[tuple[Entry, int]]:
     """Yield the entries of a file, each with its length in bytes, and report the others as refused."""
 
     def tell(read: int, size: int | None) -> None:
         progress(Progress(file, read, size, report.entries))
 
-    for document in documents(file, tell):
+    for document in documents(file, tell, most=most):
         try:
             entry = _decoded(document)
         except BadInput as refused:

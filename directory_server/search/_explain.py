@@ -9,15 +9,22 @@ import numpy as np
 from ..model import Place
 from ._collection import Collection
 from ._plan import Plan
-from ._ranking import best, scores
-from ._segment import Bools
+from ._ranking import PINNED, best, scores
+from ._segment import Bools, Ints
 from ._terms import Group, Postings
 
 
-def explained(plan: Plan, among: Collection, living: Sequence[Bools], limit: int, after: Place | None) -> Iterator[str]:
+def explained(
+    plan: Plan,
+    among: Collection,
+    living: Sequence[Bools],
+    pinned: Sequence[Ints],
+    limit: int,
+    after: Place | None,
+) -> Iterator[str]:
     """Yield lines: what was looked for, then each hit with its score and what gave how much of it."""
     gave: list[tuple[str, Sequence[Postings]]] = []
-    totals = scores(plan, among, living, lambda typed, found: gave.append((typed, found)))
+    totals = scores(plan, among, living, pinned, lambda typed, found: gave.append((typed, found)))
     for each in (*plan.evidence, *plan.names):
         if isinstance(each, Group):
             yield _looked_for(each, among)
@@ -28,6 +35,8 @@ def explained(plan: Plan, among: Collection, living: Sequence[Bools], limit: int
             (number, segment.rows.index(row)) for number, segment in enumerate(among.segments) if row in segment.rows
         )
         parts = [(typed, _score(found[number], document)) for typed, found in gave]
+        if document in pinned[number]:
+            parts.append(("pinned", PINNED))
         parts.append(("prior", score - sum(value for _, value in parts)))
         yield "      " + "  ".join(f"{typed} {value:.3f}" for typed, value in parts if abs(value) >= 0.0005)
 

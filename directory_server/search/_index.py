@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from threading import Lock
 
 import numpy as np
@@ -17,18 +17,19 @@ from ._packed import unpack
 from ._plan import plan
 from ._query import read
 from ._ranking import best, scores
-from ._segment import Bools, Segment
+from ._segment import Bools, Ints, Segment
 from ._thesaurus import thesaurus
 from ._vocabulary import Vocabulary
 
 
 @frozen(eq=False)
 class _Part:
-    """A segment, which of its documents live, and their numbers by mcp_id."""
+    """A segment, which of its documents live, which are pinned, and their numbers by mcp_id."""
 
     segment: Segment
     live: Bools
     numbers: Mapping[str, int] = field(repr=False)
+    pinned: Ints = field(factory=lambda: np.empty(0, np.int32))
 
     @classmethod
     def whole(cls, segment: Segment) -> _Part:
@@ -41,6 +42,10 @@ class _Part:
         live[[self.numbers[mcp_id] for mcp_id in mcp_ids if mcp_id in self.numbers]] = False
         return evolve(self, live=live)
 
+    def pinning(self, mcp_ids: Set[str]) -> _Part:
+        """Return this part with those entries pinned."""
+        return evolve(self, pinned=np.array([self.numbers[each] for each in mcp_ids & self.numbers.keys()], np.int32))
+
 
 @frozen(eq=False)
 class _Snapshot:
@@ -50,6 +55,7 @@ class _Snapshot:
     delta: _Part
     lexicon: Lexicon
     generation: int
+    pinned: Set[str] = frozenset()
 
     def __len__(self) -> int:
         return sum(int(np.count_nonzero(part.live)) for part in (self.base, self.delta))
@@ -84,9 +90,9 @@ class ImpactIndex:
             await self._offload(self._write, changes)
 
     async def search(self, query: Query) -> Page:
-        among, living = self._among(self._snapshot)
+        among, living, pinned = self._among(self._snapshot)
         wanted = plan(read(query.keywords), among)
-        totals = scores(wanted, among, living)
+        totals = scores(wanted, among, living, pinned)
         ranked = best(wanted, list(zip(among.segments, totals, strict=True)), query.limit + 1, query.after)
         shown = ranked[: query.limit]
         last = Place(shown[-1][0], shown[-1][1].name) if len(ranked) > query.limit else None
@@ -94,15 +100,15 @@ class ImpactIndex:
 
     def explain(self, query: Query) -> str:
         """Return why the hits for `query` rank where they do, for people to read."""
-        among, living = self._among(self._snapshot)
+        among, living, pinned = self._among(self._snapshot)
         wanted = plan(read(query.keywords), among)
-        return "\n".join(explained(wanted, among, living, query.limit, query.after))
+        return "\n".join(explained(wanted, among, living, pinned, query.limit, query.after))
 
-    def _among(self, snapshot: _Snapshot) -> tuple[Collection, Sequence[Bools]]:
-        """Return what is searched, and which documents of each segment of it live."""
+    def _among(self, snapshot: _Snapshot) -> tuple[Collection, Sequence[Bools], Sequence[Ints]]:
+        """Return what is searched, and which documents of each segment of it live, and which are pinned."""
         parts = [part for part in (snapshot.base, snapshot.delta) if len(part.segment)]
         among = Collection(self._vocabulary, [part.segment for part in parts], snapshot.lexicon, self._thesaurus)
-        return among, [part.live for part in parts]
+        return among, [part.live for part in parts], [part.pinned for part in parts]
 
     def _write(self, changes: Sequence[Change]) -> None:
         # The thread makes the swap: left to the caller, one cancelled at its `await` would lose it.
@@ -117,7 +123,10 @@ class ImpactIndex:
                 base = _merged([base, delta], vocabulary)
                 delta = _Part.whole(Segment.of([], vocabulary))
                 lexicon = Lexicon.learnt(base.segment, vocabulary)
-            self._snapshot = _Snapshot(base, delta, lexicon, before.generation + 1)
+            pins = {change.mcp_id: change.pinned for change in changes}
+            pinned = before.pinned - pins.keys() | {mcp_id for mcp_id, is_so in pins.items() if is_so}
+            base, delta = base.pinning(pinned), delta.pinning(pinned)
+            self._snapshot = _Snapshot(base, delta, lexicon, before.generation + 1, pinned)
 
 
 def _merged(parts: Sequence[_Part], vocabulary: Vocabulary) -> _Part:

@@ -12,11 +12,14 @@ from ._document import Row
 from ._feedback import feedback
 from ._leading import leading
 from ._plan import Evidence, Plan
-from ._segment import Bools, Floats, Segment
+from ._segment import Bools, Floats, Ints, Segment
 from ._terms import Postings
 
 PRIOR = 1.0
 """What its prior scores, as a share of what all words that were typed are worth."""
+
+PINNED = 4_096.0
+"""What being pinned scores: more than any words do, and little enough for a float32 to tell the words apart still."""
 
 MORE = 8
 """How many times as many documents are looked through for phrases where too few hold them."""
@@ -27,8 +30,13 @@ Note = Callable[[str, Sequence[Postings]], None]
 """Is told of each piece of evidence what it is and what it scores, in the documents of each segment."""
 
 
-def scores(plan: Plan, among: Collection, living: Sequence[Bools], note: Note | None = None) -> list[Floats]:
-    """Return for each segment the score of each of its documents; 0 for those that are not found, or not `living`."""
+def scores(
+    plan: Plan, among: Collection, living: Sequence[Bools], pinned: Sequence[Ints], note: Note | None = None
+) -> list[Floats]:
+    """Return for each segment the score of each of its documents; 0 for those that are not found, or not `living`.
+
+    Those that are `pinned` stand before all others of those that are found.
+    """
 
     def gathered(evidence: Evidence) -> list[Postings]:
         found = evidence.found(among.segments)
@@ -42,6 +50,8 @@ def scores(plan: Plan, among: Collection, living: Sequence[Bools], note: Note | 
     if plan.open and (like := feedback(settled, among, names)):
         totals = [total + more for total, more in zip(totals, _added([gathered(like)], among), strict=True)]
         settled = _settled(totals, plan, among, living)
+    for total, documents in zip(settled, pinned, strict=True):
+        total[documents] += np.float32(PINNED) * (total[documents] > 0)
     return settled
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
@@ -10,7 +10,8 @@ from klein import Klein
 from twisted.python.failure import Failure
 from twisted.web.server import Request
 
-from .. import __version__
+from .. import __version__, wire
+from ..model import Mirrored
 from ..ports import Index
 from ._refusals import Refusal, refuse, rest_body
 from ._reply import reply
@@ -44,6 +45,7 @@ class Routes:
     _changes: Changes
     _mcp: Mcp
     _index: Index
+    _upstreams: Callable[[], Sequence[Mirrored]] = tuple
 
     @app.route("/api/open/v1/search", methods=["GET"])
     async def search(self, request: Request) -> bytes:
@@ -79,7 +81,14 @@ class Routes:
     def healthz(self, request: Request) -> bytes:
         """Say that the process is alive, and what it has to search in."""
         index = self._index
-        health = {"status": "ok", "version": __version__, "entries": len(index), "generation": index.generation}
+        health: dict[str, Any] = {
+            "status": "ok",
+            "version": __version__,
+            "entries": len(index),
+            "generation": index.generation,
+        }
+        if upstreams := self._upstreams():
+            health["upstreams"] = {each.name: _health(each) for each in upstreams}
         return reply(request, health)
 
     @app.route(OPENAPI_PATH, methods=["GET"])
@@ -117,6 +126,15 @@ class Routes:
     def templates(self) -> Templates:
         """Return what knows the template of each path."""
         return Templates(rule.rule for rule in self.app.url_map.iter_rules())
+
+
+def _health(upstream: Mirrored) -> dict[str, Any]:
+    """Return what anybody may know of an upstream; why it fails is told by `directory-server status` and the log."""
+    return {
+        "status": "failing" if upstream.error else "ok" if upstream.last_success else "new",
+        "entries": upstream.entries,
+        "last_success": upstream.last_success and wire.rfc3339(upstream.last_success),
+    }
 
 
 def refused(request: Request, failure: Failure) -> bytes:

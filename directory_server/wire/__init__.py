@@ -2,7 +2,7 @@
 
 from ._entries import MAX_ENTRY, decode_entry, encode_entry, fingerprint, restore_entry
 from ._events import change_event, change_item, event, place
-from ._json import decode, encode, pretty, raw, text
+from ._json import decode, encode, pretty, raw, rfc3339, text
 from ._queries import (
     DEFAULT_CHANGES,
     MAX_CHANGES,
@@ -53,6 +53,7 @@ __all__ = [
     "pretty",
     "raw",
     "restore_entry",
+    "rfc3339",
     "search_arguments",
     "search_parameters",
     "structure",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import attrs
@@ -48,6 +49,11 @@ def text(value: Any) -> str:
 def pretty(value: Any) -> str:
     """Return `value` as JSON that people read, indented by two."""
     return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+
+
+def rfc3339(moment: float) -> str:
+    """Return `moment`, in seconds since the epoch, as a date and time (RFC 3339) in UTC, to the second."""
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _refuse_depth(value: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -139,6 +140,31 @@ class IndexContract:
         assert len(index) == 1
         assert await found(index, "letters") == ["org.example/two"]
         assert await found(index, "parcels") == []
+
+    @awaited
+    async def test_pinned_entries_come_first_among_the_hits_they_are(self) -> None:
+        index = await self.open()
+        names = [f"org.example/mail-{number}" for number in range(9)]
+        changes = added(
+            *(an_entry(name, "letters " * number) for number, name in enumerate(names)), an_entry("x/other")
+        )
+        await index.apply([evolve(each, pinned=each.mcp_id == mcp_id_of(names[4])) for each in changes])
+        plain = [name for name in await found(index, "letters") if name != names[4]]
+        assert await found(index, "letters") == [names[4], *plain]
+        assert await found(index, "other") == ["x/other"]
+        # Page by page, and in whichever part of the index they are.
+        await index.apply([evolve(changes[7], pinned=True)])
+        page = await index.search(Query("letters", 1))
+        paged: list[Hit] = []
+        paged += page.hits
+        while page.next:
+            page = await index.search(Query("letters", 1, page.next))
+            paged += page.hits
+        assert {hit.name for hit in paged[:2]} == {names[4], names[7]}
+        assert len({hit.name for hit in paged}) == len(paged) == len(plain) + 1
+        await index.apply([evolve(each, pinned=False) for each in changes])
+        assert set(await found(index, "letters")) == {*plain, names[4]}
+        assert (await index.search(Query("letters"))).hits[0].name == plain[0]
 
     @awaited
     async def test_names_are_told_apart_by_case(self) -> None:

@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from directory_server.embedded._shown import Record, epoch, semantic, shown
+from directory_server.embedded._shown import Record, epoch, foremost, semantic
 
 
 def record(
@@ -20,36 +20,37 @@ def record(
 
 
 def test_shows_nothing_where_nothing_is() -> None:
-    assert shown([], []) is None
+    assert foremost([], []) is None
 
 
 def test_shows_the_only_one_whatever_it_is() -> None:
     only = record(1, "mcp")
-    assert shown([only], []) == only
+    assert foremost([only], []) == only
 
 
-def test_shows_nothing_when_the_chosen_one_is_deleted() -> None:
-    assert shown([record(1, "1.0.0"), record(2, "2.0.0", deleted=True)], []) is None
-    assert shown([record(1, "1.0.0", deleted=True), record(2, "2.0.0")], []) == record(2, "2.0.0")
+def test_a_deleted_one_stands_for_its_name_as_others_do() -> None:
+    deleted = record(2, "2.0.0", deleted=True)
+    assert foremost([record(1, "1.0.0"), deleted], []) == deleted
+    assert foremost([record(1, "1.0.0", deleted=True), record(2, "2.0.0")], []) == record(2, "2.0.0")
 
 
 def test_counts_the_source_before_all_else() -> None:
     local = record(1, "0.0.1", "local")
     mirror = record(2, "9.0.0", "mirror", latest=True)
     other = record(3, "10.0.0", "a", latest=True)
-    assert shown([other, mirror, local], ["mirror"]) == local
-    assert shown([other, mirror], ["mirror"]) == mirror
-    assert shown([other, mirror], []) == other
+    assert foremost([other, mirror, local], ["mirror"]) == local
+    assert foremost([other, mirror], ["mirror"]) == mirror
+    assert foremost([other, mirror], []) == other
 
 
 def test_counts_local_first_even_where_it_is_named_among_the_sources() -> None:
     local, mirror = record(1, source="local"), record(2, source="mirror")
-    assert shown([local, mirror], ["mirror", "local"]) == local
+    assert foremost([local, mirror], ["mirror", "local"]) == local
 
 
 def test_counts_latest_before_the_version() -> None:
     latest = record(1, "1.0.0", latest=True)
-    assert shown([latest, record(2, "2.0.0")], []) == latest
+    assert foremost([latest, record(2, "2.0.0")], []) == latest
 
 
 PRECEDENCE = [
@@ -91,23 +92,23 @@ def test_does_not_choke_on_a_number_of_a_million_digits() -> None:
 
 def test_shows_the_same_in_whatever_order_they_come() -> None:
     records = [record(number, version) for number, version in enumerate(("1.0.0", "1.0.0-rc.1", "0.10.0", "0.9.0"))]
-    assert {shown(order, []) for order in permutations(records)} == {records[0]}
+    assert {foremost(order, []) for order in permutations(records)} == {records[0]}
 
 
 def test_goes_by_the_date_where_a_version_is_not_semantic() -> None:
     newer = record(1, "2026-05-24", published_at=200.0)
-    assert shown([newer, record(2, "1.0.0", published_at=100.0)], []) == newer
+    assert foremost([newer, record(2, "1.0.0", published_at=100.0)], []) == newer
 
 
 def test_goes_by_the_date_where_the_versions_are_of_one_rank() -> None:
     newer = record(1, "1.0.0+a", published_at=200.0)
-    assert shown([newer, record(2, "1.0.0+b", published_at=100.0)], []) == newer
+    assert foremost([newer, record(2, "1.0.0+b", published_at=100.0)], []) == newer
 
 
 @pytest.mark.parametrize("dates", [(None, None), (100.0, None), (None, 100.0), (100.0, 100.0)])
 def test_goes_by_the_writing_where_nothing_else_tells(dates: tuple[float | None, float | None]) -> None:
     one, other = record(1, "mcp", published_at=dates[0]), record(2, "latest", published_at=dates[1])
-    assert shown([other, one], []) == other
+    assert foremost([other, one], []) == other
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from ...errors import QuotaExceeded
-from ...model import Allowance, Change
+from ...model import Allowance, Change, Mirrored
 from ...ports import Index, Quota, Subscriber
 from ..access import Exchange
 
@@ -81,9 +81,15 @@ class Metrics:
         """Return `index`, its work timed by `now`, in seconds."""
         return _TimedSubscriber(index, now, self._builds.observe)
 
-    def watch(self, index: Index, streams: Streams, connections: Sized) -> None:
+    def watch(
+        self,
+        index: Index,
+        streams: Streams,
+        connections: Sized,
+        upstreams: Callable[[], Sequence[Mirrored]] = tuple,
+    ) -> None:
         """Look these up whenever somebody asks."""
-        self.registry.register(_Watched(index, streams, connections))
+        self.registry.register(_Watched(index, streams, connections, upstreams))
 
 
 @frozen
@@ -122,6 +128,7 @@ class _Watched(Collector):
     _index: Index
     _streams: Streams
     _connections: Sized
+    _upstreams: Callable[[], Sequence[Mirrored]]
 
     def collect(self) -> Iterator[Metric]:
         yield GaugeMetricFamily("directory_index_entries", "Entries that can be found.", len(self._index))
@@ -133,3 +140,15 @@ class _Watched(Collector):
             "directory_stream_cuts", "Streams cut because their reader did not read.", self._streams.cuts
         )
         yield GaugeMetricFamily("directory_connections", "Connections, streams apart.", len(self._connections))
+        failing = GaugeMetricFamily(
+            "directory_upstream_failing", "Whether the latest round failed.", labels=["upstream"]
+        )
+        entries = GaugeMetricFamily("directory_upstream_entries", "Entries of the upstream.", labels=["upstream"])
+        success = GaugeMetricFamily(
+            "directory_upstream_last_success_timestamp_seconds", "When a round last succeeded.", labels=["upstream"]
+        )
+        for each in self._upstreams():
+            failing.add_metric([each.name], float(bool(each.error)))
+            entries.add_metric([each.name], each.entries)
+            success.add_metric([each.name], each.last_success or 0.0)
+        yield from (failing, entries, success)

@@ -1,0 +1,210 @@
+"""One MCP server as it was published, and what people are shown of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+from uuid import UUID, uuid5
+
+from attrs import field, frozen
+
+NAMESPACE = UUID("7d9a1a47-8c6b-42d7-96dd-0a8aa272d25a")
+"""The published namespace of every `mcp_id`: `uuid5(NAMESPACE, server name)`."""
+
+OFFICIAL = "io.modelcontextprotocol.registry/official"
+"""The key of `_meta` under which the official registry keeps status and dates."""
+
+PUBLISHER = "io.modelcontextprotocol.registry/publisher-provided"
+"""The key of `server._meta` under which publishers keep what the schema has no field for."""
+
+
+def mcp_id_of(name: str) -> str:
+    """Return the id that every directory gives the server called `name` (RFC 9562, UUID version 5)."""
+    return str(uuid5(NAMESPACE, name))
+
+
+@frozen
+class Tool:
+    """A tool that an entry says it offers."""
+
+    name: str
+    description: str
+
+
+@frozen
+class Hit:
+    """What a list shows of an entry. Always strings."""
+
+    mcp_id: str
+    name: str
+    brief: str
+    website_url: str
+
+
+@frozen
+class Detail:
+    """All that is known of an entry, for one that asks about it alone.
+
+    Fields that the entry does not state are empty or None; `server` is the document as published.
+    Dates are RFC 3339 strings as the registry gave them.
+    """
+
+    mcp_id: str
+    name: str
+    brief: str
+    website_url: str
+    server_name: str
+    title: str
+    version: str
+    long_description: str
+    descriptions: Mapping[str, str]
+    tags: Sequence[str]
+    categories: Sequence[str]
+    tools: Sequence[Tool]
+    repository: Mapping[str, Any] | None
+    packages: Sequence[Mapping[str, Any]]
+    remotes: Sequence[Mapping[str, Any]]
+    icons: Sequence[Mapping[str, Any]]
+    license: str
+    stars: int | None
+    status: str
+    official: bool
+    published_at: str | None
+    updated_at: str | None
+    server: Mapping[str, Any]
+
+
+@frozen
+class Entry:
+    """One MCP server: the official `server.json` document and the registry's `_meta`, both kept whole.
+
+    Real documents hold values of unexpected types in optional places; the properties read what is usable and
+    pass over the rest.
+    """
+
+    server: Mapping[str, Any]
+    meta: Mapping[str, Any] = field(factory=dict)
+
+    @property
+    def name(self) -> str:
+        return str(self.server["name"])
+
+    @property
+    def version(self) -> str:
+        return str(self.server["version"])
+
+    @cached_property
+    def mcp_id(self) -> str:
+        return mcp_id_of(self.name)
+
+    @property
+    def title(self) -> str:
+        return _text(self.server.get("title"))
+
+    @property
+    def brief(self) -> str:
+        return _text(self.server.get("description"))
+
+    @cached_property
+    def official(self) -> Mapping[str, Any]:
+        """What the official registry says of the entry; empty where it does not list it."""
+        return _mapping(self.meta.get(OFFICIAL))
+
+    @cached_property
+    def publisher(self) -> Mapping[str, Any]:
+        """What the publisher adds beyond the schema."""
+        return _mapping(_mapping(self.server.get("_meta")).get(PUBLISHER))
+
+    @property
+    def long_description(self) -> str:
+        return _text(self.publisher.get("longDescription"))
+
+    @property
+    def descriptions(self) -> dict[str, str]:
+        """Descriptions by language tag (BCP 47)."""
+        return {tag: text for tag, text in _mapping(self.publisher.get("descriptions")).items() if _text(text)}
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return _texts(self.publisher.get("tags"))
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        return _texts(self.publisher.get("categories"))
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        return tuple(
+            Tool(_text(tool["name"]), _text(tool.get("description")))
+            for tool in _mappings(self.publisher.get("tools"))
+            if _text(tool.get("name"))
+        )
+
+    @property
+    def packages(self) -> tuple[Mapping[str, Any], ...]:
+        """Ways to run the server locally."""
+        return _mappings(self.server.get("packages"))
+
+    @property
+    def remotes(self) -> tuple[Mapping[str, Any], ...]:
+        """URLs at which the server is offered."""
+        return _mappings(self.server.get("remotes"))
+
+    @property
+    def transports(self) -> tuple[str, ...]:
+        """How the server is spoken to: `stdio`, `streamable-http` or `sse`, one for each package and remote."""
+        offered = [*(_mapping(package.get("transport")) for package in self.packages), *self.remotes]
+        return tuple(kind for each in offered if (kind := _text(each.get("type"))))
+
+    def hit(self) -> Hit:
+        """Return what a list shows of this entry."""
+        repository = _mapping(self.server.get("repository"))
+        website = _text(self.server.get("websiteUrl")) or _text(repository.get("url"))
+        return Hit(self.mcp_id, self.title or self.name, self.brief, website)
+
+    def detail(self) -> Detail:
+        """Return all that is known of this entry."""
+        hit, official, publisher = self.hit(), self.official, self.publisher
+        stars = publisher.get("stars")
+        return Detail(
+            mcp_id=hit.mcp_id,
+            name=hit.name,
+            brief=hit.brief,
+            website_url=hit.website_url,
+            server_name=self.name,
+            title=self.title,
+            version=self.version,
+            long_description=self.long_description,
+            descriptions=self.descriptions,
+            tags=self.tags,
+            categories=self.categories,
+            tools=self.tools,
+            repository=_mapping(self.server.get("repository")) or None,
+            packages=self.packages,
+            remotes=self.remotes,
+            icons=_mappings(self.server.get("icons")),
+            license=_text(publisher.get("license")),
+            stars=stars if isinstance(stars, int) and not isinstance(stars, bool) else None,
+            status=_text(official.get("status")) or "active",
+            official=bool(official),
+            published_at=_text(official.get("publishedAt")) or None,
+            updated_at=_text(official.get("updatedAt")) or None,
+            server=self.server,
+        )
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(item for item in value if isinstance(item, str) and item) if isinstance(value, list) else ()
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _mappings(value: object) -> tuple[Mapping[str, Any], ...]:
+    return tuple(item for item in value if isinstance(item, dict)) if isinstance(value, list) else ()

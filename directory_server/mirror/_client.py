@@ -1,0 +1,43 @@
+"""The HTTP client of the mirror."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from attrs import frozen
+from treq.client import HTTPClient
+from twisted.internet.defer import Deferred, succeed
+from twisted.web.client import Agent, BrowserLikePolicyForHTTPS, HTTPConnectionPool
+from twisted.web.iweb import IAgent
+
+from ._bounded import BoundedAgent
+from ._fetch import Fetch
+
+CONNECT = 10.0
+"""Seconds in which a connection has to be made."""
+
+IDLE = 10
+"""Seconds for which a connection waits for the next page."""
+
+
+@frozen(eq=False)
+class Client:
+    """Makes what gets the bytes of one round; `close` ends the connections that are left."""
+
+    _agent: IAgent
+    _clock: Any
+    close: Callable[[], Deferred[None]] = lambda: succeed(None)
+
+    def fetch(self, headers: Mapping[str, str], most: int) -> Fetch:
+        """Return what gets answers of at most `most` bytes, with `headers` in each request."""
+        return Fetch(HTTPClient(BoundedAgent(self._agent, most)), self._clock, headers)
+
+
+def client(reactor: Any) -> Client:
+    """Return a client on `reactor`, which speaks HTTP/1.1, and TLS with the certificates that the machine trusts."""
+    pool = HTTPConnectionPool(reactor)
+    pool.maxPersistentPerHost = 1
+    pool.cachedConnectionTimeout = IDLE
+    agent = Agent(reactor, BrowserLikePolicyForHTTPS(), connectTimeout=CONNECT, pool=pool)
+    return Client(agent, reactor, pool.closeCachedConnections)

@@ -1,0 +1,63 @@
+"""A page of a registry, read as what a stranger sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from attrs import frozen
+
+from ..errors import BadInput
+from ..model import Entry
+from ..wire import decode, decode_entry
+from ._failure import UpstreamFailed
+
+MAX_CURSOR = 4_096
+"""Characters of a cursor."""
+
+
+@frozen
+class Page:
+    """The entries of a page, why others were `refused`, and the cursor of the next page, empty behind the last."""
+
+    entries: Sequence[Entry]
+    refused: Sequence[str]
+    next: str
+
+
+def read(body: bytes) -> Page:
+    """Return the page that `body` holds (official registry API, GET /v0.1/servers).
+
+    An entry that cannot be read is refused and the others are taken; raises UpstreamFailed where it is no page.
+    """
+    try:
+        value = decode(body)
+    except BadInput as error:
+        raise UpstreamFailed(f"It sent what is no JSON: {error.message}") from None
+    if not isinstance(value, dict) or not isinstance(value.get("servers"), list):
+        raise UpstreamFailed("It sent no page of a registry: an object with a list of entries under 'servers'.")
+    entries, refused = [], []
+    for number, each in enumerate(value["servers"], 1):
+        try:
+            entries.append(decode_entry(each))
+        except BadInput as error:
+            refused.append(f"{_name(each) or f'entry {number} of a page'}: {error.message}")
+    return Page(entries, refused, _next(value.get("metadata")))
+
+
+def _next(metadata: Any) -> str:
+    if metadata is None:
+        return ""
+    if not isinstance(metadata, dict):
+        raise UpstreamFailed("It sent a page whose 'metadata' is no object.")
+    # The first registries wrote it with an underscore.
+    cursor = metadata.get("nextCursor", metadata.get("next_cursor")) or ""
+    if not isinstance(cursor, str) or len(cursor) > MAX_CURSOR:
+        raise UpstreamFailed(f"It sent a page whose 'nextCursor' is no text of at most {MAX_CURSOR:,} characters.")
+    return cursor
+
+
+def _name(value: Any) -> str:
+    server = value.get("server", value) if isinstance(value, dict) else None
+    name = server.get("name") if isinstance(server, dict) else None
+    return name[:200] if isinstance(name, str) and name.isprintable() else ""

@@ -1,0 +1,213 @@
+"""What a Store's lists must do, and a Curation beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from directory_server.model import Curated, Version, mcp_id_of
+from directory_server.ports import Curation, Store
+from directory_server.wire import restore_entry
+
+from . import awaited
+from .store import NAME, entry, kinds
+
+
+def said(versions: Sequence[Version]) -> list[str]:
+    return [f"{each.name} {each.version}" for each in versions]
+
+
+def names(versions: Sequence[Version]) -> list[str]:
+    return [each.name for each in versions]
+
+
+class ListingContract:
+    """Inherit it and say how a store and its curation are opened."""
+
+    async def store(self, sources: Sequence[str] = ()) -> Store:
+        """Return a store that shows `sources` in this order; each call is another process with the same data."""
+        raise NotImplementedError
+
+    async def curation(self, sources: Sequence[str] = ()) -> Curation:
+        """Return the curation of the same data, by another process."""
+        raise NotImplementedError
+
+    @awaited
+    async def test_lists_the_latest_of_each_name_in_order_and_in_pages(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry(f"x/{name}", version) for name in "dbca" for version in ("1.0.0", "2.0.0")])
+        page = await store.listing(("", ""), 3)
+        assert said(page) == ["x/a 2.0.0", "x/b 2.0.0", "x/c 2.0.0"]
+        assert said(await store.listing((page[-1].name, page[-1].version), 3)) == ["x/d 2.0.0"]
+        assert all(each.latest and not each.deleted for each in page)
+
+    @awaited
+    async def test_lists_all_versions_in_order_and_in_pages(self) -> None:
+        store = await self.store()
+        await store.publish(
+            "a", [entry(f"x/{name}", version) for name in "ba" for version in ("2.0.0", "1.0.0", "3.0.0")]
+        )
+        found: list[Version] = []
+        after = ("", "")
+        while page := await store.listing(after, 4, versions="all"):
+            found += page
+            after = (page[-1].name, page[-1].version)
+        assert said(found) == [f"x/{name} {version}.0.0" for name in "ab" for version in (1, 2, 3)]
+        assert [each.latest for each in found] == [False, False, True] * 2
+
+    @awaited
+    async def test_lists_an_exact_version(self) -> None:
+        store = await self.store()
+        await store.publish(
+            "a", [entry("x/a", "1.0.0"), entry("x/a", "2.0.0"), entry("x/b", "1.0.0"), entry("x/c", "2.0.0")]
+        )
+        assert said(await store.listing(("", ""), 9, versions="1.0.0")) == ["x/a 1.0.0", "x/b 1.0.0"]
+        assert said(await store.listing(("x/a", "1.0.0"), 9, versions="1.0.0")) == ["x/b 1.0.0"]
+        assert list(await store.listing(("", ""), 9, versions="9.9.9")) == []
+
+    @awaited
+    async def test_gives_the_versions_of_a_name_the_latest_first(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry(version="1.0.0"), entry(version="3.0.0"), entry(version="2.0.0"), entry("x/b")])
+        assert said(await store.versions(NAME)) == [f"{NAME} 3.0.0", f"{NAME} 2.0.0", f"{NAME} 1.0.0"]
+        assert list(await store.versions("x/none")) == []
+        one, latest = await store.version(NAME, "1.0.0"), await store.version(NAME, "latest")
+        assert one is not None
+        assert latest is not None
+        assert (one.version, one.latest, latest.version, latest.latest) == ("1.0.0", False, "3.0.0", True)
+        assert restore_entry(one.body) == entry(version="1.0.0")
+        assert await store.version(NAME, "9.9.9") is None
+        assert await store.version("x/none", "latest") is None
+
+    @awaited
+    async def test_gives_the_versions_of_the_foremost_source_only(self) -> None:
+        store = await self.store(["a", "b"])
+        await store.publish("b", [entry(version="9.0.0", brief="b"), entry(version="1.0.0", brief="b")])
+        await store.publish("a", [entry(version="1.0.0", brief="a")])
+        assert said(await store.versions(NAME)) == [f"{NAME} 1.0.0"]
+        assert await store.version(NAME, "9.0.0") is None
+        (only,) = await store.listing(("", ""), 9, versions="all")
+        assert restore_entry(only.body).brief == "a"
+
+    @awaited
+    async def test_lists_what_was_deleted_where_one_asks_for_it(self) -> None:
+        store = await self.store()
+        await store.publish(
+            "a", [entry("x/a"), entry("x/b", "1.0.0"), entry("x/b", "2.0.0"), entry("x/c", status="deleted")]
+        )
+        await store.publish("a", [entry("x/a", status="deleted"), entry("x/b", "1.0.0", status="deleted")])
+        assert said(await store.listing(("", ""), 9)) == ["x/b 2.0.0"]
+        everything = await store.listing(("", ""), 9, include_deleted=True)
+        assert [(each.name, each.deleted) for each in everything] == [("x/a", True), ("x/b", False), ("x/c", True)]
+        assert said(await store.listing(("", ""), 9, versions="all")) == ["x/b 2.0.0"]
+        assert len(await store.listing(("", ""), 9, versions="all", include_deleted=True)) == 4
+        gone = await store.version("x/a", "latest")
+        assert gone is not None
+        assert gone.deleted
+
+    @awaited
+    async def test_lists_what_changed_here_since_a_moment(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry("x/a"), entry("x/b"), entry("x/c", "1.0.0")])
+        await store.publish("a", [entry("x/b", brief="It snows.")])
+        everything = await store.listing(("", ""), 9)
+        changed = max(each.updated_at for each in everything)
+        assert {each.name: each.updated_at for each in everything}["x/b"] == changed
+        assert "x/b" in names(await store.listing(("", ""), 9, updated_since=changed))
+        assert list(await store.listing(("", ""), 9, updated_since=changed + 1)) == []
+        assert names(await store.listing(("", ""), 9, versions="all", updated_since=everything[0].updated_at))
+
+    @awaited
+    async def test_says_when_a_version_was_published_and_last_changed(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry("x/a", publishedAt="1970-01-01T00:00:05Z"), entry("x/b")])
+        dated, other = await store.listing(("", ""), 9)
+        assert dated.published_at == 5.0
+        assert 5.0 < other.published_at <= other.updated_at
+        await store.publish("a", [entry("x/b", brief="It snows.")])
+        again = await store.version("x/b", "latest")
+        assert again is not None
+        assert again.published_at == other.published_at
+        assert again.updated_at >= other.updated_at
+
+    @awaited
+    async def test_keeps_one_latest_version_of_a_source(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry(version="2.0.0", isLatest=True)])
+        await store.publish("a", [entry(version="1.9.0", isLatest=True)])
+        assert await store.entry(mcp_id_of(NAME)) == entry(version="1.9.0", isLatest=True)
+        await store.publish("a", [entry(version="2.0.0", isLatest=True)])
+        assert await store.entry(mcp_id_of(NAME)) == entry(version="2.0.0", isLatest=True)
+
+    @awaited
+    async def test_hides_a_name_and_shows_it_again(self) -> None:
+        store, curation = await self.store(), await self.curation()
+        await store.publish("a", [entry(), entry("x/b")])
+        assert await curation.mark(NAME, "hidden", True)
+        assert not await curation.mark(NAME, "hidden", True)
+        assert await store.entry(mcp_id_of(NAME)) is None
+        assert await store.count() == 1
+        for versions in ("latest", "all", "1.0.0"):
+            assert names(await store.listing(("", ""), 9, versions=versions, include_deleted=True)) == ["x/b"]
+        assert list(await store.versions(NAME)) == []
+        assert await store.version(NAME, "latest") is None
+        assert await store.version(NAME, "1.0.0") is None
+        await store.publish("a", [entry(brief="It snows.")])
+        assert await store.entry(mcp_id_of(NAME)) is None
+        assert await curation.mark(NAME, "hidden", False)
+        assert await store.entry(mcp_id_of(NAME)) == entry(brief="It snows.")
+        assert kinds(await store.changes(0, 9)) == ["added", "added", "removed", "added"]
+
+    @awaited
+    async def test_tells_of_a_pin_as_a_change(self) -> None:
+        store, curation = await self.store(), await self.curation()
+        await store.publish("a", [entry(), entry("x/b")])
+        assert await curation.mark(NAME, "pinned", True)
+        *_, last = await store.changes(0, 9)
+        assert (last.kind, last.mcp_id, last.pinned) == ("changed", mcp_id_of(NAME), True)
+        assert {each.mcp_id: each.pinned for each in await store.current("", 9)}[mcp_id_of(NAME)]
+        assert await curation.mark(NAME, "pinned", False)
+        *_, last = await store.changes(0, 9)
+        assert not last.pinned
+
+    @awaited
+    async def test_marks_names_that_nobody_has_published_yet(self) -> None:
+        store, curation = await self.store(), await self.curation()
+        assert await curation.mark(NAME, "pinned", True)
+        assert not await curation.mark("x/b", "pinned", False)
+        assert await store.head() == 0
+        assert list(await store.listing(("", ""), 9, include_deleted=True)) == []
+        await store.publish("a", [entry(), entry("x/b")])
+        assert [change.pinned for change in await store.changes(0, 9)] == [True, False]
+
+    @awaited
+    async def test_lists_only_what_the_operator_stands_by_where_one_asks_for_that(self) -> None:
+        store, curation = await self.store(), await self.curation()
+        await store.publish("a", [entry(f"x/{name}") for name in "abcd"])
+        await store.publish("local", [entry("x/b", brief="Ours.")])
+        await curation.mark("x/c", "pinned", True)
+        await curation.mark("x/d", "allowed", True)
+        for versions in ("latest", "all", "1.0.0"):
+            assert names(await store.listing(("", ""), 9, versions=versions, curated=True)) == ["x/b", "x/c", "x/d"]
+        assert [each.curated for each in await store.listing(("", ""), 9)] == [False, True, True, True]
+        before = (await store.listing(("x/c", ""), 1))[0].updated_at
+        await curation.mark("x/d", "allowed", False)
+        after = await store.version("x/d", "latest")
+        assert after is not None
+        assert not after.curated
+        assert after.updated_at >= before
+        assert await store.head() == 6
+
+    @awaited
+    async def test_tells_what_the_operator_has_a_say_in(self) -> None:
+        store, curation = await self.store(), await self.curation()
+        await store.publish("a", [entry("x/a"), entry("x/b")])
+        await store.publish("local", [entry("x/c")])
+        assert list(await curation.curated()) == [Curated("x/c", True, False, False, False)]
+        await curation.mark("x/b", "hidden", True)
+        await curation.mark("x/c", "pinned", True)
+        await curation.mark("x/d", "allowed", True)
+        assert list(await curation.curated()) == [
+            Curated("x/b", False, True, False, False),
+            Curated("x/c", True, False, True, False),
+            Curated("x/d", False, False, False, True),
+        ]

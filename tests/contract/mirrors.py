@@ -1,0 +1,80 @@
+"""What Mirrors must do."""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from directory_server.model import Mirrored, Walk
+from directory_server.ports import Mirrors, Store
+from directory_server.wire import restore_entry
+
+from . import awaited
+from .store import entry
+
+
+class MirrorsContract:
+    """Inherit it and say how they are opened."""
+
+    async def mirrors(self) -> Mirrors:
+        """Return the mirrors; each call is another process with the same data."""
+        raise NotImplementedError
+
+    async def store(self) -> Store:
+        """Return the store of the same data."""
+        raise NotImplementedError
+
+    @awaited
+    async def test_an_upstream_that_was_never_followed_is_new(self) -> None:
+        mirrors = await self.mirrors()
+        assert await mirrors.get("a") == Mirrored("a")
+        assert list(await mirrors.all()) == []
+
+    @awaited
+    async def test_remembers_every_part(self) -> None:
+        mirrors = await self.mirrors()
+        state = Mirrored("b", "q", 1.5, 2.5, 3.5, "No.", 4, 5, 6.5, '"7"', "8", 9, 10.5, Walk(True, 11.5, "12"))
+        await mirrors.put(state)
+        await mirrors.put(Mirrored("a"))
+        assert await (await self.mirrors()).get("b") == state
+        assert list(await mirrors.all()) == [Mirrored("a"), state]
+        await mirrors.put(evolve(state, walk=None))
+        assert (await mirrors.get("b")).walk is None
+
+    @awaited
+    async def test_tells_what_a_walk_has_not_seen(self) -> None:
+        mirrors, store = await self.mirrors(), await self.store()
+        await store.publish("a", [entry(f"x/{letter}", version) for letter in "abcd" for version in ("1.0.0", "2.0.0")])
+        await store.publish("a", [entry("x/d", "1.0.0", status="deleted"), entry("x/d", "2.0.0", status="deleted")])
+        await store.publish("b", [entry("x/e")])
+        await mirrors.put(Mirrored("a"), seen={"x/a": True})
+        await mirrors.put(Mirrored("a"), seen={"x/b": False})
+        await mirrors.put(Mirrored("b"), seen={"x/c": True})
+        assert await mirrors.count_seen("a") == 2
+        assert await mirrors.entries("a") == 3
+        unseen = [restore_entry(body) for body in await mirrors.unseen("a", 9)]
+        assert sorted((each.name, each.version) for each in unseen) == [
+            (f"x/{letter}", version) for letter in "bc" for version in ("1.0.0", "2.0.0")
+        ]
+        assert len(await mirrors.unseen("a", 3)) == 3
+        await mirrors.forget_seen("a")
+        assert await mirrors.count_seen("a") == 0
+        assert await mirrors.count_seen("b") == 1
+
+    @awaited
+    async def test_one_holder_at_a_time_has_the_lease(self) -> None:
+        one, other = await self.mirrors(), await self.mirrors()
+        assert await one.hold("a", "one", now=0.0, until=10.0)
+        assert await one.hold("a", "one", now=5.0, until=15.0)
+        assert not await other.hold("a", "other", now=14.0, until=24.0)
+        assert await other.hold("b", "other", now=14.0, until=24.0)
+        assert await other.hold("a", "other", now=15.0, until=25.0)
+        assert not await one.hold("a", "one", now=16.0, until=26.0)
+
+    @awaited
+    async def test_a_lease_is_given_back_by_its_holder_alone(self) -> None:
+        mirrors = await self.mirrors()
+        assert await mirrors.hold("a", "one", now=0.0, until=10.0)
+        await mirrors.release("a", "other")
+        assert not await mirrors.hold("a", "other", now=1.0, until=11.0)
+        await mirrors.release("a", "one")
+        assert await mirrors.hold("a", "other", now=1.0, until=11.0)

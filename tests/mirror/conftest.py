@@ -1,0 +1,100 @@
+"""A mirror of a registry that misbehaves as it is told to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+import pytest_twisted  # type: ignore[import-untyped]
+from attrs import define, field
+from twisted.internet.task import Clock
+from twisted.logger import ILogObserver, LogEvent, globalLogPublisher
+from zope.interface import provider
+
+from directory_server.embedded import Database, SqliteMirrors, SqliteStore, finished, inline
+from directory_server.mirror import Client, Mirror, Upstream
+from directory_server.model import Mirrored, mcp_id_of
+
+from ..contract.store import Briefs
+from .registry import NOW, Registry
+
+NAME = "official"
+
+
+@define(eq=False)
+class World:
+    """A registry, a directory that follows it, and a clock that only the test moves."""
+
+    registry: Registry
+    port: int
+    clock: Clock
+    client: Client
+    store: SqliteStore
+    mirrors: SqliteMirrors
+    mirror: Mirror
+    logged: list[str] = field(factory=list)
+    environ: dict[str, str] = field(factory=dict)
+
+    def upstream(self, route: str = "", **more: Any) -> Upstream:
+        """Return the registry as an upstream, by the route of one of its faults."""
+        return Upstream(NAME, f"http://127.0.0.1:{self.port}/{route}", **more)
+
+    def follower(self, holder: str, publish: Any = None) -> Mirror:
+        """Return another process's mirror."""
+        return Mirror(
+            self.client,
+            publish or self.store.publish,
+            self.mirrors,
+            inline,
+            self.clock,
+            self.clock.seconds,
+            self.environ,
+            Random(1),
+            holder,
+        )
+
+    def state(self) -> Mirrored:
+        return finished(self.mirrors.get(NAME))
+
+    def names(self) -> list[str]:
+        """Return the names that are shown."""
+        return [each.name for each in finished(self.store.listing(("", ""), 10_000))]
+
+    def brief(self, name: str) -> str | None:
+        entry = finished(self.store.entry(mcp_id_of(name)))
+        return entry.brief if entry else None
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    from twisted.internet import reactor as real
+    from twisted.web.client import Agent, HTTPConnectionPool
+    from twisted.web.server import Site
+
+    reactor: Any = real
+    clock, registry = Clock(), Registry()
+    clock.advance(NOW)
+    site = Site(registry)
+    port = reactor.listenTCP(0, site, interface="127.0.0.1")
+    pool = HTTPConnectionPool(reactor, persistent=False)
+    client = Client(Agent(reactor, pool=pool), clock, pool.closeCachedConnections)
+    logged: list[str] = []
+
+    @provider(ILogObserver)
+    def observe(event: LogEvent) -> None:
+        if event.get("log_namespace", "").startswith("directory_server.mirror"):
+            logged.append(f"{event['log_level'].name}: " + event["log_format"].format(**event))
+
+    globalLogPublisher.addObserver(observe)
+    with closing(Database(tmp_path, "directory")) as database:
+        store, mirrors = SqliteStore(database, inline, Briefs(), [NAME]), SqliteMirrors(database, inline)
+        environ: dict[str, str] = {}
+        first = Mirror(client, store.publish, mirrors, inline, clock, clock.seconds, environ, Random(1), "first")
+        yield World(registry, port.getHost().port, clock, client, store, mirrors, first, logged, environ)
+    globalLogPublisher.removeObserver(observe)
+    pytest_twisted.blockon(client.close())
+    pytest_twisted.blockon(port.stopListening())

@@ -1,0 +1,135 @@
+"""What an upstream does wrong: what stays, and what is said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from directory_server.mirror import UpstreamFailed
+
+from ..contract import awaited
+from .conftest import World
+from .registry import faults, served
+
+REFUSED = {
+    "garbage": r"It sent what is no JSON: ",
+    "half": r"It sent what is no JSON: ",
+    "broken-off": r"Its answer broke off: ",
+    "wrong-types": r"It sent no page of a registry: an object with a list of entries under 'servers'\.",
+    "wrong-metadata": r"It sent a page whose 'metadata' is no object\.",
+    "wrong-cursor": r"It sent a page whose 'nextCursor' is no text of at most 4,096 characters\.",
+    "cursor-loop": r"Its pages do not end: page 3 leads to where it has been\.",
+    "repeated-page": r"Its pages do not end: page 2 leads to where it has been\.",
+    "large": r"It sent more than 16,000,000 bytes\.",
+    "bomb": r"It sent more than 16,000,000 bytes\.",
+    "gzip-half": r"It sent gzip data that ends too early\.",
+    "gzip-garbage": r"It sent gzip data that does not inflate\.",
+    "brotli": r"It sent a body in an encoding that nobody asked for: b'br'\.",
+    "elsewhere": r"It redirects to another host, which is not followed\. Set the url that it leads to\.",
+    "other-port": r"It redirects to another host, which is not followed\.",
+    "scheme": r"It redirects to what is no address\.",
+    "circle": r"It redirects more than 3 times\.",
+    "down": r"It answered 503\.",
+    "down-until": r"It answered 429\.",
+    "missing": r"It answered 404\.",
+    "unasked": r"It answered 304, though it was not asked whether anything has changed\.",
+}
+
+
+@pytest.mark.parametrize("fault", sorted(REFUSED))
+@awaited
+async def test_a_fault_is_refused_and_what_was_there_stays(world: World, fault: str) -> None:
+    world.registry.entries = [served("x/a"), served("x/b"), served("x/c")]
+    await world.mirror.round(world.upstream())
+    before, head = world.state(), await world.store.head()
+    for _ in range(2):
+        with pytest.raises(UpstreamFailed, match=REFUSED[fault]) as caught:
+            await world.mirror.round(world.upstream(fault), full=True)
+    assert {"x/a", "x/b", "x/c"} <= set(world.names())
+    assert fault in ("cursor-loop", "repeated-page") or await world.store.head() == head
+    after = world.state()
+    assert after.error == caught.value.message
+    assert (after.failures, after.last_success, after.walked) == (2, before.last_success, 3)
+    assert [line for line in world.logged if line.startswith("error")] == [f"error: Upstream official: {after.error}"]
+    await world.mirror.round(world.upstream())
+    assert (world.state().error, world.state().failures) == ("", 0)
+
+
+def test_every_fault_is_tried() -> None:
+    others = {"bad-entry", "endless", "gzip", "moved", "silent", "drip", "file"}
+    assert {*REFUSED, *others} == set(faults())
+
+
+@awaited
+async def test_an_entry_that_cannot_be_read_stops_no_others(world: World) -> None:
+    report = await world.mirror.round(world.upstream("bad-entry"))
+    assert world.names() == ["x/good"]
+    assert report.refused == 2
+    assert report.refusals == [
+        "x/bad: server.version: is required.",
+        "entry 3 of a page: An entry must be an object: a server.json, or one under 'server' beside its '_meta'.",
+    ]
+
+
+@awaited
+async def test_a_walk_that_leads_nowhere_comes_to_an_end(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("directory_server.mirror._round.MAX_PAGES", 20)
+    with pytest.raises(UpstreamFailed, match=r"Its pages do not end: page 21 "):
+        await world.mirror.round(world.upstream("endless"))
+
+
+@awaited
+async def test_a_page_may_be_compressed(world: World) -> None:
+    await world.mirror.round(world.upstream("gzip"))
+    assert world.names() == ["x/gzip"]
+
+
+@awaited
+async def test_a_redirect_on_the_same_host_is_followed(world: World) -> None:
+    world.registry.entries = [served("x/a"), served("x/b"), served("x/c")]
+    await world.mirror.round(world.upstream("moved"))
+    assert world.names() == ["x/a", "x/b", "x/c"]
+
+
+@pytest.mark.parametrize("fault", ["silent", "drip"])
+@awaited
+async def test_a_page_has_to_be_here_in_time(world: World, fault: str) -> None:
+    world.registry.stalled.addCallback(lambda _: _later(world.clock.advance, 30.0))
+    with pytest.raises(UpstreamFailed, match=r"It did not answer within 30 seconds\."):
+        await world.mirror.round(world.upstream(fault))
+
+
+@awaited
+async def test_nobody_there(world: World) -> None:
+    world.port = 1
+    with pytest.raises(UpstreamFailed, match=r"It cannot be reached: Connection was refused by other side"):
+        await world.mirror.round(world.upstream())
+    world.port = 0
+    world.logged.clear()
+
+
+@pytest.mark.parametrize(("fault", "seconds"), [("down", 7_200), ("down-until", 10_800)])
+@awaited
+async def test_upstream_is_asked_again_when_it_says(world: World, fault: str, seconds: int) -> None:
+    with pytest.raises(UpstreamFailed):
+        await world.mirror.round(world.upstream(fault))
+    assert seconds <= world.state().next_round - world.clock.seconds() <= seconds * 1.1
+
+
+@awaited
+async def test_attempts_become_rarer(world: World) -> None:
+    waits = []
+    for _ in range(12):
+        with pytest.raises(UpstreamFailed):
+            await world.mirror.round(world.upstream("missing"))
+        waits.append(world.state().next_round - world.clock.seconds())
+    for number, wait in enumerate(waits):
+        expected = min(60 * 2**number, 21_600)
+        assert expected <= wait <= expected * 1.1
+
+
+def _later(function: Any, *args: Any) -> None:
+    from twisted.internet import reactor
+
+    reactor.callLater(0.05, function, *args)

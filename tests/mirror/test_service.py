@@ -1,0 +1,109 @@
+"""The service: when a round is taken, and by whom."""
+
+from __future__ import annotations
+
+import pytest
+from attrs import evolve
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+
+from directory_server.mirror import Report, Upstream, UpstreamFailed
+from directory_server.mirror._service import LOOK, UpstreamService
+from directory_server.model import Mirrored
+
+UPSTREAM = Upstream("a", "https://registry.example")
+
+
+class Rounds:
+    """A mirror and what it remembers."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.state = Mirrored("a")
+        self.taken: list[float] = []
+        self.fail: Exception | None = None
+        self.under_way: Deferred[None] | None = None
+
+    async def get(self, name: str) -> Mirrored:
+        return self.state
+
+    async def round(self, upstream: Upstream) -> Report:
+        self.taken.append(self.clock.seconds())
+        if self.under_way is not None:
+            await self.under_way
+        self.state = evolve(self.state, next_round=self.clock.seconds() + 3600)
+        if self.fail:
+            raise self.fail
+        return Report()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def rounds(clock: Clock) -> Rounds:
+    return Rounds(clock)
+
+
+@pytest.fixture
+def service(clock: Clock, rounds: Rounds) -> UpstreamService:
+    return UpstreamService(rounds, rounds, UPSTREAM, clock, clock.seconds)  # type: ignore[arg-type]
+
+
+def test_takes_a_round_when_it_starts_and_whenever_one_is_due(
+    clock: Clock, rounds: Rounds, service: UpstreamService
+) -> None:
+    service.startService()
+    clock.pump([0] + [LOOK] * 250)
+    assert rounds.taken == [0.0, 3600.0, 7200.0]
+    service.stopService()
+    clock.pump([LOOK] * 250)
+    assert len(rounds.taken) == 3
+
+
+def test_takes_none_that_is_not_due(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
+    rounds.state = Mirrored("a", next_round=100.0)
+    service.startService()
+    clock.pump([0, LOOK, LOOK, LOOK])
+    assert rounds.taken == []
+    # Another process takes it.
+    rounds.state = Mirrored("a", next_round=3700.0)
+    clock.pump([LOOK] * 10)
+    assert rounds.taken == []
+
+
+def test_goes_on_behind_a_round_that_failed(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
+    rounds.fail = UpstreamFailed("It answered 500.")
+    service.startService()
+    clock.pump([0] + [LOOK] * 125)
+    assert len(rounds.taken) == 2
+
+
+def test_tells_of_what_nobody_foresaw_and_goes_on(
+    clock: Clock, rounds: Rounds, service: UpstreamService, logged_failures: list[object]
+) -> None:
+    rounds.fail = ZeroDivisionError()
+    service.startService()
+    clock.pump([0] + [LOOK] * 125)
+    assert len(rounds.taken) == len(logged_failures) == 2
+    logged_failures.clear()
+
+
+def test_takes_no_round_while_one_is_under_way(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
+    rounds.under_way = Deferred()
+    service.startService()
+    clock.pump([0] + [LOOK] * 250)
+    assert len(rounds.taken) == 1
+
+
+def test_ends_the_round_that_is_under_way_when_it_stops(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
+    rounds.under_way = Deferred()
+    service.startService()
+    clock.advance(0)
+    stopped = service.stopService()
+    assert stopped is not None
+    assert stopped.called
+    assert rounds.state == Mirrored("a")
+    assert clock.getDelayedCalls() == []

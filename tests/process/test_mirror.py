@@ -1,0 +1,101 @@
+"""A real server and command that follow a real registry."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from directory_server.embedded import Database, SqliteMirrors, finished, inline
+
+from .conftest import _COMMAND, PATIENCE, Installation, environment, until
+
+pytestmark = pytest.mark.process
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@contextmanager
+def registry(entries: int, port: int = 0, stall: str = "-") -> Iterator[int]:
+    """Run a registry and return its port."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.mirror.serve", str(port), str(entries), stall],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        try:
+            yield int(process.stdout.readline())
+        finally:
+            process.kill()
+
+
+def configured(installation: Installation, port: int) -> Path:
+    file = installation.folder / "directory.toml"
+    file.write_text(f'[[upstream]]\nname = "official"\nurl = "http://127.0.0.1:{port}"\n')
+    return file
+
+
+def sync(installation: Installation, file: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [_COMMAND, "--data-dir", installation.data, "--config", file, "sync"],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_a_round_that_was_killed_goes_on_where_it_was(installation: Installation) -> None:
+    with registry(2_500, stall="2000") as port, closing(Database(installation.data, "directory")) as database:
+        file, mirrors = configured(installation, port), SqliteMirrors(database, inline)
+
+        def cursor() -> str:
+            walk = finished(mirrors.get("official")).walk
+            return walk.cursor if walk else ""
+
+        with sync(installation, file) as killed:
+            until(lambda: cursor() == "2000", "the page that never comes")
+            killed.kill()
+        busy, error = sync(installation, file).communicate(timeout=PATIENCE)
+        assert (busy, error) == ("", "official: Another process is following official at the moment.\n")
+        # A minute later.
+        assert finished(mirrors.hold("official", "test", now=time.time() + 61, until=0))
+        said, error = sync(installation, file).communicate(timeout=PATIENCE)
+        assert error == ""
+        assert said.startswith("official: all, 500 entries in 5 pages and ")
+        assert said.endswith(" seconds: 500 added, 0 changed, 0 unchanged, 0 removed, 0 refused.\n")
+        assert finished(mirrors.entries("official")) == 2_500
+        assert "upstream        official: 2,500 entries, 20" in installation.command("status")
+
+
+def test_a_server_follows_and_says_so(installation: Installation) -> None:
+    with registry(300) as port:
+        file = configured(installation, port)
+        with installation.serve("-c", file) as server:
+            until(lambda: server.entries() == 300, "the entries")
+            health = until(lambda: server.ask("/healthz").json.get("upstreams"), "an upstream")["official"]
+            until(lambda: server.ask("/healthz").json["upstreams"]["official"]["status"] == "ok", "the end of a round")
+            assert set(health) == {"status", "entries", "last_success"}
+            installation.command("entry", "hide", "x/00007")
+            until(lambda: server.entries() == 299, "the hidden one to go")
+            log = server.stop()
+            assert "Upstream official: 300 added, 0 changed, 0 removed, 0 refused" in log
+            assert "Traceback" not in log
+
+
+def test_a_server_stops_in_the_midst_of_a_round(installation: Installation) -> None:
+    with registry(300, stall="100") as port, closing(Database(installation.data, "directory")) as database:
+        mirrors = SqliteMirrors(database, inline)
+        with installation.serve("-c", configured(installation, port)) as server:
+            until(lambda: not finished(mirrors.hold("official", "test", now=time.time(), until=time.time())), "a round")
+            assert "Traceback" not in server.stop()
+        assert finished(mirrors.get("official")).error == ""
+        # The lease is given back.
+        assert finished(mirrors.hold("official", "test", now=time.time(), until=0))
