@@ -203,7 +203,7 @@ class DirectoryService(MultiService):
 
     def _parts(self) -> Iterator[IService]:
         # Importing Klein installs the reactor, so nothing of the web is imported before twistd has chosen one.
-        from .web import access, addresses, changes, edge, gate, mcp, metrics, rest, routes, streams
+        from .web import access, addresses, changes, edge, gate, mcp, metrics, pages, rest, routes, streams
 
         config, reactor = self._config, self._reactor
         files = _raise_file_limit()
@@ -243,6 +243,7 @@ class DirectoryService(MultiService):
             changes.Changes(entrance, directory, matching, offload, hub, live),
             mcp.endpoint(entrance, directory, newest, mcp.Sessions(data.session_secret()), hub, announcements),
             index,
+            pages.Frame(),
             lambda: [upstream.state for upstream in upstreams],
         )
         origins = edge.Origins(_hosts(config), frozenset(config.http.allowed_origins))

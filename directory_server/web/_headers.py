@@ -17,6 +17,12 @@ def value(request: Request, name: str) -> str | None:
     return found[-1] if found else None
 
 
+def cookie(request: Request, name: str) -> str | None:
+    """Return the value of the first cookie of that name (RFC 6265, section 5.4), or None where there is none."""
+    sent = (part.strip().partition("=") for header in values(request, "Cookie") for part in header.split(";"))
+    return next((found for key, _, found in sent if key == name), None)
+
+
 def query(request: Request) -> bytes:
     """Return the query of the URL as it stands there."""
     # Not request.args: twisted.web splits at semicolons, too, and drops what has no equals sign.

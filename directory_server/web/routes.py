@@ -13,7 +13,7 @@ from twisted.web.server import Request
 from .. import __version__, wire
 from ..model import Mirrored
 from ..ports import Index
-from ._refusals import Refusal, refuse, rest_body
+from ._refusals import Refusal, refusal, refuse, rest_body
 from ._reply import reply
 from ._templates import Templates
 from .changes import PATH as CHANGES_PATH
@@ -22,6 +22,7 @@ from .mcp import PATH as MCP_PATH
 from .mcp import Mcp, rpc_body
 from .openapi import DOCUMENT
 from .openapi import PATH as OPENAPI_PATH
+from .pages import ASSETS_PATH, Frame, wants_page
 from .rest import Rest
 
 _KEYS_NOT_OAUTH = {
@@ -45,6 +46,7 @@ class Routes:
     _changes: Changes
     _mcp: Mcp
     _index: Index
+    _frame: Frame
     _upstreams: Callable[[], Sequence[Mirrored]] = tuple
 
     @app.route("/api/open/v1/search", methods=["GET"])
@@ -107,10 +109,21 @@ class Routes:
         """Answer dynamic client registration (RFC 7591, section 3.2.2) as the probes above."""
         return reply(request, _KEYS_NOT_OAUTH, 404)
 
+    @app.route(ASSETS_PATH + "<name>", methods=["GET"])
+    def asset(self, request: Request, name: str) -> bytes:
+        """Answer a file that pages are made with."""
+        return self._frame.assets.get(request, name)
+
     @app.handle_errors(Exception)  # type: ignore[arg-type]  # Klein's type leaves no room for self
     def refuse(self, request: Request, failure: Failure) -> bytes:
         """Answer what a handler raised."""
-        return refused(request, failure)
+        return self.refused(request, failure)
+
+    def refused(self, request: Request, failure: Failure) -> bytes:
+        """Answer a request that failed: with a page for people, else in the form of the door that it came to."""
+        if wants_page(request):
+            return self._frame.refuse(request, refusal(failure))
+        return refuse(request, failure, form(request.path))
 
     def exact(self) -> Mapping[tuple[bytes, bytes], Handler]:
         """Return what answers the paths that have no pattern in them, by method and path."""
@@ -135,11 +148,6 @@ def _health(upstream: Mirrored) -> dict[str, Any]:
         "entries": upstream.entries,
         "last_success": upstream.last_success and wire.rfc3339(upstream.last_success),
     }
-
-
-def refused(request: Request, failure: Failure) -> bytes:
-    """Answer a request that failed, in the form of the door that it came to."""
-    return refuse(request, failure, form(request.path))
 
 
 def form(path: bytes) -> Callable[[Refusal], Any]:

@@ -152,7 +152,7 @@ POSTGRES_ID = mcp_id_of(POSTGRES.name)
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
     """Return a server that holds two entries and one key of 20 requests an hour."""
-    from directory_server.web import access, addresses, changes, edge, gate, mcp, rest, routes, streams
+    from directory_server.web import access, addresses, changes, edge, gate, mcp, pages, rest, routes, streams
 
     clock = Clock()
     clock.advance(1_800_000_000)
@@ -175,6 +175,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
         changes.Changes(entrance, directory, matching, embedded.inline, hub, live),
         mcp.endpoint(entrance, directory, newest, mcp.Sessions(b"s" * 32), hub, announcements),
         index,
+        pages.Frame(),
     )
     origins = edge.Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
     connections = edge.Connections(clock, proxies, most=5, per_address=3, grace=10)

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from attrs import field, frozen
 
+from directory_server.web.pages import Assets
+
 from .conftest import POSTGRES_ID, PROTOCOL_HEADERS, Answer, Server, read
 
 PROTOCOL = Path(__file__).parents[2] / "docs" / "protocol.md"
@@ -119,6 +121,7 @@ ASKED = {
     "DELETE /api/open/mcp": [Ask("DELETE", MCP)],
     "GET /healthz": [Ask("GET", "/healthz")],
     "GET /api/open/openapi.json": [Ask("GET", "/api/open/openapi.json")],
+    "GET /assets/{name}": [Ask("GET", Assets().path(name)) for name in ("style.css", "script.js", "icon.svg")],
     "* /.well-known/*": [Ask("GET", "/.well-known/oauth-protected-resource/api/open/mcp")],
     "* /api/open/mcp/.well-known/*": [Ask("GET", f"{MCP}/.well-known/openid-configuration")],
     "* /register": [Ask("POST", "/register", PROTOCOL_HEADERS, b"{}"), Ask("GET", "/register")],

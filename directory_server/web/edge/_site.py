@@ -20,7 +20,7 @@ from ...errors import DirectoryError
 from .._headers import value as header
 from .._refusals import HttpError, Refusal
 from ..access import UNMATCHED, Access
-from ..routes import Handler, Routes, form, refused
+from ..routes import Handler, Routes, form
 from ._connection import Connection
 from ._connections import Connections
 from ._origins import Origins
@@ -41,6 +41,7 @@ class DirectorySite(Site):
     ) -> None:
         self._tree = routes.app.resource()
         super().__init__(self._tree, reactor=clock)
+        self._routes = routes
         self._exact = routes.exact()
         self._templates = routes.templates()
         self._origins = origins
@@ -77,13 +78,21 @@ class DirectorySite(Site):
             if handler is None:
                 _check_path(request.path)
         except (DirectoryError, HttpError, NotFound):
-            _send(refused(request, Failure()), request)
+            _send(self._routes.refused(request, Failure()), request)
             return
         if handler is None:
             request.prepath, request.postpath = [], request.path[1:].split(b"/")
             self._tree.render(request)
         else:
-            _handle(handler, request)
+            self._handle(handler, request)
+
+    def _handle(self, handler: Handler, request: DirectoryRequest) -> None:
+        answering = maybeDeferred(handler, request)
+        answering.addErrback(lambda failure: self._routes.refused(request, failure))
+        if not answering.called:
+            request.notifyFinish().addErrback(lambda _: answering.cancel())
+        answering.addCallback(_send, request)
+        answering.addErrback(lambda failure: _log.failure("An answer could not be sent", failure=failure))
 
     def refused(self, refusal: Refusal, path: bytes) -> bytes:
         """Return the whole answer to bytes that are no request, as far as they are known for `path`, and log it."""
@@ -131,15 +140,6 @@ def _check_path(path: bytes) -> None:
         unquote_to_bytes(path).decode()
     except UnicodeDecodeError:
         raise HttpError(400, "bad_request", "The path is not UTF-8.") from None
-
-
-def _handle(handler: Handler, request: DirectoryRequest) -> None:
-    answering = maybeDeferred(handler, request)
-    answering.addErrback(lambda failure: refused(request, failure))
-    if not answering.called:
-        request.notifyFinish().addErrback(lambda _: answering.cancel())
-    answering.addCallback(_send, request)
-    answering.addErrback(lambda failure: _log.failure("An answer could not be sent", failure=failure))
 
 
 def _send(body: bytes | None, request: DirectoryRequest) -> None:

@@ -1,0 +1,44 @@
+"""What templates do to values that others wrote."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+_BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def plain(value: object, most: int = 300) -> str:
+    """Return text of at most `most` characters, without those that turn what follows around or cannot be shown."""
+    text = str(value)
+    if len(text) > most:
+        text = text[: most - 1].rstrip() + "…"
+    return _CONTROL.sub("", _BIDI.sub("", text))
+
+
+def link(value: object) -> str:
+    """Return a URL that a link may lead to: one of http or https with a host; for all else an empty text."""
+    text = str(value)
+    if not text.isprintable() or " " in text or len(text) > 2_000:
+        return ""
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return ""
+    return text if parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc else ""
+
+
+def host(value: object) -> str:
+    """Return the host of a URL that `link` lets pass, for people to see where it leads."""
+    return urlsplit(link(value)).hostname or ""
+
+
+def day(value: str) -> str:
+    """Return the date of a time as registries write it (RFC 3339)."""
+    return plain(value[:10])
+
+
+FILTERS: Mapping[str, Callable[..., Any]] = {"plain": plain, "link": link, "host": host, "day": day}

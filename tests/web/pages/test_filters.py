@@ -1,0 +1,60 @@
+"""What others wrote, on our pages: no link that runs, no character that turns the line around."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from directory_server.web.pages._filters import host, link, plain
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "javascript:alert(1)",
+        "JavaScript:alert(1)",
+        "java\nscript:alert(1)",
+        "\x01javascript:alert(1)",
+        "data:text/html,<script>",
+        "vbscript:x",
+        "file:///etc/passwd",
+        "//example.org/",
+        "/account/keys",
+        "https:",
+        "https:///path",
+        "https://bank.example@evil.example/",
+        "http://[::1",
+        "https://example.org/\u202egnp",
+        "https://example.org/ x",
+        "https://example.org/" + "x" * 2_000,
+        "",
+        None,
+        7,
+        {"url": "https://example.org"},
+    ],
+)
+def test_what_is_no_web_address_is_no_link(url: object) -> None:
+    assert link(url) == ""
+    assert host(url) == ""
+
+
+@pytest.mark.parametrize("url", ["https://example.org", "http://example.org:8080/a?b=c#d", "https://例え.jp/"])
+def test_web_addresses_are_links(url: str) -> None:
+    assert link(url) == url
+
+
+@given(st.text())
+def test_whatever_is_a_link_begins_as_one(url: str) -> None:
+    assert link(url) == "" or link(url).lower().startswith(("http://", "https://"))
+
+
+@given(st.text(st.characters() | st.sampled_from("\u202e\u2066\x00\x1b\ud800")), st.integers(1, 50))
+def test_plain_text_can_be_shown_in_order_and_is_bounded(text: str, most: int) -> None:
+    shown = plain(text, most)
+    assert len(shown) <= most
+    assert not set(shown) & set("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\x00\x1b\x9b\ud800")
+
+
+def test_plain_text_says_that_it_was_cut() -> None:
+    assert plain("one two three", 8) == "one two…"

@@ -1,0 +1,64 @@
+"""The words on the pages: the same in every language, and the language that people ask for."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from directory_server.web.pages._texts import LANGUAGES, choose, load
+
+TEXTS = load()
+
+
+def places(text: str) -> set[str]:
+    return set(re.findall(r"{(\w+)}", text))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_the_same_texts(language: str) -> None:
+    assert TEXTS[language].names == TEXTS["en"].names
+
+
+@pytest.mark.parametrize("key", sorted(TEXTS["en"].names))
+def test_a_text_takes_the_same_values_in_every_language(key: str) -> None:
+    # A form for one may leave the number out.
+    for texts in TEXTS.values():
+        assert texts.word(key).strip()
+        assert places(texts.word(key)) - {"count"} == places(TEXTS["en"].word(key)) - {"count"}
+
+
+def test_chinese_is_chinese() -> None:
+    untranslated = [key for key in TEXTS["zh"].names if not re.search(r"[\u4e00-\u9fff]", TEXTS["zh"].word(key))]
+    assert untranslated == []
+
+
+@pytest.mark.parametrize(
+    ("accepted", "language"),
+    [
+        ("", "en"),
+        ("zh", "zh"),
+        ("zh-CN,zh;q=0.9,en;q=0.8", "zh"),
+        ("zh-Hant-TW", "zh"),
+        ("en-GB,zh;q=0.5", "en"),
+        ("fr, zh;q=0.3, en;q=0.2", "zh"),
+        ("fr", "en"),
+        ("zh;q=0, en;q=0.1", "en"),
+        ("*", "en"),
+        (";;;q=x", "en"),
+    ],
+)
+def test_the_language_is_the_one_that_is_asked_for(accepted: str, language: str) -> None:
+    assert choose(accepted) == language
+
+
+@given(st.text(st.characters(max_codepoint=255)))
+def test_whatever_is_asked_for_there_is_a_language(accepted: str) -> None:
+    assert choose(accepted) in LANGUAGES
+
+
+def test_one_has_a_form_of_its_own_where_a_language_has_it() -> None:
+    assert TEXTS["en"]("error.again", count=1) == "Try again in a second."
+    assert TEXTS["en"]("error.again", count=2) == "Try again in 2 seconds."
