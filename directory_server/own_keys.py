@@ -31,7 +31,7 @@ class OwnKeys:
     _quota: Quota
     _limit: int | None
     _most: int
-    _grace: float
+    grace: float
 
     async def list(self, owner: Account) -> Sequence[KeyInUse]:
         """Return the keys of a member that are not revoked, oldest first."""
@@ -53,7 +53,7 @@ class OwnKeys:
 
     async def rotate(self, owner: Account, key_id: str) -> tuple[ApiKey, str]:
         """Give a key a new secret. Raises NotFound, and BadInput for one that has expired."""
-        return await self._keys.rotate((await self.find(owner, key_id)).id, grace=self._grace)
+        return await self._keys.rotate((await self.find(owner, key_id)).id, grace=self.grace)
 
     async def revoke(self, owner: Account, key_id: str) -> None:
         """End a key now. Raises NotFound."""

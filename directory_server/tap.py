@@ -4,34 +4,31 @@ from __future__ import annotations
 
 import gc
 import os
-import resource
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
-from typing import Any, NoReturn, ParamSpec, TypeVar
+from typing import Any, NoReturn
 
-from attrs import asdict, frozen
+from attrs import asdict
 from twisted.application import strports
 from twisted.application.internet import TimerService
 from twisted.application.service import IService, MultiService
 from twisted.internet.defer import Deferred
 from twisted.internet.endpoints import serverFromString
 from twisted.internet.error import CannotListenError
-from twisted.internet.threads import deferToThreadPool
 from twisted.logger import Logger
 from twisted.python import usage
 
-from . import embedded, endpoints, mirror, systemd
+from . import embedded, endpoints, mirror, process, systemd
 from .config import Config, ConfigError, load
 from .directory import Directory
 from .errors import Unavailable
 from .feed import Feed
+from .membership import Membership
+from .own_keys import OwnKeys
 from .search import ImpactIndex, TextAnalysis, matching
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 PRUNE = 1.0
 """Seconds between two rounds of forgetting quota that has come back."""
@@ -203,19 +200,19 @@ class DirectoryService(MultiService):
 
     def _parts(self) -> Iterator[IService]:
         # Importing Klein installs the reactor, so nothing of the web is imported before twistd has chosen one.
-        from .web import access, addresses, changes, edge, gate, mcp, metrics, pages, rest, routes, streams
+        from .web import access, account, addresses, changes, edge, gate, mcp, metrics, pages, rest, routes, streams
 
         config, reactor = self._config, self._reactor
-        files = _raise_file_limit()
+        files = process.raise_file_limit()
         # The rest is for requests, databases and logs.
         total = min(config.streams.total, files * 3 // 4)
         self._log.info("{files:,} files may be open, {total:,} of them as streams", files=files, total=total)
         now = embedded.anchored(time.time, time.monotonic)
-        offload = _Offload(reactor)
+        offload = process.Threads(reactor)
         data = self._data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
         sources = [upstream.name for upstream in config.upstream]
         store = embedded.SqliteStore(data.directory, offload, TextAnalysis(), sources)
-        keys = embedded.SqliteKeyRing(data.directory, now)
+        keys = embedded.SqliteKeyRing(data.directory, now, offload)
         quota = self._quota = embedded.SqliteQuota(data.quota, now)
         meter = metrics.Metrics()
         bus = embedded.DataVersionBus(data.directory, reactor)
@@ -238,12 +235,31 @@ class DirectoryService(MultiService):
             proxies, reactor.seconds, rate=http.failed_keys / 60, burst=http.failed_keys
         )
         entrance = gate.Gate(keys, meter.quota(quota), failures)
+        endpoint = mcp.endpoint(entrance, directory, newest, mcp.Sessions(data.session_secret()), hub, announcements)
+        frame = pages.Frame(sign_in=account.SIGN_IN)
+        people = config.accounts
+        membership = Membership(
+            embedded.SqliteAccounts(data.directory, now, offload),
+            embedded.SqliteSessions(data.directory, now, people.idle, people.absolute, offload),
+            embedded.Argon2Passwords(offload),
+        )
         tree = routes.Routes(
             rest.Rest(entrance, directory),
             changes.Changes(entrance, directory, matching, offload, hub, live),
-            mcp.endpoint(entrance, directory, newest, mcp.Sessions(data.session_secret()), hub, announcements),
+            endpoint,
             index,
-            pages.Frame(),
+            frame,
+            account.account_pages(
+                frame,
+                membership,
+                OwnKeys(keys, quota, config.quota.limit, people.keys, config.keys.grace),
+                endpoint,
+                proxies,
+                now,
+                url=config.web.url,
+                longest=people.absolute,
+                is_open=people.registration == "open",
+            ),
             lambda: [upstream.state for upstream in upstreams],
         )
         origins = edge.Origins(_hosts(config), frozenset(config.http.allowed_origins))
@@ -269,31 +285,9 @@ class DirectoryService(MultiService):
                 yield port
 
 
-@frozen
-class _Offload:
-    """Runs functions in the reactor's threads; while it does not run yet, at once, for nobody else is waiting."""
-
-    _reactor: Any
-
-    async def __call__(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        if not self._reactor.running:
-            return function(*args, **kwargs)
-        return await deferToThreadPool(self._reactor, self._reactor.getThreadPool(), function, *args, **kwargs)
-
-
 def _hosts(config: Config) -> frozenset[str]:
     """Return the names to answer to; none means any."""
     if config.http.allowed_hosts or not all(endpoints.read(each).is_loopback for each in config.listen):
         return frozenset(config.http.allowed_hosts)
     # A page in somebody's browser must not reach a private server by a name that it points to loopback.
     return _LOOPBACK_NAMES
-
-
-def _raise_file_limit() -> int:
-    """Let this process open as many files as it may let itself; return how many (getrlimit(2), RLIMIT_NOFILE)."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    except (OSError, ValueError):  # macOS says that there is no limit, and then has one.
-        return soft
-    return hard

@@ -41,6 +41,7 @@ BELOW = {
     "config": set[str](),
     "sample": set[str](),
     "endpoints": set[str](),
+    "process": set[str](),
     "quickstart": {"wire", "endpoints"},
     "systemd": set[str](),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from http.client import HTTPMessage, HTTPResponse
 from io import BytesIO
 from pathlib import Path
@@ -11,7 +12,7 @@ from random import Random
 from typing import Any, cast
 
 import pytest
-from attrs import frozen
+from attrs import field, frozen
 from twisted.internet.address import IPv4Address
 from twisted.internet.error import ConnectionDone
 from twisted.internet.task import Clock
@@ -21,7 +22,9 @@ from twisted.python.failure import Failure
 from directory_server import embedded
 from directory_server.directory import Directory
 from directory_server.feed import Feed
+from directory_server.membership import Membership
 from directory_server.model import Entry, mcp_id_of
+from directory_server.own_keys import OwnKeys
 from directory_server.search import ImpactIndex, TextAnalysis, matching
 
 PROTOCOL_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -68,6 +71,20 @@ class Connection:
 
 
 @frozen
+class Plain:
+    """Passwords that are quick to hash, and a note of those that were verified."""
+
+    verified: list[str] = field(factory=list)
+
+    async def hash(self, password: str) -> str:
+        return f"hash of {password}"
+
+    async def verify(self, hashed: str | None, password: str) -> bool:
+        self.verified.append(password)
+        return hashed == f"hash of {password}"
+
+
+@frozen
 class Server:
     """The server under test, and what a test may turn."""
 
@@ -76,6 +93,9 @@ class Server:
     directory: Directory
     keys: embedded.SqliteKeyRing
     hub: Any
+    accounts: embedded.SqliteAccounts
+    passwords: Plain
+    database: embedded.Database
     site: Any
     key: str
     key_id: str
@@ -149,10 +169,21 @@ MAIL = entry("io.github.example/mail", "Read and send mail.", websiteUrl="https:
 POSTGRES_ID = mcp_id_of(POSTGRES.name)
 
 
+@cache
+def _frame() -> Any:
+    """Return the frame of all pages, whose templates take longer to read than all else takes to start."""
+    from directory_server.web import account, pages
+
+    return pages.Frame(sign_in=account.SIGN_IN)
+
+
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    """Return a server that holds two entries and one key of 20 requests an hour."""
-    from directory_server.web import access, addresses, changes, edge, gate, mcp, pages, rest, routes, streams
+def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
+    """Return a server that holds two entries and one key of 20 requests an hour.
+
+    A parameter sets the `url` of the pages, and whether registration `is_open`.
+    """
+    from directory_server.web import access, account, addresses, changes, edge, gate, mcp, rest, routes, streams
 
     clock = Clock()
     clock.advance(1_800_000_000)
@@ -169,13 +200,29 @@ def server(tmp_path: Path) -> Iterator[Server]:
     feed = Feed(store, bus, [index, newest], [live, announcements], clock)
     proxies = addresses.Proxies(["10.0.0.0/8"])
     failures = addresses.AddressLimiter(proxies, clock.seconds, rate=0.5, burst=30)
-    entrance = gate.Gate(keys, embedded.SqliteQuota(spent, clock.seconds), failures)
+    quota = embedded.SqliteQuota(spent, clock.seconds)
+    entrance = gate.Gate(keys, quota, failures)
+    endpoint = mcp.endpoint(entrance, directory, newest, mcp.Sessions(b"s" * 32), hub, announcements)
+    accounts = embedded.SqliteAccounts(database, clock.seconds)
+    sessions = embedded.SqliteSessions(database, clock.seconds, 86_400, 604_800)
+    passwords = Plain()
+    frame = _frame()
+    people = account.account_pages(
+        frame,
+        Membership(accounts, sessions, passwords),
+        OwnKeys(keys, quota, 20, 5, 86_400),
+        endpoint,
+        proxies,
+        clock.seconds,
+        **{"url": "", "longest": 604_800, "is_open": False, **getattr(request, "param", {})},
+    )
     tree = routes.Routes(
         rest.Rest(entrance, directory),
         changes.Changes(entrance, directory, matching, embedded.inline, hub, live),
-        mcp.endpoint(entrance, directory, newest, mcp.Sessions(b"s" * 32), hub, announcements),
+        endpoint,
         index,
-        pages.Frame(),
+        frame,
+        people,
     )
     origins = edge.Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
     connections = edge.Connections(clock, proxies, most=5, per_address=3, grace=10)
@@ -185,7 +232,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
     for service in services:
         service.startService()
     key, secret = embedded.finished(keys.create("test", limit=20, expires_at=None))
-    under_test = Server(clock, tmp_path, directory, keys, hub, door, secret, key.id)
+    under_test = Server(clock, tmp_path, directory, keys, hub, accounts, passwords, database, door, secret, key.id)
     under_test.publish(POSTGRES, MAIL)
     # Whoever is to be told of that has been.
     clock.advance(0)

@@ -86,6 +86,8 @@ def post(message: object, **headers: str) -> Ask:
 SEARCHED = {"name": "search_mcp", "arguments": {"keywords": "postgres"}}
 DETAILED = {"name": "get_mcp_detail", "arguments": {"mcp_id": POSTGRES_ID}}
 
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
 ASKED = {
     "GET /api/open/v1/search": [Ask("GET", "/api/open/v1/search?keywords=postgres")],
     "GET /api/open/v1/entries/{mcp_id}": [Ask("GET", f"/api/open/v1/entries/{POSTGRES_ID}")],
@@ -122,6 +124,18 @@ ASKED = {
     "GET /healthz": [Ask("GET", "/healthz")],
     "GET /api/open/openapi.json": [Ask("GET", "/api/open/openapi.json")],
     "GET /assets/{name}": [Ask("GET", Assets().path(name)) for name in ("style.css", "script.js", "icon.svg")],
+    **{
+        f"{method} /account/{path}": [
+            Ask(method, f"/account/{path}", FORM if method == "POST" else {}, b"csrf=x" if method == "POST" else b"")
+        ]
+        for method, path in [
+            *(("GET", path) for path in ("sign-in", "register", "keys", "connect", "password")),
+            *(("POST", path) for path in ("sign-in", "register", "keys", "password", "sign-out", "connect/test")),
+            *((method, "invitation/{token}") for method in ("GET", "POST")),
+            *((method, "keys/{key_id}/revoke") for method in ("GET", "POST")),
+            ("POST", "keys/{key_id}/rotate"),
+        ]
+    },
     "* /.well-known/*": [Ask("GET", "/.well-known/oauth-protected-resource/api/open/mcp")],
     "* /api/open/mcp/.well-known/*": [Ask("GET", f"{MCP}/.well-known/openid-configuration")],
     "* /register": [Ask("POST", "/register", PROTOCOL_HEADERS, b"{}"), Ask("GET", "/register")],
