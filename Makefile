@@ -2,7 +2,7 @@
 PYTHON ?= python3
 DATA ?= data
 
-.PHONY: run test check conformance clients clean
+.PHONY: run test check conformance clients slow clean
 
 run: .venv/run
 	@.venv/bin/directory-server --data-dir $(DATA) quickstart
@@ -26,6 +26,10 @@ conformance: .venv/run
 # The TypeScript SDK against a running server of its own; needs npm.
 clients: .venv/run
 	tests/typescript/run
+
+# Slow and endless requests, ours and slowhttptest's where that is installed, while somebody searches: two minutes.
+slow: .venv/run
+	.venv/bin/python -m bench.attacks
 
 clean:
 	rm -rf .venv build dist *.egg-info .conformance .mypy_cache .ruff_cache .pytest_cache .hypothesis

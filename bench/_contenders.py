@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from attrs import field, frozen
@@ -48,12 +48,20 @@ class Peer:
     missing: str = field(default="")
 
 
+INSTALL = "run bench/peers/install.sh"
+
+
 def peers(nginx: str | None) -> list[Peer]:
     """Return what there is to compare with; what is missing says so."""
     python = INSTALLED / "python" / "bin" / "python"
     here = str(python) if python.exists() else sys.executable
-    no_fastmcp = "" if python.exists() or importlib.util.find_spec("fastmcp") else "run bench/peers/install.sh"
-    no_sdk = "" if shutil.which("node") and (INSTALLED / "node_modules").exists() else "run bench/peers/install.sh"
+
+    def lacks(*modules: str) -> str:
+        there = python.exists() or all(importlib.util.find_spec(each) for each in modules)
+        return "" if there else f"{', '.join(modules)} not installed; {INSTALL}"
+
+    no_node = "" if shutil.which("node") else "no node"
+    no_typescript = no_node or ("" if (INSTALLED / "node_modules").exists() else INSTALL)
     found = [
         Peer(
             "nginx, static file", [nginx or "", "-c", "{folder}/nginx.conf"], "/", missing="" if nginx else "no nginx"
@@ -62,11 +70,12 @@ def peers(nginx: str | None) -> list[Peer]:
             "Starlette, REST",
             [here, str(PEERS / "starlette_rest.py"), "{port}", "{folder}/page.json"],
             "/api/open/v1/search",
+            missing=lacks("starlette", "uvicorn"),
         ),
     ]
     sdk = [here, str(PEERS / "python_sdk.py"), "{port}", "{folder}/tool.json"]
     fast = [here, str(PEERS / "fastmcp_server.py"), "{port}", "{folder}/tool.json"]
-    for name, command, missing in (("Python SDK", sdk, ""), ("FastMCP", fast, no_fastmcp)):
+    for name, command, missing in (("Python SDK", sdk, lacks("mcp", "uvicorn")), ("FastMCP", fast, lacks("fastmcp"))):
         found += [
             Peer(f"{name}, session, JSON", [*command, "json"], sessions=True, missing=missing),
             Peer(f"{name}, stateless, JSON", [*command, "stateless"], missing=missing),
@@ -78,21 +87,30 @@ def peers(nginx: str | None) -> list[Peer]:
     )
     return [
         *found,
-        Peer("TypeScript SDK 1, default", [*first, "default"], sessions=True, missing=no_sdk),
-        Peer("TypeScript SDK 1, session, JSON", [*first, "json"], sessions=True, missing=no_sdk),
-        Peer("TypeScript SDK 1, stateless, JSON", [*first, "stateless"], missing=no_sdk),
-        Peer("TypeScript SDK 2, session, JSON", [*second, "json"], sessions=True, missing=no_sdk),
-        Peer("TypeScript SDK 2, stateless, JSON", [*second, "stateless"], missing=no_sdk),
-        Peer("TypeScript SDK 2, modern", [*second, "modern"], modern=True, missing=no_sdk),
+        Peer("TypeScript SDK 1, default", [*first, "default"], sessions=True, missing=no_typescript),
+        Peer("TypeScript SDK 1, session, JSON", [*first, "json"], sessions=True, missing=no_typescript),
+        Peer("TypeScript SDK 1, stateless, JSON", [*first, "stateless"], missing=no_typescript),
+        Peer("TypeScript SDK 2, session, JSON", [*second, "json"], sessions=True, missing=no_typescript),
+        Peer("TypeScript SDK 2, stateless, JSON", [*second, "stateless"], missing=no_typescript),
+        Peer("TypeScript SDK 2, modern", [*second, "modern"], modern=True, missing=no_typescript),
     ]
 
 
 @frozen
 class Running:
-    """A server that answers."""
+    """A server that answers, in one process or several."""
 
     port: int
-    process: int
+    processes: Sequence[int]
+
+    @property
+    def process(self) -> int:
+        """The first process."""
+        return self.processes[0]
+
+
+class DidNotStart(Exception):
+    """Tell that a server does not run."""
 
 
 @contextmanager
@@ -113,8 +131,11 @@ def serving(peer: Peer, cpu: int | None) -> Iterator[Running]:
 
 
 @contextmanager
-def ours(folder: Path, cpu: int | None, *, stub: bool) -> Iterator[Running]:
-    """Run our server on a data directory, with its index or with one that finds the same page whatever is asked."""
+def ours(folder: Path, cpu: int | None, *, stub: bool, processes: int = 1) -> Iterator[Running]:
+    """Run our server on a data directory, with its index or with one that finds the same page whatever is asked.
+
+    Several processes share the port, each on whatever core there is.
+    """
     port = free_port()
     plugin = [] if stub else ["directory"]
     tac = ["-oy", str(PEERS / "stub.tac")] if stub else []
@@ -122,23 +143,46 @@ def ours(folder: Path, cpu: int | None, *, stub: bool) -> Iterator[Running]:
         "PYTHONPATH": str(PROJECT),
         "DIRECTORY_SERVER_DATA_DIR": str(folder),
         "DIRECTORY_SERVER_LISTEN": f"tcp:{port}:interface=127.0.0.1",
+        "DIRECTORY_SERVER_REUSE_PORT": str(processes > 1).lower(),
     }
-    twistd = str(Path(sys.executable).with_name("twistd"))
-    with started([twistd, "--nodaemon", "--pidfile=", *tac, *plugin], port, cpu, environment) as running:
-        yield running
+    command = [str(Path(sys.executable).with_name("twistd")), "--nodaemon", "--pidfile=", *tac, *plugin]
+    with ExitStack() as stack:
+        numbers = []
+        for _ in range(processes):
+            running = stack.enter_context(started(command, port, None if processes > 1 else cpu, environment))
+            numbers.append(running.process)
+        end = time.monotonic() + 120
+        # Each has ids of its own.
+        seen: set[str] = set()
+        while len(seen) < processes:
+            if time.monotonic() > end:
+                raise DidNotStart(f"of {processes} processes {len(seen)} answer")
+            seen.add(_request_id(port))
+        yield Running(port, numbers)
+
+
+def _request_id(port: int) -> str:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    connection.request("GET", "/healthz")
+    answer = str(connection.getresponse().headers["X-Request-Id"])
+    connection.close()
+    return answer.partition("-")[0]
 
 
 @contextmanager
 def started(command: Sequence[str], port: int, cpu: int | None, environment: dict[str, str]) -> Iterator[Running]:
-    """Run `command`, kept to one core, from its first answer to the end of the block."""
-    process = subprocess.Popen(
-        command,
-        cwd=tempfile.gettempdir(),
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        preexec_fn=None if cpu is None else lambda: os.sched_setaffinity(0, {cpu}),
-    )
+    """Run `command`, kept to one core, from its first answer to the end of the block. Raises DidNotStart."""
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=tempfile.gettempdir(),
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            preexec_fn=None if cpu is None else lambda: os.sched_setaffinity(0, {cpu}),
+        )
+    except OSError as error:
+        raise DidNotStart(f"{command[0]}: {error.strerror}") from None
     try:
         end = time.monotonic() + 120
         while True:
@@ -147,9 +191,9 @@ def started(command: Sequence[str], port: int, cpu: int | None, environment: dic
                 break
             except OSError:
                 if process.poll() is not None or time.monotonic() > end:
-                    raise RuntimeError(f"{command} did not start") from None
+                    raise DidNotStart(f"{' '.join(command)} ended with {process.poll()}") from None
                 time.sleep(0.05)
-        yield Running(port, process.pid)
+        yield Running(port, [process.pid])
     finally:
         process.kill()
         process.wait()
@@ -162,7 +206,7 @@ def session(running: Running, path: str) -> str:
     named = {"Mcp-Session-Id": opened or "", "MCP-Protocol-Version": "2025-06-18"}
     _post(running, path, {"jsonrpc": "2.0", "method": "notifications/initialized"}, named)
     if not opened:
-        raise RuntimeError("no session was given")
+        raise DidNotStart("it gives no session")
     return opened
 
 

@@ -26,10 +26,10 @@ _TICK = os.sysconf("SC_CLK_TCK")
 
 @frozen
 class Settings:
-    """What to do: of the requests, `warm` go before the measurement; `process` is the server's, `cpu` for this one."""
+    """What to do: `warm` requests go before the measurement; `processes` are the server's, `cpu` is for this one."""
 
     port: int
-    process: int
+    processes: Sequence[int]
     warm: int
     connections: int = 64
     seconds: float = 15.0
@@ -38,12 +38,16 @@ class Settings:
 
 @frozen
 class Outcome:
-    """What came of it: `failed` are answers that are not 200 or report an error; `size` is bytes of a body."""
+    """What came of it: `failed` are answers that are not 200 or report an error; `size` is bytes of a body.
+
+    `cpu` are seconds of the server's processes, `client` of this one; p50 and p99 are in milliseconds.
+    """
 
     requests: int
     failed: int
     seconds: float
     cpu: float
+    client: float
     p50: float
     p99: float
     size: int
@@ -63,10 +67,10 @@ def restore(file: Path) -> Iterator[bytes]:
         place += 4 + length
 
 
-def spent(process: int) -> float:
-    """Return the CPU seconds of a process and of the children it has seen end (proc_pid_stat(5))."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return sum(map(int, fields[11:15])) / _TICK
+def spent(processes: Sequence[int]) -> float:
+    """Return the CPU seconds of processes and of the children they have seen end (proc_pid_stat(5))."""
+    stats = [Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split() for each in processes]
+    return sum(int(ticks) for fields in stats for ticks in fields[11:15]) / _TICK
 
 
 @define(eq=False)
@@ -115,7 +119,7 @@ def run(requests: Sequence[bytes], settings: Settings) -> Outcome:
         poll.register(client.socket.fileno(), select.EPOLLIN)
     answered = failed = size = 0
     first = b""
-    began, cpu = time.perf_counter(), spent(settings.process)
+    began, cpu, client_cpu = time.perf_counter(), spent(settings.processes), time.process_time()
     times: list[float] = []
     waiting = len(clients)
     end = began + settings.seconds
@@ -130,7 +134,8 @@ def run(requests: Sequence[bytes], settings: Settings) -> Outcome:
             answered += 1
             failed += not head.startswith(b"http/1.1 200 ") or b'"isError":true' in body
             if answered == settings.warm:
-                began, cpu, end, times, failed, size = now, spent(settings.process), now + settings.seconds, [], 0, 0
+                began, cpu, client_cpu = now, spent(settings.processes), time.process_time()
+                end, times, failed, size = now + settings.seconds, [], 0, 0
             times.append(now - client.began)
             size += len(body)
             first = first or body
@@ -141,13 +146,14 @@ def run(requests: Sequence[bytes], settings: Settings) -> Outcome:
             if b"\r\nconnection: close" in head:
                 raise ConnectionResetError("the server closes its connections, and is measured with open ones")
             client.send(following)
-    seconds, cpu = time.perf_counter() - began, spent(settings.process) - cpu
+    seconds, cpu = time.perf_counter() - began, spent(settings.processes) - cpu
     times.sort()
     return Outcome(
         len(times),
         failed,
         seconds,
         cpu,
+        time.process_time() - client_cpu,
         times[len(times) // 2] * 1000,
         times[len(times) * 99 // 100] * 1000,
         size // len(times),

@@ -20,7 +20,7 @@ from twisted.web.resource import Resource
 from twisted.web.server import Request, Site
 
 from directory_server.config import load
-from directory_server.tap import DirectoryService
+from directory_server.server import DirectoryService
 from directory_server.web.streams import Channel, Hub, Stream
 
 _MEMINFO = 55

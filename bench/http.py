@@ -1,10 +1,12 @@
 """What a request costs: ours, with keys, quota and limits, beside the SDKs and plain servers without any.
 
-    python -m bench.http [--requests 10000] [--entries FILE] [--only WORD]
+    python -m bench.http [--requests 10000] [--repeats 3] [--entries FILE] [--only WORD]
 
-runs each server alone on the first core and a client with 64 open connections on the second. All servers answer one
-fixed page of 50 hits; ours also searches the entries of FILE. Every request of ours is charged to a key of 20 requests
-an hour, as many keys as that takes. `bench/peers/install.sh` brings the peers; what is not there is skipped.
+runs each server alone on the first core and a client with 64 open connections on the second, all of them in turn, as
+often as is said. All servers answer one fixed page of 50 hits; ours also searches the entries of FILE, and runs as two
+processes on one port, which share both cores with the client. Every request of ours is charged to a key of 20 requests
+an hour, as many keys as that takes. `bench/peers/install.sh` brings the peers; what is not there is skipped. Figures
+are medians of the repeats.
 """
 
 from __future__ import annotations
@@ -18,19 +20,20 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import cycle
 from pathlib import Path
-from typing import Any
 
-from attrs import asdict, frozen
+from attrs import asdict
 
 from directory_server import embedded, sample
 from directory_server.model import Entry
 from directory_server.wire import decode_entry
 
-from . import _contenders, _load, _requests
+from . import _contenders, _load, _requests, _results
 from ._requests import SEARCH, Credentials
+from ._results import HEADING, Row, goals, table
 
 MCP = "/api/open/mcp"
 PER_KEY = 20
@@ -39,59 +42,71 @@ WARM = 500
 REAL = Path(__file__).parent.parent.parent / "shared" / "data" / "entries.jsonl.gz"
 
 
-@frozen
-class Row:
-    """A line of the table."""
-
-    name: str
-    door: str
-    outcome: _load.Outcome
-
-    @property
-    def cpu(self) -> float:
-        """CPU seconds for 10,000 requests."""
-        return self.outcome.cpu / self.outcome.requests * 10_000
-
-
 class Bench:
-    """Runs the servers one after the other."""
+    """Runs the servers one after the other, again and again, and keeps what comes of it."""
 
-    def __init__(self, options: argparse.Namespace, entries: Sequence[Entry]) -> None:
-        cores = sorted(os.sched_getaffinity(0))
-        self._server_cpu, self._client_cpu = (cores[0], cores[1]) if len(cores) > 1 else (None, None)
+    def __init__(self, options: argparse.Namespace, entries: Sequence[Entry], folder: Path) -> None:
+        cores: list[int | None] = [*sorted(os.sched_getaffinity(0))]
+        self._server_cpu, self._client_cpu = cores[:2] if len(cores) > 1 else (None, None)
         self._count = options.requests + WARM
         self._seconds = options.seconds
         self._entries = entries
+        self._real = f"ours, {len(entries):,} entries"
+        self._folder = folder
+        self._file = options.entries
         self._only = options.only
-        self.rows: list[Row] = []
+        self._peers = _contenders.peers(options.nginx)
+        self._outcomes: dict[tuple[str, str], list[_load.Outcome]] = {}
 
-    def ours(self, folder: Path, *, stub: bool) -> None:
+    def rows(self) -> list[Row]:
+        return [Row(server, door, outcomes) for (server, door), outcomes in self._outcomes.items()]
+
+    def prepare(self) -> None:
+        """Tell what is missing, and fill the real directory."""
+        for peer in self._peers:
+            if peer.missing and self._only in peer.name:
+                print(f"{peer.name}: skipped, {peer.missing}", flush=True)
+        if self._only in self._real:
+            command = str(Path(sys.executable).with_name("directory-server"))
+            arguments = ["--data-dir", str(self._folder / self._real), "import", str(self._file)]
+            subprocess.run([command, *arguments], check=True, capture_output=True)
+
+    def round(self) -> None:
+        """Measure each server once."""
+        for name in (_results.STUB, self._real, _results.FLEET):
+            if self._only in name:
+                self._tried(name, partial(self._ours, name))
+        for peer in self._peers:
+            if self._only in peer.name and not peer.missing:
+                self._tried(peer.name, partial(self._peer, peer))
+
+    def _tried(self, name: str, measure: Callable[[], None]) -> None:
+        try:
+            measure()
+        except (_contenders.DidNotStart, OSError) as error:
+            print(f"{name}: skipped, {error}", flush=True)
+
+    def _ours(self, name: str) -> None:
         """Measure our server, through both doors, with queries that all differ and with a few that repeat."""
-        name = "ours, stub index" if stub else f"ours, {len(self._entries):,} entries"
-        if self._only not in name:
-            return
-        doors: list[tuple[str, Any]] = [
-            ("REST", lambda *it: _requests.rest(SEARCH, *it)),
-            ("MCP", lambda *it: _requests.calls(MCP, *it)),
-            ("MCP modern", lambda *it: _requests.calls(MCP, *it, modern=True)),
+        doors: list[tuple[str, Callable[..., list[bytes]]]] = [
+            ("REST", partial(_requests.rest, SEARCH)),
+            ("MCP", partial(_requests.calls, MCP)),
+            ("MCP modern", partial(_requests.calls, MCP, modern=True)),
         ]
+        folder, stub = self._folder / name, name != self._real
         keys = make_keys(folder, -(-self._count // PER_KEY) * len(doors) * 2)
-        print(f"{name}: {len(keys):,} keys of {PER_KEY} requests an hour", flush=True)
         given = iter([Credentials(key) for key in keys for _ in range(PER_KEY)])
-        with _contenders.ours(folder, self._server_cpu, stub=stub) as running:
+        processes = 2 if name == _results.FLEET else 1
+        with _contenders.ours(folder, self._server_cpu, stub=stub, processes=processes) as running:
             for door, made in doors:
                 for distinct in (True, False):
                     asked = _requests.queries(self._entries, self._count, distinct=distinct)
-                    kind = f"{door}, {'distinct' if distinct else 'repeated'}"
-                    self._measure(name, kind, running, made(asked, given))
+                    self._measure(
+                        name, f"{door}, {'distinct' if distinct else 'repeated'}", running, made(asked, given)
+                    )
 
-    def peer(self, peer: _contenders.Peer) -> None:
+    def _peer(self, peer: _contenders.Peer) -> None:
         """Measure another server, through the one door that it has."""
-        if self._only not in peer.name:
-            return
-        if peer.missing:
-            print(f"{peer.name}: skipped, {peer.missing}", flush=True)
-            return
         with _contenders.serving(peer, self._server_cpu) as running:
             sessions = [_contenders.session(running, peer.path) for _ in range(64 if peer.sessions else 0)]
             given = cycle([Credentials(session=each) for each in sessions] or [Credentials()])
@@ -103,7 +118,8 @@ class Bench:
                 self._measure(peer.name, "REST", running, _requests.rest(peer.path, asked, given))
 
     def _measure(self, name: str, door: str, running: _contenders.Running, requests: Sequence[bytes]) -> None:
-        settings = _load.Settings(running.port, running.process, WARM, 64, self._seconds, self._client_cpu)
+        client_cpu = self._client_cpu if len(running.processes) == 1 else None
+        settings = _load.Settings(running.port, running.processes, WARM, 64, self._seconds, client_cpu)
         with tempfile.NamedTemporaryFile() as file:
             _load.save(requests, Path(file.name))
             done = subprocess.run(
@@ -119,8 +135,9 @@ class Bench:
         outcome = _load.Outcome(**json.loads(done.stdout))
         if outcome.failed:
             print(f"{name}, {door}: {outcome.failed} failed, the first answer is {outcome.first[:300]}", flush=True)
-        self.rows.append(Row(name, door, outcome))
-        print(line(self.rows[-1]), flush=True)
+            return
+        self._outcomes.setdefault((name, door), []).append(outcome)
+        print(Row(name, door, [outcome]).line(), flush=True)
 
 
 def make_keys(folder: Path, count: int) -> list[str]:
@@ -140,56 +157,23 @@ def read(file: Path) -> list[Entry]:
     return [decode_entry(each) for each in json.loads(file.read_bytes())["servers"]]
 
 
-HEADING = f"{'server':<34} {'door':<22} {'req/s':>7} {'CPU s/10k':>9} {'p50 ms':>7} {'p99 ms':>7} {'bytes':>7}"
-
-
-def line(row: Row) -> str:
-    done = row.outcome
-    return (
-        f"{row.name:<34} {row.door:<22} {done.requests / done.seconds:>7.0f} {row.cpu:>9.3f} "
-        f"{done.p50:>7.1f} {done.p99:>7.1f} {done.size:>7,}"
-    )
-
-
-def ratios(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield how many times the CPU of ours each other server takes, with the same page behind both."""
-    ours = {
-        row.door.partition(",")[0]: row for row in rows if row.name == "ours, stub index" and "distinct" in row.door
-    }
-    repeated = {
-        row.door.partition(",")[0]: row for row in rows if row.name == "ours, stub index" and "repeat" in row.door
-    }
-    for row in rows:
-        door = row.door.partition(",")[0]
-        if row.name.startswith("ours") or door not in ours:
-            continue
-        against = f"{row.cpu / ours[door].cpu:>6.1f} × distinct {row.cpu / repeated[door].cpu:>6.1f} × repeated"
-        yield f"{row.name:<34} {door:<22} {against}"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--requests", type=int, default=10_000, help="requests of each measurement, at most")
     parser.add_argument("--seconds", type=float, default=15.0, help="seconds of each measurement, at most")
+    parser.add_argument("--repeats", type=int, default=3, help="how often each is measured")
     parser.add_argument("--entries", type=Path, default=REAL if REAL.exists() else sample.path())
     parser.add_argument("--nginx", default=shutil.which("nginx"), help="path of nginx")
     parser.add_argument("--only", default="", help="only the servers with this in their names")
     options = parser.parse_args()
 
-    bench = Bench(options, read(options.entries))
-    print(HEADING)
-    with tempfile.TemporaryDirectory() as stub, tempfile.TemporaryDirectory() as real:
-        bench.ours(Path(stub), stub=True)
-        if options.only in "ours, entries":
-            command = str(Path(sys.executable).with_name("directory-server"))
-            subprocess.run(
-                [command, "--data-dir", real, "import", str(options.entries)], check=True, capture_output=True
-            )
-            bench.ours(Path(real), stub=False)
-    for peer in _contenders.peers(options.nginx):
-        bench.peer(peer)
-    print("\nCPU of each, in times that of ours with the same page behind it:")
-    print("\n".join(ratios(bench.rows)))
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(options, read(options.entries), Path(folder))
+        bench.prepare()
+        for number in range(1, options.repeats + 1):
+            print(f"\nround {number} of {options.repeats}\n{HEADING}", flush=True)
+            bench.round()
+    print("\nall rounds", *table(bench.rows()), "", *goals(bench.rows()), sep="\n")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import click
 from attrs import frozen
 
 from . import __version__, embedded, importing, sample
-from .commands import account, configuration, data_directory, entry, sync
+from .commands import account, entry, opened, sync
 from .config import Config, ConfigError, describe, load
 from .errors import DirectoryError, Unavailable
 from .model import ApiKey
@@ -67,7 +67,7 @@ def main(ctx: click.Context, data_dir: Path | None, file: Path | None, settings:
 
 def _here(ctx: click.Context, *, new: bool = False) -> Here:
     """Return the data directory, which must be there unless the command may make a `new` one."""
-    config, data = configuration(ctx), data_directory(ctx, new=new)
+    config, data = opened(ctx, new=new)
     return Here(
         config,
         embedded.SqliteStore(
@@ -221,14 +221,14 @@ def status(ctx: click.Context) -> None:
         last = _day(each.last_success) + " UTC" if each.last_success else "not followed yet"
         click.echo(f"upstream        {each.name}: {each.entries:,} entries, {last}")
         if each.error:
-            click.echo(f"                failing since {each.failures} rounds: {each.error}")
+            click.echo(f"                {each.failures} failures since then, the latest: {each.error}")
 
 
 @main.command()
 @click.pass_context
 def config(ctx: click.Context) -> None:
     """Show the settings in effect, secrets masked."""
-    for name, value, meaning in describe(configuration(ctx)):
+    for name, value, meaning in describe(ctx.obj):
         click.echo(f"{name} = {value}\n    {meaning}")
 
 

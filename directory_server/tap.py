@@ -1,39 +1,18 @@
-"""`twistd directory`: the options, and the one place where the parts are put together."""
+"""`twistd directory`: its options, and the service that they describe."""
 
 from __future__ import annotations
 
-import gc
 import os
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from random import Random
-from typing import Any, NoReturn
 
-from attrs import asdict
-from twisted.application import strports
-from twisted.application.internet import TimerService
-from twisted.application.service import IService, MultiService
-from twisted.internet.defer import Deferred
+from twisted.application.service import MultiService
 from twisted.internet.endpoints import serverFromString
-from twisted.internet.error import CannotListenError
-from twisted.logger import Logger
 from twisted.python import usage
 
-from . import embedded, endpoints, mirror, process, systemd
+from . import endpoints
 from .config import Config, ConfigError, load
-from .directory import Directory
-from .errors import Unavailable
-from .feed import Feed
-from .membership import Membership
-from .own_keys import OwnKeys
-from .search import ImpactIndex, TextAnalysis, matching
-
-PRUNE = 1.0
-"""Seconds between two rounds of forgetting quota that has come back."""
-
-_LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
+from .server import DirectoryService
 
 
 class Options(usage.Options):
@@ -126,168 +105,3 @@ def service(config: Config) -> MultiService:
     from twisted.internet import reactor
 
     return DirectoryService(config, reactor)
-
-
-class GaveUp(SystemExit, Exception):
-    """End a process that cannot start, with the exit code 1.
-
-    Being an Exception, it makes twistd remove its PID file and tell the process that waits for the daemon; being a
-    SystemExit, it leaves no traceback.
-    """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.code = 1
-
-
-class DirectoryService(MultiService):
-    """The whole server.
-
-    It is put together when it starts, not before: twistd forks in between, and neither open databases nor threads
-    outlive that. The ports are bound first, so that a taken one is known at once; connections then wait in the
-    kernel's backlog until the index is loaded, and no request ever meets a server that is not ready. Ports that are
-    shared are bound last: until then connections go to the others.
-    """
-
-    _log = Logger()
-
-    def __init__(self, config: Config, reactor: Any) -> None:
-        super().__init__()
-        self._config = config
-        self._reactor = reactor
-        self._shared_ports: list[IService] = []
-
-    def privilegedStartService(self) -> None:
-        with self._giving_up():
-            for part in self._parts():
-                part.setServiceParent(self)
-            super().privilegedStartService()
-
-    def startService(self) -> None:
-        with self._giving_up():
-            embedded.finished(self._quota.settle())
-            embedded.finished(self._feed.load())
-            self._log.info("Serving {entries} entries", entries=len(self._index))
-            # What has been loaded stays: a collection that looked through it would hold everybody up.
-            gc.collect()
-            gc.freeze()
-            for port in self._shared_ports:
-                port.setServiceParent(self)
-            super().startService()
-        systemd.ready(os.environ)
-
-    def stopService(self) -> Deferred[None]:
-        # The last to go: a pump that is under way still reads and writes.
-        stopped: Deferred[None] = super().stopService()
-        return stopped.addBoth(lambda _: self._data.close())
-
-    @contextmanager
-    def _giving_up(self) -> Iterator[None]:
-        """End the process where something keeps it from starting."""
-        try:
-            yield
-        except CannotListenError as error:
-            self._give_up(f"Cannot listen on {error.interface or '*'}:{error.port}: {error.socketError}.")
-        except (OSError, OverflowError) as error:
-            places = " or ".join(filter(None, [*self._config.listen, self._config.metrics.listen]))
-            self._give_up(f"Cannot listen on {places}: {str(error).rstrip('.')}.")
-        except Unavailable as error:
-            self._give_up(f"Cannot serve {self._config.data_dir.absolute()}: {error}")
-
-    def _give_up(self, reason: str) -> NoReturn:
-        self._log.critical("{reason}", reason=reason)
-        raise GaveUp(reason)
-
-    def _parts(self) -> Iterator[IService]:
-        # Importing Klein installs the reactor, so nothing of the web is imported before twistd has chosen one.
-        from .web import access, account, addresses, changes, edge, gate, mcp, metrics, pages, rest, routes, streams
-
-        config, reactor = self._config, self._reactor
-        files = process.raise_file_limit()
-        # The rest is for requests, databases and logs.
-        total = min(config.streams.total, files * 3 // 4)
-        self._log.info("{files:,} files may be open, {total:,} of them as streams", files=files, total=total)
-        now = embedded.anchored(time.time, time.monotonic)
-        offload = process.Threads(reactor)
-        data = self._data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
-        sources = [upstream.name for upstream in config.upstream]
-        store = embedded.SqliteStore(data.directory, offload, TextAnalysis(), sources)
-        keys = embedded.SqliteKeyRing(data.directory, now, offload)
-        quota = self._quota = embedded.SqliteQuota(data.quota, now)
-        meter = metrics.Metrics()
-        bus = embedded.DataVersionBus(data.directory, reactor)
-        index = self._index = ImpactIndex(offload)
-        hub = streams.Hub(keys, bus, reactor, Random(), **{**asdict(config.streams), "total": total})
-        directory = Directory(store, index, bus)
-        newest = mcp.Newest(directory)
-        live = changes.Live(hub, changes.Pages(directory, matching, offload), matching, offload)
-        announcements = mcp.Announcements(hub, reactor)
-        self._feed = Feed(store, bus, [meter.builds(index, reactor.seconds), newest], [live, announcements], reactor)
-        mirrors = embedded.SqliteMirrors(data.directory, offload)
-        follows = mirror.mirror(reactor, directory.publish, mirrors, offload, now, os.environ)
-        upstreams = [
-            mirror.UpstreamService(follows, mirrors, mirror.Upstream(**asdict(each)), reactor, now)
-            for each in config.upstream
-        ]
-        http = config.http
-        proxies = addresses.Proxies(http.trusted_proxies)
-        failures = addresses.AddressLimiter(
-            proxies, reactor.seconds, rate=http.failed_keys / 60, burst=http.failed_keys
-        )
-        entrance = gate.Gate(keys, meter.quota(quota), failures)
-        endpoint = mcp.endpoint(entrance, directory, newest, mcp.Sessions(data.session_secret()), hub, announcements)
-        frame = pages.Frame(sign_in=account.SIGN_IN)
-        people = config.accounts
-        membership = Membership(
-            embedded.SqliteAccounts(data.directory, now, offload),
-            embedded.SqliteSessions(data.directory, now, people.idle, people.absolute, offload),
-            embedded.Argon2Passwords(offload),
-        )
-        tree = routes.Routes(
-            rest.Rest(entrance, directory),
-            changes.Changes(entrance, directory, matching, offload, hub, live),
-            endpoint,
-            index,
-            frame,
-            account.account_pages(
-                frame,
-                membership,
-                OwnKeys(keys, quota, config.quota.limit, people.keys, config.keys.grace),
-                endpoint,
-                proxies,
-                now,
-                url=config.web.url,
-                longest=people.absolute,
-                is_open=people.registration == "open",
-            ),
-            lambda: [upstream.state for upstream in upstreams],
-        )
-        origins = edge.Origins(_hosts(config), frozenset(config.http.allowed_origins))
-        connections = edge.Connections(
-            reactor, proxies, most=http.connections, per_address=http.per_address, grace=config.streams.grace
-        )
-        lines = access.file(Path(config.log.access_file)) if config.log.access_file else None
-        accesses = access.Access(reactor.seconds, [*access.log(config.log.access, lines), meter.observe])
-        door = edge.DirectorySite(tree, origins, connections, accesses, reactor)
-        meter.watch(index, hub, connections, lambda: [upstream.state for upstream in upstreams])
-        yield from (bus, self._feed, hub, TimerService(PRUNE, quota.prune), connections)
-        yield from upstreams
-        yield metrics.Lag(reactor, meter.late)
-        if config.metrics.listen:
-            yield strports.service(config.metrics.listen, metrics.site(meter), reactor=reactor)
-        ports: Any = edge.SharedPorts(reactor) if config.reuse_port else reactor
-        for description in config.listen:
-            port = strports.service(endpoints.with_backlog(description), door, reactor=ports)
-            port.endpoint = edge.Eager(port.endpoint)
-            if config.reuse_port:
-                self._shared_ports.append(port)
-            else:
-                yield port
-
-
-def _hosts(config: Config) -> frozenset[str]:
-    """Return the names to answer to; none means any."""
-    if config.http.allowed_hosts or not all(endpoints.read(each).is_loopback for each in config.listen):
-        return frozenset(config.http.allowed_hosts)
-    # A page in somebody's browser must not reach a private server by a name that it points to loopback.
-    return _LOOPBACK_NAMES

@@ -18,7 +18,7 @@ PROJECT = PACKAGE.parent
 
 MAX_LINES = 300
 
-COMPOSERS = {"tap", "cli", "commands"}
+COMPOSERS = {"tap", "server", "cli", "commands"}
 
 GROUND = {"model", "errors", "ports"}
 
@@ -41,7 +41,6 @@ BELOW = {
     "config": set[str](),
     "sample": set[str](),
     "endpoints": set[str](),
-    "process": set[str](),
     "quickstart": {"wire", "endpoints"},
     "systemd": set[str](),
 }

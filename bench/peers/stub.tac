@@ -5,9 +5,9 @@ import os
 from twisted.application.service import Application
 
 from bench._page import StubIndex
-from directory_server import tap
+from directory_server import server, tap
 
-tap.ImpactIndex = lambda _: StubIndex()  # type: ignore[assignment, misc]
+server.ImpactIndex = lambda _: StubIndex()  # type: ignore[assignment, misc]
 
 application = Application("directory")
 tap.service(tap.configure(os.environ)).setServiceParent(application)

@@ -1,8 +1,8 @@
 """Commands of `directory-server`, a group in each module."""
 
 from ._account import account
-from ._data import configuration, data_directory
 from ._entry import entry
+from ._here import opened
 from ._sync import sync
 
-__all__ = ["account", "configuration", "data_directory", "entry", "sync"]
+__all__ = ["account", "entry", "opened", "sync"]

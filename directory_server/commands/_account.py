@@ -9,11 +9,12 @@ from datetime import UTC, datetime
 import click
 
 from .. import embedded
+from ..config import Config
 from ..embedded import finished
 from ..errors import NotFound
 from ..model import Account
 from ..quickstart import base_url
-from ._data import configuration, data_directory
+from ._here import opened
 
 _EMAIL = click.argument("email")
 
@@ -45,7 +46,7 @@ def reset(ctx: click.Context, email: str) -> None:
 @click.pass_context
 def list_(ctx: click.Context) -> None:
     """List all accounts, oldest first."""
-    data = data_directory(ctx)
+    _, data = opened(ctx, new=False)
     keys = finished(embedded.SqliteKeyRing(data.directory, time.time).list())
     owned = Counter(key.owner for key in keys if key.revoked_at is None)
     rows = [("EMAIL", "STATE", "KEYS", "CREATED")]
@@ -78,7 +79,8 @@ def enable(ctx: click.Context, email: str) -> None:
 
 
 def _accounts(ctx: click.Context, *, new: bool = False) -> embedded.SqliteAccounts:
-    return embedded.SqliteAccounts(data_directory(ctx, new=new).directory, time.time)
+    _, data = opened(ctx, new=new)
+    return embedded.SqliteAccounts(data.directory, time.time)
 
 
 def _found(accounts: embedded.SqliteAccounts, email: str) -> Account:
@@ -89,7 +91,7 @@ def _found(accounts: embedded.SqliteAccounts, email: str) -> Account:
 
 
 def _print_link(ctx: click.Context, accounts: embedded.SqliteAccounts, found: Account) -> None:
-    config = configuration(ctx)
+    config: Config = ctx.find_object(Config)  # type: ignore[assignment]
     lifetime = config.accounts.link
     token = finished(accounts.link(found.id, lifetime=lifetime))
     base = config.web.url.rstrip("/") or base_url(config.listen)

@@ -27,7 +27,7 @@ def entry() -> None:
 def add(ctx: click.Context, file: str) -> None:
     """Add the entries of FILE (or - for standard input) as the directory's own, before all upstreams' of that name."""
     entries = _read(file)
-    outcomes = finished(here(ctx).store.publish(LOCAL, entries))
+    outcomes = finished(here(ctx, new=True).store.publish(LOCAL, entries))
     for each, outcome in zip(entries, outcomes, strict=True):
         click.echo(f"{each.name} {each.version}: {outcome}")
 

@@ -20,11 +20,26 @@ class Here:
     mirrors: embedded.SqliteMirrors
 
 
-def here(ctx: click.Context) -> Here:
-    """Open the data directory for as long as the command runs."""
+def opened(ctx: click.Context, *, new: bool) -> tuple[Config, embedded.DataDirectory]:
+    """Return the configuration, and the data directory, open for as long as the command runs.
+
+    It must be there unless the command may make a `new` one.
+    """
     config: Config = ctx.find_object(Config)  # type: ignore[assignment]
+    if not new and not (config.data_dir / "directory.db").exists():
+        raise click.ClickException(
+            f"{config.data_dir.absolute()} is no data directory, for it has no directory.db. The option --data-dir or "
+            "the setting data_dir names another; 'import', 'sync', 'key create', 'account add' and 'quickstart' make "
+            "one."
+        )
     data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
     ctx.call_on_close(data.close)
+    return config, data
+
+
+def here(ctx: click.Context, *, new: bool = False) -> Here:
+    """Return what is in the data directory."""
+    config, data = opened(ctx, new=new)
     sources = [upstream.name for upstream in config.upstream]
     return Here(
         config,

@@ -28,7 +28,7 @@ def sync(ctx: click.Context, name: str | None, full: bool) -> None:
 
     A server that runs on the same data directory answers with what is new within seconds. Fails where one fails.
     """
-    at = here(ctx)
+    at = here(ctx, new=True)
     upstreams = [mirror.Upstream(**attrs.asdict(each)) for each in at.config.upstream if name in (None, each.name)]
     if not upstreams:
         known = ", ".join(each.name for each in at.config.upstream) or "none"

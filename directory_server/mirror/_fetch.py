@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 from attrs import field, frozen
 from treq.client import HTTPClient
 from twisted.internet.defer import CancelledError, Deferred, TimeoutError
-from twisted.internet.error import ConnectError, ConnectionLost, DNSLookupError
+from twisted.internet.error import ConnectError, ConnectingCancelledError, ConnectionLost, DNSLookupError
 from twisted.internet.protocol import Protocol, connectionDone
 from twisted.python.failure import Failure
 from twisted.web.client import ResponseDone, ResponseFailed, ResponseNeverReceived
@@ -104,20 +104,23 @@ class Fetch:
         }.items():
             headers.setRawHeaders(name, [value])
         for _ in range(REDIRECTS + 1):
-            response = await self._client.request(
-                "GET", url, headers=headers, allow_redirects=False, unbuffered=True, reactor=self._clock
-            )
+            try:
+                response = await self._client.request(
+                    "GET", url, headers=headers, allow_redirects=False, unbuffered=True, reactor=self._clock
+                )
+            except ValueError:
+                raise UpstreamFailed("It is, or redirects to, what is no address.") from None
             if response.code not in _MOVED:
                 break
             # Nothing is read of it, and the connection is not used again.
             _drop(response)
-            url = _redirected(url, _header(response, "location"))
+            url = _redirected(url, _header(response, b"location"))
         else:
             raise UpstreamFailed(f"It redirects more than {REDIRECTS} times.")
         answer = Answer(
             response.code == 304,
-            Validators(_header(response, "etag"), _header(response, "last-modified")),
-            _date(_header(response, "date")),
+            Validators(_header(response, b"etag"), _header(response, b"last-modified")),
+            _date(_header(response, b"date")),
         )
         if answer.unchanged and not validators.headers():
             _drop(response)
@@ -131,10 +134,10 @@ class Fetch:
 
     def _delay(self, response: IResponse) -> float:
         """Return the seconds of Retry-After (RFC 9110, section 10.2.3), 0 where there is none to be read."""
-        text = _header(response, "retry-after")
+        text = _header(response, b"retry-after")
         if text.isascii() and text.isdigit():
             return min(float(text[:9]), MAX_DELAY)
-        until, date = _date(text), _date(_header(response, "date"))
+        until, date = _date(text), _date(_header(response, b"date"))
         return 0.0 if until is None or date is None else min(max(until - date, 0.0), MAX_DELAY)
 
 
@@ -193,16 +196,19 @@ def _redirected(url: str, location: str) -> str:
         here = (from_.scheme, from_.hostname, from_.port or _PORTS[from_.scheme])
         there = (to.scheme, to.hostname, to.port or _PORTS[to.scheme])
     except (ValueError, KeyError):
-        raise UpstreamFailed("It redirects to what is no address.") from None
-    if not location or there not in (here, ("https", here[1], 443)):
+        location = ""
+    if not location:
+        raise UpstreamFailed("It redirects to what is no address.")
+    if there not in (here, ("https", here[1], 443)):
         raise UpstreamFailed("It redirects to another host, which is not followed. Set the url that it leads to.")
     return target
 
 
-def _header(response: IResponse, name: str) -> str:
-    found: Sequence[str] = response.headers.getRawHeaders(name, [""])
-    # It is kept, and sent back as it came.
-    return found[-1] if found[-1].isprintable() and len(found[-1]) <= 1_000 else ""
+def _header(response: IResponse, name: bytes) -> str:
+    """Return the last header of that name if it is short ASCII, else nothing: it is kept, and sent back as it came."""
+    found: bytes = response.headers.getRawHeaders(name, [b""])[-1]
+    text = found.decode("ascii", "replace")
+    return text if text.isascii() and text.isprintable() and len(text) <= 1_000 else ""
 
 
 def _date(text: str) -> float | None:
@@ -213,9 +219,11 @@ def _date(text: str) -> float | None:
 
 
 async def _cancellable(getting: Coroutine[Deferred[Any], Any, T]) -> T:
-    """Return what `getting` does; where it was cancelled it says so, which Agents pack into what they raise."""
+    """Return what `getting` does; where it was cancelled it says so, which Agents say in ways of their own."""
     try:
         return await getting
+    except ConnectingCancelledError:
+        raise CancelledError from None
     except (ResponseFailed, ResponseNeverReceived) as error:
         if any(failure.check(CancelledError) for failure in error.reasons):
             raise CancelledError from None

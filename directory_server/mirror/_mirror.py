@@ -18,6 +18,7 @@ from ..model import Mirrored
 from ..ports import Mirrors, Offload
 from ._client import Client, client
 from ._failure import UpstreamBusy, UpstreamFailed
+from ._file import DEADLINE as FILE_DEADLINE
 from ._file import MOST
 from ._headers import headers
 from ._round import Report, Round
@@ -74,9 +75,12 @@ class Mirror:
             await self._mirrors.release(upstream.name, self._holder)
 
     def _lease(self, upstream: Upstream) -> Callable[[], Deferred[None]]:
+        # Nobody can keep it while a file is on its way.
+        seconds = LEASE + (FILE_DEADLINE if upstream.is_file else 0)
+
         async def hold() -> None:
             now = self._now()
-            if not await self._mirrors.hold(upstream.name, self._holder, now=now, until=now + LEASE):
+            if not await self._mirrors.hold(upstream.name, self._holder, now=now, until=now + seconds):
                 raise UpstreamBusy(f"Another process is following {upstream.name} at the moment.")
 
         return lambda: Deferred.fromCoroutine(hold())

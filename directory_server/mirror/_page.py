@@ -17,11 +17,19 @@ MAX_CURSOR = 4_096
 
 
 @frozen
+class Refusal:
+    """Why an entry was not taken, and its name, empty where not even that can be read."""
+
+    name: str
+    reason: str
+
+
+@frozen
 class Page:
-    """The entries of a page, why others were `refused`, and the cursor of the next page, empty behind the last."""
+    """The entries of a page, those that were `refused`, and the cursor of the next page, empty behind the last."""
 
     entries: Sequence[Entry]
-    refused: Sequence[str]
+    refused: Sequence[Refusal]
     next: str
 
 
@@ -41,7 +49,8 @@ def read(body: bytes) -> Page:
         try:
             entries.append(decode_entry(each))
         except BadInput as error:
-            refused.append(f"{_name(each) or f'entry {number} of a page'}: {error.message}")
+            name = _name(each)
+            refused.append(Refusal(name, f"{name or f'entry {number} of a page'}: {error.message}"))
     return Page(entries, refused, _next(value.get("metadata")))
 
 

@@ -42,7 +42,10 @@ REFUSALS = 100
 
 @define
 class Report:
-    """What a round has done so far. `expected` is how many entries the last full walk found, 0 if not known."""
+    """What a round has done so far. `expected` is how many entries the last full walk found, 0 if not known.
+
+    `nameless` counts those of the `refused` entries whose name is not known either: nobody can say what is missing.
+    """
 
     full: bool = False
     resumed: bool = False
@@ -54,6 +57,7 @@ class Report:
     unchanged: int = 0
     removed: int = 0
     refused: int = 0
+    nameless: int = 0
     refusals: list[str] = field(factory=list)
 
     @property
@@ -70,7 +74,7 @@ class Report:
     def refuse(self, refusals: Sequence[str]) -> None:
         """Add why entries were not taken."""
         self.refused += len(refusals)
-        self.refusals += refusals[: REFUSALS - len(self.refusals)]
+        self.refusals += refusals[: max(REFUSALS - len(self.refusals), 0)]
 
 
 @frozen(eq=False)
@@ -126,12 +130,12 @@ class Round:
             imported = importing.Report()
             batches = importing.batches([path], imported, batch=BATCH, most=MOST)
             while entries := await self._offload(next, batches, ()):
-                await self._hold()
                 taken, names = self._noted(entries)
                 await self._take(taken)
                 await self._mirrors.put(state, seen=names)
                 self._tell(self.report)
             self.report.refuse([f"line {each.line}: {each.reason}" for each in imported.refusals])
+            self.report.nameless += imported.refused
             if imported.unfinished:
                 raise UpstreamFailed(f"Its file cannot be read to its end. {imported.refusals[-1].reason}")
             return state, answer
@@ -159,11 +163,13 @@ class Round:
             bodies.add(digest)
             cursors.add(page.next)
             self.report.pages += 1
-            self.report.refuse(page.refused)
+            self.report.refuse([each.reason for each in page.refused])
+            self.report.nameless += sum(not each.name for each in page.refused)
             chosen, found = self._noted(page.entries)
             taken += chosen
-            names |= found
-            if len(taken) >= BATCH or not page.next:
+            # One that cannot be read has not vanished.
+            names |= found | {each.name: self._upstream.takes(each.name) for each in page.refused if each.name}
+            if max(len(taken), len(names)) >= BATCH or not page.next:
                 await self._take(taken)
                 walk = evolve(walk, cursor=page.next or walk.cursor)
                 state = evolve(state, walk=walk)
@@ -192,10 +198,13 @@ class Round:
 
     async def _take(self, entries: Sequence[Entry]) -> None:
         for start in range(0, len(entries), BATCH):
+            await self._hold()
             self.report.count(await self._publish(self._upstream.name, entries[start : start + BATCH]))
 
     async def _sweep(self, state: Mirrored) -> Mirrored:
-        """Take back what a complete walk has not come across, unless too much of it is missing."""
+        """Take back what a complete walk has not come across, unless too much is missing or may have been misread."""
+        if self.report.nameless:
+            return evolve(state, walked_at=self._now())
         name, floor = self._upstream.name, self._upstream.floor
         came = await self._mirrors.count_seen(name)
         if came < floor * state.walked:

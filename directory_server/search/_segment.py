@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.ma  # Otherwise np.union1d imports it when it is first called, which holds up a search for 0.1 seconds.
 from attrs import frozen
 from numpy.typing import NDArray
 

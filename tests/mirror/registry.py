@@ -142,6 +142,9 @@ class Registry(Resource):
     def fault_scheme(self, request: Request) -> bytes:
         return _redirect(request, b"file:///etc/passwd")
 
+    def fault_odd_address(self, request: Request) -> bytes:
+        return _redirect(request, b"/\xff%zz[ \\x")
+
     def fault_circle(self, request: Request) -> bytes:
         return _redirect(request, request.uri)
 

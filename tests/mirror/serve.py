@@ -1,6 +1,6 @@
 """`python -m tests.mirror.serve PORT ENTRIES [STALL]`: a registry in a process of its own, which prints its port.
 
-It never answers the first request for the page at STALL.
+It never answers the first request for the page at STALL, and says so in a second line.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class Stalling(Resource):
     def render_GET(self, request: Request) -> Any:
         if request.args.get(b"cursor", [b""])[0].decode() == self._cursor:
             self._cursor = None
+            print("stalled", flush=True)
             return NOT_DONE_YET
         return self._registry.render_GET(request)
 

@@ -29,6 +29,7 @@ REFUSED = {
     "elsewhere": r"It redirects to another host, which is not followed\. Set the url that it leads to\.",
     "other-port": r"It redirects to another host, which is not followed\.",
     "scheme": r"It redirects to what is no address\.",
+    "odd-address": r"It redirects to what is no address\.",
     "circle": r"It redirects more than 3 times\.",
     "down": r"It answered 503\.",
     "down-until": r"It answered 429\.",
@@ -70,6 +71,27 @@ async def test_an_entry_that_cannot_be_read_stops_no_others(world: World) -> Non
         "x/bad: server.version: is required.",
         "entry 3 of a page: An entry must be an object: a server.json, or one under 'server' beside its '_meta'.",
     ]
+
+
+@awaited
+async def test_an_entry_that_cannot_be_read_has_not_vanished(world: World) -> None:
+    world.registry.entries = [served(f"x/{each}") for each in range(10)]
+    await world.mirror.round(world.upstream())
+    del world.registry.entries[8]["server"]["version"]
+    del world.registry.entries[9]
+    report = await world.mirror.round(world.upstream(), full=True)
+    assert (report.refused, report.removed) == (1, 1)
+    assert "x/8" in world.names()
+    assert "x/9" not in world.names()
+
+
+@awaited
+async def test_nothing_is_taken_back_where_a_name_cannot_be_read(world: World) -> None:
+    world.registry.entries = [served(f"x/{each}") for each in range(10)]
+    await world.mirror.round(world.upstream())
+    world.registry.entries[9] = {"server": 7}
+    report = await world.mirror.round(world.upstream(), full=True)
+    assert (report.nameless, report.removed, len(world.names())) == (1, 0, 10)
 
 
 @awaited

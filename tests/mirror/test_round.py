@@ -288,6 +288,17 @@ async def test_a_list_that_breaks_off_removes_nothing(world: World) -> None:
 
 
 @awaited
+async def test_a_list_with_a_line_that_cannot_be_read_removes_nothing(world: World) -> None:
+    upstream = world.upstream("file/list.jsonl")
+    world.registry.body = lines([served(f"x/{each}") for each in range(10)])
+    await world.mirror.round(upstream)
+    # It ends in the midst of a line.
+    world.registry.body = world.registry.body[:-20]
+    report = await world.mirror.round(upstream)
+    assert (report.refused, report.removed, len(world.names())) == (1, 0, 10)
+
+
+@awaited
 async def test_a_list_that_inflates_without_end_is_left(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("directory_server.mirror._round.MOST", 100_000)
     world.registry.body = gzip.compress(b" " * 1_000_000)

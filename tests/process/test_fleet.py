@@ -13,10 +13,10 @@ from threading import Event
 import pytest
 from attrs import frozen
 
+from ._certificates import certificate
 from .conftest import FOREGROUND, MCP, PATIENCE, SEARCH, Answer, Client, Installation, Server, document, twistd, until
 from .test_beside import AT_ONCE
 from .test_metrics import value
-from .test_streams import certificate
 
 pytestmark = pytest.mark.process
 

@@ -8,8 +8,10 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import IO
 
 import pytest
+from attrs import frozen
 
 from directory_server.embedded import Database, SqliteMirrors, finished, inline
 
@@ -20,18 +22,30 @@ pytestmark = pytest.mark.process
 ROOT = Path(__file__).parent.parent.parent
 
 
+@frozen
+class Registry:
+    """A registry in a process of its own."""
+
+    port: int
+    output: IO[str]
+
+    def stalled(self) -> None:
+        """Wait until it was asked for the page that never comes."""
+        assert self.output.readline() == "stalled\n"
+
+
 @contextmanager
-def registry(entries: int, port: int = 0, stall: str = "-") -> Iterator[int]:
-    """Run a registry and return its port."""
+def registry(entries: int, stall: str = "-") -> Iterator[Registry]:
+    """Run a registry."""
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.mirror.serve", str(port), str(entries), stall],
+        [sys.executable, "-m", "tests.mirror.serve", "0", str(entries), stall],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,
     ) as process:
         assert process.stdout is not None
         try:
-            yield int(process.stdout.readline())
+            yield Registry(int(process.stdout.readline()), process.stdout)
         finally:
             process.kill()
 
@@ -53,21 +67,17 @@ def sync(installation: Installation, file: Path) -> subprocess.Popen[str]:
 
 
 def test_a_round_that_was_killed_goes_on_where_it_was(installation: Installation) -> None:
-    with registry(2_500, stall="2000") as port, closing(Database(installation.data, "directory")) as database:
-        file, mirrors = configured(installation, port), SqliteMirrors(database, inline)
-
-        def cursor() -> str:
-            walk = finished(mirrors.get("official")).walk
-            return walk.cursor if walk else ""
+    with registry(2_500, stall="2000") as official, closing(Database(installation.data, "directory")) as database:
+        file, mirrors = configured(installation, official.port), SqliteMirrors(database, inline)
 
         with sync(installation, file) as killed:
-            until(lambda: cursor() == "2000", "the page that never comes")
+            official.stalled()
             killed.kill()
-        busy, error = sync(installation, file).communicate(timeout=PATIENCE)
+        busy, error = sync(installation, file).communicate(timeout=4 * PATIENCE)
         assert (busy, error) == ("", "official: Another process is following official at the moment.\n")
         # A minute later.
         assert finished(mirrors.hold("official", "test", now=time.time() + 61, until=0))
-        said, error = sync(installation, file).communicate(timeout=PATIENCE)
+        said, error = sync(installation, file).communicate(timeout=4 * PATIENCE)
         assert error == ""
         assert said.startswith("official: all, 500 entries in 5 pages and ")
         assert said.endswith(" seconds: 500 added, 0 changed, 0 unchanged, 0 removed, 0 refused.\n")
@@ -76,8 +86,8 @@ def test_a_round_that_was_killed_goes_on_where_it_was(installation: Installation
 
 
 def test_a_server_follows_and_says_so(installation: Installation) -> None:
-    with registry(300) as port:
-        file = configured(installation, port)
+    with registry(300) as official:
+        file = configured(installation, official.port)
         with installation.serve("-c", file) as server:
             until(lambda: server.entries() == 300, "the entries")
             health = until(lambda: server.ask("/healthz").json.get("upstreams"), "an upstream")["official"]
@@ -91,10 +101,10 @@ def test_a_server_follows_and_says_so(installation: Installation) -> None:
 
 
 def test_a_server_stops_in_the_midst_of_a_round(installation: Installation) -> None:
-    with registry(300, stall="100") as port, closing(Database(installation.data, "directory")) as database:
+    with registry(2_500, stall="2000") as official, closing(Database(installation.data, "directory")) as database:
         mirrors = SqliteMirrors(database, inline)
-        with installation.serve("-c", configured(installation, port)) as server:
-            until(lambda: not finished(mirrors.hold("official", "test", now=time.time(), until=time.time())), "a round")
+        with installation.serve("-c", configured(installation, official.port)) as server:
+            official.stalled()
             assert "Traceback" not in server.stop()
         assert finished(mirrors.get("official")).error == ""
         # The lease is given back.

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from ._certificates import certificate
 from .conftest import FOREGROUND, LISTEN, MCP, PATIENCE, Installation, Server, document, running, until
 
 pytestmark = pytest.mark.process
@@ -168,26 +169,3 @@ def test_a_stream_over_tls(installation: Installation) -> None:
             # An end without the alert of TLS would raise.
             assert re.fullmatch(rb"(: \n\n)*retry: \d+\n\n", read_to_the_end(stream))
         assert "Traceback" not in server.stop()
-
-
-def certificate(folder: Path) -> Path:
-    """Write a key and a certificate for localhost, and return their file."""
-    from datetime import UTC, datetime, timedelta
-
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
-    made = (
-        x509.CertificateBuilder(name, name, key.public_key(), 1, now - timedelta(1), now + timedelta(1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    file = folder / "localhost.pem"
-    file.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
-    return file

@@ -11,7 +11,7 @@ from twisted.internet.task import Clock
 
 from directory_server.embedded import finished
 from directory_server.errors import QuotaExceeded
-from directory_server.model import Allowance, Change
+from directory_server.model import Allowance, Change, Mirrored
 
 if TYPE_CHECKING:
     from directory_server.web.metrics import Metrics
@@ -107,16 +107,17 @@ def test_the_work_of_the_index_is_timed(metrics: Metrics) -> None:
     assert value(metrics, "directory_index_build_seconds_sum") == 2.5
 
 
+@define
+class Things:
+    number: int
+    cuts: int = 0
+    generation: int = 0
+
+    def __len__(self) -> int:
+        return self.number
+
+
 def test_what_there_is_is_looked_up_when_somebody_asks(metrics: Metrics) -> None:
-    @define
-    class Things:
-        number: int
-        cuts: int = 0
-        generation: int = 0
-
-        def __len__(self) -> int:
-            return self.number
-
     index, hub, connections = Things(3, generation=7), Things(2, cuts=5), Things(1)
     metrics.watch(index, hub, connections)  # type: ignore[arg-type]
     names = [
@@ -129,6 +130,15 @@ def test_what_there_is_is_looked_up_when_somebody_asks(metrics: Metrics) -> None
     assert [value(metrics, name) for name in names] == [3, 7, 2, 5, 1]
     hub.number = 4
     assert value(metrics, "directory_streams") == 4
+
+
+def test_upstreams_are_looked_up(metrics: Metrics) -> None:
+    upstreams = [Mirrored("a", entries=3, last_success=5.0), Mirrored("b", error="It answered 500.")]
+    metrics.watch(Things(0), Things(0), [], lambda: upstreams)  # type: ignore[arg-type]
+    for name, values in {"failing": (0, 1), "entries": (3, 0), "last_success_timestamp_seconds": (5, 0)}.items():
+        assert values == tuple(
+            metrics.registry.get_sample_value(f"directory_upstream_{name}", {"upstream": each}) for each in "ab"
+        )
 
 
 def test_the_process_is_looked_up(metrics: Metrics) -> None:
