@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from attrs import field, frozen
 
@@ -42,6 +42,11 @@ class Directory:
         if entry is None:
             raise NotFound(f"No entry has the mcp_id {mcp_id}. The tool search_mcp gives the ids that there are.")
         return entry.detail()
+
+    async def entries(self, mcp_ids: Iterable[str]) -> Sequence[Entry]:
+        """Return those of the entries with these ids that are still here, in that order."""
+        found = [await self._store.entry(mcp_id) for mcp_id in mcp_ids]
+        return [entry for entry in found if entry is not None]
 
     async def newest(self, limit: int) -> Sequence[Entry]:
         """Return the `limit` entries that were added last, the latest first."""

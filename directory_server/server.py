@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import resource
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,13 +20,14 @@ from twisted.internet.error import CannotListenError
 from twisted.internet.threads import deferToThreadPool
 from twisted.logger import Logger
 
-from . import embedded, endpoints, mirror, systemd
+from . import embedded, endpoints, limits, mirror, systemd
 from .config import Config
 from .directory import Directory
 from .errors import Unavailable
 from .feed import Feed
 from .membership import Membership
 from .own_keys import OwnKeys
+from .ports import Follower
 from .search import ImpactIndex, TextAnalysis, matching
 
 P = ParamSpec("P")
@@ -114,7 +114,7 @@ class DirectoryService(MultiService):
         from .web import access, account, addresses, changes, edge, gate, mcp, metrics, pages, rest, routes, streams
 
         config, reactor = self._config, self._reactor
-        files = _raise_file_limit()
+        files = limits.raise_open_files()
         # The rest is for requests, databases and logs.
         total = min(config.streams.total, files * 3 // 4)
         self._log.info("{files:,} files may be open, {total:,} of them as streams", files=files, total=total)
@@ -128,47 +128,61 @@ class DirectoryService(MultiService):
         meter = metrics.Metrics()
         bus = embedded.DataVersionBus(data.directory, reactor)
         index = self._index = ImpactIndex(offload)
+        http = config.http
+        proxies = addresses.Proxies(http.trusted_proxies)
         hub = streams.Hub(keys, bus, reactor, Random(), **{**asdict(config.streams), "total": total})
         directory = Directory(store, index, bus)
         newest = mcp.Newest(directory)
         live = changes.Live(hub, changes.Pages(directory, matching, offload), matching, offload)
         announcements = mcp.Announcements(hub, reactor)
-        self._feed = Feed(store, bus, [meter.builds(index, reactor.seconds), newest], [live, announcements], reactor)
+        people, web = config.accounts, config.web
+        membership = Membership(
+            embedded.SqliteAccounts(data.directory, now, offload),
+            embedded.SqliteSessions(data.directory, now, people.idle, people.absolute, offload),
+            embedded.Argon2Passwords(offload),
+        )
+        cookies = account.session_cookies(membership, proxies, people.absolute)
+        bounds = {"per_key": pages.STREAMS, "total": min(web.streams, total // 10)}
+        visits = streams.Hub(pages.Visitors(), bus, reactor, Random(), **{**asdict(config.streams), **bounds})
+        front = pages.front(
+            directory,
+            index.__len__,
+            visits,
+            proxies,
+            reactor.seconds,
+            web.search,
+            web.per_minute,
+            viewer=cookies.account,
+            sign_in=account.SIGN_IN,
+        )
+        followers: list[Follower] = [live, announcements, front.news]
+        self._feed = Feed(store, bus, [meter.builds(index, reactor.seconds), newest], followers, reactor)
         mirrors = embedded.SqliteMirrors(data.directory, offload)
         follows = mirror.mirror(reactor, directory.publish, mirrors, offload, now, os.environ)
         upstreams = [
             mirror.UpstreamService(follows, mirrors, mirror.Upstream(**asdict(each)), reactor, now)
             for each in config.upstream
         ]
-        http = config.http
-        proxies = addresses.Proxies(http.trusted_proxies)
         failures = addresses.AddressLimiter(
             proxies, reactor.seconds, rate=http.failed_keys / 60, burst=http.failed_keys
         )
         entrance = gate.Gate(keys, meter.quota(quota), failures)
         endpoint = mcp.endpoint(entrance, directory, newest, mcp.Sessions(data.session_secret()), hub, announcements)
-        frame = pages.Frame(sign_in=account.SIGN_IN)
-        people = config.accounts
-        membership = Membership(
-            embedded.SqliteAccounts(data.directory, now, offload),
-            embedded.SqliteSessions(data.directory, now, people.idle, people.absolute, offload),
-            embedded.Argon2Passwords(offload),
-        )
         tree = routes.Routes(
             rest.Rest(entrance, directory),
             changes.Changes(entrance, directory, matching, offload, hub, live),
             endpoint,
             index,
-            frame,
+            front,
             account.account_pages(
-                frame,
+                front.frame,
+                cookies,
                 membership,
                 OwnKeys(keys, quota, config.quota.limit, people.keys, config.keys.grace),
                 endpoint,
                 proxies,
                 now,
-                url=config.web.url,
-                longest=people.absolute,
+                url=web.url,
                 is_open=people.registration == "open",
             ),
             lambda: [upstream.state for upstream in upstreams],
@@ -181,7 +195,7 @@ class DirectoryService(MultiService):
         accesses = access.Access(reactor.seconds, [*access.log(config.log.access, lines), meter.observe])
         door = edge.DirectorySite(tree, origins, connections, accesses, reactor)
         meter.watch(index, hub, connections, lambda: [upstream.state for upstream in upstreams])
-        yield from (bus, self._feed, hub, TimerService(PRUNE, quota.prune), connections)
+        yield from (bus, self._feed, hub, visits, TimerService(PRUNE, quota.prune), connections)
         yield from upstreams
         yield metrics.Lag(reactor, meter.late)
         if config.metrics.listen:
@@ -214,13 +228,3 @@ def _hosts(config: Config) -> frozenset[str]:
         return frozenset(config.http.allowed_hosts)
     # A page in somebody's browser must not reach a private server by a name that it points to loopback.
     return _LOOPBACK_NAMES
-
-
-def _raise_file_limit() -> int:
-    """Let this process open as many files as it may let itself; return how many (getrlimit(2), RLIMIT_NOFILE)."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    except (OSError, ValueError):  # macOS says that there is no limit, and then has one.
-        return soft
-    return hard

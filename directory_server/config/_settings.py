@@ -184,6 +184,11 @@ class WebConfig:
         "URL at which people reach the server; if none: that of the first endpoint, from the same machine.",
         _url,
     )
+    search: Literal["public", "accounts", "off"] = setting(
+        "accounts", "Who may search on the pages: anybody (public), those who are signed in (accounts), nobody (off)."
+    )
+    per_minute: int = setting(300, "Pages a minute that an address may ask for.", _at_least(1))
+    streams: int = setting(1_000, "Open pages that are told of news at a time.", _at_least(0))
 
 
 @frozen

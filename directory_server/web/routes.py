@@ -23,7 +23,7 @@ from .mcp import PATH as MCP_PATH
 from .mcp import Mcp, rpc_body
 from .openapi import DOCUMENT
 from .openapi import PATH as OPENAPI_PATH
-from .pages import ASSETS_PATH, Frame, wants_page
+from .pages import ASSETS_PATH, Pages, wants_page
 from .rest import Rest
 
 _KEYS_NOT_OAUTH = {
@@ -47,7 +47,7 @@ class Routes:
     _changes: Changes
     _mcp: Mcp
     _index: Index
-    _frame: Frame
+    _pages: Pages
     _account: AccountPages
     _upstreams: Callable[[], Sequence[Mirrored]] = tuple
 
@@ -191,10 +191,25 @@ class Routes:
         """Answer dynamic client registration (RFC 7591, section 3.2.2) as the probes above."""
         return reply(request, _KEYS_NOT_OAUTH, 404)
 
+    @app.route("/", methods=["GET"])
+    async def search_page(self, request: Request) -> bytes:
+        """Let people search."""
+        return await self._pages.search(request)
+
+    @app.route("/servers/<mcp_id>", methods=["GET"])
+    async def entry_page(self, request: Request, mcp_id: str) -> bytes:
+        """Show people an entry."""
+        return await self._pages.entry(request, mcp_id)
+
+    @app.route("/news", methods=["GET"])
+    async def news(self, request: Request) -> bytes | None:
+        """Tell open pages what happens."""
+        return await self._pages.watch(request)
+
     @app.route(ASSETS_PATH + "<name>", methods=["GET"])
     def asset(self, request: Request, name: str) -> bytes:
         """Answer a file that pages are made with."""
-        return self._frame.assets.get(request, name)
+        return self._pages.frame.assets.get(request, name)
 
     @app.handle_errors(Exception)  # type: ignore[arg-type]  # Klein's type leaves no room for self
     def refuse(self, request: Request, failure: Failure) -> bytes:
@@ -204,7 +219,7 @@ class Routes:
     def refused(self, request: Request, failure: Failure) -> bytes:
         """Answer a request that failed: with a page for people, else in the form of the door that it came to."""
         if wants_page(request):
-            return self._frame.refuse(request, refusal(failure))
+            return self._pages.frame.refuse(request, refusal(failure))
         return refuse(request, failure, form(request.path))
 
     def exact(self) -> Mapping[tuple[bytes, bytes], Handler]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from functools import cache
 from http.client import HTTPMessage, HTTPResponse
 from io import BytesIO
 from pathlib import Path
@@ -169,21 +168,29 @@ MAIL = entry("io.github.example/mail", "Read and send mail.", websiteUrl="https:
 POSTGRES_ID = mcp_id_of(POSTGRES.name)
 
 
-@cache
-def _frame() -> Any:
-    """Return the frame of all pages, whose templates take longer to read than all else takes to start."""
-    from directory_server.web import account, pages
+@frozen
+class Viewer:
+    """One who is signed in."""
 
-    return pages.Frame(sign_in=account.SIGN_IN)
+    email: str
 
 
 @pytest.fixture
 def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     """Return a server that holds two entries and one key of 20 requests an hour.
 
-    A parameter sets the `url` of the pages, and whether registration `is_open`.
+    A parameter is to whom the pages are open, or a mapping with that as `openness`, their `url`, and whether
+    registration `is_open`.
     """
-    from directory_server.web import access, account, addresses, changes, edge, gate, mcp, rest, routes, streams
+    from directory_server.web import access, account, addresses, changes, edge, gate, mcp, pages, rest, routes, streams
+
+    param = getattr(request, "param", {})
+    chosen = {
+        "openness": "public",
+        "url": "",
+        "is_open": False,
+        **({"openness": param} if isinstance(param, str) else param),
+    }
 
     clock = Clock()
     clock.advance(1_800_000_000)
@@ -197,38 +204,51 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     hub = streams.Hub(keys, bus, clock, Random(1), per_key=2, **TIMES)
     newest, announcements = mcp.Newest(directory), mcp.Announcements(hub, clock)
     live = changes.Live(hub, changes.Pages(directory, matching, embedded.inline), matching, embedded.inline)
-    feed = Feed(store, bus, [index, newest], [live, announcements], clock)
     proxies = addresses.Proxies(["10.0.0.0/8"])
+    visits = streams.Hub(pages.Visitors(), bus, clock, Random(1), per_key=2, **TIMES)
+    accounts = embedded.SqliteAccounts(database, clock.seconds)
+    sessions = embedded.SqliteSessions(database, clock.seconds, 86_400, 604_800)
+    passwords = Plain()
+    membership = Membership(accounts, sessions, passwords)
+    cookies = account.session_cookies(membership, proxies, 604_800)
+
+    async def viewer(request: Any) -> Any:
+        """Return who sends the cookie of a test, or of a session."""
+        return (
+            Viewer("ada@example.org") if request.getHeader("Cookie") == "test=ada" else await cookies.account(request)
+        )
+
+    web: Any = {"openness": chosen["openness"], "per_minute": 60, "viewer": viewer, "sign_in": account.SIGN_IN}
+    front = pages.front(directory, index.__len__, visits, proxies, clock.seconds, **web)
+    feed = Feed(store, bus, [index, newest], [live, announcements, front.news], clock)
     failures = addresses.AddressLimiter(proxies, clock.seconds, rate=0.5, burst=30)
     quota = embedded.SqliteQuota(spent, clock.seconds)
     entrance = gate.Gate(keys, quota, failures)
     endpoint = mcp.endpoint(entrance, directory, newest, mcp.Sessions(b"s" * 32), hub, announcements)
-    accounts = embedded.SqliteAccounts(database, clock.seconds)
-    sessions = embedded.SqliteSessions(database, clock.seconds, 86_400, 604_800)
-    passwords = Plain()
-    frame = _frame()
     people = account.account_pages(
-        frame,
-        Membership(accounts, sessions, passwords),
+        front.frame,
+        cookies,
+        membership,
         OwnKeys(keys, quota, 20, 5, 86_400),
         endpoint,
         proxies,
         clock.seconds,
-        **{"url": "", "longest": 604_800, "is_open": False, **getattr(request, "param", {})},
+        url=chosen["url"],
+        is_open=chosen["is_open"],
     )
     tree = routes.Routes(
         rest.Rest(entrance, directory),
         changes.Changes(entrance, directory, matching, embedded.inline, hub, live),
         endpoint,
         index,
-        frame,
+        front,
         people,
     )
     origins = edge.Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
     connections = edge.Connections(clock, proxies, most=5, per_address=3, grace=10)
     door = edge.DirectorySite(tree, origins, connections, access.Access(clock.seconds, access.log("text")), clock)
     embedded.finished(feed.load())
-    services = (bus, feed, hub, door.connections)
+    services = (bus, feed, hub, visits, door.connections)
     for service in services:
         service.startService()
     key, secret = embedded.finished(keys.create("test", limit=20, expires_at=None))

@@ -11,6 +11,7 @@ from twisted.web.iweb import IRequest
 from twisted.web.server import Request
 from zope.interface import implementer
 
+from ...model import Account
 from .._headers import cookie
 from ..addresses import Proxies
 from ._session import SessionStore, Visitor
@@ -48,6 +49,11 @@ class Cookies:
             return await self._store.loadSession(sent, secure, SessionMechanism.Cookie) if sent else None
         except NoSuchSession:
             return None
+
+    async def account(self, request: Request) -> Account | None:
+        """Return whose session a request belongs to, None where there is none."""
+        visitor = await self.visitor(request)
+        return None if visitor is None else visitor.account
 
     def give(self, request: Request, identifier: str, *, longest: float | None = None) -> None:
         """Set the cookie, for the time that a session lasts, or for `longest` seconds: 0 to take it away."""

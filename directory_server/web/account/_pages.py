@@ -22,16 +22,21 @@ MINUTE = 60.0
 
 @frozen
 class AccountPages:
-    """The rooms of those pages, and the cookies that tell others who visits."""
+    """The rooms of those pages."""
 
     sign_in: SignIn
     keys: Keys
     connect: Connect
-    cookies: Cookies
+
+
+def session_cookies(membership: Membership, proxies: Proxies, longest: float) -> Cookies:
+    """Return what knows the members who visit; their sessions last `longest` seconds at most."""
+    return Cookies(SessionStore(membership), proxies, longest)
 
 
 def account_pages(
     frame: Frame,
+    cookies: Cookies,
     membership: Membership,
     own_keys: OwnKeys,
     mcp: Mcp,
@@ -39,15 +44,13 @@ def account_pages(
     now: Callable[[], float],
     *,
     url: str,
-    longest: float,
     is_open: bool,
 ) -> AccountPages:
-    """Return the pages; sessions last `longest` seconds at most, and anybody may register if `is_open`.
+    """Return the pages, on which anybody may register if `is_open`; `url` is where people reach the server.
 
     An address may try passwords and links 10 times at once and 10 times a minute, whoever it tries to be; an account
     may be tried 10 times at once and once a minute. A member may make or rotate keys 10 times at once, and 20 an hour.
     """
-    cookies = Cookies(SessionStore(membership), proxies, longest)
     visits = Visits(cookies, frame)
     attempts = AddressLimiter(proxies, now, rate=10 / MINUTE, burst=10)
     accounts = Limiter(now, rate=1 / MINUTE, burst=10)
@@ -57,5 +60,4 @@ def account_pages(
         SignIn(visits, membership, attempts, accounts, is_open),
         Keys(visits, own_keys, connect, changes, now),
         connect,
-        cookies,
     )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from random import Random
 from sys import intern
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from twisted.application.service import Service
 from twisted.internet.defer import Deferred
@@ -16,7 +16,7 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 from twisted.web.server import Request
 
-from ...ports import Bus, KeyRing
+from ...ports import Bus
 from ._channel import Channel
 from ._slices import SLICE, Slices
 from ._stream import RETRY, Stream
@@ -34,6 +34,13 @@ BETWEEN = 0.4
 """Seconds between two checks of the keys that have streams open."""
 
 
+class Holders(Protocol):
+    """Those who hold streams, by their ids; a KeyRing is one."""
+
+    async def live(self, holders: Collection[str], /) -> set[str]:
+        """Return those of `holders` that may still have theirs."""
+
+
 class Hub(Service):
     """Every open stream of this process.
 
@@ -46,7 +53,7 @@ class Hub(Service):
 
     def __init__(
         self,
-        keys: KeyRing,
+        keys: Holders,
         bus: Bus,
         clock: IReactorTime,
         random: Random,

@@ -1,0 +1,103 @@
+"""What the page of an entry shows: all that people want to know, in bounds, for entries may hold anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attrs import frozen
+
+from ...model import Detail, Entry, Tool
+from ._cards import transports
+from ._filters import link, plain
+
+TOOLS = 60
+"""Tools that are shown."""
+
+WAYS = 8
+"""Packages that are shown, and as many remotes."""
+
+WORDS = 20
+"""Tags that are shown."""
+
+
+@frozen
+class Way:
+    """A way to get at a server: the kind of package or remote, and its name or address, which may be a `url`."""
+
+    kind: str
+    name: str
+    url: str
+
+
+@frozen
+class Shown:
+    """An entry as text that can be shown; of what is too long, or too much, a part."""
+
+    mcp_id: str
+    name: str
+    server_name: str
+    version: str
+    brief: str
+    description: str
+    tags: Sequence[str]
+    official: bool
+    transports: Sequence[str]
+    status: str
+    license: str
+    stars: int | None
+    website: str
+    repository: str
+    published: str
+    updated: str
+    tools: Sequence[Tool]
+    more_tools: int
+    packages: Sequence[Way]
+    remotes: Sequence[Way]
+
+
+def shown(detail: Detail, language: str) -> Shown:
+    """Return what the page in `language` shows of an entry."""
+    repository = link((detail.repository or {}).get("url", ""))
+    website = link(detail.website_url)
+    brief = plain(detail.descriptions.get(language) or detail.brief, 400)
+    description = plain(detail.long_description, 3_000)
+    return Shown(
+        mcp_id=detail.mcp_id,
+        name=plain(detail.name, 100) or detail.mcp_id,
+        server_name=plain(detail.server_name, 200),
+        version=plain(detail.version, 60),
+        brief=brief,
+        description="" if description == brief else description,
+        tags=list(dict.fromkeys(plain(tag, 40) for tag in (*detail.tags, *detail.categories)[:WORDS])),
+        official=detail.official,
+        transports=transports(Entry(detail.server).transports),
+        status=plain(detail.status, 30),
+        license=plain(detail.license, 60),
+        stars=detail.stars,
+        website="" if website == repository else website,
+        repository=repository,
+        published=plain(detail.published_at or "", 11)[:10],
+        updated=plain(detail.updated_at or "", 11)[:10],
+        tools=[Tool(plain(tool.name, 80), plain(tool.description, 200)) for tool in detail.tools[:TOOLS]],
+        more_tools=max(0, len(detail.tools) - TOOLS),
+        packages=[_package(each) for each in detail.packages[:WAYS]],
+        remotes=[_remote(each) for each in detail.remotes[:WAYS]],
+    )
+
+
+def _package(package: Mapping[str, Any]) -> Way:
+    name = plain(_text(package.get("identifier")), 150)
+    version = plain(_text(package.get("version")), 40)
+    return Way(
+        plain(_text(package.get("registryType")), 20), f"{name} {version}".strip(), link(package.get("identifier"))
+    )
+
+
+def _remote(remote: Mapping[str, Any]) -> Way:
+    # Where the server is spoken to is no page for people.
+    return Way(plain(_text(remote.get("type")), 20), plain(_text(remote.get("url")), 300), "")
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

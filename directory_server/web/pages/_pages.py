@@ -1,0 +1,111 @@
+"""The pages of the directory: search and entries."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from attrs import frozen
+from twisted.web.server import Request
+
+from ... import wire
+from ...directory import Directory
+from ...errors import BadInput
+from ...model import Page, Query
+from .._headers import query
+from ..addresses import AddressLimiter, Proxies
+from ..streams import Hub
+from ._cards import Card, card
+from ._entrance import Entrance, Openness, nobody
+from ._entry import shown
+from ._frame import Frame, Viewer
+from ._news import News
+
+PER_PAGE = 20
+"""Hits on a page."""
+
+NEWEST = 6
+"""Entries that are shown to one who has not searched yet."""
+
+
+@frozen
+class Pages:
+    """Answers `/`, `/servers/{mcp_id}` and `/news`; `size` tells how many entries there are."""
+
+    frame: Frame
+    news: News
+    _entrance: Entrance
+    _directory: Directory
+    _size: Callable[[], int]
+
+    async def search(self, request: Request) -> bytes:
+        """Answer the form to search with, and below it what is found."""
+        viewer = await self._entrance.admit(request)
+        asked = _asked(request)
+        language = self.frame.texts(request).language
+        keywords = asked.get("q", "").strip()
+        values: dict[str, Any] = {"keywords": keywords, "size": self._size(), "cards": [], "more": "", "error": None}
+        values["later"] = "cursor" in asked
+        try:
+            if keywords:
+                wanted = _query(keywords, asked.get("cursor"))
+                page = await self._directory.search(wanted)
+                values["cards"] = await self._cards(page, language)
+                values["more"] = _more(wanted, page)
+            else:
+                values["cards"] = [card(entry, language) for entry in await self._directory.newest(NEWEST)]
+        except BadInput as error:
+            values["error"] = error.code
+        status = 400 if values["error"] else 200
+        return self.frame.page(request, "search.html", values, account=viewer, status=status)
+
+    async def entry(self, request: Request, mcp_id: str) -> bytes:
+        """Answer all that people want to know of an entry. Raises NotFound."""
+        viewer = await self._entrance.admit(request)
+        detail = await self._directory.detail(wire.entry_id(mcp_id))
+        language = self.frame.texts(request).language
+        return self.frame.page(request, "entry.html", {"entry": shown(detail, language)}, account=viewer)
+
+    async def watch(self, request: Request) -> bytes | None:
+        """Answer with a stream of how many entries were added."""
+        await self._entrance.admit(request)
+        return self.news.open(request)
+
+    async def _cards(self, page: Page, language: str) -> list[Card]:
+        return [card(entry, language) for entry in await self._directory.entries(hit.mcp_id for hit in page.hits)]
+
+
+def front(
+    directory: Directory,
+    size: Callable[[], int],
+    hub: Hub,
+    proxies: Proxies,
+    now: Callable[[], float],
+    openness: Openness,
+    per_minute: int,
+    *,
+    viewer: Callable[[Request], Awaitable[Viewer | None]] = nobody,
+    sign_in: str = "",
+) -> Pages:
+    """Return the pages; `hub` is for their streams, `per_minute` how many of them an address may ask for."""
+    looks = AddressLimiter(proxies, now, rate=per_minute / 60, burst=per_minute)
+    frame = Frame(searchable=openness != "off", sign_in=sign_in)
+    return Pages(frame, News(hub, proxies), Entrance(openness, looks, viewer, sign_in), directory, size)
+
+
+def _asked(request: Request) -> Mapping[str, str]:
+    """Return the parameters of a URL that people may have got from anywhere, with whatever was added to it."""
+    return dict(parse_qsl(query(request).decode("utf-8", "replace"), keep_blank_values=True))
+
+
+def _query(keywords: str, cursor: str | None) -> Query:
+    parameters = {"keywords": keywords, "limit": PER_PAGE, **({"cursor": cursor} if cursor else {})}
+    return wire.search_parameters(urlencode(parameters).encode())
+
+
+def _more(asked: Query, page: Page) -> str:
+    """Return where the next page is; an empty text after the last."""
+    if page.next is None:
+        return ""
+    return "/?" + urlencode({"q": asked.keywords, "cursor": wire.encode_cursor(asked, page.next)})
