@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import resource
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from twisted.internet.error import CannotListenError
 from twisted.internet.threads import deferToThreadPool
 from twisted.logger import Logger
 
-from . import embedded, endpoints, limits, mirror, systemd
+from . import embedded, endpoints, mirror, systemd
 from .config import Config
 from .directory import Directory
 from .errors import Unavailable
@@ -114,7 +115,7 @@ class DirectoryService(MultiService):
         from .web import access, account, addresses, changes, edge, gate, mcp, metrics, pages, rest, routes, streams
 
         config, reactor = self._config, self._reactor
-        files = limits.raise_open_files()
+        files = _raise_file_limit()
         # The rest is for requests, databases and logs.
         total = min(config.streams.total, files * 3 // 4)
         self._log.info("{files:,} files may be open, {total:,} of them as streams", files=files, total=total)
@@ -228,3 +229,13 @@ def _hosts(config: Config) -> frozenset[str]:
         return frozenset(config.http.allowed_hosts)
     # A page in somebody's browser must not reach a private server by a name that it points to loopback.
     return _LOOPBACK_NAMES
+
+
+def _raise_file_limit() -> int:
+    """Let this process open as many files as it may let itself; return how many (getrlimit(2), RLIMIT_NOFILE)."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    except (OSError, ValueError):  # macOS says that there is no limit, and then has one.
+        return soft
+    return hard

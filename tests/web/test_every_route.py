@@ -123,6 +123,9 @@ ASKED = {
     "DELETE /api/open/mcp": [Ask("DELETE", MCP)],
     "GET /healthz": [Ask("GET", "/healthz")],
     "GET /api/open/openapi.json": [Ask("GET", "/api/open/openapi.json")],
+    "GET /": [Ask("GET", "/"), Ask("GET", "/?q=postgres")],
+    "GET /servers/{mcp_id}": [Ask("GET", f"/servers/{POSTGRES_ID}")],
+    "GET /news": [Ask("GET", "/news")],
     "GET /assets/{name}": [Ask("GET", Assets().path(name)) for name in ("style.css", "script.js", "icon.svg")],
     **{
         f"{method} /account/{path}": [

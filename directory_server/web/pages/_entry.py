@@ -11,10 +11,10 @@ from ...model import Detail, Entry, Tool
 from ._cards import transports
 from ._filters import link, plain
 
-TOOLS = 60
+TOOLS = 40
 """Tools that are shown."""
 
-WAYS = 8
+WAYS = 5
 """Packages that are shown, and as many remotes."""
 
 WORDS = 20
@@ -61,7 +61,7 @@ def shown(detail: Detail, language: str) -> Shown:
     repository = link((detail.repository or {}).get("url", ""))
     website = link(detail.website_url)
     brief = plain(detail.descriptions.get(language) or detail.brief, 400)
-    description = plain(detail.long_description, 3_000)
+    description = plain(detail.long_description, 2_000)
     return Shown(
         mcp_id=detail.mcp_id,
         name=plain(detail.name, 100) or detail.mcp_id,
@@ -79,7 +79,7 @@ def shown(detail: Detail, language: str) -> Shown:
         repository=repository,
         published=plain(detail.published_at or "", 11)[:10],
         updated=plain(detail.updated_at or "", 11)[:10],
-        tools=[Tool(plain(tool.name, 80), plain(tool.description, 200)) for tool in detail.tools[:TOOLS]],
+        tools=[Tool(plain(tool.name, 60), plain(tool.description, 140)) for tool in detail.tools[:TOOLS]],
         more_tools=max(0, len(detail.tools) - TOOLS),
         packages=[_package(each) for each in detail.packages[:WAYS]],
         remotes=[_remote(each) for each in detail.remotes[:WAYS]],

@@ -1,0 +1,49 @@
+"""A browser that runs no script."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from ..conftest import Answer, Server
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+
+Look = Callable[..., Answer]
+
+
+@pytest.fixture
+def look(server: Server) -> Look:
+    """Return what asks for a page, with headers as keywords."""
+
+    def asks(path: str, method: str = "GET", **headers: str) -> Answer:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return server.ask(method, path, key=None, headers={**BROWSER, **named})
+
+    return asks
+
+
+class Document(HTMLParser):
+    """A page as a browser takes it apart: its elements with their attributes, and its text."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(answer.body.decode())
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+    @property
+    def links(self) -> list[str]:
+        return [link["href"] or "" for link in self.all("a")]

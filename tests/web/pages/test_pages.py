@@ -1,0 +1,296 @@
+"""Search and entries for people, whatever the entries hold."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from directory_server.model import OFFICIAL, PUBLISHER, Entry, mcp_id_of
+
+from ..conftest import MAIL, POSTGRES, POSTGRES_ID, Server, entry
+from .conftest import Document, Look
+
+LARGEST = 100_000
+"""Bytes that a page may have."""
+
+EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{7*7}}{count}"
+FLIPPED = "\u202eevil\u2066\u200f"
+
+
+def rich(name: str = "io.github.example/rich", **more: Any) -> Entry:
+    """Return an entry that has everything that a page shows."""
+    publisher = {
+        "longDescription": "A longer text.",
+        "descriptions": {"zh": "查询数据库。"},
+        "tags": ["database", "sql"],
+        "categories": ["data"],
+        "tools": [{"name": "query", "description": "Run a query."}],
+        "stars": 1234,
+        "license": "MIT",
+    }
+    server = {
+        "name": name,
+        "title": "Rich",
+        "description": "Has everything.",
+        "version": "1.2.3",
+        "websiteUrl": "https://rich.example.org/docs",
+        "repository": {"url": "https://github.com/example/rich", "source": "github"},
+        "packages": [
+            {"registryType": "npm", "identifier": "@example/rich", "version": "1.2.3", "transport": {"type": "stdio"}}
+        ],
+        "remotes": [{"type": "streamable-http", "url": "https://mcp.example.org/"}],
+        "_meta": {PUBLISHER: publisher},
+    }
+    official = {"status": "active", "publishedAt": "2026-01-02T03:04:05Z", "updatedAt": "2026-02-03T00:00:00Z"}
+    return Entry({**server, **more}, {OFFICIAL: official})
+
+
+def page_of(look: Look, shown: Entry, **headers: str) -> Document:
+    answer = look(f"/servers/{shown.mcp_id}", **headers)
+    assert answer.status == 200
+    assert len(answer.body) < LARGEST
+    return Document(answer)
+
+
+def test_the_first_page_shows_what_is_new_and_how_to_begin(look: Look) -> None:
+    page = Document(look("/"))
+    assert "New among 2 servers" in page.text
+    assert f"/servers/{POSTGRES_ID}" in page.links
+    assert f"/servers/{MAIL.mcp_id}" in page.links
+    assert "/?q=github" in page.links
+    form = page.all("form")[0]
+    assert (form["role"], form["action"], form["method"]) == ("search", "/", "get")
+
+
+def test_what_is_found_is_shown_with_its_marks(look: Look, server: Server) -> None:
+    server.publish(rich())
+    page = Document(look("/?q=rich"))
+    for shown in ("Rich", "Has everything.", "Official registry", "stdio", "HTTP", "database", "sql"):
+        assert shown in page.text
+    assert f"/servers/{rich().mcp_id}" in page.links
+    assert page.all("input")[0]["value"] == "rich"
+    assert "Servers for “rich”" in page.text
+
+
+def test_the_next_page_goes_on_behind_the_first(look: Look, server: Server) -> None:
+    server.publish(*(entry(f"io.github.example/many-{number}", "One of many.") for number in range(25)))
+    first = Document(look("/?q=many"))
+    ((_, after),) = [(link["rel"], link["href"]) for link in first.all("a") if link.get("rel") == "next"]
+    second = Document(look(str(after)))
+    found = [{link for link in page.links if link.startswith("/servers/")} for page in (first, second)]
+    assert len(found[0]) == 20
+    assert {f"/servers/{mcp_id_of(f'io.github.example/many-{number}')}" for number in range(25)} <= found[0] | found[1]
+    assert not found[0] & found[1]
+    assert "/?q=many" in second.links
+    assert not [link for link in second.all("a") if link.get("rel") == "next"]
+
+
+def test_nothing_found_says_so(look: Look) -> None:
+    answer = look("/?q=zzzzqqqq")
+    assert answer.status == 200
+    assert "Nothing found for “zzzzqqqq”" in Document(answer).text
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [("/?q=" + "x" * 257, "At most 256 characters"), ("/?q=x&cursor=%00", "no longer there")],
+)
+def test_what_cannot_be_searched_for_is_said_on_the_page(look: Look, path: str, said: str) -> None:
+    answer = look(path)
+    assert answer.status == 400
+    assert said in Document(answer).text
+
+
+@pytest.mark.parametrize("path", ["/?utm_source=mail", "/?q=postgres&q=mail&x", "/?q=%ff%fe", "/?q=+++", "/?&&&"])
+def test_what_was_added_to_an_address_is_passed_over(look: Look, path: str) -> None:
+    assert look(path).status == 200
+
+
+def test_a_search_page_is_charged_to_no_key(look: Look, server: Server) -> None:
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    before = server.post(ping).headers["X-RateLimit-Remaining"]
+    server.get("/?q=postgres")
+    assert server.post(ping).headers["X-RateLimit-Remaining"] == before
+
+
+def test_an_entry_page_shows_all_of_it(look: Look, server: Server) -> None:
+    server.publish(rich())
+    page = page_of(look, rich())
+    for shown in ("Rich", "io.github.example/rich", "1.2.3", "A longer text.", "MIT", "1,234", "query", "Run a query."):
+        assert shown in page.text
+    for shown in ("@example/rich", "https://mcp.example.org/", "2026-01-02", "2026-02-03", "stdio", "HTTP"):
+        assert shown in page.text
+    assert {"https://rich.example.org/docs", "https://github.com/example/rich", "/?q=database"} <= set(page.links)
+
+
+def test_text_in_the_reader_s_language_goes_first(look: Look, server: Server) -> None:
+    server.publish(rich())
+    assert "查询数据库。" in page_of(look, rich(), Accept_Language="zh").text
+    assert "查询数据库。" in Document(look("/?q=rich", Accept_Language="zh")).text
+    assert "Has everything." in page_of(look, rich()).text
+
+
+@pytest.mark.parametrize("mcp_id", ["7d9a1a47-8c6b-42d7-96dd-0a8aa272d25a", "nothing", "%00", "..%2f..%2fetc"])
+def test_an_entry_that_is_not_here_has_no_page(look: Look, mcp_id: str) -> None:
+    answer = look(f"/servers/{mcp_id}")
+    assert answer.status in (400, 404)
+    assert answer.body.startswith(b"<!doctype html>")
+
+
+def test_hostile_text_stays_text_in_every_place(look: Look, server: Server) -> None:
+    publisher = {
+        "longDescription": EVIL,
+        "descriptions": {"zh": EVIL},
+        "tags": [EVIL, FLIPPED],
+        "categories": [EVIL],
+        "tools": [{"name": EVIL, "description": EVIL}],
+        "license": EVIL,
+        "stars": 10**18,
+    }
+    hostile = rich(
+        name=f"io.github.example/{EVIL}",
+        title=EVIL + FLIPPED,
+        description=EVIL + " postgres",
+        version=EVIL,
+        websiteUrl="javascript:alert(1)",
+        repository={"url": "data:text/html," + EVIL, "source": EVIL},
+        packages=[{"registryType": EVIL, "identifier": "javascript:alert(1)", "version": EVIL, "transport": EVIL}],
+        remotes=[{"type": EVIL, "url": "javascript:alert(1)"}, {"type": "sse", "url": 7}],
+        _meta={PUBLISHER: publisher},
+    )
+    hostile = Entry(hostile.server, {OFFICIAL: {"status": EVIL, "publishedAt": EVIL, "updatedAt": FLIPPED}})
+    server.publish(hostile)
+    for page in (
+        page_of(look, hostile),
+        page_of(look, hostile, Accept_Language="zh"),
+        Document(look("/?q=alert")),
+        Document(look("/")),
+        Document(look("/?q=" + quote(EVIL))),
+        Document(look("/nowhere?" + quote(EVIL))),
+    ):
+        assert len(page.all("script")) == 1
+        assert {image["src"] for image in page.all("img")} == {page.all("img")[0]["src"]}
+        assert not [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
+        assert not [link for link in page.links if not link.startswith(("/", "?", "#", "http://", "https://"))]
+        assert not set(page.text) & set(FLIPPED) - set("evil")
+        assert "49" not in page.text
+
+
+@pytest.mark.parametrize("letter", ["a", "<", "界", "\u202e", "\ud83d", '"'])
+def test_pages_of_endless_entries_are_bounded(look: Look, server: Server, letter: str) -> None:
+    letters = letter.encode("utf-8", "replace")
+    long, some = (letters * (1_000_000 // len(letters))).decode(), (letters * 1_000).decode()
+    publisher = {
+        "longDescription": long,
+        "tags": [f"{some}{number}" for number in range(1_000)],
+        "tools": [{"name": f"{number}{some}", "description": some} for number in range(1_000)],
+        "license": long,
+    }
+    package = {"registryType": some, "identifier": some, "version": some, "transport": {"type": "stdio"}}
+    endless = rich(
+        title=long,
+        description=f"endless {long}",
+        version=some,
+        packages=[package] * 500,
+        remotes=[{"type": "sse", "url": f"https://example.org/{some}"}] * 500,
+        _meta={PUBLISHER: publisher},
+    )
+    server.publish(
+        endless, *(entry(f"io.github.example/endless-{number}", title=long[:10_000]) for number in range(30))
+    )
+    page_of(look, endless)
+    for path in ("/", "/?q=endless"):
+        assert len(look(path).body) < LARGEST
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("abc", max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+FIELDS = ["title", "description", "websiteUrl", "repository", "packages", "remotes", "icons"]
+PUBLISHED = ["longDescription", "descriptions", "tags", "categories", "tools", "stars", "license"]
+
+
+@given(
+    st.fixed_dictionaries({}, optional=dict.fromkeys(FIELDS, JSON)),
+    st.fixed_dictionaries({}, optional=dict.fromkeys(PUBLISHED, JSON)),
+    st.dictionaries(st.sampled_from(["status", "publishedAt", "updatedAt"]), JSON),
+)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_entry_has_a_page(
+    look: Look, server: Server, fields: dict[str, Any], publisher: dict[str, Any], official: dict[str, Any]
+) -> None:
+    document = {"name": "io.github.example/any", "version": "1.0.0", **fields, "_meta": {PUBLISHER: publisher}}
+    server.publish(Entry(document, {OFFICIAL: official}))
+    # Whoever tries so much else would be throttled.
+    server.clock.advance(10)
+    page = page_of(look, Entry(document))
+    assert len(page.all("script")) == 1
+
+
+@pytest.mark.parametrize("server", ["accounts"], indirect=True)
+@pytest.mark.parametrize("path", ["/", "/?q=postgres&lang=zh", f"/servers/{POSTGRES_ID}", "/news"])
+def test_where_pages_are_for_members_others_are_sent_to_sign_in(look: Look, path: str) -> None:
+    answer = look(path)
+    assert answer.status == 303
+    assert answer.headers["Location"] == "/account/sign-in?next=" + quote(path, safe="")
+    assert b"Postgres" not in answer.body
+
+
+@pytest.mark.parametrize("server", ["accounts"], indirect=True)
+def test_members_look_at_pages_that_are_for_members(look: Look) -> None:
+    page = Document(look("/?q=postgres", Cookie="test=ada"))
+    assert f"/servers/{POSTGRES_ID}" in page.links
+    assert "/account/keys" in page.links
+    assert "ada@example.org" in page.text
+
+
+@pytest.mark.parametrize("server", ["off"], indirect=True)
+@pytest.mark.parametrize("path", ["/", f"/servers/{POSTGRES_ID}", "/news"])
+def test_pages_that_are_off_are_not_there_for_members_either(look: Look, path: str) -> None:
+    assert look(path, Cookie="test=ada").status == 404
+
+
+def test_an_address_that_asks_for_too_many_pages_is_told_to_wait(look: Look, server: Server) -> None:
+    for _ in range(60):
+        assert look("/").status == 200
+    answer = look("/")
+    assert answer.status == 429
+    assert answer.headers["Retry-After"] == "1"
+    assert "Try again in a second." in Document(answer).text
+    server.clock.advance(1)
+    assert look("/").status == 200
+
+
+def test_keys_do_not_open_pages_nor_cookies_doors(server: Server) -> None:
+    assert server.get("/api/open/v1/search?keywords=x", key=None, headers={"Cookie": "test=ada"}).status == 401
+
+
+def test_open_pages_are_told_of_servers_that_are_added(server: Server) -> None:
+    connection = server.open("GET", "/news", key=None)
+    head = connection.received()
+    assert b"200 OK" in head
+    assert b"text/event-stream" in head
+    server.publish(entry("io.github.example/one"), entry("io.github.example/two"))
+    server.clock.advance(0)
+    assert connection.received() == b'event: added\ndata: {"added":2}\n\n'
+    server.publish(Entry({**POSTGRES.server, "description": "Changed."}))
+    server.clock.advance(0)
+    assert connection.received() == b""
+    connection.lose()
+
+
+def test_an_address_has_news_on_some_pages_alone(server: Server) -> None:
+    held = [server.open("GET", "/news", key=None) for _ in range(2)]
+    assert all(b"200 OK" in connection.received() for connection in held)
+    assert server.get("/news", key=None).status == 429
+    held[0].lose()
+    again = server.open("GET", "/news", key=None)
+    assert b"200 OK" in again.received()
+    for connection in (held[1], again):
+        connection.lose()
