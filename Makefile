@@ -4,6 +4,8 @@ DATA ?= data
 
 .PHONY: run test check conformance clients slow clean
 
+# Whoever tries the server out looks at its pages, too; it listens for this machine alone.
+run: export DIRECTORY_SERVER_WEB__SEARCH ?= public
 run: .venv/run
 	@.venv/bin/directory-server --data-dir $(DATA) quickstart
 	@exec .venv/bin/twistd --nodaemon --pidfile= directory --data-dir $(DATA)

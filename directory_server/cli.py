@@ -243,7 +243,8 @@ def quickstart(ctx: click.Context) -> None:
     if not embedded.finished(here.keys.list()):
         _, secret = embedded.finished(here.keys.create("first key", limit=here.config.quota.limit, expires_at=None))
     entries = embedded.finished(here.store.count())
-    click.echo(instructions(base_url(here.config.listen), secret, entries))
+    pages = here.config.web.search == "public"
+    click.echo(instructions(base_url(here.config.listen), secret, entries, pages=pages))
 
 
 def _limit(text: str) -> int | None:

@@ -30,16 +30,17 @@ def editor_configuration(base: str, key: str) -> str:
     return pretty({"mcpServers": {"mcp-directory": server}})
 
 
-def instructions(base: str, key: str | None, entries: int) -> str:
-    """Return what to do next; `key` is None where it was shown before."""
+def instructions(base: str, key: str | None, entries: int, *, pages: bool = False) -> str:
+    """Return what to do next; `key` is None where it was shown before, `pages` tells that anybody may see these."""
     shown = key or "<your key>"
     known = f"Your API key (shown this once): {key}" if key else "Your API key: the one shown at the first start"
     where = "  ADDRESS:       where your proxy, or systemd, takes requests for it\n" if base == PROXY else ""
+    looked = f"  In a browser:  {base}/\n" if pages else ""
     return f"""
 MCP directory server: {entries:,} entries
   MCP endpoint:  {base}{MCP_PATH}
   REST search:   {base}{SEARCH_PATH}
-{where}  {known}
+{looked}{where}  {known}
 
 Try it:
   curl -H 'Authorization: Bearer {shown}' '{base}{SEARCH_PATH}?keywords=github'

@@ -272,6 +272,11 @@ def test_quickstart_fills_an_empty_directory_once(directory: Directory) -> None:
     assert (directory.entries(), len(directory.all_keys())) == (entries, 1)
 
 
+def test_quickstart_names_the_pages_that_anybody_may_see(directory: Directory) -> None:
+    assert "browser" not in directory.succeed("quickstart")
+    assert "In a browser:  http://127.0.0.1:8080/\n" in directory.succeed("--set", "web.search=public", "quickstart")
+
+
 def test_quickstart_leaves_what_is_there_alone(directory: Directory) -> None:
     directory.succeed("import", "-", stdin=line("a.example/one"))
     assert "MCP directory server: 1 entries" in directory.succeed("quickstart")

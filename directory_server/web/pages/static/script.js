@@ -44,17 +44,19 @@ if (box) {
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const fresh = page.getElementById("found");
       if (fresh) {
-        found.replaceWith(document.adoptNode(fresh));
+        document.getElementById("state").textContent = page.getElementById("found-title").textContent;
         document.title = page.title;
         document.querySelector("#news a").href = page.querySelector("#news a").getAttribute("href");
         document.getElementById("search").className = page.getElementById("search").className;
-        document.getElementById("state").textContent = page.getElementById("found-title").textContent;
+        found.replaceWith(document.adoptNode(fresh));
       } else {
         found.replaceChildren(...page.querySelectorAll(".blank h1, .blank p:not(.number)"));
         found.classList.remove("waiting");
       }
     } catch (error) {
-      if (error.name !== "AbortError") found.classList.remove("waiting");
+      if (error.name === "AbortError") return;
+      found.classList.remove("waiting");
+      throw error;
     }
   };
 

@@ -1,0 +1,116 @@
+"""Searching and reading in a browser, with and without its script."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ..process.conftest import Installation, Server, document
+from .conftest import Open
+
+EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+
+
+def names(page: Any) -> list[str]:
+    return list(page.locator("#found h3 a").all_inner_texts())
+
+
+def test_search_and_read_without_script(open_page: Open) -> None:
+    page = open_page("/", java_script_enabled=False)
+    page.fill("input[name=q]", "github")
+    page.locator("form[role=search] button").click()
+    page.wait_for_url("**/?q=github")
+    first = page.locator("#found h3 a").first
+    name = first.inner_text()
+    first.click()
+    page.wait_for_url("**/servers/*")
+    assert page.locator("h1").inner_text() == name
+
+
+def test_results_follow_the_typing_and_the_way_back(open_page: Open) -> None:
+    page = open_page("/")
+    before = names(page)
+    page.locator("#q").press_sequentially("github", delay=20)
+    page.locator("#found-title", has_text="“github”").wait_for()
+    assert page.url.endswith("/?q=github")
+    assert "github" in " ".join(names(page)).lower()
+    assert page.title().startswith("github")
+    assert "“github”" in page.locator("#state").inner_text()
+    page.go_back()
+    page.locator("#found-title", has_text="New among").wait_for()
+    assert page.locator("#q").input_value() == ""
+    assert names(page) == before
+
+
+def test_keys_lead_to_the_search_and_through_what_is_found(open_page: Open) -> None:
+    page = open_page("/?q=search")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "q"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    second = names(page)[1]
+    assert page.evaluate("document.activeElement.textContent") == second
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate("document.activeElement.id") == "q"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/servers/*")
+
+
+def test_the_first_stop_of_the_tab_key_skips_to_the_content(open_page: Open) -> None:
+    page = open_page("/")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "q"
+
+
+def test_an_open_page_tells_of_servers_that_are_added(open_page: Open, served: tuple[Installation, Server]) -> None:
+    page = open_page("/?q=zebra")
+    page.wait_for_load_state("load")
+    # Only what is added from now on is news; the stream is open when the server says so.
+    with page.expect_response("**/news"):
+        page.reload()
+    assert not page.locator("#news").is_visible()
+    served[0].command("import", "-", stdin=document("io.github.example/zebra", "Counts zebras."))
+    page.locator("#news").wait_for(state="visible")
+    assert "1 new server " in page.locator("#news").inner_text()
+    page.locator("#news a").click()
+    page.wait_for_load_state("load")
+    assert "io.github.example/zebra" in names(page)
+
+
+def test_hostile_entries_do_nothing(open_page: Open, served: tuple[Installation, Server]) -> None:
+    hostile = {
+        "name": "io.github.example/hostile",
+        "title": f"hostile {EVIL}",
+        "description": EVIL,
+        "version": EVIL,
+        "websiteUrl": "javascript:alert(3)",
+        "repository": {"url": "javascript:alert(4)", "source": "x"},
+    }
+    served[0].command("import", "-", stdin=json.dumps(hostile) + "\n")
+    page = open_page("/")
+    page.fill("#q", "hostile")
+    page.locator("#found h3 a", has_text="hostile").first.click()
+    page.wait_for_url("**/servers/*")
+    assert EVIL in page.locator("h1").inner_text()
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
+@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_are_accessible_and_as_wide_as_the_window(open_page: Open, locale: str, width: int, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no axe-core").Axe()
+    view: dict[str, Any] = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme, "locale": locale}
+    page = open_page("/", **view)
+    entry = page.locator("#found h3 a").first.get_attribute("href")
+    for path in ("/", "/?q=github", "/?q=zzzzqqqq", entry):
+        page.goto(path)
+        found = axe.run(page).response["violations"]
+        assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == [], path
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
