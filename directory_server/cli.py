@@ -16,7 +16,7 @@ import click
 from attrs import frozen
 
 from . import __version__, embedded, importing, sample
-from .commands import entry, opened, registry, sync
+from .commands import account, entry, opened, registry, sync
 from .config import Config, ConfigError, describe, load
 from .errors import DirectoryError, Unavailable
 from .model import ApiKey
@@ -35,6 +35,7 @@ class Here:
     store: embedded.SqliteStore
     keys: embedded.SqliteKeyRing
     quota: embedded.SqliteQuota
+    accounts: embedded.SqliteAccounts
     mirrors: embedded.SqliteMirrors
 
 
@@ -74,10 +75,12 @@ def _here(ctx: click.Context, *, new: bool = False) -> Here:
         ),
         embedded.SqliteKeyRing(data.directory, time.time),
         embedded.SqliteQuota(data.quota, time.time),
+        embedded.SqliteAccounts(data.directory, time.time),
         embedded.SqliteMirrors(data.directory, embedded.inline),
     )
 
 
+main.add_command(account)
 main.add_command(entry)
 main.add_command(registry)
 main.add_command(sync)
@@ -159,7 +162,8 @@ def create(ctx: click.Context, label: str, limit: str | None, expires: str) -> N
 def list_(ctx: click.Context) -> None:
     """List all keys, oldest first."""
     here = _here(ctx)
-    rows = [("ID", "LABEL", "ENDS IN", "USED", "LIMIT", "CREATED", "EXPIRES", "STATE")]
+    emails = {account.id: account.email for account in embedded.finished(here.accounts.list())}
+    rows = [("ID", "LABEL", "ENDS IN", "USED", "LIMIT", "CREATED", "EXPIRES", "STATE", "OWNER")]
     for each in embedded.finished(here.keys.list()):
         left = embedded.finished(here.quota.peek(each.id, each.limit))
         used = "-" if left.limit is None or left.remaining is None else str(left.limit - left.remaining)
@@ -174,6 +178,7 @@ def list_(ctx: click.Context) -> None:
                 _day(each.created_at),
                 _day(each.expires_at),
                 _state(each),
+                emails[each.owner] if each.owner else "-",
             )
         )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -224,8 +229,7 @@ def status(ctx: click.Context) -> None:
 @click.pass_context
 def config(ctx: click.Context) -> None:
     """Show the settings in effect, secrets masked."""
-    found: Config = ctx.find_object(Config)  # type: ignore[assignment]
-    for name, value, meaning in describe(found):
+    for name, value, meaning in describe(ctx.obj):
         click.echo(f"{name} = {value}\n    {meaning}")
 
 

@@ -75,6 +75,27 @@ class TooManyStreams(DirectoryError):
     code = "too_many_streams"
 
 
+class TooManyKeys(DirectoryError):
+    """Refuse one more key, where an account has `most`."""
+
+    code = "too_many_keys"
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            f"An account may have {most} keys, and yours has. A key that is revoked makes room an hour later."
+        )
+        self.most = most
+
+
+class SignInRefused(DirectoryError):
+    """Refuse an unknown address, a wrong password or a disabled account: one answer for all of them."""
+
+    code = "sign_in_refused"
+
+    def __init__(self) -> None:
+        super().__init__("The e-mail address or the password is wrong.")
+
+
 class QuotaExceeded(DirectoryError):
     """Refuse a request over the key's quota; `allowance.reset` is the seconds until one more is admitted."""
 

@@ -163,7 +163,8 @@ class Mirrored:
 class ApiKey:
     """An API key as its operator sees it, without the secret.
 
-    Times are seconds since the epoch; `limit` is requests in any 60 minutes, None for unlimited.
+    Times are seconds since the epoch; `limit` is requests in any 60 minutes, None for unlimited; `owner` is the id of
+    the account that it belongs to, None for one that an operator made.
     """
 
     id: str
@@ -173,6 +174,18 @@ class ApiKey:
     created_at: float
     expires_at: float | None = None
     revoked_at: float | None = None
+    owner: str | None = None
+
+
+@frozen
+class Account:
+    """A person who may have API keys; `active` once there is a password. Times are seconds since the epoch."""
+
+    id: str
+    email: str
+    created_at: float
+    active: bool = field(converter=bool)
+    disabled_at: float | None = None
 
 
 @frozen

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence, Set
 from typing import ParamSpec, Protocol, TypeVar
 
+from ._people import Accounts as Accounts
+from ._people import Passwords as Passwords
+from ._people import Sessions as Sessions
 from .model import (
     Allowance,
     ApiKey,
@@ -184,14 +187,26 @@ class Index(Subscriber, Protocol):
 class KeyRing(Protocol):
     """API keys: their hashes are kept, their secrets are not."""
 
-    async def create(self, label: str, *, limit: int | None, expires_at: float | None) -> tuple[ApiKey, str]:
-        """Make a key; return it and its secret, which cannot be had again."""
+    async def create(
+        self,
+        label: str,
+        *,
+        limit: int | None,
+        expires_at: float | None,
+        owner: str | None = None,
+        most: int | None = None,
+    ) -> tuple[ApiKey, str]:
+        """Make a key; return it and its secret, which cannot be had again.
+
+        `owner` is an account. Raises TooManyKeys where that has `most` keys; one that has ended counts for an hour
+        more, or each new key would bring new quota.
+        """
 
     async def find(self, secret: str) -> ApiKey | None:
-        """Return the key that `secret` opens now; None if malformed, unknown, revoked or expired."""
+        """Return the key that `secret` opens now; None if malformed, unknown, revoked, expired or of one disabled."""
 
-    async def list(self) -> Sequence[ApiKey]:
-        """Return every key, oldest first, revoked and expired ones too."""
+    async def list(self, owner: str | None = None) -> Sequence[ApiKey]:
+        """Return every key, or every one of `owner`, oldest first, revoked and expired ones too."""
 
     async def revoke(self, key_id: str) -> None:
         """End a key now. Raises NotFound."""
@@ -203,7 +218,7 @@ class KeyRing(Protocol):
         """
 
     async def live(self, key_ids: Collection[str]) -> set[str]:
-        """Return those of `key_ids` that are neither revoked nor expired now."""
+        """Return those of `key_ids` that are neither revoked nor expired now, nor of a disabled account."""
 
 
 class RegistryTokens(Protocol):
@@ -230,6 +245,9 @@ class Quota(Protocol):
 
     async def peek(self, key_id: str, limit: int | None) -> Allowance:
         """Return what is left, spending nothing."""
+
+    async def last(self, key_id: str) -> float | None:
+        """Return when a key last spent a unit, in seconds since the epoch; None if it never did."""
 
 
 class Bus(Protocol):

@@ -26,6 +26,8 @@ from .config import Config
 from .directory import Directory
 from .errors import Unavailable
 from .feed import Feed
+from .membership import Membership
+from .own_keys import OwnKeys
 from .ports import Follower
 from .search import ImpactIndex, TextAnalysis, matching
 
@@ -114,7 +116,21 @@ class DirectoryService(MultiService):
 
     def _parts(self) -> Iterator[IService]:
         # Importing Klein installs the reactor, so nothing of the web is imported before twistd has chosen one.
-        from .web import access, addresses, changes, edge, gate, mcp, metrics, pages, registry, rest, routes, streams
+        from .web import (
+            access,
+            account,
+            addresses,
+            changes,
+            edge,
+            gate,
+            mcp,
+            metrics,
+            pages,
+            registry,
+            rest,
+            routes,
+            streams,
+        )
 
         config, reactor = self._config, self._reactor
         files = _raise_file_limit()
@@ -126,7 +142,7 @@ class DirectoryService(MultiService):
         data = self._data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
         sources = [upstream.name for upstream in config.upstream]
         store = embedded.SqliteStore(data.directory, offload, TextAnalysis(), sources)
-        keys = embedded.SqliteKeyRing(data.directory, now)
+        keys = embedded.SqliteKeyRing(data.directory, now, offload)
         quota = self._quota = embedded.SqliteQuota(data.quota, now)
         meter = metrics.Metrics()
         bus = embedded.DataVersionBus(data.directory, reactor)
@@ -138,10 +154,26 @@ class DirectoryService(MultiService):
         newest = mcp.Newest(directory)
         live = changes.Live(hub, changes.Pages(directory, matching, offload), matching, offload)
         announcements = mcp.Announcements(hub, reactor)
-        bounds = {"per_key": pages.STREAMS, "total": min(config.web.streams, total // 10)}
+        people, web = config.accounts, config.web
+        membership = Membership(
+            embedded.SqliteAccounts(data.directory, now, offload),
+            embedded.SqliteSessions(data.directory, now, people.idle, people.absolute, offload),
+            embedded.Argon2Passwords(offload),
+        )
+        cookies = account.session_cookies(membership, proxies, people.absolute)
+        bounds = {"per_key": pages.STREAMS, "total": min(web.streams, total // 10)}
         visits = streams.Hub(pages.Visitors(), bus, reactor, Random(), **{**asdict(config.streams), **bounds})
-        openness, pace = config.web.search, config.web.per_minute
-        front = pages.front(directory, index.__len__, visits, proxies, reactor.seconds, openness, pace)
+        front = pages.front(
+            directory,
+            index.__len__,
+            visits,
+            proxies,
+            reactor.seconds,
+            web.search,
+            web.per_minute,
+            viewer=cookies.account,
+            sign_in=account.SIGN_IN,
+        )
         followers: list[Follower] = [live, announcements, front.news]
         self._feed = Feed(store, bus, [meter.builds(index, reactor.seconds), newest], followers, reactor)
         mirrors = embedded.SqliteMirrors(data.directory, offload)
@@ -159,13 +191,25 @@ class DirectoryService(MultiService):
         )
         tokens = embedded.SqliteRegistryTokens(data.directory, now)
         browsing = registry.Entrance(config.registry.access, entrance, tokens, reads, failures)
+        endpoint = mcp.endpoint(entrance, directory, newest, mcp.Sessions(data.session_secret()), hub, announcements)
         tree = routes.Routes(
             rest.Rest(entrance, directory),
             changes.Changes(entrance, directory, matching, offload, hub, live),
-            mcp.endpoint(entrance, directory, newest, mcp.Sessions(data.session_secret()), hub, announcements),
+            endpoint,
             registry.Registry(browsing, directory, config.registry.listed == "curated"),
             index,
             front,
+            account.account_pages(
+                front.frame,
+                cookies,
+                membership,
+                OwnKeys(keys, quota, config.quota.limit, people.keys, config.keys.grace),
+                endpoint,
+                proxies,
+                now,
+                url=web.url,
+                is_open=people.registration == "open",
+            ),
             lambda: [upstream.state for upstream in upstreams],
         )
         origins = edge.Origins(_hosts(config), frozenset(config.http.allowed_origins))

@@ -149,14 +149,18 @@ def test_the_list_shows_what_each_key_has_spent_and_no_secret(directory: Directo
     shown = directory.succeed("key", "list")
     assert not any(secret in shown for secret in secrets)
     heading, *rows = [re.split(r"  +", row) for row in shown.splitlines()]
-    assert heading == ["ID", "LABEL", "ENDS IN", "USED", "LIMIT", "CREATED", "EXPIRES", "STATE"]
+    assert heading == ["ID", "LABEL", "ENDS IN", "USED", "LIMIT", "CREATED", "EXPIRES", "STATE", "OWNER"]
     assert [row[0] for row in rows] == [key.id for key in directory.all_keys()]
     assert [row[1:5] for row in rows] == [
         ["busy", secrets[0][-4:], "2", "5"],
         ["no limit", secrets[1][-4:], "-", "unlimited"],
         ["ended", secrets[2][-4:], "0", "20"],
     ]
-    assert [row[6:] for row in rows] == [["never", "valid"], ["never", "valid"], ["2999-01-31 00:00", "revoked"]]
+    assert [row[6:] for row in rows] == [
+        ["never", "valid", "-"],
+        ["never", "valid", "-"],
+        ["2999-01-31 00:00", "revoked", "-"],
+    ]
 
 
 def test_a_revoked_key_is_refused(directory: Directory) -> None:

@@ -235,6 +235,11 @@ def test_what_kubernetes_puts_into_the_environment_is_not_ours() -> None:
         ("quota.synchronous=off", "quota.synchronous (--set): must be one of normal, full, not 'off'"),
         ("log.access=yes", "log.access (--set): must be one of text, json, off, not 'yes'"),
         (
+            "web.url=directory.example.org",
+            "web.url (--set): must be a URL such as https://directory.example.org, without a path, "
+            "not 'directory.example.org'",
+        ),
+        (
             "metrics.listen=9090",
             "metrics.listen (--set): must be an endpoint such as tcp:9090:interface=127.0.0.1, not '9090'",
         ),
@@ -267,13 +272,15 @@ def test_what_kubernetes_puts_into_the_environment_is_not_ours() -> None:
         (
             "colour=red",
             "colour (--set): is not a setting; "
-            "known are listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, registry.*, log.*, metrics.*, web.*",
+            "known are listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, registry.*, log.*, metrics.*, "
+            "accounts.*, web.*",
         ),
         ("keys=3", "keys (--set): is a section, not a setting; its settings are keys.grace"),
         (
             "\n=3",
             "'\\n' (--set): is not a setting; "
-            "known are listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, registry.*, log.*, metrics.*, web.*",
+            "known are listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, registry.*, log.*, metrics.*, "
+            "accounts.*, web.*",
         ),
     ],
 )
@@ -296,7 +303,8 @@ def test_a_mistake_is_told(given: str, message: str) -> None:
             "did you mean DIRECTORY_SERVER_STREAMS__PER_KEY? known are DIRECTORY_SERVER_LISTEN, "
             "DIRECTORY_SERVER_REUSE_PORT, DIRECTORY_SERVER_DATA_DIR, DIRECTORY_SERVER_HTTP__*, "
             "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
-            "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_LOG__*, DIRECTORY_SERVER_METRICS__*, DIRECTORY_SERVER_WEB__*",
+            "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_LOG__*, DIRECTORY_SERVER_METRICS__*, "
+            "DIRECTORY_SERVER_ACCOUNTS__*, DIRECTORY_SERVER_WEB__*",
         ),
         (
             "keys__grace",
@@ -305,7 +313,8 @@ def test_a_mistake_is_told(given: str, message: str) -> None:
             "known are DIRECTORY_SERVER_LISTEN, DIRECTORY_SERVER_REUSE_PORT, DIRECTORY_SERVER_DATA_DIR, "
             "DIRECTORY_SERVER_HTTP__*, "
             "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
-            "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_LOG__*, DIRECTORY_SERVER_METRICS__*, DIRECTORY_SERVER_WEB__*",
+            "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_LOG__*, DIRECTORY_SERVER_METRICS__*, "
+            "DIRECTORY_SERVER_ACCOUNTS__*, DIRECTORY_SERVER_WEB__*",
         ),
     ],
 )
@@ -341,7 +350,8 @@ def test_a_mistake_in_the_environment_is_told_by_its_variable(given: str, value:
         (
             '"quota.limit" = 1',
             "quota.limit ({file}): is not a setting; did you mean quota.limit? "
-            "known are listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, registry.*, log.*, metrics.*, web.*",
+            "known are listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, registry.*, log.*, metrics.*, "
+            "accounts.*, web.*",
         ),
         ("a =", "{file}: must be TOML: Invalid value (at end of document)"),
         (f"a = {'9' * 5000}", "{file}: must be TOML: Exceeds the limit"),

@@ -28,15 +28,18 @@ BELOW = {
     "_entry": {"install"},
     "model": {"_entry", "install"},
     "errors": {"model"},
-    "ports": {"model", "errors"},
+    "_people": {"model"},
+    "ports": {"model", "errors", "_people"},
     "wire": {"model", "errors"},
     "directory": GROUND,
     "feed": GROUND,
+    "membership": GROUND,
+    "own_keys": GROUND,
     "search": GROUND,
     "embedded": GROUND | {"wire"},
     "importing": GROUND | {"wire"},
     "mirror": GROUND | {"wire", "importing", "__init__"},
-    "web": GROUND | {"wire", "directory", "feed"},
+    "web": GROUND | {"wire", "directory", "feed", "membership", "own_keys"},
     "config": set[str](),
     "sample": set[str](),
     "endpoints": set[str](),
@@ -46,6 +49,7 @@ BELOW = {
 """Each room of the package and the rooms it may import from; those that compose are not here, for they may all."""
 
 HOMES = {
+    "argon2": {"embedded"},
     "cattrs": {"wire"},
     "click": {"cli", "commands"},
     "json": {"wire"},

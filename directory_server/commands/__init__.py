@@ -1,8 +1,9 @@
-"""Commands of `directory-server` about what the directory lists, and where that comes from."""
+"""Commands of `directory-server`, a group in each module."""
 
+from ._account import account
 from ._entry import entry
 from ._here import opened
 from ._registry import registry
 from ._sync import sync
 
-__all__ = ["entry", "opened", "registry", "sync"]
+__all__ = ["account", "entry", "opened", "registry", "sync"]

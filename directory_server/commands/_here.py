@@ -29,7 +29,8 @@ def opened(ctx: click.Context, *, new: bool) -> tuple[Config, embedded.DataDirec
     if not new and not (config.data_dir / "directory.db").exists():
         raise click.ClickException(
             f"{config.data_dir.absolute()} is no data directory, for it has no directory.db. The option --data-dir or "
-            "the setting data_dir names another; 'import', 'sync', 'key create' and 'quickstart' make one."
+            "the setting data_dir names another; 'import', 'sync', 'key create', 'account add' and 'quickstart' make "
+            "one."
         )
     data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
     ctx.call_on_close(data.close)

@@ -6,6 +6,7 @@ A setting has one name everywhere: `streams.per_key` is `per_key` in the table `
 
 from ._load import load
 from ._settings import (
+    AccountsConfig,
     Config,
     HttpConfig,
     KeysConfig,
@@ -22,6 +23,7 @@ from ._sources import FILE_VARIABLE, ConfigError
 
 __all__ = [
     "FILE_VARIABLE",
+    "AccountsConfig",
     "Config",
     "ConfigError",
     "HttpConfig",

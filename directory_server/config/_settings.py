@@ -89,6 +89,11 @@ def _endpoint(_: object, __: object, text: str) -> None:
         raise ValueError("must be an endpoint such as tcp:9090:interface=127.0.0.1")
 
 
+def _url(_: object, __: object, text: str) -> None:
+    if text and not re.fullmatch(r"https?://[^\s/?#]+/?", text):
+        raise ValueError("must be a URL such as https://directory.example.org, without a path")
+
+
 def _networks(_: object, __: object, items: tuple[str, ...]) -> None:
     for item in items:
         try:
@@ -173,9 +178,27 @@ class RegistryConfig:
 
 
 @frozen
+class AccountsConfig:
+    """Who may have keys of their own, and for how long they are signed in."""
+
+    registration: Literal["invite", "open"] = setting(
+        "invite", "Who may make an account: those whom the operator invites (invite), or anybody (open)."
+    )
+    keys: int = setting(5, "Keys that an account may have.", _at_least(0))
+    idle: float = setting(86_400.0, "Seconds without a request after which a session ends.", _at_least(60))
+    absolute: float = setting(604_800.0, "Seconds after which a session ends in any case.", _at_least(60))
+    link: float = setting(259_200.0, "Seconds for which a link to set a password works.", _at_least(60))
+
+
+@frozen
 class WebConfig:
     """The pages for people."""
 
+    url: str = setting(
+        "",
+        "URL at which people reach the server; if none: that of the first endpoint, from the same machine.",
+        _url,
+    )
     search: Literal["public", "accounts", "off"] = setting(
         "accounts", "Who may search on the pages: anybody (public), those who are signed in (accounts), nobody (off)."
     )
@@ -247,5 +270,6 @@ class Config:
     registry: RegistryConfig = RegistryConfig()
     log: LogConfig = LogConfig()
     metrics: MetricsConfig = MetricsConfig()
+    accounts: AccountsConfig = AccountsConfig()
     web: WebConfig = WebConfig()
     upstream: tuple[UpstreamConfig, ...] = setting((), "Registries to follow.", named_once)

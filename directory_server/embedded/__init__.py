@@ -1,5 +1,6 @@
 """The ports on one machine: SQLite, for one process or several."""
 
+from ._accounts import SqliteAccounts
 from ._bus import DataVersionBus
 from ._clock import anchored
 from ._curation import SqliteCuration
@@ -8,20 +9,25 @@ from ._database import Database
 from ._inline import finished, inline
 from ._keyring import SqliteKeyRing
 from ._mirrors import SqliteMirrors
+from ._passwords import Argon2Passwords
 from ._quota import SqliteQuota
 from ._registry_tokens import SqliteRegistryTokens
 from ._secret import session_secret
+from ._sessions import SqliteSessions
 from ._store import SqliteStore
 
 __all__ = [
+    "Argon2Passwords",
     "DataDirectory",
     "DataVersionBus",
     "Database",
+    "SqliteAccounts",
     "SqliteCuration",
     "SqliteKeyRing",
     "SqliteMirrors",
     "SqliteQuota",
     "SqliteRegistryTokens",
+    "SqliteSessions",
     "SqliteStore",
     "anchored",
     "finished",

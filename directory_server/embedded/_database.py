@@ -6,13 +6,15 @@ import fcntl
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from ..errors import Unavailable
+
+T = TypeVar("T")
 
 BUSY_TIMEOUT = 5.0
 """Seconds to wait for another connection's lock."""
@@ -112,6 +114,11 @@ class Database:
         Raises Unavailable, and writes nothing, where it cannot begin or be committed; so does any error inside.
         """
         return self._begun("BEGIN IMMEDIATE")
+
+    def write(self, function: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what `function` makes of a connection in a transaction: what an Offload can be given."""
+        with self.transaction() as connection:
+            return function(connection)
 
     def snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
         """Lend this thread's connection in a transaction that reads, to which nobody writes meanwhile."""

@@ -9,15 +9,17 @@ import secrets
 import sqlite3
 import string
 from collections.abc import Callable, Collection, Sequence
-from hashlib import sha256
 from zlib import crc32
 
 from attrs import frozen
 
 from .. import wire
-from ..errors import BadInput, NotFound
+from ..errors import BadInput, NotFound, TooManyKeys
 from ..model import ApiKey
+from ..ports import Offload
 from ._database import Database
+from ._inline import inline
+from ._tokens import digest, new_id
 
 MAX_LABEL = 100
 """Characters of a key's label."""
@@ -27,20 +29,29 @@ MAX_LIMIT = 1_000_000_000
 
 _BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _SECRET = re.compile(r"(mcpd_[0-9A-Za-z]{32})([0-9A-Za-z]{6})")
-_ID_LETTERS = "23456789abcdefghijkmnpqrstuvwxyz"
-"""Thirty-two that are not mistaken for one another when a key's id is read aloud."""
 
-_CREATE = "INSERT INTO api_key (id, label, quota, created_at, expires_at) VALUES (?, ?, ?, ?, ?)"
+AFTERWARDS = 3600.0
+"""Seconds for which a key that has ended still counts as one of its owner's, or each new one would bring new quota."""
+
+_CREATE = "INSERT INTO api_key (id, label, quota, created_at, expires_at, owner) VALUES (?, ?, ?, ?, ?, ?)"
+
+_COUNT = """
+    SELECT count(*) FROM api_key WHERE owner = :owner
+    AND coalesce(min(revoked_at, expires_at), revoked_at, expires_at, :now) > :now - :afterwards
+"""
 
 _ADD_SECRET = "INSERT INTO secret (digest, key_id, last_four, created_at) VALUES (?, ?, ?, ?)"
 
 # The secret that an operator is shown the end of is the current one, also while an older one still works.
 _KEY = """
-    SELECT id, label, current.last_four, quota, api_key.created_at, api_key.expires_at, revoked_at
+    SELECT id, label, current.last_four, quota, api_key.created_at, api_key.expires_at, revoked_at, owner
     FROM api_key JOIN secret AS current ON current.key_id = id AND current.expires_at IS NULL
 """
 
-_LIVE = "revoked_at IS NULL AND (api_key.expires_at IS NULL OR api_key.expires_at > :now)"
+_LIVE = """
+    revoked_at IS NULL AND (api_key.expires_at IS NULL OR api_key.expires_at > :now)
+    AND (owner IS NULL OR owner IN (SELECT account.id FROM account WHERE account.id = owner AND disabled_at IS NULL))
+"""
 
 _FIND = f"""
     {_KEY} JOIN secret AS given ON given.key_id = id
@@ -49,7 +60,11 @@ _FIND = f"""
 
 _GET = f"{_KEY} WHERE id = ?"
 
-_LIST = f"{_KEY} ORDER BY api_key.created_at, api_key.rowid"
+_IN_ORDER = "ORDER BY api_key.created_at, api_key.rowid"
+
+_LIST = f"{_KEY} {_IN_ORDER}"
+
+_OWNED = f"{_KEY} WHERE owner = ? {_IN_ORDER}"
 
 _REVOKE = "UPDATE api_key SET revoked_at = coalesce(revoked_at, ?) WHERE id = ?"
 
@@ -60,16 +75,28 @@ _LIVE_IDS = f"SELECT id FROM api_key WHERE id IN (SELECT value FROM json_each(:i
 
 @frozen
 class SqliteKeyRing:
-    """API keys in the data directory; `now` is seconds since the epoch.
+    """API keys in the data directory; `now` is seconds since the epoch, and `offload` is where writes may wait.
 
     Nothing is cached: what one process revokes, no other admits again.
     """
 
     _database: Database
     _now: Callable[[], float]
+    _offload: Offload = inline
 
-    async def create(self, label: str, *, limit: int | None, expires_at: float | None) -> tuple[ApiKey, str]:
-        """Make a key; return it and its secret. Raises BadInput for a label, limit or end that cannot be."""
+    async def create(
+        self,
+        label: str,
+        *,
+        limit: int | None,
+        expires_at: float | None,
+        owner: str | None = None,
+        most: int | None = None,
+    ) -> tuple[ApiKey, str]:
+        """Make a key; return it and its secret.
+
+        Raises BadInput for a label, limit or end that cannot be, and TooManyKeys where the owner has `most` of them.
+        """
         now = self._now()
         if not label.strip() or len(label) > MAX_LABEL or not label.isprintable():
             raise BadInput(f"label: must be 1 to {MAX_LABEL} printable characters.")
@@ -77,29 +104,39 @@ class SqliteKeyRing:
             raise BadInput(f"limit: must be 1 to {MAX_LIMIT:,} requests in any 60 minutes, or unlimited, not {limit}.")
         if expires_at is not None and not now < expires_at < math.inf:
             raise BadInput("expires_at: must be in the future.")
-        key_id = "".join(secrets.choice(_ID_LETTERS) for _ in range(8))
-        secret = _new_secret()
-        with self._database.transaction() as connection:
-            connection.execute(_CREATE, (key_id, label, limit, now, expires_at))
+        key_id, secret = new_id(), _new_secret()
+
+        def write(connection: sqlite3.Connection) -> tuple[ApiKey, str]:
+            if most is not None:
+                known = {"owner": owner, "now": now, "afterwards": AFTERWARDS}
+                if connection.execute(_COUNT, known).fetchone()[0] >= most:
+                    raise TooManyKeys(most)
+            connection.execute(_CREATE, (key_id, label, limit, now, expires_at, owner))
             _add_secret(connection, key_id, secret, now)
             return _get(connection, key_id), secret
+
+        return await self._offload(self._database.write, write)
 
     async def find(self, secret: str) -> ApiKey | None:
         if not _is_well_formed(secret):
             return None
         with self._database.connection() as connection:
-            row = connection.execute(_FIND, {"digest": _digest(secret), "now": self._now()}).fetchone()
+            row = connection.execute(_FIND, {"digest": digest(secret), "now": self._now()}).fetchone()
         return ApiKey(*row) if row else None
 
-    async def list(self) -> Sequence[ApiKey]:
+    async def list(self, owner: str | None = None) -> Sequence[ApiKey]:
         with self._database.connection() as connection:
-            return [ApiKey(*row) for row in connection.execute(_LIST)]
+            rows = connection.execute(_LIST) if owner is None else connection.execute(_OWNED, (owner,))
+            return [ApiKey(*row) for row in rows]
 
     async def revoke(self, key_id: str) -> None:
         """End a key now; one that has ended keeps its time. Raises NotFound."""
-        with self._database.transaction() as connection:
+
+        def write(connection: sqlite3.Connection) -> None:
             _get(connection, key_id)
             connection.execute(_REVOKE, (self._now(), key_id))
+
+        await self._offload(self._database.write, write)
 
     async def rotate(self, key_id: str, *, grace: float) -> tuple[ApiKey, str]:
         """Give a key a new secret; the old one works for `grace` seconds more.
@@ -110,7 +147,8 @@ class SqliteKeyRing:
         if not 0 <= grace < math.inf:
             raise BadInput("grace: must be 0 or more seconds.")
         secret = _new_secret()
-        with self._database.transaction() as connection:
+
+        def write(connection: sqlite3.Connection) -> tuple[ApiKey, str]:
             key = _get(connection, key_id)
             if key.revoked_at is not None:
                 raise BadInput(f"The key {key_id} is revoked and cannot be rotated. Create a new one.")
@@ -119,6 +157,8 @@ class SqliteKeyRing:
             connection.execute(_RETIRE, {"id": key_id, "end": now + grace})
             _add_secret(connection, key_id, secret, now)
             return _get(connection, key_id), secret
+
+        return await self._offload(self._database.write, write)
 
     async def live(self, key_ids: Collection[str]) -> set[str]:
         arguments = {"ids": wire.text(builtins.list(key_ids)), "now": self._now()}
@@ -134,7 +174,7 @@ def _get(connection: sqlite3.Connection, key_id: str) -> ApiKey:
 
 
 def _add_secret(connection: sqlite3.Connection, key_id: str, secret: str, now: float) -> None:
-    connection.execute(_ADD_SECRET, (_digest(secret), key_id, secret[-4:], now))
+    connection.execute(_ADD_SECRET, (digest(secret), key_id, secret[-4:], now))
 
 
 def _new_secret() -> str:
@@ -155,7 +195,3 @@ def _checksum(text: str) -> str:
         number, digit = divmod(number, 62)
         digits = _BASE62[digit] + digits
     return digits
-
-
-def _digest(secret: str) -> bytes:
-    return sha256(secret.encode()).digest()

@@ -29,7 +29,9 @@ _NEXT_KEY = "SELECT key FROM spent WHERE key > ? ORDER BY key LIMIT 1"
 
 _FORGET = """
     DELETE FROM spent WHERE key = :key AND (at, n) IN (
-        SELECT at, n FROM spent WHERE key = :key AND at <= :end ORDER BY at, n LIMIT :rows
+        SELECT at, n FROM spent WHERE key = :key AND at <= :end
+        AND n < (SELECT n FROM spent WHERE key = :key ORDER BY at DESC, n DESC LIMIT 1)
+        ORDER BY at, n LIMIT :rows
     )
 """
 
@@ -76,8 +78,15 @@ class SqliteQuota:
         with self._database.snapshot() as connection:
             return self._left(connection, key_id, limit, now, _spent(connection, key_id, now, self._window))
 
+    async def last(self, key_id: str) -> float | None:
+        with self._database.connection() as connection:
+            row = connection.execute(_NEWEST, (key_id,)).fetchone()
+        return row[0] if row else None
+
     def prune(self, keys: int = 100) -> None:
         """Delete what the next `keys` keys spent before the window, at most PRUNED rows; go on there the next time.
+
+        The newest row of each key stays, which tells when it was last used.
 
         What cannot be done now is left for then too: a loop that calls this must not end.
         """

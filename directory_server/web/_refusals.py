@@ -44,6 +44,8 @@ _STATUS: dict[type[errors.DirectoryError], int] = {
     # The REST contract says 401 for a spent quota, too; the code tells it from a bad key.
     errors.QuotaExceeded: 401,
     errors.Forbidden: 403,
+    errors.SignInRefused: 403,
+    errors.TooManyKeys: 403,
     errors.NotFound: 404,
     errors.Gone: 410,
     errors.Throttled: 429,

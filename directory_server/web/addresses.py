@@ -45,6 +45,12 @@ class Proxies:
             found = told.pop()
         return _of_one(found)
 
+    def is_secure(self, request: Request) -> bool:
+        """Tell whether TLS protects a request: here, or as far as such a proxy tells in X-Forwarded-Proto."""
+        told = values(request, "X-Forwarded-Proto")
+        proxied = bool(told) and self.trusts(str(getattr(request.client, "host", "")))
+        return request.isSecure() or (proxied and told[-1].strip().lower() == "https")
+
 
 def _of_one(address: str) -> str:
     """Return what stands for one client: an IPv6 address without the half that each picks for itself (RFC 4291)."""
@@ -59,28 +65,39 @@ def _of_one(address: str) -> str:
     return address
 
 
-class AddressLimiter:
-    """Lets each address do something `burst` times at once, and `rate` times a second in the long run.
+class Limiter:
+    """Lets each do something `burst` times at once, and `rate` times a second in the long run.
 
-    One number is kept for an address: when it will have made up for all it did (GCRA, ITU-T I.371).
+    One number is kept for each: when it will have made up for all it did (GCRA, ITU-T I.371).
     """
 
-    def __init__(self, proxies: Proxies, now: Callable[[], float], *, rate: float, burst: int) -> None:
-        self._proxies = proxies
+    def __init__(self, now: Callable[[], float], *, rate: float, burst: int) -> None:
         self._now = now
         self._pause = 1 / rate
         self._slack = (burst - 1) / rate
         self._even: OrderedDict[str, float] = OrderedDict()
 
-    def charge(self, request: Request) -> None:
-        """Count one for the address that `request` comes from. Raises Throttled, and counts nothing, for too many."""
-        address, now = self._proxies.client(request), self._now()
-        even = max(self._even.get(address, now), now)
+    def charge(self, who: str) -> None:
+        """Count one for `who`. Raises Throttled, and counts nothing, for too many."""
+        now = self._now()
+        even = max(self._even.get(who, now), now)
         wait = even - self._slack - now
         if wait > 0:
             raise Throttled(ceil(wait))
-        self._even[address] = even + self._pause
-        self._even.move_to_end(address)
+        self._even[who] = even + self._pause
+        self._even.move_to_end(who)
         oldest = next(iter(self._even))
         if len(self._even) > MANY or self._even[oldest] <= now:
             del self._even[oldest]
+
+
+class AddressLimiter:
+    """Lets each address do something `burst` times at once, and `rate` times a second in the long run."""
+
+    def __init__(self, proxies: Proxies, now: Callable[[], float], *, rate: float, burst: int) -> None:
+        self._proxies = proxies
+        self._limiter = Limiter(now, rate=rate, burst=burst)
+
+    def charge(self, request: Request) -> None:
+        """Count one for the address that `request` comes from. Raises Throttled, and counts nothing, for too many."""
+        self._limiter.charge(self._proxies.client(request))

@@ -16,6 +16,7 @@ from ..ports import Index
 from ._refusals import Refusal, refusal, refuse, rest_body
 from ._reply import reply
 from ._templates import Templates
+from .account import AccountPages
 from .changes import PATH as CHANGES_PATH
 from .changes import Changes
 from .mcp import PATH as MCP_PATH
@@ -49,6 +50,7 @@ class Routes:
     _registry: Registry
     _index: Index
     _pages: Pages
+    _account: AccountPages
     _upstreams: Callable[[], Sequence[Mirrored]] = tuple
 
     @app.route("/api/open/v1/search", methods=["GET"])
@@ -123,6 +125,86 @@ class Routes:
     def openapi(self, request: Request) -> bytes:
         """Describe the REST door to programs."""
         return reply(request, DOCUMENT)
+
+    @app.route("/account/sign-in", methods=["GET"])
+    async def sign_in_form(self, request: Request) -> bytes:
+        """Ask for address and password."""
+        return await self._account.sign_in.get(request)
+
+    @app.route("/account/sign-in", methods=["POST"])
+    async def sign_in(self, request: Request) -> bytes:
+        """Begin a session."""
+        return await self._account.sign_in.post(request)
+
+    @app.route("/account/sign-out", methods=["POST"])
+    async def sign_out(self, request: Request) -> bytes:
+        """End a session."""
+        return await self._account.sign_in.sign_out(request)
+
+    @app.route("/account/invitation/<token>", methods=["GET"])
+    async def invitation(self, request: Request, token: str) -> bytes:
+        """Ask somebody invited for a password."""
+        return await self._account.sign_in.get_invitation(request, token)
+
+    @app.route("/account/invitation/<token>", methods=["POST"])
+    async def accept(self, request: Request, token: str) -> bytes:
+        """Take an invitation up."""
+        return await self._account.sign_in.post_invitation(request, token)
+
+    @app.route("/account/register", methods=["GET"])
+    async def registration(self, request: Request) -> bytes:
+        """Ask anybody for address and password."""
+        return await self._account.sign_in.get_registration(request)
+
+    @app.route("/account/register", methods=["POST"])
+    async def register_account(self, request: Request) -> bytes:
+        """Make an account."""
+        return await self._account.sign_in.post_registration(request)
+
+    @app.route("/account/password", methods=["GET"])
+    async def password_form(self, request: Request) -> bytes:
+        """Ask for the old password and a new one."""
+        return await self._account.sign_in.get_password(request)
+
+    @app.route("/account/password", methods=["POST"])
+    async def change_password(self, request: Request) -> bytes:
+        """Change a password."""
+        return await self._account.sign_in.post_password(request)
+
+    @app.route("/account/keys", methods=["GET"])
+    async def keys(self, request: Request) -> bytes:
+        """List a member's keys."""
+        return await self._account.keys.get(request)
+
+    @app.route("/account/keys", methods=["POST"])
+    async def create_key(self, request: Request) -> bytes:
+        """Make a key."""
+        return await self._account.keys.post(request)
+
+    @app.route("/account/keys/<key_id>/rotate", methods=["POST"])
+    async def rotate_key(self, request: Request, key_id: str) -> bytes:
+        """Give a key a new secret."""
+        return await self._account.keys.rotate(request, key_id)
+
+    @app.route("/account/keys/<key_id>/revoke", methods=["GET"])
+    async def ask_to_revoke_key(self, request: Request, key_id: str) -> bytes:
+        """Ask whether a key is to end."""
+        return await self._account.keys.ask_to_revoke(request, key_id)
+
+    @app.route("/account/keys/<key_id>/revoke", methods=["POST"])
+    async def revoke_key(self, request: Request, key_id: str) -> bytes:
+        """End a key."""
+        return await self._account.keys.revoke(request, key_id)
+
+    @app.route("/account/connect", methods=["GET"])
+    async def connect(self, request: Request) -> bytes:
+        """Say what to paste into an editor."""
+        return await self._account.connect.get(request)
+
+    @app.route("/account/connect/test", methods=["POST"])
+    async def test_key(self, request: Request) -> bytes:
+        """Try a key."""
+        return await self._account.connect.test(request)
 
     @app.route("/.well-known/<path:_>")
     @app.route(MCP_PATH.decode() + "/.well-known/<path:_>")

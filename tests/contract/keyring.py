@@ -8,9 +8,9 @@ import pytest
 from attrs import evolve
 from twisted.internet.task import Clock
 
-from directory_server.errors import BadInput, NotFound
+from directory_server.errors import BadInput, NotFound, TooManyKeys
 from directory_server.model import ApiKey
-from directory_server.ports import KeyRing
+from directory_server.ports import Accounts, KeyRing
 
 from . import awaited
 
@@ -27,6 +27,10 @@ class KeyRingContract:
 
     async def keys(self, now: Callable[[], float]) -> KeyRing:
         """Return a key ring; each call is another process with the same data."""
+        raise NotImplementedError
+
+    async def accounts(self, now: Callable[[], float]) -> Accounts:
+        """Return the accounts that may own keys of that key ring."""
         raise NotImplementedError
 
     async def open(self) -> KeyRing:
@@ -205,3 +209,53 @@ class KeyRingContract:
         await keys.revoke(revoked.id)
         assert await keys.live([*living, revoked.id, "nosuchid"]) == living
         assert await keys.live([]) == set()
+
+    @awaited
+    async def test_lists_the_keys_of_an_owner(self) -> None:
+        keys, accounts = await self.open(), await self.accounts(self.clock.seconds)
+        ann, bob = await accounts.add("ann@example.org"), await accounts.add("bob@example.org")
+        await self.made(keys)
+        made = [
+            (await keys.create(label, limit=20, expires_at=None, owner=owner.id))[0]
+            for label, owner in [("laptop", ann), ("desktop", bob), ("phone", ann)]
+        ]
+        assert [key.owner for key in await keys.list()] == [None, ann.id, bob.id, ann.id]
+        assert list(await keys.list(ann.id)) == [made[0], made[2]]
+        assert list(await keys.list("nosuchid")) == []
+
+    @awaited
+    async def test_caps_the_keys_of_an_owner_and_counts_those_that_ended_for_an_hour_more(self) -> None:
+        keys, accounts = await self.open(), await self.accounts(self.clock.seconds)
+        ann, bob = await accounts.add("ann@example.org"), await accounts.add("bob@example.org")
+
+        async def make(owner: str = ann.id, expires_at: float | None = None) -> ApiKey:
+            return (await keys.create("laptop", limit=20, expires_at=expires_at, owner=owner, most=2))[0]
+
+        first = await make()
+        await make(expires_at=self.clock.seconds() + DAY)
+        await make(bob.id)
+        with pytest.raises(TooManyKeys, match="may have 2 keys"):
+            await make()
+        await keys.revoke(first.id)
+        with pytest.raises(TooManyKeys):
+            await make()
+        self.clock.advance(3600)
+        await make()
+        with pytest.raises(TooManyKeys):
+            await make()
+        self.clock.advance(DAY)
+        await make()
+        assert len(await keys.list(ann.id)) == 4
+
+    @awaited
+    async def test_does_not_open_with_a_key_whose_owner_is_disabled(self) -> None:
+        keys, accounts = await self.open(), await self.accounts(self.clock.seconds)
+        ann = await accounts.add("ann@example.org")
+        key, secret = await keys.create("laptop", limit=20, expires_at=None, owner=ann.id)
+        assert await keys.find(secret) == key
+        assert await keys.live([key.id]) == {key.id}
+        await accounts.disable(ann.id)
+        assert await keys.find(secret) is None
+        assert await keys.live([key.id]) == set()
+        await accounts.enable(ann.id)
+        assert await keys.find(secret) == key

@@ -142,3 +142,16 @@ class QuotaContract:
         self.clock.advance(3599)
         await refusal(fast, "k", 2)
         await refusal(slow, "k", 2)
+
+    @awaited
+    async def test_tells_when_a_key_last_spent_a_unit(self) -> None:
+        quota = await self.open()
+        assert await quota.last("k") is None
+        await quota.charge("k", 2)
+        self.clock.advance(100)
+        await quota.charge("k", 2)
+        self.clock.advance(100)
+        await refusal(quota, "k", 2)
+        await quota.peek("k", 2)
+        assert await quota.last("k") == 1_000_100.0
+        assert await quota.last("another") is None

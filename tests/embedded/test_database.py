@@ -109,7 +109,7 @@ def test_has_the_folder_to_itself_while_it_upgrades(tmp_path: Path, monkeypatch:
 def test_refuses_a_file_of_a_newer_version(open_database: Open) -> None:
     with open_database("directory").connection() as connection:
         connection.execute("PRAGMA user_version = 99")
-    with pytest.raises(Unavailable, match=r"directory\.db was written by a newer version.* number 99.* knows 4"):
+    with pytest.raises(Unavailable, match=r"directory\.db was written by a newer version.* number 99.* knows \d"):
         open_database("directory")
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from directory_server.embedded import Database, SqliteKeyRing, finished
+from directory_server.embedded import Database, SqliteAccounts, SqliteKeyRing, finished
 from directory_server.errors import Unavailable
 
 from ..contract.keyring import KeyRingContract
@@ -19,6 +19,9 @@ class TestSqliteKeyRing(KeyRingContract):
 
     async def keys(self, now: Callable[[], float]) -> SqliteKeyRing:
         return SqliteKeyRing(self._open("directory"), now)
+
+    async def accounts(self, now: Callable[[], float]) -> SqliteAccounts:
+        return SqliteAccounts(self._open("directory"), now)
 
 
 @pytest.fixture

@@ -83,38 +83,40 @@ def test_prunes_what_is_out_of_the_window_and_nothing_else(
     assert rows(database) == {"a": 3, "b": 3}
     clock.advance(1)
     quota.prune()
-    assert rows(database) == {"b": 1}
+    assert rows(database) == {"a": 1, "b": 1}
     assert finished(quota.charge("b", 2)).remaining == 0
 
 
 def test_prunes_some_keys_at_a_time_and_all_in_turn(quota: SqliteQuota, database: Database, clock: Clock) -> None:
     for key in "bcde":
-        spend(quota, key)
+        spend(quota, key, 2)
     clock.advance(3600)
     for key in "ab":
         spend(quota, key)
     quota.prune(keys=3)
-    assert rows(database) == {"a": 1, "b": 1, "d": 1, "e": 1}
+    assert rows(database) == {"a": 1, "b": 1, "c": 1, "d": 2, "e": 2}
     quota.prune(keys=3)
-    assert rows(database) == {"a": 1, "b": 1}
+    assert rows(database) == {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1}
+    spend(quota, "a", 2)
     clock.advance(3600)
     quota.prune(keys=3)
-    assert rows(database) == {}
+    assert rows(database) == {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1}
 
 
 def test_prunes_some_rows_at_a_time(
     quota: SqliteQuota, database: Database, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_quota, "PRUNED", 4)
-    spend(quota, "a", 6)
-    spend(quota, "b", 3)
+    spend(quota, "a", 7)
+    spend(quota, "b", 4)
     clock.advance(3600)
     quota.prune()
-    assert rows(database) == {"a": 2, "b": 3}
+    assert rows(database) == {"a": 3, "b": 4}
     quota.prune()
-    assert rows(database) == {"b": 1}
+    assert rows(database) == {"a": 1, "b": 2}
     quota.prune()
-    assert rows(database) == {}
+    quota.prune()
+    assert rows(database) == {"a": 1, "b": 1}
 
 
 def test_prunes_the_next_time_what_it_cannot_now(
@@ -123,14 +125,22 @@ def test_prunes_the_next_time_what_it_cannot_now(
     def unavailable() -> None:
         raise Unavailable("The disk is away.")
 
-    spend(quota, "a")
+    spend(quota, "a", 2)
     clock.advance(3600)
     with monkeypatch.context() as away:
         away.setattr(database, "transaction", unavailable)
         quota.prune()
-    assert rows(database) == {"a": 1}
+    assert rows(database) == {"a": 2}
     quota.prune()
-    assert rows(database) == {}
+    assert rows(database) == {"a": 1}
+
+
+def test_knows_when_a_key_was_last_used_however_long_ago_that_is(quota: SqliteQuota, clock: Clock) -> None:
+    spend(quota, "a", 3)
+    clock.advance(30 * 86_400)
+    quota.prune()
+    assert finished(quota.last("a")) == 1_000_000.0
+    assert finished(quota.peek("a", 3)) == Allowance(3, 3, 0)
 
 
 def test_spends_nothing_when_the_disk_is_full(quota: SqliteQuota, database: Database) -> None:

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, cast
 
 import pytest
-from attrs import frozen
+from attrs import field, frozen
 from twisted.internet.address import IPv4Address
 from twisted.internet.error import ConnectionDone
 from twisted.internet.task import Clock
@@ -21,7 +21,9 @@ from twisted.python.failure import Failure
 from directory_server import embedded
 from directory_server.directory import Directory
 from directory_server.feed import Feed
+from directory_server.membership import Membership
 from directory_server.model import Entry, mcp_id_of
+from directory_server.own_keys import OwnKeys
 from directory_server.search import ImpactIndex, TextAnalysis, matching
 
 PROTOCOL_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -68,6 +70,20 @@ class Connection:
 
 
 @frozen
+class Plain:
+    """Passwords that are quick to hash, and a note of those that were verified."""
+
+    verified: list[str] = field(factory=list)
+
+    async def hash(self, password: str) -> str:
+        return f"hash of {password}"
+
+    async def verify(self, hashed: str | None, password: str) -> bool:
+        self.verified.append(password)
+        return hashed == f"hash of {password}"
+
+
+@frozen
 class Server:
     """The server under test, and what a test may turn."""
 
@@ -76,6 +92,9 @@ class Server:
     directory: Directory
     keys: embedded.SqliteKeyRing
     hub: Any
+    accounts: embedded.SqliteAccounts
+    passwords: Plain
+    database: embedded.Database
     site: Any
     key: str
     key_id: str
@@ -156,18 +175,35 @@ class Viewer:
     email: str
 
 
-async def viewer(request: Any) -> Viewer | None:
-    """Return who sends the cookie of a test."""
-    return Viewer("ada@example.org") if request.getHeader("Cookie") == "test=ada" else None
-
-
 @pytest.fixture
 def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
-    """Return a server that holds two entries and one key of 20 requests an hour; a parameter opens its pages to it.
+    """Return a server that holds two entries and one key of 20 requests an hour.
 
-    Its registry API is public, unless a marker `registry(access, curated)` has it otherwise.
+    A parameter is to whom the pages are open, or a mapping with that as `openness`, their `url`, and whether
+    registration `is_open`. Its registry API is public, unless a marker `registry(access, curated)` has it otherwise.
     """
-    from directory_server.web import access, addresses, changes, edge, gate, mcp, pages, registry, rest, routes, streams
+    from directory_server.web import (
+        access,
+        account,
+        addresses,
+        changes,
+        edge,
+        gate,
+        mcp,
+        pages,
+        registry,
+        rest,
+        routes,
+        streams,
+    )
+
+    param = getattr(request, "param", {})
+    chosen = {
+        "openness": "public",
+        "url": "",
+        "is_open": False,
+        **({"openness": param} if isinstance(param, str) else param),
+    }
 
     clock = Clock()
     clock.advance(1_800_000_000)
@@ -183,12 +219,36 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     live = changes.Live(hub, changes.Pages(directory, matching, embedded.inline), matching, embedded.inline)
     proxies = addresses.Proxies(["10.0.0.0/8"])
     visits = streams.Hub(pages.Visitors(), bus, clock, Random(1), per_key=2, **TIMES)
-    openness = getattr(request, "param", "public")
-    web: Any = {"openness": openness, "per_minute": 60, "viewer": viewer, "sign_in": "/account/sign-in"}
+    accounts = embedded.SqliteAccounts(database, clock.seconds)
+    sessions = embedded.SqliteSessions(database, clock.seconds, 86_400, 604_800)
+    passwords = Plain()
+    membership = Membership(accounts, sessions, passwords)
+    cookies = account.session_cookies(membership, proxies, 604_800)
+
+    async def viewer(request: Any) -> Any:
+        """Return who sends the cookie of a test, or of a session."""
+        return (
+            Viewer("ada@example.org") if request.getHeader("Cookie") == "test=ada" else await cookies.account(request)
+        )
+
+    web: Any = {"openness": chosen["openness"], "per_minute": 60, "viewer": viewer, "sign_in": account.SIGN_IN}
     front = pages.front(directory, index.__len__, visits, proxies, clock.seconds, **web)
     feed = Feed(store, bus, [index, newest], [live, announcements, front.news], clock)
     failures = addresses.AddressLimiter(proxies, clock.seconds, rate=0.5, burst=30)
-    entrance = gate.Gate(keys, embedded.SqliteQuota(spent, clock.seconds), failures)
+    quota = embedded.SqliteQuota(spent, clock.seconds)
+    entrance = gate.Gate(keys, quota, failures)
+    endpoint = mcp.endpoint(entrance, directory, newest, mcp.Sessions(b"s" * 32), hub, announcements)
+    people = account.account_pages(
+        front.frame,
+        cookies,
+        membership,
+        OwnKeys(keys, quota, 20, 5, 86_400),
+        endpoint,
+        proxies,
+        clock.seconds,
+        url=chosen["url"],
+        is_open=chosen["is_open"],
+    )
     reads = addresses.AddressLimiter(proxies, clock.seconds, rate=2, burst=120)
     tokens = embedded.SqliteRegistryTokens(database, clock.seconds)
     marker = request.node.get_closest_marker("registry")
@@ -198,10 +258,11 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     tree = routes.Routes(
         rest.Rest(entrance, directory),
         changes.Changes(entrance, directory, matching, embedded.inline, hub, live),
-        mcp.endpoint(entrance, directory, newest, mcp.Sessions(b"s" * 32), hub, announcements),
+        endpoint,
         registry.Registry(browsing, directory, curated),
         index,
         front,
+        people,
     )
     origins = edge.Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
     connections = edge.Connections(clock, proxies, most=5, per_address=3, grace=10)
@@ -211,7 +272,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     for service in services:
         service.startService()
     key, secret = embedded.finished(keys.create("test", limit=20, expires_at=None))
-    under_test = Server(clock, tmp_path, directory, keys, hub, door, secret, key.id)
+    under_test = Server(clock, tmp_path, directory, keys, hub, accounts, passwords, database, door, secret, key.id)
     under_test.publish(POSTGRES, MAIL)
     # Whoever is to be told of that has been.
     clock.advance(0)

@@ -94,12 +94,12 @@ def test_forgets_those_that_have_been_quiet(monkeypatch: pytest.MonkeyPatch) -> 
     limiter = addresses.AddressLimiter(addresses.Proxies(), clock.seconds, rate=1, burst=5)
     for last in range(100):
         limiter.charge(request(f"192.0.2.{last}"))
-    assert len(limiter._even) == 10
+    assert len(limiter._limiter._even) == 10
     clock.advance(60)
     for _ in range(20):
         limiter.charge(request("198.51.100.1"))
         clock.advance(60)
-    assert len(limiter._even) == 1
+    assert len(limiter._limiter._even) == 1
 
 
 def test_wrong_keys_are_tried_so_often_and_a_good_one_always_works(server: Server) -> None:

@@ -91,6 +91,7 @@ REGISTRY = {
     "/servers/*/versions": "/servers/io.github.example%2Fmail/versions",
     "/servers/*/versions/{version}": "/servers/io.github.example%2Fmail/versions/latest",
 }
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 ASKED = {
     "GET /api/open/v1/search": [Ask("GET", "/api/open/v1/search?keywords=postgres")],
@@ -137,6 +138,18 @@ ASKED = {
     "GET /servers/{mcp_id}": [Ask("GET", f"/servers/{POSTGRES_ID}")],
     "GET /news": [Ask("GET", "/news")],
     "GET /assets/{name}": [Ask("GET", Assets().path(name)) for name in ("style.css", "script.js", "icon.svg")],
+    **{
+        f"{method} /account/{path}": [
+            Ask(method, f"/account/{path}", FORM if method == "POST" else {}, b"csrf=x" if method == "POST" else b"")
+        ]
+        for method, path in [
+            *(("GET", path) for path in ("sign-in", "register", "keys", "connect", "password")),
+            *(("POST", path) for path in ("sign-in", "register", "keys", "password", "sign-out", "connect/test")),
+            *((method, "invitation/{token}") for method in ("GET", "POST")),
+            *((method, "keys/{key_id}/revoke") for method in ("GET", "POST")),
+            ("POST", "keys/{key_id}/rotate"),
+        ]
+    },
     "* /.well-known/*": [Ask("GET", "/.well-known/oauth-protected-resource/api/open/mcp")],
     "* /api/open/mcp/.well-known/*": [Ask("GET", f"{MCP}/.well-known/openid-configuration")],
     "* /register": [Ask("POST", "/register", PROTOCOL_HEADERS, b"{}"), Ask("GET", "/register")],

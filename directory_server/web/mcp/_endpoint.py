@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -87,6 +88,17 @@ class Mcp:
         async with self._gate.admit(request):
             allowed = "POST" if _is_modern(request) else "GET, POST"
             return _not_here(request, allowed, "Nothing is kept of a session, so there is none to end.")
+
+    async def tools(self, request: Request, secret: str) -> Sequence[str]:
+        """Return the names of the tools that a key is offered, asked for as by an editor; raises as `admit` does.
+
+        `request` is somebody's who asks for that on a page.
+        """
+        request.requestHeaders.setRawHeaders("Authorization", [f"Bearer {secret}"])
+        async with self._gate.admit(request) as visit:
+            asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+            listed = wire.decode(wire.encode(await self._legacy.answer(wire.message(asked), visit)))
+            return [tool["name"] for tool in listed["tools"]]
 
     async def _single(self, value: Any, request: Request, visit: Visit) -> bytes | None:
         message = wire.message(value)

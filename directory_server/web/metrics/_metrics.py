@@ -107,6 +107,9 @@ class _CountedQuota:
     async def peek(self, key_id: str, limit: int | None) -> Allowance:
         return await self._quota.peek(key_id, limit)
 
+    async def last(self, key_id: str) -> float | None:
+        return await self._quota.last(key_id)
+
 
 @frozen
 class _TimedSubscriber:

@@ -16,7 +16,12 @@ PATH = "/assets/"
 KEPT = "public, max-age=31536000, immutable"
 """How long browsers keep a file: a year, which is for good."""
 
-_KINDS = {"style.css": "text/css", "script.js": "text/javascript", "icon.svg": "image/svg+xml"}
+_KINDS = {
+    "style.css": "text/css",
+    "script.js": "text/javascript",
+    "account.js": "text/javascript",
+    "icon.svg": "image/svg+xml",
+}
 
 
 @frozen

@@ -80,9 +80,13 @@ def test_refusals_of_the_quota_are_counted_and_passed_on(metrics: Metrics) -> No
         async def peek(self, key_id: str, limit: int | None) -> Allowance:
             return Allowance(limit, 3, 4)
 
+        async def last(self, key_id: str) -> float | None:
+            return 5.0
+
     quota = metrics.quota(Spent())
     assert finished(quota.charge("a", 5)) == Allowance(5, 1, 2)
     assert finished(quota.peek("a", 5)) == Allowance(5, 3, 4)
+    assert finished(quota.last("a")) == 5.0
     with pytest.raises(QuotaExceeded):
         finished(quota.charge("a", 0))
     assert value(metrics, "directory_quota_refusals_total") == 1

@@ -1,0 +1,68 @@
+"""What the directory needs to know people, as protocols; `ports` has them among the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from .model import Account
+
+
+class Accounts(Protocol):
+    """People who may have keys, by their e-mail addresses: the case of letters does not tell two apart."""
+
+    async def add(self, email: str, hashed: str | None = None) -> Account:
+        """Make an account, with a password's hash or none. Raises BadInput for an address that is none, or taken."""
+
+    async def find(self, email: str) -> Account | None:
+        """Return the account with this address, disabled ones too."""
+
+    async def list(self) -> Sequence[Account]:
+        """Return every account, oldest first."""
+
+    async def password(self, account_id: str) -> str | None:
+        """Return the hash of an account's password; None for one that is disabled, unknown or has none."""
+
+    async def set_password(self, account_id: str, hashed: str) -> None:
+        """Set a password's hash, and end every session and link of the account. Raises NotFound."""
+
+    async def disable(self, account_id: str) -> None:
+        """Let nobody in, end every session and link of the account, and let its keys not open. Raises NotFound."""
+
+    async def enable(self, account_id: str) -> None:
+        """Let an account's owner, and its keys, in again. Raises NotFound."""
+
+    async def link(self, account_id: str, *, lifetime: float) -> str:
+        """Return the secret of a link to set a password with, once, within `lifetime` seconds.
+
+        It replaces an earlier one. Raises NotFound, and BadInput for a disabled account.
+        """
+
+    async def linked(self, token: str) -> Account | None:
+        """Return the account that a link is for, without using it; None if unknown, used or expired."""
+
+    async def redeem(self, token: str, hashed: str) -> Account:
+        """Use a link: `set_password` for the account that it is for. Raises NotFound; of two at once, for one."""
+
+
+class Sessions(Protocol):
+    """Who is signed in; the secret of a session is not kept."""
+
+    async def open(self, account_id: str) -> str:
+        """Begin a session and return its secret."""
+
+    async def find(self, token: str) -> Account | None:
+        """Return whose session it is, and note that it is in use; None where there is none, or it has ended."""
+
+    async def close(self, token: str) -> None:
+        """End a session, if there is one."""
+
+
+class Passwords(Protocol):
+    """What is kept of passwords: slow to make, so that guessing is."""
+
+    async def hash(self, password: str) -> str:
+        """Return what is kept of a password. Raises Unavailable where too many wait for that."""
+
+    async def verify(self, hashed: str | None, password: str) -> bool:
+        """Tell whether `hashed` was made of `password`; None, for nobody's, takes as long. Raises Unavailable."""

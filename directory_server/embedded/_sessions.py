@@ -1,0 +1,76 @@
+"""The Sessions on SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from attrs import frozen
+
+from ..model import Account
+from ..ports import Offload
+from ._accounts import COLUMNS
+from ._database import Database
+from ._inline import inline
+from ._tokens import digest, new_token
+
+COARSE = 10
+"""How often in an idle lifetime it is written down, at most, that a session is in use."""
+
+_OPEN = "INSERT INTO session (digest, account, created_at, seen_at) VALUES (?, ?, ?, ?)"
+
+_FIND = f"""
+    SELECT seen_at, {COLUMNS} FROM session JOIN account ON account.id = session.account
+    WHERE digest = ? AND seen_at > ? AND session.created_at > ? AND disabled_at IS NULL
+"""
+
+_SEEN = "UPDATE session SET seen_at = max(seen_at, ?) WHERE digest = ?"
+
+_CLOSE = "DELETE FROM session WHERE digest = ?"
+
+_FORGET = "DELETE FROM session WHERE seen_at <= ? OR created_at <= ?"
+
+
+@frozen
+class SqliteSessions:
+    """Sessions in the data directory.
+
+    They end when they were not used for `idle` seconds, and after `absolute` seconds in any case; `now` is seconds
+    since the epoch, and `offload` is where writes may wait.
+    """
+
+    _database: Database
+    _now: Callable[[], float]
+    _idle: float
+    _absolute: float
+    _offload: Offload = inline
+
+    async def open(self, account_id: str) -> str:
+        """Begin a session and return its secret; those that have ended are forgotten on the way."""
+        token, now = new_token(), self._now()
+        await self._offload(
+            self._write,
+            (_FORGET, (now - self._idle, now - self._absolute)),
+            (_OPEN, (digest(token), account_id, now, now)),
+        )
+        return token
+
+    async def find(self, token: str) -> Account | None:
+        """Return whose session it is, and note that it is in use; None where there is none, or it has ended."""
+        now, key = self._now(), digest(token)
+        with self._database.connection() as connection:
+            row = connection.execute(_FIND, (key, now - self._idle, now - self._absolute)).fetchone()
+        if row is None:
+            return None
+        seen_at, *account = row
+        if now - seen_at >= self._idle / COARSE:
+            await self._offload(self._write, (_SEEN, (now, key)))
+        return Account(*account)
+
+    async def close(self, token: str) -> None:
+        await self._offload(self._write, (_CLOSE, (digest(token),)))
+
+    def _write(self, *statements: tuple[str, tuple[Any, ...]]) -> None:
+        with self._database.transaction() as connection:
+            for statement, arguments in statements:
+                connection.execute(statement, arguments)

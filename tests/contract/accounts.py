@@ -1,0 +1,218 @@
+"""What Accounts and Sessions must do, which have to do with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from attrs import evolve
+from twisted.internet.task import Clock
+
+from directory_server.errors import BadInput, NotFound
+from directory_server.model import Account
+from directory_server.ports import Accounts, Sessions
+
+from . import awaited
+
+HOUR = 3600.0
+
+IDLE = 8 * HOUR
+"""Seconds after which the sessions under test end unused."""
+
+ABSOLUTE = 24 * HOUR
+"""Seconds after which they end."""
+
+
+class AccountsContract:
+    """Inherit it and say how both are opened."""
+
+    @pytest.fixture(autouse=True)
+    def _clock(self) -> None:
+        self.clock = Clock()
+        self.clock.advance(1_000_000)
+
+    async def both(self, now: Callable[[], float]) -> tuple[Accounts, Sessions]:
+        """Return both; each call is another process with the same data. Sessions last for IDLE and ABSOLUTE."""
+        raise NotImplementedError
+
+    async def open(self) -> tuple[Accounts, Sessions]:
+        return await self.both(self.clock.seconds)
+
+    async def of_ann(self) -> tuple[Accounts, Sessions, Account]:
+        accounts, sessions = await self.open()
+        ann = await accounts.add("ann@example.org")
+        await accounts.set_password(ann.id, "hash")
+        return accounts, sessions, evolve(ann, active=True)
+
+    @awaited
+    async def test_makes_an_account_without_a_password(self) -> None:
+        accounts, _ = await self.open()
+        ann = await accounts.add(" Ann@Example.org ")
+        assert ann == Account(ann.id, "ann@example.org", 1_000_000.0, False, None)
+        assert await accounts.find("ANN@example.ORG") == ann
+        assert await accounts.password(ann.id) is None
+        assert list(await accounts.list()) == [ann]
+
+    @pytest.mark.parametrize(
+        "email", ["", "ann", "@example.org", "ann@", "a b@example.org", "a\nb@c", f"{'a' * 251}@b.c"]
+    )
+    @awaited
+    async def test_refuses_what_is_no_address(self, email: str) -> None:
+        accounts, _ = await self.open()
+        with pytest.raises(BadInput, match="email: must be an address such as"):
+            await accounts.add(email)
+        assert list(await accounts.list()) == []
+
+    @awaited
+    async def test_gives_an_address_to_one_account(self) -> None:
+        accounts, _ = await self.open()
+        await accounts.add("ann@example.org")
+        with pytest.raises(BadInput, match=r"'ann@example\.org' has an account already"):
+            await accounts.add("ANN@example.org")
+
+    @awaited
+    async def test_finds_nobody_by_an_unknown_address(self) -> None:
+        accounts, _ = await self.open()
+        assert await accounts.find("nobody@example.org") is None
+        assert await accounts.password("nosuchid") is None
+
+    @awaited
+    async def test_names_the_account_that_is_not_there(self) -> None:
+        accounts, _ = await self.open()
+        for asked in (
+            accounts.set_password("nosuchid", "hash"),
+            accounts.disable("nosuchid"),
+            accounts.enable("nosuchid"),
+            accounts.link("nosuchid", lifetime=HOUR),
+        ):
+            with pytest.raises(NotFound, match="nosuchid"):
+                await asked
+
+    @awaited
+    async def test_sets_a_password_by_a_link_once(self) -> None:
+        accounts, _ = await self.open()
+        elsewhere, _ = await self.open()
+        ann = await accounts.add("ann@example.org")
+        token = await accounts.link(ann.id, lifetime=HOUR)
+        assert await accounts.linked(token) == await accounts.linked(token) == ann
+        active = await accounts.redeem(token, "hash")
+        assert active == evolve(ann, active=True)
+        assert await accounts.password(ann.id) == "hash"
+        assert await elsewhere.linked(token) is None
+        with pytest.raises(NotFound, match="unknown, used or expired"):
+            await elsewhere.redeem(token, "another hash")
+        assert await accounts.password(ann.id) == "hash"
+
+    @awaited
+    async def test_lets_a_link_expire(self) -> None:
+        accounts, _ = await self.open()
+        ann = await accounts.add("ann@example.org")
+        token = await accounts.link(ann.id, lifetime=HOUR)
+        self.clock.advance(HOUR)
+        assert await accounts.linked(token) is None
+        with pytest.raises(NotFound):
+            await accounts.redeem(token, "hash")
+
+    @awaited
+    async def test_replaces_a_link_by_the_next(self) -> None:
+        accounts, _ = await self.open()
+        ann = await accounts.add("ann@example.org")
+        first = await accounts.link(ann.id, lifetime=HOUR)
+        second = await accounts.link(ann.id, lifetime=HOUR)
+        assert await accounts.linked(first) is None
+        assert await accounts.linked(second) == ann
+
+    @awaited
+    async def test_ends_a_link_when_the_password_is_set_otherwise(self) -> None:
+        accounts, _, ann = await self.of_ann()
+        token = await accounts.link(ann.id, lifetime=HOUR)
+        await accounts.set_password(ann.id, "another hash")
+        assert await accounts.linked(token) is None
+
+    @pytest.mark.parametrize("token", ["", "no such link", "\udc80", "é"])
+    @awaited
+    async def test_knows_no_link_and_no_session_by_what_is_none(self, token: str) -> None:
+        accounts, sessions = await self.open()
+        assert await accounts.linked(token) is None
+        assert await sessions.find(token) is None
+        await sessions.close(token)
+
+    @awaited
+    async def test_lets_nobody_into_a_disabled_account(self) -> None:
+        accounts, sessions, ann = await self.of_ann()
+        token, session = await accounts.link(ann.id, lifetime=HOUR), await sessions.open(ann.id)
+        await accounts.disable(ann.id)
+        disabled = evolve(ann, disabled_at=1_000_000.0)
+        self.clock.advance(1)
+        await accounts.disable(ann.id)
+        assert await accounts.find("ann@example.org") == disabled
+        assert await accounts.password(ann.id) is None
+        assert await accounts.linked(token) is None
+        assert await sessions.find(session) is None
+        with pytest.raises(BadInput, match="disabled"):
+            await accounts.link(ann.id, lifetime=HOUR)
+        # One that is opened by a request that was under way meanwhile is good for nothing.
+        late = await sessions.open(ann.id)
+        assert await sessions.find(late) is None
+
+    @awaited
+    async def test_enables_an_account_without_its_old_sessions_and_links(self) -> None:
+        accounts, sessions, ann = await self.of_ann()
+        token, session = await accounts.link(ann.id, lifetime=HOUR), await sessions.open(ann.id)
+        await accounts.disable(ann.id)
+        await accounts.enable(ann.id)
+        assert await accounts.find("ann@example.org") == ann
+        assert await accounts.password(ann.id) == "hash"
+        assert await accounts.linked(token) is None
+        assert await sessions.find(session) is None
+
+    @awaited
+    async def test_knows_whose_a_session_is_in_every_process(self) -> None:
+        _, sessions, ann = await self.of_ann()
+        _, elsewhere = await self.open()
+        first, second = await sessions.open(ann.id), await sessions.open(ann.id)
+        assert first != second
+        assert await elsewhere.find(first) == await elsewhere.find(second) == ann
+
+    @awaited
+    async def test_ends_a_session_for_all_when_it_is_closed(self) -> None:
+        _, sessions, ann = await self.of_ann()
+        _, elsewhere = await self.open()
+        first, second = await sessions.open(ann.id), await sessions.open(ann.id)
+        await sessions.close(first)
+        assert await elsewhere.find(first) is None
+        assert await elsewhere.find(second) == ann
+
+    @awaited
+    async def test_ends_every_session_when_the_password_is_set(self) -> None:
+        accounts, sessions, ann = await self.of_ann()
+        bob = await accounts.add("bob@example.org")
+        mine = [await sessions.open(ann.id) for _ in range(2)]
+        his = await sessions.open(bob.id)
+        await accounts.set_password(ann.id, "another hash")
+        assert [await sessions.find(each) for each in mine] == [None, None]
+        assert await sessions.find(his) == bob
+        again = await sessions.open(ann.id)
+        await accounts.redeem(await accounts.link(ann.id, lifetime=HOUR), "a third hash")
+        assert await sessions.find(again) is None
+
+    @awaited
+    async def test_ends_a_session_that_is_not_used(self) -> None:
+        _, sessions, ann = await self.of_ann()
+        session = await sessions.open(ann.id)
+        self.clock.advance(IDLE - 1)
+        assert await sessions.find(session) == ann
+        self.clock.advance(IDLE - 1)
+        assert await sessions.find(session) == ann
+        self.clock.advance(IDLE)
+        assert await sessions.find(session) is None
+
+    @awaited
+    async def test_ends_a_session_that_is_used_all_the_time(self) -> None:
+        _, sessions, ann = await self.of_ann()
+        session = await sessions.open(ann.id)
+        for _ in range(23):
+            self.clock.advance(HOUR)
+            assert await sessions.find(session) == ann
+        self.clock.advance(HOUR)
+        assert await sessions.find(session) is None

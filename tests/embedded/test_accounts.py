@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+from twisted.internet.task import Clock
+
+from directory_server.embedded import Database, SqliteAccounts, SqliteSessions, finished
+from directory_server.errors import NotFound
+
+from ..contract.accounts import ABSOLUTE, IDLE, AccountsContract
+from .conftest import Open
+
+
+class TestSqliteAccounts(AccountsContract):
+    @pytest.fixture(autouse=True)
+    def _databases(self, open_database: Open) -> None:
+        self._open = open_database
+
+    async def both(self, now: Callable[[], float]) -> tuple[SqliteAccounts, SqliteSessions]:
+        database = self._open("directory")
+        return SqliteAccounts(database, now), SqliteSessions(database, now, IDLE, ABSOLUTE)
+
+
+@pytest.fixture
+def database(open_database: Open) -> Database:
+    return open_database("directory")
+
+
+@pytest.fixture
+def clock() -> Clock:
+    clock = Clock()
+    clock.advance(1_000_000)
+    return clock
+
+
+@pytest.fixture
+def accounts(database: Database, clock: Clock) -> SqliteAccounts:
+    return SqliteAccounts(database, clock.seconds)
+
+
+@pytest.fixture
+def sessions(database: Database, clock: Clock) -> SqliteSessions:
+    return SqliteSessions(database, clock.seconds, IDLE, ABSOLUTE)
+
+
+def count(database: Database, table: str) -> int:
+    with database.connection() as connection:
+        (rows,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+    return int(rows)
+
+
+def test_keeps_no_secret_of_a_link_or_a_session(
+    database: Database, accounts: SqliteAccounts, sessions: SqliteSessions
+) -> None:
+    ann = finished(accounts.add("ann@example.org"))
+    secrets = [finished(accounts.link(ann.id, lifetime=60)), finished(sessions.open(ann.id))]
+    database.close()
+    kept = b"".join(file.read_bytes() for file in database.path.parent.glob("directory.db*"))
+    assert b"ann@example.org" in kept
+    assert not any(secret.encode() in kept for secret in secrets)
+
+
+def test_one_of_many_that_use_a_link_at_once_gets_it(accounts: SqliteAccounts) -> None:
+    ann = finished(accounts.add("ann@example.org"))
+    token = finished(accounts.link(ann.id, lifetime=60))
+    begin = threading.Barrier(8)
+    outcomes: list[str] = []
+
+    def use(hashed: str) -> None:
+        begin.wait()
+        try:
+            finished(accounts.redeem(token, hashed))
+            outcomes.append(hashed)
+        except NotFound:
+            outcomes.append("refused")
+
+    threads = [threading.Thread(target=use, args=(f"hash {number}",)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert outcomes.count("refused") == 7
+    assert finished(accounts.password(ann.id)) in outcomes
+
+
+def test_forgets_sessions_that_have_ended(
+    database: Database, clock: Clock, accounts: SqliteAccounts, sessions: SqliteSessions
+) -> None:
+    ann = finished(accounts.add("ann@example.org"))
+    for _ in range(3):
+        finished(sessions.open(ann.id))
+    clock.advance(IDLE)
+    finished(sessions.open(ann.id))
+    assert count(database, "session") == 1
+
+
+def test_writes_only_now_and_then_that_a_session_is_in_use(
+    database: Database, clock: Clock, accounts: SqliteAccounts, sessions: SqliteSessions
+) -> None:
+    ann = finished(accounts.add("ann@example.org"))
+    session = finished(sessions.open(ann.id))
+    with database.connection() as connection:
+        before = connection.total_changes
+        for _ in range(100):
+            clock.advance(IDLE / 100)
+            assert finished(sessions.find(session)) == ann
+        assert connection.total_changes - before == 10

@@ -1,0 +1,130 @@
+"""Browsers in memory, and people who use them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html import unescape
+from typing import Any, TypeAlias
+from urllib.parse import urlencode
+
+import pytest
+
+from directory_server.embedded import finished
+from directory_server.model import Account
+
+from ..conftest import Answer, Connection, Server, read
+
+PASSWORD = "correct horse battery"
+ANN = "ann@example.org"
+
+_CSRF = re.compile(r'name="csrf" value="([^"]*)"')
+_SECRET = re.compile(r"mcpd_[0-9A-Za-z]{38}")
+
+
+class Browser:
+    """Keeps cookies as a browser does, and fills in the forms of the page that it is on."""
+
+    def __init__(self, server: Server, address: str = "127.0.0.1", **headers: str) -> None:
+        self._server = server
+        self._address = address
+        self.headers = {"Host": "localhost", "Accept": "text/html", **headers}
+        self.cookies: dict[str, str] = {}
+        self.page = ""
+
+    def ask(self, method: str, path: str, *, body: bytes = b"", headers: dict[str, str] | None = None) -> Answer:
+        head = {**self.headers, **(headers or {})}
+        if self.cookies:
+            head.setdefault("Cookie", "; ".join(f"{name}={value}" for name, value in self.cookies.items()))
+        if body:
+            head["Content-Length"] = str(len(body))
+        lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in head.items()), "", ""]
+        connection = Connection(self._server.site, self._address)
+        connection.send("\r\n".join(lines).encode("latin-1") + body)
+        answer = read(connection.received(), method)
+        connection.lose()
+        for cookie in answer.headers.get_all("Set-Cookie") or ():
+            name, _, rest = cookie.partition("=")
+            value, *attributes = rest.split(";")
+            self.cookies[name] = value
+            if any(attribute.strip().lower() == "max-age=0" for attribute in attributes):
+                del self.cookies[name]
+        if answer.body:
+            self.page = answer.body.decode()
+        return answer
+
+    def get(self, path: str, **headers: str) -> Answer:
+        return self.ask("GET", path, headers=headers)
+
+    def post(self, path: str, fields: dict[str, str] | None = None, **headers: str) -> Answer:
+        """Send a form, with the token that is on the page."""
+        return self.raw(path, urlencode({"csrf": self.csrf, **(fields or {})}).encode(), **headers)
+
+    def raw(self, path: str, body: bytes, **headers: str) -> Answer:
+        kind = {"Content-Type": "application/x-www-form-urlencoded", "Origin": f"http://{self.headers['Host']}"}
+        return self.ask("POST", path, body=body, headers={**kind, **headers})
+
+    @property
+    def csrf(self) -> str:
+        found = _CSRF.search(self.page)
+        return str(found[1]) if found else ""
+
+    @property
+    def text(self) -> str:
+        """The page as it is read, about."""
+        return " ".join(unescape(re.sub(r"<[^>]*>", " ", self.page)).split())
+
+    @property
+    def secret(self) -> str:
+        """The key on the page."""
+        found = set(_SECRET.findall(self.page))
+        assert len(found) == 1, found
+        return str(found.pop())
+
+    def sign_in(self, email: str = ANN, password: str = PASSWORD, **more: str) -> Answer:
+        self.get("/account/sign-in")
+        return self.post("/account/sign-in", {"email": email, "password": password, **more})
+
+    def make_key(self, label: str = "laptop", expires: str = "never") -> str:
+        self.get("/account/keys")
+        answer = self.post("/account/keys", {"label": label, "expires": expires})
+        assert answer.status == 200, self.text
+        return self.secret
+
+
+Open: TypeAlias = Callable[..., Browser]
+
+
+@pytest.fixture
+def browser(server: Server) -> Browser:
+    """Return the browser of somebody whom nobody knows."""
+    return Browser(server)
+
+
+def account_of(server: Server, email: str = ANN) -> Account:
+    """Make an account that can be signed in to."""
+    return finished(server.accounts.add(email, f"hash of {PASSWORD}"))
+
+
+@pytest.fixture
+def ann(server: Server) -> Account:
+    return account_of(server)
+
+
+@pytest.fixture
+def member(server: Server, ann: Account) -> Browser:
+    """Return the browser of Ann, who is signed in."""
+    browser = Browser(server)
+    assert browser.sign_in().status == 303
+    return browser
+
+
+def invite(server: Server, email: str = ANN) -> str:
+    """Return the path of an invitation."""
+    account = finished(server.accounts.add(email))
+    return f"/account/invitation/{finished(server.accounts.link(account.id, lifetime=3600))}"
+
+
+def set_cookies(answer: Answer) -> list[str]:
+    cookies: list[Any] = answer.headers.get_all("Set-Cookie") or []
+    return cookies

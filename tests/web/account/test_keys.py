@@ -1,0 +1,157 @@
+"""The page of a member's keys."""
+
+from __future__ import annotations
+
+import pytest
+
+from directory_server.embedded import finished
+from directory_server.model import Account
+
+from ..conftest import Server
+from .conftest import Browser, account_of
+
+SEARCH = "/api/open/v1/search?keywords=postgres"
+
+
+def key_of(server: Server, account: Account) -> str:
+    """Return the id of the only key of an account that is not revoked."""
+    (key,) = [key for key in finished(server.keys.list(account.id)) if key.revoked_at is None]
+    return key.id
+
+
+def test_a_new_key_is_shown_once_and_opens(server: Server, ann: Account, member: Browser) -> None:
+    secret = member.make_key("my laptop")
+    assert server.get(SEARCH, key=secret).status == 200
+    member.get("/account/keys")
+    assert secret not in member.page
+    assert f"…{secret[-4:]}" in member.text
+    assert "my laptop" in member.text
+    (key,) = finished(server.keys.list(ann.id))
+    assert (key.label, key.limit, key.expires_at) == ("my laptop", 20, None)
+
+
+def test_the_page_counts_what_was_used_and_says_when_it_comes_back(server: Server, member: Browser) -> None:
+    secret = member.make_key()
+    member.get("/account/keys")
+    assert "0 of 20 used." in member.text
+    assert "Last used never" in member.text
+    for _ in range(3):
+        server.get(SEARCH, key=secret)
+        server.clock.advance(60)
+    member.get("/account/keys")
+    assert "3 of 20 used. One more comes back in 57 minutes." in member.text
+    assert "Last used 2027-01-15 08:02 UTC" in member.text
+    server.clock.advance(3600)
+    member.get("/account/keys")
+    assert "0 of 20 used." in member.text
+    assert "Last used 2027-01-15 08:02 UTC" in member.text
+
+
+@pytest.mark.parametrize(("expires", "days"), [("30", 30), ("90", 90), ("365", 365)])
+def test_a_key_may_expire(server: Server, ann: Account, expires: str, days: int) -> None:
+    member = Browser(server)
+    member.sign_in()
+    member.make_key(expires=expires)
+    (key,) = finished(server.keys.list(ann.id))
+    assert key.expires_at == server.clock.seconds() + days * 86_400
+
+
+def test_an_expired_key_is_shown_as_such(server: Server, member: Browser) -> None:
+    secret = member.make_key(expires="30")
+    server.clock.advance(30 * 86_400)
+    member.sign_in()
+    member.get("/account/keys")
+    assert "It has expired." in member.text
+    assert "/rotate" not in member.page
+    assert server.get(SEARCH, key=secret).status == 401
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"label": ""}, "The label must have 1 to 100 characters"),
+        ({"label": "a" * 101}, "The label must have 1 to 100 characters"),
+        ({"label": "a\nb"}, "The label must have 1 to 100 characters"),
+        ({"label": "a", "expires": "7"}, "The form was not understood."),
+    ],
+)
+def test_a_key_that_cannot_be_is_not_made(
+    server: Server, ann: Account, member: Browser, fields: dict[str, str], said: str
+) -> None:
+    member.get("/account/keys")
+    assert member.post("/account/keys", fields).status == 400
+    assert said in member.text
+    assert list(finished(server.keys.list(ann.id))) == []
+
+
+def test_an_account_has_as_many_keys_as_it_may(server: Server, ann: Account, member: Browser) -> None:
+    for _ in range(5):
+        member.make_key()
+    member.get("/account/keys")
+    assert member.post("/account/keys", {"label": "one more"}).status == 403
+    assert "You have as many keys as an account may have." in member.text
+    assert len(finished(server.keys.list(ann.id))) == 5
+
+
+def test_a_rotated_key_has_a_new_secret_and_the_old_one_its_grace(
+    server: Server, ann: Account, member: Browser
+) -> None:
+    old = member.make_key()
+    server.get(SEARCH, key=old)
+    member.get("/account/keys")
+    assert member.post(f"/account/keys/{key_of(server, ann)}/rotate").status == 200
+    assert "The old secret works for 24 more hours." in member.text
+    new = member.secret
+    assert new != old
+    assert server.get(SEARCH, key=new).headers["X-RateLimit-Remaining"] == "18"
+    assert server.get(SEARCH, key=old).status == 200
+    server.clock.advance(86_400)
+    assert server.get(SEARCH, key=old).status == 401
+    assert server.get(SEARCH, key=new).status == 200
+
+
+def test_a_key_is_revoked_after_a_question(server: Server, ann: Account, member: Browser) -> None:
+    secret = member.make_key("old phone")
+    path = f"/account/keys/{key_of(server, ann)}/revoke"
+    assert member.get(path).status == 200
+    assert "“old phone”, which ends in" in member.text
+    assert server.get(SEARCH, key=secret).status == 200
+    answer = member.post(path)
+    assert (answer.status, answer.headers["Location"]) == (303, "/account/keys")
+    assert server.get(SEARCH, key=secret).status == 401
+    member.get("/account/keys")
+    assert "old phone" not in member.text
+
+
+def test_the_keys_of_others_are_not_there(server: Server, ann: Account, member: Browser) -> None:
+    secret = member.make_key()
+    key_id = key_of(server, ann)
+    account_of(server, "bob@example.org")
+    bob = Browser(server)
+    bob.sign_in("bob@example.org")
+    bob.get("/account/keys")
+    assert key_id not in bob.page
+    csrf = bob.page
+    for target in (key_id, server.key_id, "nosuchid"):
+        assert bob.get(f"/account/keys/{target}/revoke").status == 404
+        bob.page = csrf
+        assert bob.post(f"/account/keys/{target}/revoke").status == 404
+        bob.page = csrf
+        assert bob.post(f"/account/keys/{target}/rotate").status == 404
+    assert server.get(SEARCH, key=secret).status == 200
+    assert server.get(SEARCH).status == 200
+
+
+def test_a_revoked_key_is_not_there_any_more(server: Server, ann: Account, member: Browser) -> None:
+    member.make_key()
+    key_id = key_of(server, ann)
+    member.get("/account/keys")
+    member.post(f"/account/keys/{key_id}/revoke")
+    member.get("/account/keys")
+    assert member.post(f"/account/keys/{key_id}/rotate").status == 404
+
+
+def test_the_keys_of_a_disabled_account_do_not_open(server: Server, ann: Account, member: Browser) -> None:
+    secret = member.make_key()
+    finished(server.accounts.disable(ann.id))
+    assert server.get(SEARCH, key=secret).status == 401

@@ -1,0 +1,315 @@
+"""What those try who are not meant to get in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.logger import ILogObserver, LogEvent, formatEvent, globalLogPublisher
+from zope.interface import provider
+
+from directory_server.embedded import finished
+from directory_server.model import Account
+
+from ..conftest import Server
+from .conftest import ANN, PASSWORD, Browser, account_of, invite, set_cookies
+
+POSTS = [
+    "/account/sign-in",
+    "/account/sign-out",
+    "/account/password",
+    "/account/keys",
+    "/account/keys/abcdefgh/rotate",
+    "/account/keys/abcdefgh/revoke",
+    "/account/connect/test",
+]
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>&amp;{{7*7}}"
+
+
+@pytest.fixture
+def logged() -> Iterator[list[str]]:
+    """Return what is logged, line by line."""
+    lines: list[str] = []
+
+    @provider(ILogObserver)
+    def observe(event: LogEvent) -> None:
+        lines.append(formatEvent(event))
+
+    globalLogPublisher.addObserver(observe)
+    yield lines
+    globalLogPublisher.removeObserver(observe)
+
+
+@pytest.mark.parametrize("path", POSTS)
+@pytest.mark.parametrize("csrf", [None, "", "wrong", "another's", "é"])
+def test_a_form_without_its_token_does_nothing(
+    server: Server, ann: Account, member: Browser, path: str, csrf: str | None
+) -> None:
+    other = Browser(server)
+    other.get("/account/sign-in")
+    body = {None: "", "another's": f"csrf={other.csrf}"}.get(csrf, f"csrf={csrf}")
+    answer = member.raw(path, f"{body}&label=x&old={PASSWORD}&password=another+long+password".encode("latin-1"))
+    assert answer.status in (400, 403)
+    assert member.get("/account/keys").status == 200
+    assert list(finished(server.keys.list(ann.id))) == []
+    assert Browser(server).sign_in().status == 303
+
+
+@pytest.mark.parametrize("path", POSTS)
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        # One whose pages may call the API.
+        {"Origin": "https://app.example.org"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+def test_a_form_of_another_origin_does_nothing(member: Browser, path: str, headers: dict[str, str]) -> None:
+    member.get("/account/keys")
+    assert member.post(path, {"label": "x"}, **headers).status == 403
+    assert member.get("/account/keys").status == 200
+
+
+def test_a_form_needs_the_cookie_that_it_was_made_for(server: Server, ann: Account, browser: Browser) -> None:
+    browser.get("/account/sign-in")
+    token = browser.csrf
+    browser.cookies.clear()
+    answer = browser.raw("/account/sign-in", f"csrf={token}&email={ANN}&password={PASSWORD}".encode())
+    assert answer.status == 403
+    assert browser.cookies == {}
+
+
+def test_signing_in_makes_a_session_that_nobody_knew_before(server: Server, ann: Account, browser: Browser) -> None:
+    attacker = Browser(server)
+    attacker.get("/account/sign-in")
+    browser.cookies = dict(attacker.cookies)
+    browser.sign_in()
+    assert browser.cookies["session"] != attacker.cookies["session"]
+    assert attacker.get("/account/keys").status == 303
+    for chosen in ("chosen-by-an-attacker", ".", ""):
+        fixed = Browser(server)
+        fixed.cookies = {"session": chosen}
+        fixed.sign_in()
+        assert fixed.cookies["session"] != chosen
+        assert fixed.get("/account/keys").status == 200
+
+
+def test_signing_in_again_makes_another_session(member: Browser) -> None:
+    before = member.cookies["session"]
+    member.sign_in()
+    assert member.cookies["session"] != before
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "https://evil.example",
+        "//evil.example",
+        "/\\evil.example",
+        "\\\\evil.example",
+        "/\t/evil.example",
+        "/\n/evil.example",
+        "javascript:alert(1)",
+        "evil",
+        "",
+        "/ /evil.example",
+        "/é",
+    ],
+)
+def test_no_link_of_ours_leads_away(server: Server, ann: Account, browser: Browser, place: str) -> None:
+    answer = browser.sign_in(next=place)
+    assert (answer.status, answer.headers["Location"]) == (303, "/account/keys")
+
+
+@given(st.text(alphabet=st.sampled_from("/\\.:@?#%ae \t\r\n\x00é"), max_size=12))
+def test_what_leads_back_is_a_path_of_this_site(place: str) -> None:
+    from directory_server.web.account._forms import local
+
+    found = local(place, "/default")
+    assert re.match(r"/(?![/\\])", found)
+    assert not re.search(r"[\s\\\x00]", found)
+
+
+def test_nobody_is_told_whether_an_address_has_an_account(server: Server, ann: Account) -> None:
+    disabled = account_of(server, "bob@example.org")
+    finished(server.accounts.disable(disabled.id))
+    finished(server.accounts.add("invited@example.org"))
+    pages, calls = set(), []
+    for email in (ANN, "nobody@example.org", "bob@example.org", "invited@example.org", "no address"):
+        server.passwords.verified.clear()
+        browser = Browser(server)
+        assert browser.sign_in(email, "wrong password").status == 403
+        pages.add(browser.page.replace(email, "").replace(browser.csrf, ""))
+        calls.append(len(server.passwords.verified))
+    assert len(pages) == 1
+    # What takes the time is done once for each of them.
+    assert calls == [1] * 5
+
+
+def test_an_account_is_tried_a_few_times_whether_it_exists_or_not(server: Server, ann: Account) -> None:
+    for email in (ANN, "nobody@example.org"):
+        statuses = []
+        for number in range(12):
+            browser = Browser(server, f"192.0.2.{number}")
+            statuses.append(browser.sign_in(email.upper() if number % 2 else email, "wrong password").status)
+        assert statuses == [403] * 10 + [429] * 2
+    hashes = len(server.passwords.verified)
+    late = Browser(server, "192.0.2.99")
+    assert late.sign_in().status == 429
+    assert "Too many attempts. Try again in 60 seconds." in late.text
+    assert len(server.passwords.verified) == hashes
+    server.clock.advance(60)
+    assert Browser(server, "192.0.2.99").sign_in().status == 303
+
+
+def test_an_address_tries_a_few_accounts(server: Server, ann: Account) -> None:
+    statuses = [Browser(server).sign_in(f"{number}@example.org", "wrong").status for number in range(12)]
+    assert statuses == [403] * 10 + [429] * 2
+    assert Browser(server, "192.0.2.1").sign_in().status == 303
+
+
+def test_an_address_tries_a_few_links(server: Server) -> None:
+    statuses = [Browser(server).get(f"/account/invitation/{number}").status for number in range(12)]
+    assert statuses == [404] * 10 + [429] * 2
+
+
+@pytest.mark.parametrize(
+    ("address", "headers", "secure"),
+    [
+        ("127.0.0.1", {}, False),
+        ("127.0.0.1", {"X-Forwarded-Proto": "https"}, False),
+        ("10.0.0.1", {"X-Forwarded-Proto": "http"}, False),
+        ("10.0.0.1", {"X-Forwarded-Proto": "https"}, True),
+    ],
+)
+def test_the_cookie_is_as_safe_as_the_connection(
+    server: Server, ann: Account, address: str, headers: dict[str, str], secure: bool
+) -> None:
+    browser = Browser(server, address, **headers)
+    answer = browser.sign_in()
+    (cookie,) = set_cookies(answer)
+    name, *attributes = cookie.split("; ")
+    assert name.partition("=")[0] == ("__Host-session" if secure else "session")
+    assert {each.lower() for each in attributes} == {
+        "path=/",
+        "httponly",
+        "samesite=lax",
+        "max-age=604800",
+        *(["secure"] if secure else []),
+    }
+
+
+def test_a_secure_session_that_is_sent_in_the_clear_ends(server: Server, ann: Account) -> None:
+    secure = Browser(server, "10.0.0.1", **{"X-Forwarded-Proto": "https"})
+    secure.sign_in()
+    assert secure.get("/account/keys").status == 200
+    leaking = Browser(server)
+    leaking.cookies = dict(secure.cookies)
+    assert leaking.get("/account/keys").status == 303
+    assert secure.get("/account/keys").status == 303
+
+
+def test_a_cookie_opens_no_door_of_the_api(member: Browser) -> None:
+    for path in ("/api/open/v1/search?keywords=postgres", "/api/open/v1/changes", "/api/open/mcp"):
+        assert member.get(path).status == 401
+    assert member.ask("POST", "/api/open/mcp", body=b"{}", headers={"Content-Type": "application/json"}).status == 401
+
+
+def test_what_others_write_is_never_markup(server: Server, browser: Browser) -> None:
+    email = "<script>alert(1)</script>\"'@example.org"
+    path = invite(server, email)
+    browser.headers["User-Agent"] = HOSTILE
+    browser.get(path)
+    pages = [browser.page]
+    browser.post(path, {"password": PASSWORD})
+    browser.get("/account/keys")
+    browser.post("/account/keys", {"label": HOSTILE})
+    pages.append(browser.page)
+    browser.get("/account/keys")
+    pages.append(browser.page)
+    key_id = re.search(r"/account/keys/(\w+)/revoke", browser.page)
+    assert key_id
+    browser.get(f"/account/keys/{key_id[1]}/revoke")
+    pages.append(browser.page)
+    browser.get("/account/keys")
+    browser.post("/account/keys", {"label": HOSTILE + "\n"})
+    pages.append(browser.page)
+    other = Browser(server)
+    other.sign_in(HOSTILE, "wrong")
+    pages.append(other.page)
+    for page in pages:
+        assert not re.search(
+            r"<script(?! src=\"/assets/)|<img src=x|onerror=alert\(1\)>(?!&)", page.replace("&gt;", "")
+        )
+        assert "49" not in re.findall(r"\{\{.*?\}\}|49(?=</)", page)
+    assert HOSTILE in unescape(pages[2])
+
+
+@pytest.mark.parametrize("path", ["sign-in", "keys", "connect", "password", "nothing"])
+def test_a_page_is_framed_by_nobody_and_kept_by_nobody(member: Browser, path: str) -> None:
+    headers = member.get(f"/account/{path}").headers
+    assert headers["Cache-Control"] == "no-store"
+    assert headers["X-Frame-Options"] == "DENY"
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    assert "script-src 'self'" in headers["Content-Security-Policy"]
+    assert headers["Referrer-Policy"] == "same-origin"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Access-Control-Allow-Origin"] is None
+
+
+def test_neither_keys_nor_links_nor_passwords_are_logged(server: Server, browser: Browser, logged: list[str]) -> None:
+    path = invite(server)
+    browser.get(path)
+    browser.post(path, {"password": PASSWORD})
+    secret = browser.make_key()
+    browser.post("/account/connect/test", {"key": secret})
+    browser.post("/account/connect/test", {"key": secret[:-1]})
+    browser.sign_in(password="wrong password")
+    told = "\n".join(logged)
+    assert "POST /account/invitation/{token} 303" in told
+    for hidden in (path.rpartition("/")[2], PASSWORD, "wrong password", secret[:-1], browser.cookies["session"], ANN):
+        assert hidden not in told
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status"),
+    [
+        (b"csrf=x&" + b"a" * 8192, "application/x-www-form-urlencoded", 400),
+        (b"csrf=x" + b"&a=b" * 30, "application/x-www-form-urlencoded", 400),
+        (b"csrf=%ff", "application/x-www-form-urlencoded", 400),
+        (b"csrf=\xff", "application/x-www-form-urlencoded", 400),
+        (b'{"csrf": "x"}', "application/json", 400),
+        (b"csrf=x", "text/plain", 400),
+        (b"", "application/x-www-form-urlencoded", 403),
+    ],
+)
+def test_what_is_no_form_is_refused(browser: Browser, body: bytes, kind: str, status: int) -> None:
+    browser.get("/account/sign-in")
+    assert browser.raw("/account/sign-in", body, **{"Content-Type": kind}).status == status
+
+
+def test_a_member_makes_keys_only_so_often(server: Server, ann: Account, member: Browser) -> None:
+    statuses = []
+    for _ in range(12):
+        member.get("/account/keys")
+        answer = member.post("/account/keys", {"label": "x"})
+        statuses.append(answer.status)
+        for key in finished(server.keys.list(ann.id)):
+            finished(server.keys.revoke(key.id))
+        server.clock.advance(0)
+    # Those that are revoked count for an hour, so that new keys do not bring new quota.
+    assert statuses == [200] * 5 + [403] * 5 + [429] * 2
+
+
+def test_visitors_leave_nothing_behind(server: Server) -> None:
+    for _ in range(5):
+        Browser(server).get("/account/sign-in")
+    with server.database.connection() as connection:
+        assert connection.execute("SELECT count(*) FROM session").fetchone() == (0,)

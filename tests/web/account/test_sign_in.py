@@ -1,0 +1,148 @@
+"""How people get in and out."""
+
+from __future__ import annotations
+
+import pytest
+
+from directory_server.embedded import finished
+from directory_server.model import Account
+
+from ..conftest import Server
+from .conftest import ANN, PASSWORD, Browser, account_of, invite
+
+
+def test_an_invitation_ends_at_the_keys(server: Server, browser: Browser) -> None:
+    path = invite(server)
+    assert browser.get(path).status == 200
+    assert ANN in browser.text
+    answer = browser.post(path, {"password": PASSWORD})
+    assert (answer.status, answer.headers["Location"]) == (303, "/account/keys")
+    assert browser.get("/account/keys").status == 200
+    assert f"Signed in as {ANN}." in browser.text
+    assert Browser(server).sign_in().status == 303
+
+
+def test_a_link_that_is_only_looked_at_stays_good(server: Server, browser: Browser) -> None:
+    path = invite(server)
+    for _ in range(3):
+        assert Browser(server).get(path).status == 200
+    browser.get(path)
+    assert browser.post(path, {"password": PASSWORD}).status == 303
+
+
+def test_a_link_is_good_once(server: Server, browser: Browser) -> None:
+    path = invite(server)
+    late = Browser(server)
+    late.get(path)
+    browser.get(path)
+    browser.post(path, {"password": PASSWORD})
+    assert late.post(path, {"password": "quite another password"}).status == 404
+    assert Browser(server).get(path).status == 404
+    assert late.sign_in(password="quite another password").status == 403
+
+
+@pytest.mark.parametrize("password", ["", "short", "x" * 201, ANN])
+def test_a_password_that_will_not_do_leaves_the_link_good(server: Server, browser: Browser, password: str) -> None:
+    path = invite(server)
+    browser.get(path)
+    assert browser.post(path, {"password": password}).status == 400
+    assert "The password must have 12 to 200 characters" in browser.text
+    assert browser.post(path, {"password": PASSWORD}).status == 303
+
+
+def test_signing_in_leads_back_to_where_one_wanted_to_go(server: Server, ann: Account, browser: Browser) -> None:
+    answer = browser.get("/account/connect")
+    assert answer.status == 303
+    place = answer.headers["Location"]
+    assert place == "/account/sign-in?next=%2Faccount%2Fconnect"
+    browser.get(place)
+    assert 'name="next" value="/account/connect"' in browser.page
+    answer = browser.post("/account/sign-in", {"email": " ANN@example.org", "password": PASSWORD, "next": "/?q=a"})
+    assert (answer.status, answer.headers["Location"]) == (303, "/?q=a")
+
+
+def test_whoever_signs_out_is_out(server: Server, member: Browser) -> None:
+    member.get("/account/keys")
+    stolen = Browser(server)
+    stolen.cookies = dict(member.cookies)
+    assert stolen.get("/account/keys").status == 200
+    answer = member.post("/account/sign-out")
+    assert (answer.status, answer.headers["Location"]) == (303, "/account/sign-in")
+    assert member.cookies == {}
+    assert stolen.get("/account/keys").status == 303
+
+
+def test_a_session_ends_when_it_is_not_used_and_when_it_is_old(server: Server, ann: Account) -> None:
+    idle, busy = Browser(server), Browser(server)
+    idle.sign_in()
+    busy.sign_in()
+    for _ in range(6):
+        server.clock.advance(86_400 - 1)
+        assert busy.get("/account/keys").status == 200
+    assert idle.get("/account/keys").status == 303
+    server.clock.advance(86_400)
+    assert busy.get("/account/keys").status == 303
+
+
+def test_a_changed_password_ends_every_other_session(server: Server, member: Browser) -> None:
+    other = Browser(server)
+    other.sign_in()
+    member.get("/account/password")
+    before = dict(member.cookies)
+    answer = member.post("/account/password", {"old": PASSWORD, "password": "a new and long one"})
+    assert answer.status == 303
+    assert member.cookies != before
+    assert member.get("/account/keys").status == 200
+    assert other.get("/account/keys").status == 303
+    assert Browser(server).sign_in().status == 403
+    assert Browser(server).sign_in(password="a new and long one").status == 303
+
+
+def test_a_password_is_changed_only_by_who_knows_the_old_one(server: Server, member: Browser) -> None:
+    member.get("/account/password")
+    assert member.post("/account/password", {"old": "wrong", "password": "a new and long one"}).status == 403
+    assert member.post("/account/password", {"old": PASSWORD, "password": "short"}).status == 400
+    assert member.get("/account/keys").status == 200
+    assert Browser(server).sign_in().status == 303
+
+
+def test_a_disabled_account_is_out_at_once(server: Server, ann: Account, member: Browser) -> None:
+    finished(server.accounts.disable(ann.id))
+    assert member.get("/account/keys").status == 303
+    assert Browser(server).sign_in().status == 403
+    finished(server.accounts.enable(ann.id))
+    assert Browser(server).sign_in().status == 303
+
+
+def test_nobody_registers_where_people_are_invited(browser: Browser) -> None:
+    assert browser.get("/account/register").status == 404
+    browser.get("/account/sign-in")
+    assert browser.post("/account/register", {"email": ANN, "password": PASSWORD}).status == 404
+    assert "/account/register" not in browser.page
+
+
+@pytest.mark.parametrize("server", [{"is_open": True}], indirect=True)
+def test_anybody_registers_where_that_is_open(server: Server, browser: Browser) -> None:
+    browser.get("/account/sign-in")
+    assert 'href="/account/register"' in browser.page
+    browser.get("/account/register")
+    assert browser.post("/account/register", {"email": "no address", "password": PASSWORD}).status == 400
+    assert browser.post("/account/register", {"email": ANN, "password": "short"}).status == 400
+    assert browser.post("/account/register", {"email": ANN, "password": PASSWORD}).status == 303
+    assert browser.get("/account/keys").status == 200
+    other = Browser(server)
+    other.get("/account/register")
+    assert other.post("/account/register", {"email": "Ann@Example.org", "password": PASSWORD}).status == 400
+    assert "has an account already" in other.text
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_pages_speak_the_language_of_the_browser(server: Server, language: str) -> None:
+    account_of(server)
+    browser = Browser(server, **{"Accept-Language": language})
+    browser.sign_in()
+    for path in ("sign-in", "keys", "connect", "password"):
+        assert browser.get(f"/account/{path}").status == 200
+        assert f'<html lang="{language}">' in browser.page
+    browser.make_key()
+    assert ("您的新密钥" if language == "zh" else "Your new key") in browser.text
