@@ -267,13 +267,13 @@ def test_what_kubernetes_puts_into_the_environment_is_not_ours() -> None:
         (
             "colour=red",
             "colour (--set): is not a setting; "
-            "known are listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, log.*, metrics.*",
+            "known are listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, log.*, metrics.*, web.*",
         ),
         ("keys=3", "keys (--set): is a section, not a setting; its settings are keys.grace"),
         (
             "\n=3",
             "'\\n' (--set): is not a setting; "
-            "known are listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, log.*, metrics.*",
+            "known are listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, log.*, metrics.*, web.*",
         ),
     ],
 )
@@ -296,7 +296,7 @@ def test_a_mistake_is_told(given: str, message: str) -> None:
             "did you mean DIRECTORY_SERVER_STREAMS__PER_KEY? known are DIRECTORY_SERVER_LISTEN, "
             "DIRECTORY_SERVER_REUSE_PORT, DIRECTORY_SERVER_DATA_DIR, DIRECTORY_SERVER_HTTP__*, "
             "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
-            "DIRECTORY_SERVER_LOG__*, DIRECTORY_SERVER_METRICS__*",
+            "DIRECTORY_SERVER_LOG__*, DIRECTORY_SERVER_METRICS__*, DIRECTORY_SERVER_WEB__*",
         ),
         (
             "keys__grace",
@@ -305,7 +305,7 @@ def test_a_mistake_is_told(given: str, message: str) -> None:
             "known are DIRECTORY_SERVER_LISTEN, DIRECTORY_SERVER_REUSE_PORT, DIRECTORY_SERVER_DATA_DIR, "
             "DIRECTORY_SERVER_HTTP__*, "
             "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
-            "DIRECTORY_SERVER_LOG__*, DIRECTORY_SERVER_METRICS__*",
+            "DIRECTORY_SERVER_LOG__*, DIRECTORY_SERVER_METRICS__*, DIRECTORY_SERVER_WEB__*",
         ),
     ],
 )
@@ -341,7 +341,7 @@ def test_a_mistake_in_the_environment_is_told_by_its_variable(given: str, value:
         (
             '"quota.limit" = 1',
             "quota.limit ({file}): is not a setting; did you mean quota.limit? "
-            "known are listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, log.*, metrics.*",
+            "known are listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, log.*, metrics.*, web.*",
         ),
         ("a =", "{file}: must be TOML: Invalid value (at end of document)"),
         (f"a = {'9' * 5000}", "{file}: must be TOML: Exceeds the limit"),
