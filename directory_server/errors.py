@@ -115,7 +115,7 @@ class Throttled(DirectoryError):
     code = "throttled"
 
     def __init__(self, retry_after: int) -> None:
-        super().__init__(f"Too many requests failed that came from this address. Try again in {retry_after} seconds.")
+        super().__init__(f"This address has sent too many such requests. Try again in {retry_after} seconds.")
         self.retry_after = retry_after
 
 
