@@ -1,0 +1,72 @@
+"""Membership: what happens where two things happen at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from attrs import define, field
+
+from directory_server.embedded import Database, SqliteAccounts, SqliteSessions, finished
+from directory_server.errors import NotFound, SignInRefused
+from directory_server.membership import Membership
+
+
+@define
+class Passwords:
+    """Passwords in the clear; something may happen while one is verified or hashed."""
+
+    meanwhile: list[str] = field(factory=list)
+    accounts: SqliteAccounts | None = None
+
+    async def hash(self, password: str) -> str:
+        return await self._done(password)
+
+    async def verify(self, hashed: str | None, password: str) -> bool:
+        return await self._done(password) == hashed
+
+    async def _done(self, password: str) -> str:
+        if self.accounts and self.meanwhile:
+            ann = await self.accounts.find("ann@example.org")
+            assert ann
+            await self.accounts.set_password(ann.id, self.meanwhile.pop())
+        return password
+
+
+@pytest.fixture
+def accounts(tmp_path: Path) -> Iterator[SqliteAccounts]:
+    database = Database(tmp_path, "directory")
+    yield SqliteAccounts(database, lambda: 1_000_000.0)
+    database.close()
+
+
+def membership(accounts: SqliteAccounts, passwords: Passwords) -> Membership:
+    sessions = SqliteSessions(accounts._database, lambda: 1_000_000.0, 3600, 3600)
+    return Membership(accounts, sessions, passwords)
+
+
+def test_a_password_that_is_changed_meanwhile_does_not_open_any_more(accounts: SqliteAccounts) -> None:
+    finished(accounts.add("ann@example.org", "an old password"))
+    passwords = Passwords(["a new password"], accounts)
+    with pytest.raises(SignInRefused):
+        finished(membership(accounts, passwords).sign_in("ann@example.org", "an old password"))
+    session = finished(membership(accounts, passwords).sign_in("ann@example.org", "a new password"))
+    found = finished(membership(accounts, passwords).who(session))
+    assert found
+    assert found.email == "ann@example.org"
+
+
+def test_a_link_that_is_used_meanwhile_sets_no_password(accounts: SqliteAccounts) -> None:
+    ann = finished(accounts.add("ann@example.org"))
+    token = finished(accounts.link(ann.id, lifetime=60))
+    passwords = Passwords(["the first password"], accounts)
+    with pytest.raises(NotFound):
+        finished(membership(accounts, passwords).accept(token, "the second password"))
+    assert finished(accounts.password(ann.id)) == "the first password"
+
+
+def test_a_password_is_the_same_however_its_letters_are_put_together(accounts: SqliteAccounts) -> None:
+    members = membership(accounts, Passwords())
+    finished(members.register("ann@example.org", "Cafe\u0301 am Ufer"))
+    finished(members.sign_in("ann@example.org", "Caf\u00e9 am Ufer"))
