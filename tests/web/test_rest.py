@@ -193,7 +193,7 @@ def test_another_method_is_405(server: Server) -> None:
 
 
 def test_another_path_is_404_in_json(server: Server) -> None:
-    for path in ("/", "/api/open/v1", "/api/open/v1/search/", "/%2e%2e/etc/passwd", "/api/open/v1/entries/"):
+    for path in ("/nothing", "/api/open/v1", "/api/open/v1/search/", "/%2e%2e/etc/passwd", "/api/open/v1/entries/"):
         answer = server.get(path)
         assert (answer.status, answer.json["error"]) == (404, "not_found"), path
 
