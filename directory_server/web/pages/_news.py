@@ -42,7 +42,7 @@ class News:
     async def apply(self, changes: Sequence[Change]) -> None:
         added = sum(change.kind == "added" and change.seq > self._seq for change in changes)
         self._seq = max(self._seq, changes[-1].seq)
-        if added:
+        if added and len(self._channel):
             self._channel.send(wire.event({"added": added}, name="added"))
 
     def open(self, request: Request) -> bytes | None:
