@@ -13,7 +13,8 @@ from directory_server import sample
 from directory_server.embedded import Database, SqliteStore, finished, inline
 from directory_server.search import TextAnalysis
 
-from .conftest import Installation, document
+from .conftest import PATIENCE, Installation, document
+from .test_mirror import sync
 
 pytestmark = pytest.mark.process
 
@@ -40,11 +41,11 @@ def follow(two: tuple[Installation, Installation], *files: object, expected: int
     with first.serve("--set", "registry.access=public", "--set", "registry.per_minute=100000") as server:
         config = second.folder / "directory.toml"
         config.write_text(f'[[upstream]]\nname = "first"\nurl = "http://127.0.0.1:{server.port}"\n')
-        said = second.command("--config", config, "sync")
+        said, _ = sync(second, config).communicate(timeout=4 * PATIENCE)
         assert f" {expected} added" in said.replace(",", "")
         assert documents(second) == documents(first)
         first.command("import", "-", stdin=document("new.example/one"))
-        assert " 1 added" in second.command("--config", config, "sync")
+        assert " 1 added" in sync(second, config).communicate(timeout=4 * PATIENCE)[0]
 
 
 def test_another_directory_gets_the_same_documents(two: Any) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
 
+from ... import wire
 from ...model import Detail, Entry, Tool
 from ._cards import transports
 from ._filters import link, plain
@@ -16,6 +17,12 @@ TOOLS = 40
 
 WAYS = 5
 """Packages that are shown, and as many remotes."""
+
+INSTALLS = 2
+"""Ways to install it that are shown."""
+
+PASTED = 4_000
+"""Characters of what is to be pasted; what is longer is in the detail record."""
 
 WORDS = 20
 """Tags that are shown."""
@@ -28,6 +35,16 @@ class Way:
     kind: str
     name: str
     url: str
+
+
+@frozen
+class Pasted:
+    """What to paste for one editor: the name of the package or remote, the editor, its file, and the text."""
+
+    name: str
+    editor: str
+    file: str
+    text: str
 
 
 @frozen
@@ -54,6 +71,7 @@ class Shown:
     more_tools: int
     packages: Sequence[Way]
     remotes: Sequence[Way]
+    install: Sequence[Pasted]
 
 
 def shown(detail: Detail, language: str) -> Shown:
@@ -83,7 +101,14 @@ def shown(detail: Detail, language: str) -> Shown:
         more_tools=max(0, len(detail.tools) - TOOLS),
         packages=[_package(each) for each in detail.packages[:WAYS]],
         remotes=[_remote(each) for each in detail.remotes[:WAYS]],
+        install=[each for each in _pasted(detail) if len(each.text) <= PASTED],
     )
+
+
+def _pasted(detail: Detail) -> Iterator[Pasted]:
+    for way in detail.install[:INSTALLS]:
+        for each in way.configurations:
+            yield Pasted(plain(way.name, 100), each.editor, each.file, wire.pretty(each.config))
 
 
 def _package(package: Mapping[str, Any]) -> Way:

@@ -122,6 +122,9 @@ def test_an_entry_page_shows_all_of_it(look: Look, server: Server) -> None:
     page = page_of(look, rich())
     for shown in ("Rich", "io.github.example/rich", "1.2.3", "A longer text.", "MIT", "1,234", "query", "Run a query."):
         assert shown in page.text
+    # What is pasted is JSON, and names the file that it is for.
+    for shown in (".vscode/mcp.json", '"command": "npx"', "~/.cursor/mcp.json"):
+        assert shown in page.text
     for shown in ("@example/rich", "https://mcp.example.org/", "2026-01-02", "2026-02-03", "stdio", "HTTP"):
         assert shown in page.text
     assert {"https://rich.example.org/docs", "https://github.com/example/rich", "/?q=database"} <= set(page.links)
