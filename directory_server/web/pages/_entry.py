@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
 
 from ... import wire
-from ...install import Installation
 from ...model import Detail, Entry, Tool
 from ._cards import transports
 from ._filters import link, plain
@@ -111,13 +110,14 @@ def shown(detail: Detail, language: str) -> Shown:
         packages=[_package(each) for each in detail.packages[:WAYS]],
         remotes=[_remote(each) for each in detail.remotes[:WAYS]],
         more_ways=sum(max(0, len(ways) - WAYS) for ways in (detail.packages, detail.remotes)),
-        install=[each for each in map(_install, detail.install[:INSTALLS]) if each.pasted],
+        install=[each for each in _installs(detail) if each.pasted],
     )
 
 
-def _install(way: Installation) -> Install:
-    pasted = [Pasted(each.editor, each.file, wire.pretty(each.config)) for each in way.configurations]
-    return Install(plain(way.name, 100), [each for each in pasted if len(each.text) <= PASTED])
+def _installs(detail: Detail) -> Iterator[Install]:
+    for way in detail.install[:INSTALLS]:
+        pasted = [Pasted(each.editor, each.file, wire.pretty(each.config)) for each in way.configurations]
+        yield Install(plain(way.name, 100), [each for each in pasted if len(each.text) <= PASTED])
 
 
 def _package(package: Mapping[str, Any]) -> Way:
