@@ -13,6 +13,7 @@ from ..errors import BadInput, QuotaExceeded, Unauthorized
 from ..model import Allowance, ApiKey
 from ..ports import KeyRing, Quota
 from ._headers import values
+from ._reply import set_fields
 from .addresses import AddressLimiter
 
 _KEY_IN_URL = re.compile(
@@ -46,15 +47,18 @@ class Visit:
 
     def _show(self, allowance: Allowance) -> None:
         self._shown = True
-        if allowance.limit is None:
+        limit, remaining, reset, window = allowance.limit, allowance.remaining, allowance.reset, allowance.window
+        if limit is None or remaining is None:
             return
-        request = self._request
         # draft-ietf-httpapi-ratelimit-headers-10, and beside it the trio that older clients read.
-        request.setHeader("RateLimit-Policy", f'"hour";q={allowance.limit};w={allowance.window}')
-        request.setHeader("RateLimit", f'"hour";r={allowance.remaining};t={allowance.reset}')
-        request.setHeader("X-RateLimit-Limit", str(allowance.limit))
-        request.setHeader("X-RateLimit-Remaining", str(allowance.remaining))
-        request.setHeader("X-RateLimit-Reset", str(allowance.reset))
+        fields = {
+            b"ratelimit-policy": b'RateLimit-Policy: "hour";q=%d;w=%d' % (limit, window),
+            b"ratelimit": b'RateLimit: "hour";r=%d;t=%d' % (remaining, reset),
+            b"x-ratelimit-limit": b"X-RateLimit-Limit: %d" % limit,
+            b"x-ratelimit-remaining": b"X-RateLimit-Remaining: %d" % remaining,
+            b"x-ratelimit-reset": b"X-RateLimit-Reset: %d" % reset,
+        }
+        set_fields(self._request, fields)
 
 
 @frozen
