@@ -68,6 +68,7 @@ class DirectoryService(MultiService):
         self._config = config
         self._reactor = reactor
         self._shared_ports: list[IService] = []
+        self._flush: Callable[[], None] = lambda: None
 
     def privilegedStartService(self) -> None:
         with self._giving_up():
@@ -89,9 +90,13 @@ class DirectoryService(MultiService):
         self._reactor.callWhenRunning(self._tell)
 
     def stopService(self) -> Deferred[None]:
-        # The last to go: a pump that is under way still reads and writes.
         stopped: Deferred[None] = super().stopService()
-        return stopped.addBoth(lambda _: self._data.close())
+        return stopped.addBoth(lambda _: self._end())
+
+    def _end(self) -> None:
+        """Let go of what all the others use until they have stopped: a pump that is under way reads and writes."""
+        self._flush()
+        self._data.close()
 
     def _tell(self) -> None:
         self._log.info("Serving {entries} entries", entries=len(self._index))
@@ -216,8 +221,13 @@ class DirectoryService(MultiService):
         connections = edge.Connections(
             reactor, proxies, most=http.connections, per_address=http.per_address, grace=config.streams.grace
         )
-        lines = access.file(Path(config.log.access_file)) if config.log.access_file else None
-        accesses = access.Access(reactor.seconds, [*access.log(config.log.access, lines), meter.observe])
+        observers: list[access.Observer] = [meter.observe]
+        if config.log.access != "off":
+            file = access.file(Path(config.log.access_file)) if config.log.access_file else None
+            lines = access.Log(config.log.access, reactor, file)
+            self._flush = lines.flush
+            observers.append(lines)
+        accesses = access.Access(reactor.seconds, observers)
         door = edge.DirectorySite(tree, origins, connections, accesses, reactor)
         meter.watch(index, hub, connections, lambda: [upstream.state for upstream in upstreams])
         yield from (bus, self._feed, hub, visits, TimerService(PRUNE, quota.prune), connections)

@@ -266,7 +266,9 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     )
     origins = edge.Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
     connections = edge.Connections(clock, proxies, most=5, per_address=3, grace=10)
-    door = edge.DirectorySite(tree, origins, connections, access.Access(clock.seconds, access.log("text")), clock)
+    door = edge.DirectorySite(
+        tree, origins, connections, access.Access(clock.seconds, [access.Log("text", clock)]), clock
+    )
     embedded.finished(feed.load())
     services = (bus, feed, hub, visits, door.connections)
     for service in services:
