@@ -124,9 +124,9 @@ class SqliteKeyRing:
         return await self._offload(self._database.write, write)
 
     async def find(self, secret: str) -> ApiKey | None:
-        if not _is_well_formed(secret):
-            return None
         now, given = self._now(), digest(secret)
+        if given not in self._opened and not _is_well_formed(secret):
+            return None
         with self._database.connection() as connection:
             opened = self._opened.now(connection)
             key, end = opened.get(given, (None, 0.0))
@@ -188,6 +188,10 @@ class _Opened:
     def __init__(self) -> None:
         self._version: object = None
         self._keys: dict[bytes, tuple[ApiKey, float]] = {}
+
+    def __contains__(self, given: bytes) -> bool:
+        """Return whether a secret has opened a key, which may have changed since."""
+        return given in self._keys
 
     def now(self, connection: sqlite3.Connection) -> dict[bytes, tuple[ApiKey, float]]:
         """Return what is still true: nothing once this or any other connection has written."""

@@ -20,6 +20,8 @@ _KEY_IN_URL = re.compile(
     rb"mcpd_[0-9A-Za-z]{38}|[?&](api[-_]?key|access[-_]?token|key|token|authorization)=", re.IGNORECASE
 )
 
+_BEARER = re.compile(r"^bearer\s+", re.IGNORECASE)
+
 
 @define
 class Visit:
@@ -98,8 +100,6 @@ def _secret(request: Request) -> str:
     """Return what the Authorization header names as key: after `Bearer`, or bare (RFC 6750, section 2.1)."""
     # Some clients send the header twice, or twice in one: "Bearer k, Bearer k". One key said twice is one key.
     named = {
-        re.sub(r"^bearer\s+", "", part.strip(), flags=re.IGNORECASE)
-        for value in values(request, "Authorization")
-        for part in value.split(",")
+        _BEARER.sub("", part.strip()) for value in values(request, "Authorization") for part in value.split(",")
     }
     return named.pop() if len(named) == 1 else ""
