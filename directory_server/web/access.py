@@ -105,9 +105,9 @@ class Log:
 
     def __call__(self, exchange: Exchange) -> None:
         """Write the line of a request, soon."""
-        if not self._exchanges:
-            self._clock.callLater(0, self.flush)
         self._exchanges.append(exchange)
+        if len(self._exchanges) == 1:
+            self._clock.callLater(0, self.flush)
 
     def flush(self) -> None:
         """Write the lines that are waiting."""
