@@ -99,7 +99,5 @@ class Gate:
 def _secret(request: Request) -> str:
     """Return what the Authorization header names as key: after `Bearer`, or bare (RFC 6750, section 2.1)."""
     # Some clients send the header twice, or twice in one: "Bearer k, Bearer k". One key said twice is one key.
-    named = {
-        _BEARER.sub("", part.strip()) for value in values(request, "Authorization") for part in value.split(",")
-    }
+    named = {_BEARER.sub("", part.strip()) for value in values(request, "Authorization") for part in value.split(",")}
     return named.pop() if len(named) == 1 else ""
