@@ -1,32 +1,49 @@
 """`python -m bench._turns OPTIONS`: `twistd directory OPTIONS` that tells of its longest turns.
 
-A turn is from the end of one wait for events to the beginning of the next: nobody is answered meanwhile. GET on the
-port that is printed says how many there were, and the longest in milliseconds, and begins anew.
+A turn is from the end of one wait for events to the beginning of the next: nobody is answered meanwhile. Time for which
+a wait that was over could not end counts as well: another thread kept the interpreter, or other processes the machine.
+GET on the port that is printed says how many turns there were, and the longest in milliseconds, and begins anew.
+
+Without OPTIONS it serves nothing: what its longest turns are is the machine's own doing. Where TURNS_TRACE names a
+file, what all threads are at is written to that during each turn that lasts longer than 40 ms.
 """
 
 from __future__ import annotations
 
+import faulthandler
+import os
 import sys
 import time
-from typing import Any
+from contextlib import ExitStack
+from typing import Any, TextIO
 
 from twisted.web.resource import Resource
 from twisted.web.server import Request, Site
+
+TICK = 0.005
+"""Seconds after which a wait ends even where nothing happens."""
+
+TRACED = 0.04
+"""Seconds from which a turn is looked into."""
 
 
 class Turns(Resource):
     isLeaf = True
 
-    def __init__(self, poller: Any) -> None:
+    def __init__(self, poller: Any, trace: TextIO | None) -> None:
         super().__init__()
         self._poller = poller
+        self._trace = trace
         self._taken: list[float] = []
         self._began = time.perf_counter()
 
-    def poll(self, *args: Any) -> Any:
-        self._taken.append(time.perf_counter() - self._began)
-        events = self._poller.poll(*args)
-        self._began = time.perf_counter()
+    def poll(self, timeout: float, *args: Any) -> Any:
+        ended = time.perf_counter()
+        self._taken.append(ended - self._began)
+        events = self._poller.poll(timeout, *args)
+        self._began = min(time.perf_counter(), ended + timeout)
+        if self._trace is not None:
+            faulthandler.dump_traceback_later(TRACED, file=self._trace)
         return events
 
     def render_GET(self, request: Request) -> bytes:
@@ -49,19 +66,24 @@ class Poller:
 
 def main(*arguments: str) -> None:
     from twisted.internet import reactor as real
-
-    from directory_server.tap import Options, makeService
+    from twisted.internet.task import LoopingCall
 
     reactor: Any = real
-    options = Options()
-    options.parseOptions(list(arguments))
-    service = makeService(options)
-    service.privilegedStartService()
-    service.startService()
-    turns = Turns(reactor._poller)
-    reactor._poller = Poller(reactor._poller, turns.poll)
-    print(reactor.listenTCP(0, Site(turns), interface="127.0.0.1").getHost().port, flush=True)
-    reactor.run()
+    if arguments:
+        from directory_server.tap import Options, makeService
+
+        options = Options()
+        options.parseOptions(list(arguments))
+        service = makeService(options)
+        service.privilegedStartService()
+        service.startService()
+    with ExitStack() as stack:
+        path = os.environ.get("TURNS_TRACE") if arguments else None
+        turns = Turns(reactor._poller, stack.enter_context(open(path, "a")) if path else None)
+        reactor._poller = Poller(reactor._poller, turns.poll)
+        LoopingCall(lambda: None).start(TICK)
+        print(reactor.listenTCP(0, Site(turns), interface="127.0.0.1").getHost().port, flush=True)
+        reactor.run()
 
 
 if __name__ == "__main__":
