@@ -4,18 +4,14 @@ A turn is from the end of one wait for events to the beginning of the next: nobo
 a wait that was over could not end counts as well: another thread kept the interpreter, or other processes the machine.
 GET on the port that is printed says how many turns there were, and the longest in milliseconds, and begins anew.
 
-Without OPTIONS it serves nothing: what its longest turns are is the machine's own doing. Where TURNS_TRACE names a
-file, what all threads are at is written to that during each turn that lasts longer than 40 ms.
+Without OPTIONS it serves nothing: what its longest turns are is the machine's own doing.
 """
 
 from __future__ import annotations
 
-import faulthandler
-import os
 import sys
 import time
-from contextlib import ExitStack
-from typing import Any, TextIO
+from typing import Any
 
 from twisted.web.resource import Resource
 from twisted.web.server import Request, Site
@@ -23,17 +19,13 @@ from twisted.web.server import Request, Site
 TICK = 0.005
 """Seconds after which a wait ends even where nothing happens."""
 
-TRACED = 0.04
-"""Seconds from which a turn is looked into."""
-
 
 class Turns(Resource):
     isLeaf = True
 
-    def __init__(self, poller: Any, trace: TextIO | None) -> None:
+    def __init__(self, poller: Any) -> None:
         super().__init__()
         self._poller = poller
-        self._trace = trace
         self._taken: list[float] = []
         self._began = time.perf_counter()
 
@@ -42,8 +34,6 @@ class Turns(Resource):
         self._taken.append(ended - self._began)
         events = self._poller.poll(timeout, *args)
         self._began = min(time.perf_counter(), ended + timeout)
-        if self._trace is not None:
-            faulthandler.dump_traceback_later(TRACED, file=self._trace)
         return events
 
     def render_GET(self, request: Request) -> bytes:
@@ -77,13 +67,11 @@ def main(*arguments: str) -> None:
         service = makeService(options)
         service.privilegedStartService()
         service.startService()
-    with ExitStack() as stack:
-        path = os.environ.get("TURNS_TRACE") if arguments else None
-        turns = Turns(reactor._poller, stack.enter_context(open(path, "a")) if path else None)
-        reactor._poller = Poller(reactor._poller, turns.poll)
-        LoopingCall(lambda: None).start(TICK)
-        print(reactor.listenTCP(0, Site(turns), interface="127.0.0.1").getHost().port, flush=True)
-        reactor.run()
+    turns = Turns(reactor._poller)
+    reactor._poller = Poller(reactor._poller, turns.poll)
+    LoopingCall(lambda: None).start(TICK)
+    print(reactor.listenTCP(0, Site(turns), interface="127.0.0.1").getHost().port, flush=True)
+    reactor.run()
 
 
 if __name__ == "__main__":
