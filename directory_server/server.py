@@ -45,7 +45,7 @@ The reactor lets others work whenever it calls the kernel or SQLite, some ten ti
 long for each thread that reads, writes or indexes entries.
 """
 
-COLLECT = (20_000, 20, 50)
+COLLECT = (10_000, 20, 50)
 """How many new objects, and collections of younger ones, bring a collection of garbage (gc.set_threshold).
 
 One of everything takes 50 ms when the index is new, and all threads wait for it: it shall be rare.
