@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -44,6 +44,7 @@ def measure(who: str, folder: str, upstream: int) -> None:
     port = free_port()
     with (
         serving(folder, port, config if who == "server" else None) as (server, turns),
+        turning() as (_, control),
         searching(port, key) as searches,
     ):
         for name in ("all", "200 changes"):
@@ -57,6 +58,7 @@ def measure(who: str, folder: str, upstream: int) -> None:
             row(f"{who}: {name}, requests", urlopen(f"http://127.0.0.1:{upstream}/asked").read().decode())
             row(f"{who}: {name}, searches", searches.said())
             row(f"{who}: {name}, turns", urlopen(f"http://127.0.0.1:{turns}/").read().decode())
+            row(f"{who}: {name}, idle", urlopen(f"http://127.0.0.1:{control}/").read().decode())
             if who == "command":
                 row(f"{who}: peak MB", f"{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f}")
             row(f"{who}: server, peak MB", memory(server, "VmHWM"))
@@ -130,10 +132,15 @@ def registry(file: Path) -> Iterator[int]:
             process.kill()
 
 
-@contextmanager
-def serving(folder: str, port: int, config: Path | None) -> Iterator[tuple[int, int]]:
+def serving(folder: str, port: int, config: Path | None) -> AbstractContextManager[tuple[int, int]]:
     """Serve `folder`; yield the process id, and the port at which it tells of its turns."""
     options = ["-d", folder, "-l", f"tcp:{port}:interface=127.0.0.1", *(["--config", str(config)] if config else [])]
+    return turning(*options)
+
+
+@contextmanager
+def turning(*options: str) -> Iterator[tuple[int, int]]:
+    """Run a process that tells of its turns, a server if it is given options; yield its id, and the port for that."""
     with subprocess.Popen(
         [sys.executable, "-m", "bench._turns", *options], stdout=subprocess.PIPE, text=True
     ) as process:

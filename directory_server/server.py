@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import resource
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -36,6 +37,19 @@ T = TypeVar("T")
 
 PRUNE = 1.0
 """Seconds between two rounds of forgetting quota that has come back."""
+
+SWITCH = 0.0005
+"""Seconds after which a thread that works has to let another one work, if one wants to.
+
+The reactor lets others work whenever it calls the kernel or SQLite, some ten times for a request, and then waits that
+long for each thread that reads, writes or indexes entries.
+"""
+
+COLLECT = (10_000, 20, 50)
+"""How many new objects, and collections of younger ones, bring a collection of garbage (gc.set_threshold).
+
+One of everything takes 50 ms when the index is new, and all threads wait for it: it shall be rare.
+"""
 
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
@@ -83,6 +97,8 @@ class DirectoryService(MultiService):
             # What has been loaded stays: a collection that looked through it would hold everybody up.
             gc.collect()
             gc.freeze()
+            gc.set_threshold(*COLLECT)
+            sys.setswitchinterval(SWITCH)
             for port in self._shared_ports:
                 port.setServiceParent(self)
             super().startService()
