@@ -72,6 +72,7 @@ class Shown:
     packages: Sequence[Way]
     remotes: Sequence[Way]
     install: Sequence[Pasted]
+    unpasted: Sequence[str]
 
 
 def shown(detail: Detail, language: str) -> Shown:
@@ -102,6 +103,7 @@ def shown(detail: Detail, language: str) -> Shown:
         packages=[_package(each) for each in detail.packages[:WAYS]],
         remotes=[_remote(each) for each in detail.remotes[:WAYS]],
         install=[each for each in _pasted(detail) if len(each.text) <= PASTED],
+        unpasted=[plain(way.name, 100) for way in detail.install[:INSTALLS] if way.note],
     )
 
 
