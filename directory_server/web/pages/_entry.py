@@ -72,6 +72,7 @@ class Shown:
     packages: Sequence[Way]
     remotes: Sequence[Way]
     install: Sequence[Pasted]
+    unpasted: Sequence[str]
 
 
 def shown(detail: Detail, language: str) -> Shown:
@@ -80,6 +81,8 @@ def shown(detail: Detail, language: str) -> Shown:
     website = link(detail.website_url)
     brief = plain(detail.descriptions.get(language) or detail.brief, 400)
     description = plain(detail.long_description, 2_000)
+    install = [each for each in _pasted(detail) if len(each.text) <= PASTED]
+    ways = [plain(way.name, 100) for way in detail.install[:INSTALLS]]
     return Shown(
         mcp_id=detail.mcp_id,
         name=plain(detail.name, 100) or detail.mcp_id,
@@ -101,7 +104,8 @@ def shown(detail: Detail, language: str) -> Shown:
         more_tools=max(0, len(detail.tools) - TOOLS),
         packages=[_package(each) for each in detail.packages[:WAYS]],
         remotes=[_remote(each) for each in detail.remotes[:WAYS]],
-        install=[each for each in _pasted(detail) if len(each.text) <= PASTED],
+        install=install,
+        unpasted=[way for way in ways if way not in {each.name for each in install}],
     )
 
 
