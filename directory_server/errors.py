@@ -110,12 +110,12 @@ class QuotaExceeded(DirectoryError):
 
 
 class Throttled(DirectoryError):
-    """Refuse an address that did something too often; `retry_after` is in seconds."""
+    """Refuse an address, or an account, that did something too often; `retry_after` is in seconds."""
 
     code = "throttled"
 
     def __init__(self, retry_after: int) -> None:
-        super().__init__(f"This address has sent too many such requests. Try again in {retry_after} seconds.")
+        super().__init__(f"Too many such requests came from here. Try again in {retry_after} seconds.")
         self.retry_after = retry_after
 
 

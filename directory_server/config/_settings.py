@@ -202,7 +202,9 @@ class WebConfig:
     search: Literal["public", "accounts", "off"] = setting(
         "accounts", "Who may search on the pages: anybody (public), those who are signed in (accounts), nobody (off)."
     )
-    per_minute: int = setting(300, "Pages a minute that an address may ask for.", _at_least(1))
+    per_minute: int = setting(
+        300, "Pages a minute that an address may ask for, or a member who is signed in.", _at_least(1)
+    )
     streams: int = setting(1_000, "Open pages that are told of news at a time.", _at_least(0))
 
 

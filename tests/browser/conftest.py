@@ -39,6 +39,12 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
+def is_wrong(said: Any) -> bool:
+    """Tell whether a message on the console is an error, other than that of a page which tells people of theirs."""
+    refused = "Failed to load resource" in said.text and "/assets/" not in said.location["url"]
+    return bool(said.type == "error" and not refused)
+
+
 @pytest.fixture
 def open_page(chromium: Any, served: tuple[Installation, Server]) -> Iterator[Open]:
     """Return what opens a page, in a browser of its own with options of Playwright; nothing may fail on it."""
@@ -56,7 +62,7 @@ def open_page(chromium: Any, served: tuple[Installation, Server]) -> Iterator[Op
         page.on("pageerror", lambda error: failures.append(str(error)))
         page.on("dialog", refuse)
         # What the policy of the page forbids is told here, too.
-        page.on("console", lambda said: failures.append(said.text) if said.type == "error" else None)
+        page.on("console", lambda said: failures.append(said.text) if is_wrong(said) else None)
         page.goto(path)
         return page
 
@@ -71,6 +77,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installat
     """Return a data directory with the sample catalogue, and a server whose pages are open to anybody."""
     installation = Installation(tmp_path_factory.mktemp("served"))
     installation.command("quickstart")
-    with installation.serve("--set", "web.search=public", "--set", "web.per_minute=10000") as server:
+    with installation.serve(
+        "--set", "web.search=public", "--set", "web.per_minute=10000", "--set", "accounts.registration=open"
+    ) as server:
         yield installation, server
         assert "Traceback" not in server.stop()

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import json
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
 from ..process.conftest import Installation, Server
+from ._walk import PASSWORD, invited
 from .conftest import Open
-
-PASSWORD = "correct horse battery"
-
-
-def invited(served: tuple[Installation, Server], email: str) -> str:
-    """Return the path of an invitation."""
-    return urlsplit(served[0].command("account", "add", email).strip()).path
 
 
 def entered(page: Any) -> None:
@@ -79,16 +72,39 @@ def test_a_person_gets_a_key_uses_it_and_ends_it(
     page.wait_for_url("**/account/keys")
 
 
-def test_a_key_that_does_not_open_is_told_where_one_is_tried(
-    served: tuple[Installation, Server], open_page: Open
-) -> None:
-    page = open_page(invited(served, "bob@example.org"))
+def test_what_is_copied_is_what_is_shown(served: tuple[Installation, Server], open_page: Open) -> None:
+    page = open_page(invited(served, "bob@example.org"), permissions=["clipboard-read", "clipboard-write"])
     entered(page)
-    page.goto("/account/connect")
-    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
-    page.get_by_role("button", name="Copy").first.click()
-    page.get_by_role("button", name="Copied").wait_for()
-    assert (
-        "${input:directory-key}"
-        in json.loads(page.evaluate("copied"))["servers"]["mcp-directory"]["headers"]["Authorization"]
-    )
+    page.get_by_label("Label").fill("my laptop")
+    page.get_by_role("button", name="Make a key").click()
+    page.wait_for_load_state("load")
+    copied(page, page.locator("#secret").locator("xpath=..").get_by_role("button"), page.locator("#secret"))
+    for path in (None, "/account/connect"):
+        if path:
+            page.goto(path)
+        for editor in page.locator("details").all():
+            if editor.get_attribute("open") is None:
+                editor.locator("summary").click()
+            copied(page, editor.get_by_role("button"), editor.locator("pre"))
+            json.loads(editor.locator("pre").text_content())
+
+
+def test_what_is_copied_of_an_entry_is_json(open_page: Open) -> None:
+    page = open_page("/?q=github", permissions=["clipboard-read", "clipboard-write"])
+    page.locator("#found h3 a").first.click()
+    page.wait_for_url("**/servers/*")
+    pasted = page.locator("details").all()
+    assert pasted
+    for each in pasted:
+        each.locator("summary").click()
+        copied(page, each.get_by_role("button"), each.locator("[data-copyable]"))
+        json.loads(each.locator("[data-copyable]").text_content())
+
+
+def copied(page: Any, button: Any, shown: Any) -> None:
+    """Check that `button` puts exactly what is `shown` on the clipboard, and says so."""
+    page.evaluate("navigator.clipboard.writeText('')")
+    button.click()
+    page.wait_for_function("async () => await navigator.clipboard.readText() !== ''")
+    assert page.evaluate("navigator.clipboard.readText()") == shown.text_content()
+    assert button.text_content() == "Copied"

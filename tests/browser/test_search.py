@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from ..process.conftest import Installation, Server, document
 from .conftest import Open
 
@@ -99,18 +97,3 @@ def test_hostile_entries_do_nothing(open_page: Open, served: tuple[Installation,
     page.locator("#found h3 a", has_text="hostile").first.click()
     page.wait_for_url("**/servers/*")
     assert EVIL in page.locator("h1").inner_text()
-
-
-@pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
-@pytest.mark.parametrize("width", [320, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_are_accessible_and_as_wide_as_the_window(open_page: Open, locale: str, width: int, scheme: str) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no axe-core").Axe()
-    view: dict[str, Any] = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme, "locale": locale}
-    page = open_page("/", **view)
-    entry = page.locator("#found h3 a").first.get_attribute("href")
-    for path in ("/", "/?q=github", "/?q=zzzzqqqq", entry):
-        page.goto(path)
-        found = axe.run(page).response["violations"]
-        assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == [], path
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path

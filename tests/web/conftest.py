@@ -108,7 +108,14 @@ class Server:
     key_id: str
 
     def open(
-        self, method: str, path: str, *, key: str | None = "", headers: dict[str, str] | None = None, body: bytes = b""
+        self,
+        method: str,
+        path: str,
+        *,
+        key: str | None = "",
+        headers: dict[str, str] | None = None,
+        body: bytes = b"",
+        address: str = "127.0.0.1",
     ) -> Connection:
         """Send a request, by default with the server's key, and return the connection."""
         head = {"Host": "localhost", **({} if key is None else {"Authorization": f"Bearer {key or self.key}"})}
@@ -116,7 +123,7 @@ class Server:
             head["Content-Length"] = str(len(body))
         head.update(headers or {})
         lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in head.items()), "", ""]
-        connection = Connection(self.site)
+        connection = Connection(self.site, address)
         connection.send("\r\n".join(lines).encode("latin-1") + body)
         return connection
 
@@ -235,9 +242,8 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
 
     async def viewer(request: Any) -> Any:
         """Return who sends the cookie of a test, or of a session."""
-        return (
-            Viewer("ada@example.org") if request.getHeader("Cookie") == "test=ada" else await cookies.account(request)
-        )
+        name = (request.getHeader("Cookie") or "").partition("test=")[2]
+        return Viewer(f"{name}@example.org") if name else await cookies.account(request)
 
     web: Any = {"openness": chosen["openness"], "per_minute": 60, "viewer": viewer, "sign_in": account.SIGN_IN}
     front = pages.front(directory, index.__len__, visits, proxies, clock.seconds, **web)

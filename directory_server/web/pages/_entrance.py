@@ -11,7 +11,7 @@ from twisted.web.server import Request
 
 from ...errors import NotFound
 from .._refusals import HttpError
-from ..addresses import AddressLimiter
+from ..addresses import AddressLimiter, Limiter
 from ._frame import Viewer
 
 Openness: TypeAlias = Literal["public", "accounts", "off"]
@@ -28,21 +28,26 @@ class Entrance:
     """Lets people in: `viewer` knows those who are signed in, `sign_in` is the path at which one does that, if any."""
 
     _openness: Openness
-    _limiter: AddressLimiter
+    _addresses: AddressLimiter
+    _accounts: Limiter
     _viewer: Callable[[Request], Awaitable[Viewer | None]] = nobody
     _sign_in: str = ""
 
     async def admit(self, request: Request) -> Viewer | None:
         """Return who looks at a page, None for anybody.
 
-        Raises NotFound, HttpError where one has to sign in, and Throttled for too many requests from one address.
+        Raises NotFound, HttpError where one has to sign in, and Throttled for too many requests
+        from one address, or of one account: members who share an address do not share its limit.
         """
         if self._openness == "off":
             raise NotFound("The pages of this directory are switched off.")
         viewer = await self._viewer(request)
-        if viewer is None and self._openness == "accounts":
+        if viewer is not None:
+            self._accounts.charge(viewer.email)
+        elif self._openness == "accounts":
             raise self._unknown(request)
-        self._limiter.charge(request)
+        else:
+            self._addresses.charge(request)
         return viewer
 
     def _unknown(self, request: Request) -> HttpError:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
 
 from ... import wire
+from ...install import Installation
 from ...model import Detail, Entry, Tool
 from ._cards import transports
 from ._filters import link, plain
@@ -39,12 +40,19 @@ class Way:
 
 @frozen
 class Pasted:
-    """What to paste for one editor: the name of the package or remote, the editor, its file, and the text."""
+    """What to paste for one editor: its name, its file, and the text."""
 
-    name: str
     editor: str
     file: str
     text: str
+
+
+@frozen
+class Install:
+    """How a package or remote of that name is installed."""
+
+    name: str
+    pasted: Sequence[Pasted]
 
 
 @frozen
@@ -71,7 +79,8 @@ class Shown:
     more_tools: int
     packages: Sequence[Way]
     remotes: Sequence[Way]
-    install: Sequence[Pasted]
+    more_ways: int
+    install: Sequence[Install]
     unpasted: Sequence[str]
 
 
@@ -81,8 +90,7 @@ def shown(detail: Detail, language: str) -> Shown:
     website = link(detail.website_url)
     brief = plain(detail.descriptions.get(language) or detail.brief, 400)
     description = plain(detail.long_description, 2_000)
-    install = [each for each in _pasted(detail) if len(each.text) <= PASTED]
-    ways = [plain(way.name, 100) for way in detail.install[:INSTALLS]]
+    installs = [_install(way) for way in detail.install[:INSTALLS]]
     return Shown(
         mcp_id=detail.mcp_id,
         name=plain(detail.name, 100) or detail.mcp_id,
@@ -104,15 +112,15 @@ def shown(detail: Detail, language: str) -> Shown:
         more_tools=max(0, len(detail.tools) - TOOLS),
         packages=[_package(each) for each in detail.packages[:WAYS]],
         remotes=[_remote(each) for each in detail.remotes[:WAYS]],
-        install=install,
-        unpasted=[way for way in ways if way not in {each.name for each in install}],
+        more_ways=sum(max(0, len(ways) - WAYS) for ways in (detail.packages, detail.remotes)),
+        install=[each for each in installs if each.pasted],
+        unpasted=[each.name for each in installs if not each.pasted],
     )
 
 
-def _pasted(detail: Detail) -> Iterator[Pasted]:
-    for way in detail.install[:INSTALLS]:
-        for each in way.configurations:
-            yield Pasted(plain(way.name, 100), each.editor, each.file, wire.pretty(each.config))
+def _install(way: Installation) -> Install:
+    pasted = [Pasted(each.editor, each.file, wire.pretty(each.config)) for each in way.configurations]
+    return Install(plain(way.name, 100), [each for each in pasted if len(each.text) <= PASTED])
 
 
 def _package(package: Mapping[str, Any]) -> Way:

@@ -145,6 +145,9 @@ def _parameters(request: Request) -> list[tuple[str, str]]:
 
 
 def _languages(request: Request, current: str) -> list[Language]:
+    """Return where this page is in each language: nowhere for the answer to a form, which may show a key but once."""
+    if request.method == b"POST":
+        return []
     others = [(name, value) for name, value in _parameters(request) if name != "lang"]
     return [
         # A relative reference: it leads to the same path, whatever that is.

@@ -14,7 +14,7 @@ from ...directory import Directory
 from ...errors import BadInput
 from ...model import Page, Query
 from .._headers import query
-from ..addresses import AddressLimiter, Proxies
+from ..addresses import AddressLimiter, Limiter, Proxies
 from ..streams import Hub
 from ._cards import Card, card
 from ._entrance import Entrance, Openness, nobody
@@ -88,10 +88,16 @@ def front(
     viewer: Callable[[Request], Awaitable[Viewer | None]] = nobody,
     sign_in: str = "",
 ) -> Pages:
-    """Return the pages; `hub` is for their streams, `per_minute` how many of them an address may ask for."""
-    looks = AddressLimiter(proxies, now, rate=per_minute / 60, burst=per_minute)
+    """Return the pages; `hub` is for their streams.
+
+    `per_minute` is how many of them each member may ask for, and each address from which others ask.
+    """
+    rate = per_minute / 60
+    addresses = AddressLimiter(proxies, now, rate=rate, burst=per_minute)
+    accounts = Limiter(now, rate=rate, burst=per_minute)
     frame = Frame(searchable=openness != "off", sign_in=sign_in)
-    return Pages(frame, News(hub, proxies), Entrance(openness, looks, viewer, sign_in), directory, size)
+    entrance = Entrance(openness, addresses, accounts, viewer, sign_in)
+    return Pages(frame, News(hub, proxies), entrance, directory, size)
 
 
 def _asked(request: Request) -> Mapping[str, str]:

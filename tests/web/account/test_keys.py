@@ -123,6 +123,21 @@ def test_a_key_is_revoked_after_a_question(server: Server, ann: Account, member:
     assert "old phone" not in member.text
 
 
+def test_what_is_shown_once_has_no_links_that_lose_it(server: Server, ann: Account, member: Browser) -> None:
+    member.make_key()
+    assert "?lang=" not in member.page
+    member.get("/account/keys")
+    assert "?lang=zh" in member.page
+    assert member.post(f"/account/keys/{key_of(server, ann)}/rotate").status == 200
+    assert "?lang=" not in member.page
+
+
+def test_a_member_who_is_refused_is_led_to_the_keys(member: Browser) -> None:
+    member.get("/nowhere")
+    assert 'href="/account/keys"' in member.page
+    assert 'href="/account/sign-in"' not in member.page
+
+
 def test_the_keys_of_others_are_not_there(server: Server, ann: Account, member: Browser) -> None:
     secret = member.make_key()
     key_id = key_of(server, ann)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from directory_server.model import OFFICIAL, PUBLISHER, Entry, mcp_id_of
 
-from ..conftest import MAIL, POSTGRES, POSTGRES_ID, Server, entry
-from .conftest import Document, Look
+from ..conftest import MAIL, POSTGRES, POSTGRES_ID, Server, entry, read
+from .conftest import BROWSER, Document, Look
 
 LARGEST = 100_000
 """Bytes that a page may have."""
@@ -140,7 +140,7 @@ def test_what_is_pasted_runs_the_publishers_code_and_the_page_says_so(look: Look
     server.publish(shown)
     text = page_of(look, shown).text
     assert "runs its publisher’s code on your machine" in text
-    assert "VS Code · short" in text
+    assert "VS Code" in text
     assert "VS Code · long" not in text
     assert "long: its configuration is too long to show here." in text
 
@@ -283,6 +283,23 @@ def test_an_address_that_asks_for_too_many_pages_is_told_to_wait(look: Look, ser
     assert "Try again in a second." in Document(answer).text
     server.clock.advance(1)
     assert look("/").status == 200
+
+
+def test_members_are_limited_each_for_themselves_wherever_they_are(server: Server) -> None:
+    def asks(member: str, address: str) -> int:
+        headers = {**BROWSER, "Cookie": f"test={member}"}
+        connection = server.open("GET", "/?q=postgres", key=None, headers=headers, address=address)
+        answer = read(connection.received())
+        connection.lose()
+        return answer.status
+
+    statuses = [asks("ada", f"192.0.2.{number}") for number in range(61)]
+    assert statuses == [200] * 60 + [429]
+    # An address that many share, as in an office, is no reason to hold up another member, or one who only looks.
+    assert asks("bob", "192.0.2.1") == 200
+    assert asks("", "192.0.2.1") == 200
+    server.clock.advance(1)
+    assert asks("ada", "192.0.2.1") == 200
 
 
 def test_keys_do_not_open_pages_nor_cookies_doors(server: Server) -> None:

@@ -12,7 +12,7 @@ for (const button of navigator.clipboard ? document.querySelectorAll("button[dat
 }
 
 // What an editor asks first, asked from here: the key goes where it goes in an editor, in the header.
-async function tools(endpoint, key) {
+async function tools(endpoint, key, unknown) {
   const answer = await fetch(endpoint, {
     method: "POST",
     credentials: "omit",
@@ -23,6 +23,7 @@ async function tools(endpoint, key) {
     },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
   });
+  if (answer.status === 401) throw new Error(unknown);
   const message = await answer.json();
   if (message.error) throw new Error(message.error.message);
   return message.result.tools.map((tool) => tool.name).join(", ");
@@ -34,7 +35,7 @@ for (const form of document.querySelectorAll("form[data-test]")) {
     const said = form.querySelector(".result");
     let good = true;
     try {
-      said.textContent = `${form.dataset.good} ${await tools(form.dataset.test, form.elements.key.value.trim())}`;
+      said.textContent = `${form.dataset.good} ${await tools(form.dataset.test, form.elements.key.value.trim(), form.dataset.unknown)}`;
     } catch (error) {
       good = false;
       said.textContent = `${form.dataset.bad} ${error.message}`;

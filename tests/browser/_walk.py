@@ -1,0 +1,140 @@
+"""A walk past every page of the site, in every state that people may meet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from ..process.conftest import Installation, Server, document
+
+PASSWORD = "correct horse battery"
+
+RICH = {
+    "server": {
+        "name": "io.github.example/rich",
+        "title": "Rich 服务器 " + "long" * 20,
+        "description": "Has one of everything, and a word that no line holds: " + "x" * 120,
+        "version": "1.0.0",
+        "websiteUrl": "https://example.org/" + "deep/" * 30,
+        "repository": {"url": "https://github.com/example/rich", "source": "github"},
+        "packages": [
+            {
+                "registryType": "npm",
+                "identifier": "@example/rich",
+                "version": "1.0.0",
+                "transport": {"type": "stdio"},
+                "environmentVariables": [{"name": "RICH_TOKEN", "isRequired": True, "isSecret": True}],
+            }
+        ],
+        "remotes": [{"type": "streamable-http", "url": "https://rich.example.org/mcp"}],
+    },
+    "_meta": {"io.modelcontextprotocol.registry/official": {"status": "deprecated", "isLatest": True}},
+}
+
+
+def invited(served: tuple[Installation, Server], email: str) -> str:
+    """Return the path of an invitation."""
+    return urlsplit(served[0].command("account", "add", email).strip()).path
+
+
+def states(page: Any, served: tuple[Installation, Server], who: str) -> Iterator[str]:
+    """Yield the name of each state of a page when `page` shows it; `who` is a name that was not on this walk yet."""
+    yield from _searching(page, served, who)
+    yield from _entering(page, served, f"{who}@example.org")
+    yield from _keys(page, served)
+    yield from _connecting(page)
+
+
+def _searching(page: Any, served: tuple[Installation, Server], who: str) -> Iterator[str]:
+    served[0].command("import", "-", stdin=json.dumps(RICH))
+    page.goto("/")
+    yield "home"
+    page.goto("/?q=github")
+    yield "results"
+    page.goto("/?q=zzzzqqqq")
+    yield "nothing found"
+    page.goto("/?q=" + "x" * 300)
+    yield "too long"
+    page.goto("/?q=rich")
+    page.locator("#found h3 a", has_text="服务器").click()
+    page.wait_for_url("**/servers/*")
+    yield "entry"
+    for each in page.locator("details").all():
+        each.locator("summary").click()
+    yield "entry, all open"
+    page.goto("/nowhere")
+    yield "nothing here"
+    page.goto("/?q=github")
+    with page.expect_response("**/news"):
+        page.reload()
+    served[0].command("import", "-", stdin="".join(document(f"io.example.{who}/{n}") for n in range(12)))
+    page.locator("#news").wait_for(state="visible")
+    yield "news"
+
+
+def _entering(page: Any, served: tuple[Installation, Server], email: str) -> Iterator[str]:
+    page.goto("/account/sign-in")
+    yield "sign in"
+    page.locator("#email").fill(email)
+    page.locator("#password").fill("something else")
+    _submit(page, "='/account/sign-in'")
+    yield "sign in, refused"
+    page.goto("/account/register")
+    yield "register"
+    page.goto("/account/invitation/unknown")
+    yield "invitation, unknown"
+    page.goto(invited(served, email))
+    yield "invitation"
+    page.locator("#password").fill(PASSWORD)
+    _submit(page, "^='/account/invitation/'")
+
+
+def _keys(page: Any, served: tuple[Installation, Server]) -> Iterator[str]:
+    page.wait_for_url("**/account/keys")
+    yield "keys, none"
+    for number, label in enumerate(["my laptop", "编辑器 " + "W" * 80, "third", "fourth", "fifth", "one too many"]):
+        page.goto("/account/keys")
+        page.locator("#label").fill(label)
+        page.locator("#expires").select_option("30" if number == 1 else "never")
+        _submit(page, "='/account/keys'")
+        if number == 0:
+            yield "key, new"
+            page.locator("form[data-test] button").click()
+            page.locator(".result.good").wait_for()
+            yield "key, tested"
+            secret = page.locator("#secret").text_content()
+            assert served[1].search("mail", secret).status == 200
+    yield "keys, too many"
+    page.goto("/account/keys")
+    yield "keys"
+    page.locator("a.danger").first.click()
+    yield "revoke"
+    page.goto("/account/keys")
+    _submit(page, "$='/rotate'")
+    yield "key, rotated"
+    page.goto("/account/password")
+    yield "password"
+
+
+def _connecting(page: Any) -> Iterator[str]:
+    page.goto("/account/connect")
+    for editor in page.locator("details").all():
+        if editor.get_attribute("open") is None:
+            editor.locator("summary").click()
+        yield f"connect, {editor.locator('pre').get_attribute('id')}"
+    page.locator("#key").fill("mcpd_none")
+    page.locator("form[data-test] button").click()
+    page.locator(".result.bad").wait_for()
+    yield "connect, refused"
+    # As without a script.
+    page.evaluate("document.querySelector('form[data-test]').removeAttribute('target')")
+    page.evaluate("document.querySelector('form[data-test]').submit()")
+    page.wait_for_url("**/account/connect/test")
+    yield "test, refused"
+
+
+def _submit(page: Any, action: str) -> None:
+    with page.expect_navigation():
+        page.locator(f"form[action{action}] button[type=submit]").first.click()
