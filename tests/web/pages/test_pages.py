@@ -140,8 +140,8 @@ def test_what_is_pasted_runs_the_publishers_code_and_the_page_says_so(look: Look
     server.publish(shown)
     text = page_of(look, shown).text
     assert "runs its publisher’s code on your machine" in text
-    assert "VS Code" in text
-    assert "VS Code · long" not in text
+    assert "\nshort\n" in text
+    assert "\nlong\n" not in text
     assert "long: its configuration is too long to show here." in text
 
 
