@@ -1,7 +1,10 @@
 """`python -m bench._turns OPTIONS`: `twistd directory OPTIONS` that tells of its longest turns.
 
-A turn is from the end of one wait for events to the beginning of the next: nobody is answered meanwhile. GET on the
-port that is printed says how many there were, and the longest in milliseconds, and begins anew.
+A turn is from the end of one wait for events to the beginning of the next: nobody is answered meanwhile. Time for which
+a wait that was over could not end counts as well: another thread kept the interpreter, or other processes the machine.
+GET on the port that is printed says how many turns there were, and the longest in milliseconds, and begins anew.
+
+Without OPTIONS it serves nothing: what its longest turns are is the machine's own doing.
 """
 
 from __future__ import annotations
@@ -13,6 +16,9 @@ from typing import Any
 from twisted.web.resource import Resource
 from twisted.web.server import Request, Site
 
+TICK = 0.005
+"""Seconds after which a wait ends even where nothing happens."""
+
 
 class Turns(Resource):
     isLeaf = True
@@ -23,10 +29,11 @@ class Turns(Resource):
         self._taken: list[float] = []
         self._began = time.perf_counter()
 
-    def poll(self, *args: Any) -> Any:
-        self._taken.append(time.perf_counter() - self._began)
-        events = self._poller.poll(*args)
-        self._began = time.perf_counter()
+    def poll(self, timeout: float, *args: Any) -> Any:
+        ended = time.perf_counter()
+        self._taken.append(ended - self._began)
+        events = self._poller.poll(timeout, *args)
+        self._began = min(time.perf_counter(), ended + timeout)
         return events
 
     def render_GET(self, request: Request) -> bytes:
@@ -49,17 +56,20 @@ class Poller:
 
 def main(*arguments: str) -> None:
     from twisted.internet import reactor as real
-
-    from directory_server.tap import Options, makeService
+    from twisted.internet.task import LoopingCall
 
     reactor: Any = real
-    options = Options()
-    options.parseOptions(list(arguments))
-    service = makeService(options)
-    service.privilegedStartService()
-    service.startService()
+    if arguments:
+        from directory_server.tap import Options, makeService
+
+        options = Options()
+        options.parseOptions(list(arguments))
+        service = makeService(options)
+        service.privilegedStartService()
+        service.startService()
     turns = Turns(reactor._poller)
     reactor._poller = Poller(reactor._poller, turns.poll)
+    LoopingCall(lambda: None).start(TICK)
     print(reactor.listenTCP(0, Site(turns), interface="127.0.0.1").getHost().port, flush=True)
     reactor.run()
 

@@ -1,11 +1,13 @@
 """What following a registry costs: the command beside a running server, and the server that does it by itself.
 
     python -m bench.mirror [FILE]
+    python -m bench.mirror --chain [FILE]
 
 serves FILE in pages of 100 as a registry does, and follows it into empty data directories: once by
 `directory-server sync` beside a server that answers searches, once by the server itself. Then a round with 200 changes.
 Searches come twenty times a second all the while. A turn is the time for which the server's reactor looks for nothing
-new to do.
+new to do. The chain has a directory follow another one that imported FILE, and compares, byte by byte, the documents
+that the registry APIs of both answer.
 """
 
 from __future__ import annotations
@@ -19,13 +21,17 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from urllib.request import urlopen
+
+import orjson
 
 from ._judged import DATA
 from ._servers import free_port
 from .service import SCRIPTS, health, memory, row
+
+PUBLIC = ("--set", "registry.access=public", "--set", "registry.per_minute=1000000")
 
 WORDS = ("postgres", "weather", "send mail", "github", "browser", "日历")
 
@@ -44,6 +50,7 @@ def measure(who: str, folder: str, upstream: int) -> None:
     port = free_port()
     with (
         serving(folder, port, config if who == "server" else None) as (server, turns),
+        turning() as (_, control),
         searching(port, key) as searches,
     ):
         for name in ("all", "200 changes"):
@@ -57,10 +64,43 @@ def measure(who: str, folder: str, upstream: int) -> None:
             row(f"{who}: {name}, requests", urlopen(f"http://127.0.0.1:{upstream}/asked").read().decode())
             row(f"{who}: {name}, searches", searches.said())
             row(f"{who}: {name}, turns", urlopen(f"http://127.0.0.1:{turns}/").read().decode())
+            row(f"{who}: {name}, idle", urlopen(f"http://127.0.0.1:{control}/").read().decode())
             if who == "command":
                 row(f"{who}: peak MB", f"{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f}")
             row(f"{who}: server, peak MB", memory(server, "VmHWM"))
             row(f"{who}: server, entries", str(health(port)["entries"]))
+
+
+def chain(file: Path) -> None:
+    """Walk one directory through its registry API with another, and say how many documents are the same."""
+    ports = free_port(), free_port()
+    with (
+        tempfile.TemporaryDirectory() as one,
+        tempfile.TemporaryDirectory() as other,
+        tempfile.TemporaryDirectory() as elsewhere,
+    ):
+        config = Path(elsewhere, "directory.toml")
+        config.write_text(f'[[upstream]]\nname = "first"\nurl = "http://127.0.0.1:{ports[0]}"\n')
+        command(one, "import", str(file))
+        with serving(one, ports[0], None, *PUBLIC):
+            seconds, said = command(other, "--config", str(config), "sync")
+            row("chain: sync, said", said.strip())
+            row("chain: sync, seconds", f"{seconds:.1f}")
+            with serving(other, ports[1], None, *PUBLIC):
+                first, second = map(documents, ports)
+    same = sum(second.get(name) == document for name, document in first.items())
+    row("chain: documents", f"{len(first):,} in the first, {len(second):,} in the second, {same:,} the same bytes")
+
+
+def documents(port: int) -> dict[str, bytes]:
+    """Return the document of every server, as the registry API at `port` answers it, by its name."""
+    found, cursor = {}, ""
+    while True:
+        page = orjson.loads(urlopen(f"http://127.0.0.1:{port}/v0.1/servers?version=latest&limit=100{cursor}").read())
+        found |= {each["server"]["name"]: orjson.dumps(each["server"]) for each in page["servers"]}
+        if not page["metadata"].get("nextCursor"):
+            return found
+        cursor = f"&cursor={page['metadata']['nextCursor']}"
 
 
 def until_asked(folder: str, name: str) -> None:
@@ -130,10 +170,15 @@ def registry(file: Path) -> Iterator[int]:
             process.kill()
 
 
-@contextmanager
-def serving(folder: str, port: int, config: Path | None) -> Iterator[tuple[int, int]]:
+def serving(folder: str, port: int, config: Path | None, *more: str) -> AbstractContextManager[tuple[int, int]]:
     """Serve `folder`; yield the process id, and the port at which it tells of its turns."""
     options = ["-d", folder, "-l", f"tcp:{port}:interface=127.0.0.1", *(["--config", str(config)] if config else [])]
+    return turning(*options, *more)
+
+
+@contextmanager
+def turning(*options: str) -> Iterator[tuple[int, int]]:
+    """Run a process that tells of its turns, a server if it is given options; yield its id, and the port for that."""
     with subprocess.Popen(
         [sys.executable, "-m", "bench._turns", *options], stdout=subprocess.PIPE, text=True
     ) as process:
@@ -155,4 +200,6 @@ def command(folder: str, *words: str) -> tuple[float, str]:
 
 if __name__ == "__main__":
     os.environ.pop("DIRECTORY_SERVER_CONFIG", None)
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else DATA / "entries.jsonl.gz")
+    _, *words = sys.argv
+    files = [Path(word) for word in words if word != "--chain"] or [DATA / "entries.jsonl.gz"]
+    (chain if "--chain" in words else main)(*files)

@@ -222,7 +222,7 @@ def status(ctx: click.Context) -> None:
         last = _day(each.last_success) + " UTC" if each.last_success else "not followed yet"
         click.echo(f"upstream        {each.name}: {each.entries:,} entries, {last}")
         if each.error:
-            click.echo(f"                {each.failures} failures since then, the latest: {each.error}")
+            click.echo(f"                {each.failures} failed since then, the latest: {each.error}")
 
 
 @main.command()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import resource
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -37,6 +38,19 @@ T = TypeVar("T")
 PRUNE = 1.0
 """Seconds between two rounds of forgetting quota that has come back."""
 
+SWITCH = 0.0005
+"""Seconds after which a thread that works has to let another one work, if one wants to.
+
+The reactor lets others work whenever it calls the kernel or SQLite, some ten times for a request, and then waits that
+long for each thread that reads, writes or indexes entries.
+"""
+
+COLLECT = (10_000, 20, 50)
+"""How many new objects, and collections of younger ones, bring a collection of garbage (gc.set_threshold).
+
+One of everything takes 50 ms when the index is new, and all threads wait for it: it shall be rare.
+"""
+
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
@@ -68,6 +82,7 @@ class DirectoryService(MultiService):
         self._config = config
         self._reactor = reactor
         self._shared_ports: list[IService] = []
+        self._flush: Callable[[], None] = lambda: None
 
     def privilegedStartService(self) -> None:
         with self._giving_up():
@@ -82,6 +97,8 @@ class DirectoryService(MultiService):
             # What has been loaded stays: a collection that looked through it would hold everybody up.
             gc.collect()
             gc.freeze()
+            gc.set_threshold(*COLLECT)
+            sys.setswitchinterval(SWITCH)
             for port in self._shared_ports:
                 port.setServiceParent(self)
             super().startService()
@@ -89,9 +106,13 @@ class DirectoryService(MultiService):
         self._reactor.callWhenRunning(self._tell)
 
     def stopService(self) -> Deferred[None]:
-        # The last to go: a pump that is under way still reads and writes.
         stopped: Deferred[None] = super().stopService()
-        return stopped.addBoth(lambda _: self._data.close())
+        return stopped.addBoth(lambda _: self._end())
+
+    def _end(self) -> None:
+        """Let go of what all the others use until they have stopped: a pump that is under way reads and writes."""
+        self._flush()
+        self._data.close()
 
     def _tell(self) -> None:
         self._log.info("Serving {entries} entries", entries=len(self._index))
@@ -216,8 +237,13 @@ class DirectoryService(MultiService):
         connections = edge.Connections(
             reactor, proxies, most=http.connections, per_address=http.per_address, grace=config.streams.grace
         )
-        lines = access.file(Path(config.log.access_file)) if config.log.access_file else None
-        accesses = access.Access(reactor.seconds, [*access.log(config.log.access, lines), meter.observe])
+        observers: list[access.Observer] = [meter.observe]
+        if config.log.access != "off":
+            file = access.file(Path(config.log.access_file)) if config.log.access_file else None
+            lines = access.Log(config.log.access, reactor, file)
+            self._flush = lines.flush
+            observers.append(lines)
+        accesses = access.Access(reactor.seconds, observers)
         door = edge.DirectorySite(tree, origins, connections, accesses, reactor)
         meter.watch(index, hub, connections, lambda: [upstream.state for upstream in upstreams])
         yield from (bus, self._feed, hub, visits, TimerService(PRUNE, quota.prune), connections)

@@ -10,10 +10,7 @@ from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
 from ..errors import Unavailable
-from ._database import Database
-
-_DATA_VERSION = "PRAGMA data_version"
-"""A number that differs after any other connection's commit (sqlite.org/pragma.html#pragma_data_version)."""
+from ._database import Database, data_version
 
 
 class DataVersionBus(Service):
@@ -55,7 +52,7 @@ class DataVersionBus(Service):
     def _poll(self) -> None:
         try:
             with self._database.connection() as connection:
-                (version,) = connection.execute(_DATA_VERSION).fetchone()
+                version = data_version(connection)
         except Unavailable:
             if not self._failing:
                 self._log.failure("Changes of other processes cannot be seen until the database answers again")

@@ -157,6 +157,12 @@ class Database:
         return _Connection(self.path, self._synchronous)
 
 
+def data_version(connection: sqlite3.Connection) -> int:
+    """Return a number that differs after any other connection's commit (sqlite.org/pragma.html#pragma_data_version)."""
+    (version,) = connection.execute("PRAGMA data_version").fetchone()
+    return int(version)
+
+
 def _unavailable(path: Path, error: sqlite3.DatabaseError) -> Unavailable:
     reason = _REASONS.get(getattr(error, "sqlite_errorcode", 0) & _PRIMARY, str(error))
     return Unavailable(f"{path.name} cannot be used now: {reason}.")

@@ -11,13 +11,13 @@ import string
 from collections.abc import Callable, Collection, Sequence
 from zlib import crc32
 
-from attrs import frozen
+from attrs import field, frozen
 
 from .. import wire
 from ..errors import BadInput, NotFound, TooManyKeys
 from ..model import ApiKey
 from ..ports import Offload
-from ._database import Database
+from ._database import Database, data_version
 from ._inline import inline
 from ._tokens import digest, new_id
 
@@ -33,6 +33,9 @@ _SECRET = re.compile(r"(mcpd_[0-9A-Za-z]{32})([0-9A-Za-z]{6})")
 AFTERWARDS = 3600.0
 """Seconds for which a key that has ended still counts as one of its owner's, or each new one would bring new quota."""
 
+OPENED = 10_000
+"""Secrets of which it is remembered what they open."""
+
 _CREATE = "INSERT INTO api_key (id, label, quota, created_at, expires_at, owner) VALUES (?, ?, ?, ?, ?, ?)"
 
 _COUNT = """
@@ -42,11 +45,12 @@ _COUNT = """
 
 _ADD_SECRET = "INSERT INTO secret (digest, key_id, last_four, created_at) VALUES (?, ?, ?, ?)"
 
+_FIELDS = "id, label, current.last_four, quota, api_key.created_at, api_key.expires_at, revoked_at, owner"
+
 # The secret that an operator is shown the end of is the current one, also while an older one still works.
-_KEY = """
-    SELECT id, label, current.last_four, quota, api_key.created_at, api_key.expires_at, revoked_at, owner
-    FROM api_key JOIN secret AS current ON current.key_id = id AND current.expires_at IS NULL
-"""
+_FROM = "FROM api_key JOIN secret AS current ON current.key_id = id AND current.expires_at IS NULL"
+
+_KEY = f"SELECT {_FIELDS} {_FROM}"
 
 _LIVE = """
     revoked_at IS NULL AND (api_key.expires_at IS NULL OR api_key.expires_at > :now)
@@ -54,7 +58,7 @@ _LIVE = """
 """
 
 _FIND = f"""
-    {_KEY} JOIN secret AS given ON given.key_id = id
+    SELECT {_FIELDS}, given.expires_at {_FROM} JOIN secret AS given ON given.key_id = id
     WHERE given.digest = :digest AND (given.expires_at IS NULL OR given.expires_at > :now) AND {_LIVE}
 """
 
@@ -77,12 +81,14 @@ _LIVE_IDS = f"SELECT id FROM api_key WHERE id IN (SELECT value FROM json_each(:i
 class SqliteKeyRing:
     """API keys in the data directory; `now` is seconds since the epoch, and `offload` is where writes may wait.
 
-    Nothing is cached: what one process revokes, no other admits again.
+    What a secret opens is remembered until anybody writes to the database: what one process revokes, no other admits
+    again.
     """
 
     _database: Database
     _now: Callable[[], float]
     _offload: Offload = inline
+    _opened: _Opened = field(factory=lambda: _Opened(), init=False, repr=False)
 
     async def create(
         self,
@@ -118,11 +124,21 @@ class SqliteKeyRing:
         return await self._offload(self._database.write, write)
 
     async def find(self, secret: str) -> ApiKey | None:
-        if not _is_well_formed(secret):
+        now, given = self._now(), digest(secret)
+        if given not in self._opened and not _is_well_formed(secret):
             return None
         with self._database.connection() as connection:
-            row = connection.execute(_FIND, {"digest": digest(secret), "now": self._now()}).fetchone()
-        return ApiKey(*row) if row else None
+            opened = self._opened.now(connection)
+            key, end = opened.get(given, (None, 0.0))
+            if now < end:
+                return key
+            row = connection.execute(_FIND, {"digest": given, "now": now}).fetchone()
+        if row is None:
+            return None
+        *fields, replaced_at = row
+        key = ApiKey(*fields)
+        opened[given] = key, min(key.expires_at or math.inf, replaced_at or math.inf)
+        return key
 
     async def list(self, owner: str | None = None) -> Sequence[ApiKey]:
         with self._database.connection() as connection:
@@ -164,6 +180,26 @@ class SqliteKeyRing:
         arguments = {"ids": wire.text(builtins.list(key_ids)), "now": self._now()}
         with self._database.connection() as connection:
             return {key_id for (key_id,) in connection.execute(_LIVE_IDS, arguments)}
+
+
+class _Opened:
+    """The keys that secrets have opened, by the digests of these, each with when it or its secret ends."""
+
+    def __init__(self) -> None:
+        self._version: object = None
+        self._keys: dict[bytes, tuple[ApiKey, float]] = {}
+
+    def __contains__(self, given: bytes) -> bool:
+        """Return whether a secret has opened a key, which may have changed since."""
+        return given in self._keys
+
+    def now(self, connection: sqlite3.Connection) -> dict[bytes, tuple[ApiKey, float]]:
+        """Return what is still true: nothing once this or any other connection has written."""
+        # The version tells of the others, and means nothing to another connection.
+        version = connection, data_version(connection), connection.total_changes
+        if version != self._version or len(self._keys) > OPENED:
+            self._version, self._keys = version, {}
+        return self._keys
 
 
 def _get(connection: sqlite3.Connection, key_id: str) -> ApiKey:

@@ -20,19 +20,23 @@ __all__ = ["Configuration", "Input", "Installation", "installations"]
 WAYS = 8
 """Packages that are looked at, and as many remotes."""
 
+LARGEST = 2_000
+"""Characters of what one way says, which stand in it about six times: once for each editor, and as its inputs."""
+
 
 @frozen
 class Installation:
     """One way to have a server: `kind` of package or remote, its name or URL, and what to paste.
 
     `inputs` are what people fill in; those that stand in the configurations do so as `<name>`, in VS Code as a
-    question. The others are optional and left out.
+    question. The others are optional and left out. `note` says why there are neither, where that is so.
     """
 
     kind: str
     name: str
     inputs: Sequence[Input]
     configurations: Sequence[Configuration]
+    note: str = ""
 
 
 def installations(
@@ -44,10 +48,14 @@ def installations(
     cannot have, a URL that is not http, control characters, references to what an editor would put in.
     """
     key = _key(server_name)
-    return tuple(
-        Installation(server.kind, server.name, server.inputs, configurations(key, server))
-        for server in chain(_usable(hosted, remotes), _usable(local, packages))
-    )
+    return tuple(_installation(key, server) for server in chain(_usable(hosted, remotes), _usable(local, packages)))
+
+
+def _installation(key: str, server: Server) -> Installation:
+    if server.size > LARGEST:
+        note = f"Not shown: its arguments, variables and headers make more than {LARGEST:,} characters."
+        return Installation(server.kind, server.name[:300], (), (), note)
+    return Installation(server.kind, server.name, server.inputs, configurations(key, server))
 
 
 def _usable(read: Any, ways: Sequence[Mapping[str, Any]]) -> Iterator[Server]:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from attrs import frozen
 
 from ._remotes import hosted
+from ._runtime import Options, check_variables
 from ._server import Server
 from ._texts import Inputs, Text, Unusable, mapping, mappings, words
 
@@ -24,13 +25,15 @@ class Runner:
     """What runs the packages of a registry.
 
     `names` is what a package may be called: never an option, a path or a URL. `base` is the registry's own host, which
-    the runner asks unless told otherwise. `before` goes before the publisher's own arguments to the runner.
+    the runner asks unless told otherwise. `before` goes before the publisher's own arguments to the runner, of which
+    those in `options` are taken.
     """
 
     command: str
     names: re.Pattern[str]
     base: Sequence[str]
     exact: Callable[[str, str], str]
+    options: Options
     before: Sequence[str] = ()
     after: Sequence[str] = ()
 
@@ -39,15 +42,31 @@ def _tagged(name: str, version: str) -> str:
     return name if "@" in name or ":" in name.rpartition("/")[2] else f"{name}:{version}"
 
 
+_DOCKER = Options(
+    switches=("--init", "--read-only", "--interactive"),
+    valued=(
+        *("-v", "--volume", "--mount", "--tmpfs", "-p", "--publish", "--network", "--add-host"),
+        *("-u", "--user", "-w", "--workdir", "--name", "--pull", "--platform", "-m", "--memory", "--cpus"),
+    ),
+    variables=("-e", "--env"),
+)
+
 RUNNERS = {
     "npm": Runner(
         "npx",
         re.compile(r"(@[A-Za-z0-9~_][A-Za-z0-9._~-]*/)?[A-Za-z0-9~_][A-Za-z0-9._~-]*"),
         ("registry.npmjs.org",),
         "{}@{}".format,
+        Options(switches=("-q", "--quiet"), packages=("-p", "--package")),
         before=("-y",),
     ),
-    "pypi": Runner("uvx", re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?"), ("pypi.org",), "{}@{}".format),
+    "pypi": Runner(
+        "uvx",
+        re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?"),
+        ("pypi.org",),
+        "{}@{}".format,
+        Options(switches=("-q", "--quiet"), valued=("-p", "--python"), packages=("--from",)),
+    ),
     "oci": Runner(
         "docker",
         re.compile(
@@ -55,6 +74,7 @@ RUNNERS = {
         ),
         ("docker.io", "ghcr.io", "quay.io", "mcr.microsoft.com"),
         _tagged,
+        _DOCKER,
         before=("run", "-i", "--rm"),
     ),
     "nuget": Runner(
@@ -62,6 +82,7 @@ RUNNERS = {
         re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*"),
         ("api.nuget.org", "www.nuget.org"),
         "{}@{}".format,
+        Options(),
         after=("--yes", "--"),
     ),
 }
@@ -80,6 +101,7 @@ def local(package: Mapping[str, Any]) -> Server:
     name = _at_home(runner, kind, name, words(package.get("registryBaseUrl")))
     inputs = Inputs()
     given = dict(_variables(inputs, package))
+    check_variables(given)
     version = words(package.get("version"))
     exact = runner.exact(name, version) if _VERSION.fullmatch(version) else name
     # Docker hands on no variable that it is not told of.
@@ -87,7 +109,7 @@ def local(package: Mapping[str, Any]) -> Server:
     stated = [said for said in mappings(package.get("runtimeArguments")) if not _repeats(said, runner, name)]
     arguments: list[Text] = [
         *((part,) for part in (*runner.before, *passed)),
-        *_arguments(inputs, stated),
+        *runner.options.check(_arguments(inputs, stated), name, given),
         *((part,) for part in (exact, *runner.after)),
         *_arguments(inputs, mappings(package.get("packageArguments"))),
     ]

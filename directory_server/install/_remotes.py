@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ._server import Server
-from ._texts import Input, Inputs, Text, Unusable, mappings, words
+from ._texts import Input, Inputs, Text, Unusable, literal, mappings, words
 
 KINDS = ("streamable-http", "sse")
 
@@ -30,7 +30,7 @@ def hosted(remote: Mapping[str, Any]) -> Server:
         if not _TOKEN.fullmatch(name):
             raise Unusable
         if value := inputs.text(said, name):
-            headers[name] = value
+            headers[literal(name)] = value
     return Server(kind, shown(url), inputs.all, url=url, given=headers)
 
 

@@ -27,3 +27,11 @@ class Server:
         """Yield the inputs that stand in the configuration."""
         for text in (*self.arguments, self.url, *self.given.values()):
             yield from (part for part in text if isinstance(part, Input))
+
+    @property
+    def size(self) -> int:
+        """Return the characters of all that it says."""
+        said = (*self.arguments, self.url, *self.given.values(), tuple(self.given))
+        texts = sum(len(part.name if isinstance(part, Input) else part) for text in said for part in text)
+        questions = sum(len(each.description) + len(each.default) + sum(map(len, each.choices)) for each in self.inputs)
+        return texts + questions + 8 * len(self.arguments)

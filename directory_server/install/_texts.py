@@ -21,6 +21,11 @@ _PLACE = re.compile(r"\$?\{([A-Za-z_][A-Za-z0-9_.-]{0,59})\}")
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
+# What editors put the person's own in place of: VS Code, Cursor, Claude Code and Windsurf for ${…}, Gemini CLI for
+# $NAME, OpenCode for {env:…} and {file:…}, and Windows for %NAME% where npx is a batch file.
+_REFERENCE = re.compile(r"\$[A-Za-z_{(]|\{(?:env|file):|%(?![0-9A-Fa-f]{2}%)[A-Za-z_][A-Za-z0-9_]*%")
+
+
 class Unusable(Exception):
     """Nothing safe and whole can be made of this package or remote."""
 
@@ -77,22 +82,28 @@ class Inputs:
         return tuple(part for part in parts if part)
 
     def _variable(self, name: str, variable: Mapping[str, Any], said: Mapping[str, Any]) -> str | Input:
-        fixed = words(variable.get("value")) or words(variable.get("default"))
         secret = variable.get("isSecret", said.get("isSecret"))
+        fixed = words(variable.get("value")) or ("" if secret is True else words(variable.get("default")))
         # A default such as ${HOME}/.config is the publisher's; the person says where that is.
         return (
-            fixed if fixed and "${" not in fixed else self._input(name, {**variable, "isSecret": secret}, required=True)
+            fixed
+            if fixed and not _REFERENCE.search(fixed)
+            else self._input(name, {**variable, "isSecret": secret}, required=True)
         )
 
     def _input(self, name: str, said: Mapping[str, Any], required: bool) -> Input:
-        description = _UNSEEN.sub(" ", words(said.get("description"))[:300]).strip()
+        # VS Code would put a variable's value into the question, too.
+        description = re.sub(r"\$+\{", "{", _UNSEEN.sub(" ", words(said.get("description"))[:300])).strip()
+        secret = said.get("isSecret") is True
+        # A secret that everybody can read is none: the person has one of their own.
+        default = "" if secret else words(said.get("default"))
         name = self._free(re.sub(r"[^A-Za-z0-9_-]+", "_", name[:60]).strip("_-") or "value", description)
         new = Input(
             name,
             description,
             required,
-            said.get("isSecret") is True,
-            words(said.get("default")),
+            secret,
+            "" if _REFERENCE.search(default) or _UNSEEN.search(default) or len(default) > LONGEST else default,
             tuple(literal(choice) for each in _some(said.get("choices")) if (choice := words(each))),
         )
         known = self._named.get(name)
@@ -114,10 +125,10 @@ class Inputs:
 def literal(value: str) -> str:
     """Return `value` if an editor takes it as it is, and people see all of it. Raises Unusable.
 
-    Editors put their own settings and the person's environment where `${` stands, and know no way to write it plainly:
-    an entry could have a token of the person sent to a URL of its own.
+    Editors put their own settings and the person's environment where a reference stands, and know no way to write it
+    plainly: an entry could have a token of the person sent to a URL of its own.
     """
-    if "${" in value or _UNSEEN.search(value) or len(value) > LONGEST:
+    if _REFERENCE.search(value) or _UNSEEN.search(value) or len(value) > LONGEST:
         raise Unusable
     return value
 

@@ -138,7 +138,9 @@ class Fetch:
         if text.isascii() and text.isdigit():
             return min(float(text[:9]), MAX_DELAY)
         until, date = _date(text), _date(_header(response, b"date"))
-        return 0.0 if until is None or date is None else min(max(until - date, 0.0), MAX_DELAY)
+        if until is None:
+            return 0.0
+        return min(max(until - (self._clock.seconds() if date is None else date), 0.0), MAX_DELAY)
 
 
 class _Body(Protocol):
@@ -214,7 +216,7 @@ def _header(response: IResponse, name: bytes) -> str:
 def _date(text: str) -> float | None:
     try:
         return float(stringToDatetime(text.encode("ascii"))) if text else None
-    except (ValueError, LookupError):
+    except (ValueError, LookupError, OverflowError):
         return None
 
 

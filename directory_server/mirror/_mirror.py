@@ -7,7 +7,7 @@ from random import Random
 from secrets import token_hex
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 from twisted.internet.defer import Deferred, TimeoutError
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
@@ -56,6 +56,8 @@ class Mirror:
     _environ: Mapping[str, str]
     _random: Random
     _holder: str
+    _told: set[str] = field(factory=set, init=False)
+    """The upstreams of which this process has told that they fail: another's log may be read by nobody."""
 
     _log = Logger()
 
@@ -150,7 +152,8 @@ class Mirror:
                 entries=await self._mirrors.entries(upstream.name),
             )
         )
-        if error.message != state.error:
+        if error.message != state.error or upstream.name not in self._told:
+            self._told.add(upstream.name)
             self._log.error("Upstream {name}: {error}", name=upstream.name, error=error.message)
 
     def _jittered(self, seconds: float) -> float:

@@ -25,9 +25,10 @@ NAMED = 0.35
 WEIGHT = np.dtype("<f2")
 """How the weight of a word is kept."""
 
-FULL_NAME, SHORT_NAME, BARE_NAME, SPELT, FACET = "\0full:", "\0short:", "\0bare:", "\0spelt:", "\0"
+FULL_NAME, SHORT_NAME, BARE_NAME = "\0full:", "\0short:", "\0bare:"
+SPELT, MAKER, FACET = "\0spelt:", "\0maker:", "\0"
 """What marks a term that is no word: a whole name, with its owner or without, or without COMMON_PARTS; a name to
-the letter; a filter."""
+the letter; a product whose maker offers it; a filter."""
 
 NAMESAKE = 4
 """Letters of a product's name from which an owner's name that holds it is no accident."""
@@ -122,6 +123,7 @@ def document(entry: Entry) -> Document:
         *(SPELT + phrase(name) for name in (entry.name, short) if name),
         *(SHORT_NAME + key(name) for name in (of_short, of_title) if name),
         *(BARE_NAME + bare for name in (of_short, of_title) if (bare := key(name, without=COMMON_PARTS))),
+        *(mark + name for name in _made_by(of_owner, of_short) for mark in (MAKER, BARE_NAME, SPELT)),
         *(facet("tag", label) for label in labels),
         *(facet("package", str(package.get("registryType"))) for package in entry.packages),
         *(facet("transport", kind.removeprefix("streamable-")) for kind in entry.transports),
@@ -149,13 +151,22 @@ def facet(name: str, value: str) -> str:
     return f"{FACET}{name}:{key(words(value, humps=False))}"
 
 
+def _made_by(owner: Sequence[Word], short: Sequence[Word]) -> Sequence[str]:
+    """Return the product that an entry offers as the one who makes it: named like the owner, or not named at all."""
+    product, brand = key(short, without=COMMON_PARTS), key(owner, without=COMMON_PARTS)
+    made = product if product == brand or _is_namesake(product, owner) else "" if product else brand
+    return [made] if made else []
+
+
+def _is_namesake(product: str, owner: Sequence[Word]) -> bool:
+    """Return whether an owner is called like the product, and so mostly makes it."""
+    return len(product) >= NAMESAKE and product in key(owner)
+
+
 def _prior(entry: Entry, owner: Sequence[Word], short: Sequence[Word]) -> float:
     stars = entry.publisher.get("stars")
     popular = log10(1 + stars) / 5 if isinstance(stars, int) and stars > 0 else 0.0
-    # Who is called like the product mostly makes it.
-    product = key(short, without=COMMON_PARTS)
-    namesake = len(product) >= NAMESAKE and product in key(owner)
-    vendor = namesake or entry.publisher.get("vendorOfficial") is True
+    vendor = _is_namesake(key(short, without=COMMON_PARTS), owner) or entry.publisher.get("vendorOfficial") is True
     return 0.15 * popular + 0.03 * bool(entry.official) + 0.06 * vendor
 
 

@@ -10,8 +10,9 @@ from ..model import Place
 from ._collection import Collection
 from ._plan import Plan
 from ._ranking import PINNED, best, scores
-from ._segment import Bools, Ints
+from ._segment import Bools
 from ._terms import Group, Postings
+from ._vocabulary import Ints
 
 
 def explained(

@@ -17,9 +17,9 @@ from ._packed import unpack
 from ._plan import plan
 from ._query import read
 from ._ranking import best, scores
-from ._segment import Bools, Ints, Segment
+from ._segment import Bools, Segment
 from ._thesaurus import thesaurus
-from ._vocabulary import Vocabulary
+from ._vocabulary import Ints, Vocabulary
 
 
 @frozen(eq=False)

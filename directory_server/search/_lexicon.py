@@ -9,8 +9,8 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from ._analysis import is_unsegmented
-from ._segment import Bools, Ints, Segment
-from ._vocabulary import Vocabulary
+from ._segment import Bools, Segment
+from ._vocabulary import Ints, Vocabulary
 
 ENOUGH = 2
 """Entries that must have both words of a pair."""

@@ -8,12 +8,12 @@ import numpy as np
 
 from ._analysis import COMMON_PARTS, key
 from ._collection import Collection
-from ._document import BARE_NAME, FULL_NAME, SHORT_NAME, SPELT, phrase
+from ._document import BARE_NAME, FULL_NAME, MAKER, SHORT_NAME, SPELT, phrase
 from ._query import Typed
 from ._spelling import misspelt
 from ._terms import Group
 
-CALLED_SO = {FULL_NAME: 3.0, BARE_NAME: 0.6, SPELT: 0.6}
+CALLED_SO = {FULL_NAME: 3.0, BARE_NAME: 0.6, SPELT: 0.6, MAKER: 2.0}
 """What an entry scores for being called what was typed, as a share of what all words together are worth."""
 
 BEGINS_SO, BEGUN = 0.4, 1.2
@@ -44,6 +44,7 @@ def called(typed: Typed, among: Collection, worth: float) -> list[Group]:
         FULL_NAME: key(typed.words),
         BARE_NAME: key(typed.words, without=COMMON_PARTS),
         SPELT: phrase(typed.text),
+        MAKER: key(typed.words, without=COMMON_PARTS),
     }
     found = ((kind, among.vocabulary.find(kind + name)) for kind, name in names.items() if name)
     return [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,15 +19,15 @@ COPY, COPIES = 0.05, 0.1
 
 def priors(rows: Sequence[Row]) -> NDArray[np.float32]:
     """Return the priors of entries; of those with one description, the one with the greatest keeps its own."""
+    counts = Counter(row.hit.brief for row in rows)
     alike: dict[str, list[int]] = defaultdict(list)
     for number, row in enumerate(rows):
-        if len(row.hit.brief) >= SAID:
+        if counts[row.hit.brief] > 1 and len(row.hit.brief) >= SAID:
             alike[row.hit.brief].append(number)
     # All have what copies lose, so that none is below 0.
     found = np.fromiter((COPIES + row.prior for row in rows), np.float32, len(rows))
     for numbers in alike.values():
-        if len(numbers) > 1:
-            numbers.sort(key=lambda number: (-rows[number].prior, rows[number].name))
-            found[numbers[1]] -= COPY
-            found[numbers[2:]] -= COPIES
+        numbers.sort(key=lambda number: (-rows[number].prior, rows[number].name))
+        found[numbers[1]] -= COPY
+        found[numbers[2:]] -= COPIES
     return found

@@ -12,8 +12,9 @@ from ._document import Row
 from ._feedback import feedback
 from ._leading import leading
 from ._plan import Evidence, Plan
-from ._segment import Bools, Floats, Ints, Segment
+from ._segment import Bools, Floats, Segment
 from ._terms import Postings
+from ._vocabulary import Ints
 
 PRIOR = 1.0
 """What its prior scores, as a share of what all words that were typed are worth."""

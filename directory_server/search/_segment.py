@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 
 from ._document import NAMED, SATURATION, SHORT_NAME, SPELT, WEIGHT, Document, Row
 from ._priors import priors
-from ._vocabulary import Longs, Sets, Vocabulary, letters_of
+from ._vocabulary import Bytes, Ints, Longs, Sets, Vocabulary, letters_of
 
-Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
-Bytes = NDArray[np.uint8]
 
 MOST_TELLING = 64
 """Words of a document that tell what it is about; those that have less impact are but mentioned."""
@@ -39,11 +37,11 @@ class Dictionary:
     @classmethod
     def of(cls, counts: Ints, vocabulary: Vocabulary) -> Dictionary:
         """Return the dictionary of the words that `counts`, by their numbers, has any of."""
-        known = vocabulary.words
-        numbers = np.array(sorted(np.flatnonzero(counts).tolist(), key=known.__getitem__), np.int64)
-        words = [known[number] for number in numbers.tolist()]
-        lengths = np.minimum(np.fromiter(map(len, words), np.int64, len(words)), 255).astype(np.uint8)
-        return cls(words, vocabulary.terms_of(numbers), counts[numbers], lengths, vocabulary.letters_of(numbers))
+        numbers, known = vocabulary.in_order(counts), vocabulary.words
+        # Of a tuple of strings the garbage collector sees that it can skip it.
+        words = tuple([known[number] for number in numbers.tolist()])
+        terms, lengths = vocabulary.terms_of(numbers), vocabulary.lengths_of(numbers)
+        return cls(words, terms, counts[numbers], lengths, vocabulary.letters_of(numbers))
 
     def begun(self, prefix: str) -> slice:
         """Return the places of the words that `prefix` begins, without that of itself."""
@@ -112,7 +110,7 @@ class Segment:
         all places are weighed together and then saturate (Robertson, Zaragoza and Taylor, 2004). It depends on
         nothing but the entry, so it stands when others change.
         """
-        words = vocabulary.number_words(" ".join(each.words for each in documents).split())
+        words = vocabulary.number_words(each.words.split() for each in documents)
         weights = np.frombuffer(b"".join(each.weights for each in documents), WEIGHT)
         sizes = np.array([len(each.weights) // WEIGHT.itemsize for each in documents], np.int64)
         holders = np.repeat(np.arange(len(documents)), sizes)
@@ -125,10 +123,10 @@ class Segment:
         frequency = np.bincount(which, weights, len(codes))
         impacts = frequency / (frequency + SATURATION) + NAMED * (np.bincount(which, named, len(codes)) > 0)
 
-        marks = [mark for each in documents for mark in each.marks]
-        beginnings = vocabulary.number_words(mark for mark in marks if mark.startswith((SHORT_NAME, SPELT)))
+        names = [[mark for mark in each.marks if mark.startswith((SHORT_NAME, SPELT))] for each in documents]
+        beginnings = vocabulary.number_words(names)
         counts = np.bincount(np.concatenate([words, beginnings]), minlength=len(vocabulary.words)).astype(np.int32)
-        numbers = vocabulary.number_terms(marks)
+        numbers = vocabulary.number_terms(mark for each in documents for mark in each.marks)
         marked = np.repeat(np.arange(len(documents)), [len(each.marks) for each in documents])
         return cls._sorted(
             [each.row for each in documents],

@@ -12,8 +12,9 @@ from ._analysis import COMMON_PARTS, stem
 from ._collection import Collection
 from ._pinyin import pinyin
 from ._query import Typed
-from ._segment import MISSPELT, Floats, Ints, Segment
+from ._segment import MISSPELT, Floats, Segment
 from ._spelling import alike, completions, corrections
+from ._vocabulary import Ints
 
 RARE = 4
 """Documents below which a word may be a misspelling of another."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from twisted.web.server import Request
 
 
 def values(request: Request, name: str) -> list[str]:
     """Return every value of a header, in order; its bytes are ISO 8859-1 as far as HTTP knows (RFC 9110, 5.5)."""
-    # Asked for text, twisted.web decodes UTF-8 and raises on anything else.
-    return [value.decode("latin-1") for value in request.requestHeaders.getRawHeaders(name.encode()) or ()]
+    received: Mapping[bytes, Sequence[bytes]] = request.received  # type: ignore[attr-defined]  # as the edge reads it
+    return [value.decode("latin-1") for value in received.get(name.lower().encode(), ())]
 
 
 def value(request: Request, name: str) -> str | None:

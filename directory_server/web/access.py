@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from attrs import define, frozen
-from twisted.logger import FileLogObserver, LogEvent, Logger
+from attrs import frozen
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import FileLogObserver, LogEvent, Logger, formatTime
 from twisted.python.logfile import LogFile
 
 from .. import wire
@@ -88,35 +90,65 @@ class Access:
             observe(exchange)
 
 
-def log(form: Literal["text", "json", "off"], logger: Logger | None = None) -> Sequence[Observer]:
-    """Return what writes lines of a form to `logger`, by default the one called `directory_server.access`."""
-    if form == "off":
-        return ()
-    info = (logger or Logger(NAMESPACE)).info
-    # The line is put together by whoever wants to see it, which is quicker than by names of its parts in the format.
-    template = f"{{exchange.{form}}}"
-    return (lambda exchange: info(template, exchange=exchange),)
+class Log:
+    """Writes lines of a form to `logger`, by default the one called `directory_server.access`.
+
+    Those of the requests that end in one turn of the reactor are one event of the log, for an event costs more than
+    they do. It is the next turn, by `clock`, that writes them, or `flush`.
+    """
+
+    def __init__(self, form: Literal["text", "json"], clock: IReactorTime, logger: Logger | None = None) -> None:
+        self._form = form
+        self._clock = clock
+        self._info = (logger or Logger(NAMESPACE)).info
+        self._exchanges: list[Exchange] = []
+
+    def __call__(self, exchange: Exchange) -> None:
+        """Write the line of a request, soon."""
+        self._exchanges.append(exchange)
+        if len(self._exchanges) == 1:
+            self._clock.callLater(0, self.flush)
+
+    def flush(self) -> None:
+        """Write the lines that are waiting."""
+        exchanges, self._exchanges = self._exchanges, []
+        if exchanges:
+            self._info("{lines}", lines=_Lines(self._form, exchanges))
+
+
+@frozen
+class _Lines:
+    """The lines of some requests, put together by whoever wants to see them."""
+
+    _form: str
+    _exchanges: Sequence[Exchange]
+
+    def each(self) -> Iterator[tuple[str, str]]:
+        """Yield the time of each request, and its line."""
+        for exchange in self._exchanges:
+            yield _time(int(exchange.ended)), getattr(exchange, self._form)
+
+    def __str__(self) -> str:
+        (_, first), *others = self.each()
+        # The log writes its prefix once, and a tab before each line that follows: what is behind that is no different.
+        return "".join([first, *(f"\n{time} [{NAMESPACE}#info] {line}" for time, line in others)])
+
+
+@lru_cache(10)
+def _time(second: int) -> str:
+    """Return a time as the log writes it."""
+    return formatTime(second)
 
 
 def file(path: Path) -> Logger:
-    """Return a logger that writes lines to a file of their own, for a third of the time. Raises Unavailable."""
+    """Return a logger that writes the lines to a file of their own. Raises Unavailable."""
     try:
         lines = LogFile.fromFullPath(str(path), rotateLength=ROTATION, maxRotatedFiles=KEPT, defaultMode=0o640)
     except OSError as error:
         raise Unavailable(f"log.access_file: {path} cannot be written: {error.strerror}.") from None
-    return Logger(NAMESPACE, observer=FileLogObserver(lines, _Lines()))
+    return Logger(NAMESPACE, observer=FileLogObserver(lines, _timed))
 
 
-@define
-class _Lines:
-    """Puts the time before each line, which it writes out once a second."""
-
-    _second: int = -1
-    _time: str = ""
-
-    def __call__(self, event: LogEvent) -> str:
-        when: float = event["log_time"]
-        if int(when) != self._second:
-            self._second = int(when)
-            self._time = datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%dT%H:%M:%S+0000")
-        return f"{self._time} {event['log_format'].format_map(event)}\n"
+def _timed(event: LogEvent) -> str:
+    """Return the lines of an event, its time before each."""
+    return "".join([f"{time} {line}\n" for time, line in event["lines"].each()])

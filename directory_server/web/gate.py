@@ -13,11 +13,14 @@ from ..errors import BadInput, QuotaExceeded, Unauthorized
 from ..model import Allowance, ApiKey
 from ..ports import KeyRing, Quota
 from ._headers import values
+from ._reply import set_fields
 from .addresses import AddressLimiter
 
 _KEY_IN_URL = re.compile(
     rb"mcpd_[0-9A-Za-z]{38}|[?&](api[-_]?key|access[-_]?token|key|token|authorization)=", re.IGNORECASE
 )
+
+_BEARER = re.compile(r"^bearer\s+", re.IGNORECASE)
 
 
 @define
@@ -46,15 +49,18 @@ class Visit:
 
     def _show(self, allowance: Allowance) -> None:
         self._shown = True
-        if allowance.limit is None:
+        limit, remaining, reset, window = allowance.limit, allowance.remaining, allowance.reset, allowance.window
+        if limit is None or remaining is None:
             return
-        request = self._request
         # draft-ietf-httpapi-ratelimit-headers-10, and beside it the trio that older clients read.
-        request.setHeader("RateLimit-Policy", f'"hour";q={allowance.limit};w={allowance.window}')
-        request.setHeader("RateLimit", f'"hour";r={allowance.remaining};t={allowance.reset}')
-        request.setHeader("X-RateLimit-Limit", str(allowance.limit))
-        request.setHeader("X-RateLimit-Remaining", str(allowance.remaining))
-        request.setHeader("X-RateLimit-Reset", str(allowance.reset))
+        fields = {
+            b"ratelimit-policy": b'RateLimit-Policy: "hour";q=%d;w=%d' % (limit, window),
+            b"ratelimit": b'RateLimit: "hour";r=%d;t=%d' % (remaining, reset),
+            b"x-ratelimit-limit": b"X-RateLimit-Limit: %d" % limit,
+            b"x-ratelimit-remaining": b"X-RateLimit-Remaining: %d" % remaining,
+            b"x-ratelimit-reset": b"X-RateLimit-Reset: %d" % reset,
+        }
+        set_fields(self._request, fields)
 
 
 @frozen
@@ -93,9 +99,5 @@ class Gate:
 def _secret(request: Request) -> str:
     """Return what the Authorization header names as key: after `Bearer`, or bare (RFC 6750, section 2.1)."""
     # Some clients send the header twice, or twice in one: "Bearer k, Bearer k". One key said twice is one key.
-    named = {
-        re.sub(r"^bearer\s+", "", part.strip(), flags=re.IGNORECASE)
-        for value in values(request, "Authorization")
-        for part in value.split(",")
-    }
+    named = {_BEARER.sub("", part.strip()) for value in values(request, "Authorization") for part in value.split(",")}
     return named.pop() if len(named) == 1 else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
@@ -32,7 +32,7 @@ _KEYS_NOT_OAUTH = {
     "error_description": "This server uses API keys, not OAuth. Set the header Authorization: Bearer <key>.",
 }
 
-Handler = Callable[[Request], Any]
+Handler = Callable[[Request], Awaitable[bytes | None]]
 """Answers a request with a body, soon or later; with None where it gave the connection away."""
 
 
@@ -108,7 +108,7 @@ class Routes:
         return await self._registry.version(request, name, version, token)
 
     @app.route("/healthz", methods=["GET"])
-    def healthz(self, request: Request) -> bytes:
+    async def healthz(self, request: Request) -> bytes:
         """Say that the process is alive, and what it has to search in."""
         index = self._index
         health: dict[str, Any] = {
@@ -122,7 +122,7 @@ class Routes:
         return reply(request, health)
 
     @app.route(OPENAPI_PATH, methods=["GET"])
-    def openapi(self, request: Request) -> bytes:
+    async def openapi(self, request: Request) -> bytes:
         """Describe the REST door to programs."""
         return reply(request, DOCUMENT)
 
@@ -208,12 +208,12 @@ class Routes:
 
     @app.route("/.well-known/<path:_>")
     @app.route(MCP_PATH.decode() + "/.well-known/<path:_>")
-    def well_known(self, request: Request, _: str) -> bytes:
+    async def well_known(self, request: Request, _: str) -> bytes:
         """Tell clients that probe for OAuth what to do instead; they show this to a person."""
         return reply(request, _KEYS_NOT_OAUTH, 404)
 
     @app.route("/register")
-    def register(self, request: Request) -> bytes:
+    async def register(self, request: Request) -> bytes:
         """Answer dynamic client registration (RFC 7591, section 3.2.2) as the probes above."""
         return reply(request, _KEYS_NOT_OAUTH, 404)
 
@@ -233,7 +233,7 @@ class Routes:
         return await self._pages.watch(request)
 
     @app.route(ASSETS_PATH + "<name>", methods=["GET"])
-    def asset(self, request: Request, name: str) -> bytes:
+    async def asset(self, request: Request, name: str) -> bytes:
         """Answer a file that pages are made with."""
         return self._pages.frame.assets.get(request, name)
 

@@ -12,8 +12,10 @@ from attrs import evolve, frozen
 
 from ..errors import BadInput
 from ..model import OFFICIAL, Version, mcp_id_of
+from . import _sound
 from ._json import decode, encode, raw, rfc3339
 from ._queries import MAX_KEYWORDS, MAX_PARAMETERS
+from ._sound import sound
 
 OWN = "io.github.mcp-directory-server/entry"
 """The key of `_meta` under which the directory says what it knows of an entry itself."""
@@ -76,15 +78,16 @@ def encode_registry_cursor(query: RegistryQuery, place: tuple[Any, str]) -> str:
 def registry_entry(version: Version) -> bytes:
     """Return a version as the API lists it.
 
-    The server's document is as it was published; what the official key of `_meta` says is what holds here.
+    The server's document is as it was published, but for members of a wrong type: one of them makes VS Code refuse the
+    page. What the official key of `_meta` says is what holds here.
     """
     entry = orjson.loads(version.body)
-    server, meta = entry["server"], entry["_meta"]
+    server, meta = sound(entry["server"], _sound.SERVER), entry["_meta"]
     if not server["description"].strip():
         # One entry without a description makes VS Code refuse the page.
         server = {**server, "description": server.get("title") or server["name"]}
     official = meta.get(OFFICIAL)
-    known = official if isinstance(official, dict) else {}
+    known = sound(official, _sound.OFFICIAL) if isinstance(official, dict) else {}
     status = "deleted" if version.deleted else known.get("status") or "active"
     meta = {
         **meta,

@@ -46,5 +46,5 @@ def test_status_tells_how_upstreams_are(tmp_path: Path) -> None:
     assert run(tmp_path, "status").stdout.splitlines()[-3:] == [
         "upstream        a: 1,200 entries, 1970-01-01 00:00 UTC",
         "upstream        b: 0 entries, not followed yet",
-        "                3 failures since then, the latest: It answered 500.",
+        "                3 failed since then, the latest: It answered 500.",
     ]

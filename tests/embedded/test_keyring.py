@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from directory_server.embedded import Database, SqliteAccounts, SqliteKeyRing, finished
+from directory_server.embedded import Database, SqliteAccounts, SqliteKeyRing, _keyring, finished
 from directory_server.errors import Unavailable
 
 from ..contract.keyring import KeyRingContract
@@ -48,6 +48,28 @@ def test_refuses_a_mistyped_secret_without_the_database(database: Database, keys
     for place in range(5, len(secret)):
         mistyped = secret[:place] + ("x" if secret[place] != "x" else "y") + secret[place + 1 :]
         assert finished(keys.find(mistyped)) is None
+
+
+def test_looks_for_a_secret_once_as_long_as_nobody_writes(
+    database: Database, keys: SqliteKeyRing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_keyring, "OPENED", 2)
+    looked: list[str] = []
+    made = [finished(keys.create("laptop", limit=20, expires_at=None)) for _ in range(4)]
+    with database.connection() as connection:
+        connection.set_trace_callback(lambda statement: looked.append(statement) if "digest" in statement else None)
+    for _ in range(3):
+        for key, secret in made[:2]:
+            assert finished(keys.find(secret)) == key
+    assert len(looked) == 2
+    finished(keys.revoke(made[0][0].id))
+    assert finished(keys.find(made[0][1])) is None
+    assert finished(keys.find(made[1][1])) == made[1][0]
+    assert len(looked) == 4
+    for key, secret in made[1:]:
+        assert finished(keys.find(secret)) == key
+    assert finished(keys.find(made[1][1])) == made[1][0]
+    assert len(looked) == 7
 
 
 def test_never_keeps_a_secret(database: Database, keys: SqliteKeyRing) -> None:

@@ -177,6 +177,37 @@ def test_a_publishers_reference_becomes_a_question() -> None:
             packageArguments=[{"type": "positional", "value": "$${a}", "variables": {"a": {"value": "{env:HOME}"}}}]
         ),
         {**package(), "transport": {"type": "streamable-http", "url": "http://localhost:3000/mcp"}},
+        package(packageArguments=[{"type": "positional", "value": "$HOME"}]),
+        package(packageArguments=[{"type": "positional", "value": "%USERPROFILE%"}]),
+        package(packageArguments=[{"type": "positional", "value": "{file:~/.ssh/id_rsa}"}]),
+        package(environmentVariables=[{"name": "NPM_CONFIG_REGISTRY", "value": "https://evil.example"}]),
+        package(environmentVariables=[{"name": "node_options", "value": "--require=/tmp/a.js"}]),
+        package("pypi", "a", environmentVariables=[{"name": "UV_INDEX_URL", "default": "https://evil.example"}]),
+        package("oci", "a/b", environmentVariables=[{"name": "DOCKER_HOST", "value": "tcp://evil.example"}]),
+        *(
+            package(runtimeArguments=stated)
+            for stated in (
+                [{"type": "positional", "value": "evil"}],
+                [{"type": "named", "name": "--package", "value": "evil"}],
+                [{"type": "named", "name": "--package=evil", "isRequired": True}],
+                [{"type": "named", "name": "-c", "value": "id"}],
+                [{"type": "named", "name": "--registry", "value": "https://evil.example"}],
+            )
+        ),
+        package("pypi", "a", runtimeArguments=[{"type": "named", "name": "--from", "value": "evil"}]),
+        *(
+            package("oci", "a/b", runtimeArguments=stated)
+            for stated in (
+                [{"type": "positional", "value": "evil/image"}],
+                [{"type": "named", "name": "--privileged", "isRequired": True}],
+                [{"type": "named", "name": "--entrypoint", "value": "sh"}],
+                [{"type": "named", "name": "-e", "value": "AWS_SECRET_ACCESS_KEY"}],
+                [{"type": "named", "name": "--env=AWS_SECRET_ACCESS_KEY", "isRequired": True}],
+                [{"type": "named", "name": "-v", "value": "--privileged"}],
+                [{"type": "positional", "value": "--init"}, {"type": "positional", "value": "evil/image"}],
+                [{"type": "positional", "value": "-v"}],
+            )
+        ),
     ],
 )
 def test_nothing_is_made_of_a_hostile_package(hostile: Any) -> None:
@@ -198,12 +229,64 @@ def test_nothing_is_made_of_a_hostile_package(hostile: Any) -> None:
         remote(headers=[{"name": "A: b\r\nC", "value": "d"}]),
         remote(headers=[{"name": "A", "value": "b\r\nC: d"}]),
         remote(headers=[{"name": "A", "value": "${env:AWS_SECRET_ACCESS_KEY}"}]),
+        remote(headers=[{"name": "A", "value": "$AWS_SECRET_ACCESS_KEY"}]),
+        remote(headers=[{"name": "$HOME", "value": "a"}]),
         {**remote(), "type": "stdio"},
         {},
     ],
 )
 def test_nothing_is_made_of_a_hostile_remote(hostile: Any) -> None:
     assert installations("a/b", [], [hostile]) == ()
+
+
+def test_a_secret_is_asked_for_whatever_the_publisher_gives_as_its_default() -> None:
+    said = {"default": "changeme", "isSecret": True}
+    variables = [
+        {"name": "A", "isRequired": True, **said},
+        {"name": "B", "value": "x {c}", "variables": {"c": said}},
+        {"name": "D", "isRequired": False, **said},
+    ]
+    way = only(package(environmentVariables=variables))
+    assert server(way)["env"] == {"A": "<A>", "B": "x <c>"}
+    assert "changeme" not in str(wire.encode(way))
+
+
+def test_a_question_refers_to_nothing() -> None:
+    way = only(package(environmentVariables=[{**SECRET, "description": "Key ${env:HOME} $${{a}"}]))
+    [question] = configs(way)["VS Code"]["inputs"]
+    assert question["description"] == "Key {env:HOME} {{a}"
+
+
+def test_what_steers_the_runner_may_be_filled_in() -> None:
+    way = only(package(environmentVariables=[{"name": "HTTPS_PROXY", "isRequired": True}]))
+    assert server(way)["env"] == {"HTTPS_PROXY": "<HTTPS_PROXY>"}
+
+
+def test_docker_takes_the_options_that_are_known() -> None:
+    stated: list[dict[str, Any]] = [
+        {"type": "named", "name": "-v", "value": "{data}:/data", "variables": {"data": {"isRequired": True}}},
+        {"type": "positional", "value": "-e"},
+        {"type": "positional", "value": "API_KEY"},
+        {"type": "named", "name": "--network=host", "isRequired": True},
+    ]
+    arguments = server(only(package("oci", "a/b", environmentVariables=[SECRET], runtimeArguments=stated)))["args"]
+    assert arguments[5:] == ["-v", "<data>:/data", "-e", "API_KEY", "--network=host", "a/b"]
+
+
+def test_a_way_that_says_too_much_says_so() -> None:
+    way = only(package(packageArguments=[{"type": "positional", "value": "a" * 1_000}] * 3))
+    assert (way.kind, way.name, way.inputs, way.configurations) == ("npm", "@a/b", (), ())
+    assert "2,000 characters" in way.note
+
+
+def test_a_huge_entry_stays_small() -> None:
+    said = {"name": "A", "description": "é" * 1_000, "isRequired": True, "choices": ["c" * 50] * 90}
+    arguments = [{"type": "positional", "value": '"' * 2_000, **said}] * 90
+    sizes = [(package(packageArguments=arguments[:count])) for count in range(90)]
+    small = [package(packageArguments=[{"type": "positional", "value": '"' * 1_900}])] * 1_000
+    remotes = [remote(headers=[said] * count) for count in range(100)]
+    assert len(wire.encode(installations("a/b", sizes, remotes))) < 200_000
+    assert len(wire.encode(installations("a/b", small, remotes))) < 400_000
 
 
 def test_ways_are_bounded() -> None:
@@ -227,6 +310,9 @@ WORD = st.sampled_from(
         "{a}",
         "${a}",
         "${env:A}",
+        "$A",
+        "%A%",
+        "{env:A}",
         "$",
         "{",
         "}",
@@ -281,13 +367,17 @@ def strings(value: Any) -> Iterator[str]:
 def test_whatever_an_entry_holds_the_configuration_is_whole_and_safe(name: str, packages: Any, remotes: Any) -> None:
     for way in installations(name, packages, remotes):
         asked = {each.name for each in way.inputs}
+        assert len(wire.encode(way)) < 40_000
         for each in way.configurations:
+            assert not re.search(r"\$[A-Za-z]|\{(env|file):|%A%", str(each.config))
             assert wire.decode(wire.encode(each.config)) == each.config
             for text in strings(each.config):
                 assert not re.search("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
                 references = [part.partition("}")[0] for part in text.split("${")[1:]]
                 assert each.editor == "VS Code" or not references
                 assert {part.removeprefix("input:") for part in references} <= asked
+        if way.note:
+            continue
         questions = [each["id"] for each in configs(way)["VS Code"].get("inputs", ())]
         assert len(set(questions)) == len(questions)
         assert server(way).get("command") in (None, "npx", "uvx", "docker", "dnx")

@@ -140,6 +140,14 @@ async def test_upstream_is_asked_again_when_it_says(world: World, fault: str, se
 
 
 @awaited
+async def test_a_failure_is_told_once_in_the_log_of_each_process(world: World) -> None:
+    for mirror in (world.mirror, world.mirror, world.follower("other"), world.mirror):
+        with pytest.raises(UpstreamFailed):
+            await mirror.round(world.upstream("missing"))
+    assert world.logged == ["error: Upstream official: It answered 404."] * 2
+
+
+@awaited
 async def test_attempts_become_rarer(world: World) -> None:
     waits = []
     for _ in range(12):

@@ -5,16 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from attrs import define
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.error import ConnectingCancelledError, DNSLookupError
 from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 from twisted.web.client import ResponseNeverReceived
+from twisted.web.http_headers import Headers
 from twisted.web.iweb import IAgent
 from zope.interface import implementer
 
 from directory_server.mirror import Client, UpstreamFailed
-from directory_server.mirror._fetch import DEADLINE
+from directory_server.mirror._fetch import DEADLINE, MAX_DELAY
+
+from .registry import NOW
 
 GIVEN_UP = [ConnectingCancelledError(None), ResponseNeverReceived([Failure(CancelledError())]), CancelledError()]
 
@@ -28,6 +32,15 @@ class Agent:
 
     def request(self, *args: Any, **kwargs: Any) -> Deferred[Any]:
         return self.answer
+
+
+@define
+class Refusal:
+    """Says no, and when to come back, but not what the time is."""
+
+    headers: Headers
+    code: int = 503
+    length: int = 0
 
 
 def getting(agent: Agent, clock: Clock) -> tuple[Deferred[Any], list[Failure]]:
@@ -54,6 +67,30 @@ def test_a_request_that_nobody_waits_for_is_no_failure_of_upstreams(error: Excep
     waiting.cancel()
     assert failures[0].check(CancelledError)
     assert clock.getDelayedCalls() == []
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [
+        ("120", 120.0),
+        ("Fri, 15 Jan 2027 11:00:00 GMT", 10_800.0),
+        ("Fri, 15 Jan 2027 07:00:00 GMT", 0.0),
+        ("Fri, 15 Jan 2099 07:00:00 GMT", MAX_DELAY),
+        ("9" * 400, MAX_DELAY),
+        ("Fri, 15 Jan 99999999999999 08:00:00 GMT", MAX_DELAY),
+        (f"Fri, 15 Jan 2027 08:00:{'9' * 400} GMT", 0.0),
+        ("-1", 0.0),
+        ("soon", 0.0),
+        ("", 0.0),
+    ],
+)
+def test_when_to_come_back_without_a_date(said: str, seconds: float) -> None:
+    clock, agent = Clock(), Agent(CancelledError())
+    clock.advance(NOW)
+    _, failures = getting(agent, clock)
+    agent.answer.callback(Refusal(Headers({"Retry-After": [said]})))
+    assert isinstance(failures[0].value, UpstreamFailed)
+    assert failures[0].value.retry_after == seconds
 
 
 def test_a_name_that_nobody_knows() -> None:

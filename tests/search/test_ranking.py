@@ -85,6 +85,35 @@ async def test_a_name_comes_before_a_title_that_is_the_same() -> None:
     assert (await found(index, "kaggle"))[0] == "Kaggle Integration"
 
 
+@pytest.mark.parametrize(
+    ("typed", "made_by_them", "others"),
+    [
+        ("github", "io.github.github/github-mcp-server", "io.github.a/github"),
+        ("notion", "io.github.makenotion/notion-mcp-server", "io.github.a/notion"),
+        ("notion-mcp-server", "io.github.makenotion/notion-mcp-server", "io.github.a/notion-mcp-server"),
+        ("stripe", "com.stripe/mcp", "io.github.a/stripe-mcp"),
+        ("aws mcp", "io.github.aws/aws-mcp", "io.github.a/aws-mcp"),
+    ],
+)
+@awaited
+async def test_the_maker_of_a_product_comes_first(typed: str, made_by_them: str, others: str) -> None:
+    index = await index_of(
+        an_entry(others, "Does it all"),
+        an_entry(made_by_them, "By us"),
+        *(an_entry(f"org.example/{n}", "Something else") for n in range(20)),
+    )
+    assert (await found(index, typed))[0] == made_by_them
+
+
+@awaited
+async def test_an_owner_who_makes_something_else_does_not() -> None:
+    index = await index_of(
+        an_entry("io.github.stripe/weather", "Weather"),
+        an_entry("io.github.a/stripe", "Payments by Stripe"),
+    )
+    assert (await found(index, "stripe"))[0] == "io.github.a/stripe"
+
+
 @awaited
 async def test_where_nothing_is_found_something_like_it_is() -> None:
     index = await index_of(an_entry("org.example/homeserver", "Runs it"), an_entry("org.example/zh", "管理集群"))

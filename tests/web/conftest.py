@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.client import HTTPMessage, HTTPResponse
 from io import BytesIO
 from pathlib import Path
@@ -67,6 +67,14 @@ class Connection:
     def lose(self) -> None:
         """Have the connection gone, as when the other side leaves."""
         self.transport.protocol.connectionLost(Failure(ConnectionDone()))
+
+
+class AtOnce:
+    """A clock for which the next turn has come."""
+
+    def callLater(self, delay: float, call: Callable[[], None]) -> None:
+        assert delay == 0
+        call()
 
 
 @frozen
@@ -272,7 +280,9 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     )
     origins = edge.Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
     connections = edge.Connections(clock, proxies, most=5, per_address=3, grace=10)
-    door = edge.DirectorySite(tree, origins, connections, access.Access(clock.seconds, access.log("text")), clock)
+    door = edge.DirectorySite(
+        tree, origins, connections, access.Access(clock.seconds, [access.Log("text", cast(Any, AtOnce()))]), clock
+    )
     embedded.finished(feed.load())
     services = (bus, feed, hub, visits, door.connections)
     for service in services:

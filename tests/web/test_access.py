@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import json
 import re
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from twisted.logger import LogEvent, Logger, LogPublisher, formatEvent
+from twisted.internet.task import Clock
+from twisted.logger import LogEvent, Logger, LogPublisher, formatEvent, textFileLogObserver
 
 if TYPE_CHECKING:
     from directory_server.web.access import Exchange
+
+ENDED = 1_800_000_000.25
 
 SEARCHED: Any = ("GET", "/api/open/v1/search", 200, 389, 0.00072, "f2zca6az", "ebf3ace90c0e-1")
 REFUSED: Any = ("-", "-", 400, 85, 0.0, None, "ebf3ace90c0e-2")
 
 
 def recorded(form: Any, *records: Any) -> list[str]:
-    """Return the lines of a log about requests that ended in the year 2027."""
+    """Return the lines of a log about requests that ended one after the other in the year 2027."""
     from directory_server.web import access
 
     events: list[LogEvent] = []
     logger = Logger("directory_server.access", observer=LogPublisher(events.append))  # type: ignore[arg-type]
-    told = access.Access(lambda: 1_800_000_000.25, access.log(form, logger))
+    clock = Clock()
+    told = access.Access(lambda: ENDED, [access.Log(form, clock, logger)])
     for record in records:
         told.record(*record)
+        clock.advance(0)
     return [formatEvent(event) for event in events]
 
 
@@ -51,8 +57,29 @@ def test_a_line_for_machines_says_when() -> None:
     assert refused["key"] is None
 
 
-def test_no_line_at_all() -> None:
-    assert recorded("off", SEARCHED) == []
+def test_lines_of_one_turn_are_one_event_of_the_log() -> None:
+    from directory_server.web import access
+
+    written = StringIO()
+    clock = Clock()
+    log = access.Log("text", clock, Logger("directory_server.access", observer=textFileLogObserver(written)))
+    told = access.Access(lambda: ENDED, [log])
+    told.record(*SEARCHED)
+    told.record(*REFUSED)
+    assert written.getvalue() == ""
+    clock.advance(0)
+    told.record(*SEARCHED)
+    log.flush()
+    clock.advance(0)
+    lines = written.getvalue().splitlines()
+    assert [line.partition("] ")[2] for line in lines] == [
+        "GET /api/open/v1/search 200 389 B 0.7 ms key=f2zca6az id=ebf3ace90c0e-1",
+        "- - 400 85 B 0.0 ms key=- id=ebf3ace90c0e-2",
+        "GET /api/open/v1/search 200 389 B 0.7 ms key=f2zca6az id=ebf3ace90c0e-1",
+    ]
+    assert all(
+        re.match(r"\t?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4} \[directory_server.access#info\] ", e) for e in lines
+    )
 
 
 def test_nothing_is_put_together_that_nobody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,8 +89,9 @@ def test_nothing_is_put_together_that_nobody_reads(monkeypatch: pytest.MonkeyPat
         raise AssertionError("nobody reads this")
 
     monkeypatch.setattr(access.Exchange, "text", property(written))
-    nobody = Logger("directory_server.access", observer=LogPublisher())
-    access.Access(lambda: 0.0, access.log("text", nobody)).record(*SEARCHED)
+    log = access.Log("text", Clock(), Logger("directory_server.access", observer=LogPublisher()))
+    access.Access(lambda: 0.0, [log]).record(*SEARCHED)
+    log.flush()
 
 
 def test_everybody_is_told() -> None:
@@ -118,15 +146,17 @@ def test_werkzeug_finds_the_same() -> None:
 def test_lines_in_a_file_of_their_own(tmp_path: Path) -> None:
     from directory_server.web import access
 
-    told = access.Access(lambda: 1_800_000_000.25, access.log("text", access.file(tmp_path / "access.log")))
+    log = access.Log("text", Clock(), access.file(tmp_path / "access.log"))
+    told = access.Access(lambda: ENDED, [log])
     told.record(*SEARCHED)
     told.record(*REFUSED)
+    log.flush()
     lines = (tmp_path / "access.log").read_text().splitlines()
     assert [line.partition(" ")[2] for line in lines] == [
         "GET /api/open/v1/search 200 389 B 0.7 ms key=f2zca6az id=ebf3ace90c0e-1",
         "- - 400 85 B 0.0 ms key=- id=ebf3ace90c0e-2",
     ]
-    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0000", line.partition(" ")[0]) for line in lines)
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}", line.partition(" ")[0]) for line in lines)
 
 
 def test_a_file_of_lines_that_cannot_be_is_named(tmp_path: Path) -> None:

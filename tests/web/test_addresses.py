@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.internet.address import IPv4Address
 from twisted.internet.task import Clock
-from twisted.web.http_headers import Headers
 
 from directory_server.errors import Throttled
 
@@ -20,8 +19,8 @@ SEARCH = "/api/open/v1/search?keywords=postgres"
 
 
 def request(peer: str, *forwarded: str) -> Any:
-    headers = Headers({b"X-Forwarded-For": [each.encode() for each in forwarded]} if forwarded else {})
-    return SimpleNamespace(client=SimpleNamespace(host=peer), requestHeaders=headers)
+    received = {b"x-forwarded-for": [each.encode() for each in forwarded]} if forwarded else {}
+    return SimpleNamespace(client=SimpleNamespace(host=peer), received=received)
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,27 @@ def test_what_would_make_an_editor_refuse_the_page_is_never_empty(server: Server
     assert all(each["_meta"][OFFICIAL]["updatedAt"] for each in page["servers"])
 
 
+WRONG = [None, 5, "x", True, [5], ["x"], {"url": 5}, [{"headers": 5, "url": [], "packageArguments": "x"}]]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=json.dumps)
+def test_what_has_a_wrong_type_does_not_reach_an_editor(server: Server, wrong: Any) -> None:
+    lists, objects, texts = ("packages", "remotes", "icons"), ("repository",), ("title", "websiteUrl")
+    document = {"name": "a/b", "version": "1", "description": "x"} | dict.fromkeys((*lists, *objects, *texts), wrong)
+    server.publish(Entry(document, {OFFICIAL: dict.fromkeys(("status", "publishedAt", "more"), wrong)}))
+    found = server.get("/v0.1/servers/a%2Fb/versions/latest", key=None).json
+    said = {name: value for name, value in found["server"].items() if value is not None}
+    assert all(isinstance(each, dict) for name in lists for each in said.get(name, []))
+    assert all(isinstance(each.get("headers", []), list) for each in said.get("remotes", []))
+    assert all(isinstance(each.get("packageArguments", []), list) for each in said.get("packages", []))
+    assert isinstance(said.get("repository", {}).get("url", ""), str)
+    assert all(isinstance(said.get(name, ""), str) for name in texts)
+    known = found["_meta"][OFFICIAL]
+    assert known["more"] == wrong
+    assert isinstance(known["status"], str)
+    assert isinstance(known["publishedAt"], str)
+
+
 def test_vs_codes_requests(server: Server) -> None:
     server.publish(*(entry(f"io.github.example/postgres-{number:03}", "Postgres.") for number in range(120)))
     probe = server.get(f"{SERVERS}?limit=1", key=None)

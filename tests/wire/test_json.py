@@ -62,6 +62,36 @@ def test_what_is_refused(body: bytes, said: str) -> None:
     assert caught.value.code == "parse_error"
 
 
+NAMES = st.sampled_from(["a", "b", ":", '":', "é"])
+MEMBERS = st.recursive(st.none() | NAMES, lambda inner: st.lists(st.tuples(NAMES, inner), max_size=4), max_leaves=12)
+"""Objects as lists of their members, of which some may have the same name, and the values in them."""
+
+
+def written(value: Any, escape: bool) -> str:
+    if isinstance(value, list):
+        members = [f"{written(name, escape)} :{written(inner, escape)}" for name, inner in value]
+        return "{" + ",".join(members) + "}"
+    text = json.dumps(value, ensure_ascii=escape)
+    return text.replace(":", "\\u003a") if escape else text
+
+
+def repeats(value: Any) -> bool:
+    if not isinstance(value, list):
+        return False
+    names = [name for name, _ in value]
+    return len(set(names)) < len(names) or any(repeats(inner) for _, inner in value)
+
+
+@given(MEMBERS, st.booleans())
+def test_a_member_that_is_named_twice_is_found_wherever_it_is(value: Any, escape: bool) -> None:
+    body = written(value, escape).encode()
+    if repeats(value):
+        with pytest.raises(BadInput, match="twice"):
+            wire.decode(body)
+    else:
+        assert wire.decode(body) == json.loads(body)
+
+
 def test_sixty_four_levels_are_read() -> None:
     assert wire.decode(b"[" * 64 + b"]" * 64)
 

@@ -135,7 +135,7 @@ class Parser:
 
     def _begin(self) -> None:
         self._message = Message()
-        self._fields = 0
+        self._fields: list[tuple[bytes, bytes]] = []
         self._head = 0
         self._length = 0
         self._body: list[bytes] = []
@@ -156,17 +156,17 @@ class Parser:
             raise HttpError(414, "uri_too_long", f"The target is longer than {MAX_TARGET:,} bytes.")
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._fields += 1
         self._head += len(name) + len(value)
-        if self._fields > MAX_FIELDS or self._head > MAX_HEAD:
+        self._fields.append((name, value))
+        if len(self._fields) > MAX_FIELDS or self._head > MAX_HEAD:
             raise _head_too_large()
-        # Fields behind a chunked body say nothing that anybody here reads.
-        if self.phase is Phase.HEAD:
-            self._message.headers.setdefault(name.lower(), []).append(value)
 
     def on_headers_complete(self) -> None:
         message, llhttp = self._message, self._llhttp
         headers = message.headers
+        # Those that follow a chunked body say nothing that anybody here reads.
+        for name, value in self._fields:
+            headers.setdefault(name.lower(), []).append(value)
         message.method = llhttp.get_method()
         message.version = b"HTTP/" + llhttp.get_http_version().encode()
         message.keep_alive = llhttp.should_keep_alive() and message.version == b"HTTP/1.1"
@@ -176,10 +176,10 @@ class Parser:
             raise HttpError(501, "not_implemented", "This server knows no such method.")
         _check_coding(message)
         _check_target(message)
-        if int((headers.get(b"content-length") or [b"0"])[0]) > MAX_BODY:
+        if b"content-length" in headers and int(headers[b"content-length"][0]) > MAX_BODY:
             raise _body_too_large()
-        expected = b"100-continue" in [value.lower() for value in headers.get(b"expect", ())]
-        self.wants_continue = expected and message.version == b"HTTP/1.1"
+        if b"expect" in headers and message.version == b"HTTP/1.1":
+            self.wants_continue = b"100-continue" in [value.lower() for value in headers[b"expect"]]
         self.phase, self.since = Phase.BODY, self._now()
 
     def on_body(self, body: bytes) -> None:
@@ -220,7 +220,7 @@ def _check_target(message: Message) -> None:
     hosts = message.headers.get(b"host", [])
     if len(hosts) > 1 or (not hosts and message.version == b"HTTP/1.1"):
         raise HttpError(400, "bad_request", f"Host: must be given once, not {len(hosts)} times.")
-    if absolute := _ABSOLUTE.fullmatch(message.target):
+    if message.target[:1] != b"/" and (absolute := _ABSOLUTE.fullmatch(message.target)):
         hosts = message.headers[b"host"] = [absolute[1]]
         message.target = absolute[2] if absolute[2].startswith(b"/") else b"/" + absolute[2]
     if hosts and not _HOST.fullmatch(hosts[0]):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import cached_property, lru_cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,8 @@ class DirectoryRequest(Request):
     """A request that was read as a whole before anybody sees it, and is answered by its site.
 
     `id` is in the head of its answer and in the log; `began` is when its first byte came, in seconds of the clock;
-    `gone` tells that the client has left.
+    `received` are its header fields, each name in lower case with its values in order; `gone` tells that the client
+    has left.
     """
 
     channel: Any
@@ -38,9 +40,10 @@ class DirectoryRequest(Request):
     gone = False
     defaultContentType = None
 
-    def __init__(self, channel: Connection, message: Message, request_id: str) -> None:
+    def __init__(self, channel: Connection, message: Message, request_id: str, date: bytes) -> None:
         # Nobody here takes forms, and twisted.web would read each POST for one.
         super().__init__(channel, parsePOSTFormSubmission=False)
+        del self.requestHeaders
         self.id = request_id
         self.began = message.began
         self.method, self.uri, self.clientproto = message.method, message.target, message.version
@@ -48,11 +51,16 @@ class DirectoryRequest(Request):
         # The doors read the target themselves; twisted.web splits it at semicolons, too.
         self.args = {}
         self.content = BytesIO(message.body)
-        self._fields: dict[bytes, bytes] = {}
-        headers = self.requestHeaders = Headers()
-        for name, values in message.headers.items():
-            for value in values:
-                headers.addRawHeader(name, value)
+        self.received = message.headers
+        self._fields = {b"date": b"Date: " + date, b"x-request-id": b"X-Request-Id: " + request_id.encode()}
+
+    @cached_property
+    def requestHeaders(self) -> Headers:  # type: ignore[override]
+        """The header fields as twisted.web has them, made for those who ask: nobody on the paths that are hot."""
+        headers = Headers()
+        for name, values in self.received.items():
+            headers.setRawHeaders(name, values)
+        return headers
 
     def setHeader(self, name: str | bytes, value: str | bytes) -> None:
         """Say `value` in the head of the answer, instead of what was said under that name.
@@ -64,6 +72,10 @@ class DirectoryRequest(Request):
         if b"\n" in text or b"\r" in text:
             text = b" ".join(text.splitlines())
         self._fields[key] = written + text
+
+    def set_fields(self, fields: Mapping[bytes, bytes]) -> None:
+        """Say fields that were written before: the line of each by its name in lower case."""
+        self._fields.update(fields)
 
     def write(self, data: bytes) -> None:
         """Send a part of the body; with the first goes the head."""

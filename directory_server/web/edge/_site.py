@@ -6,7 +6,7 @@ from itertools import count
 from secrets import token_hex
 from urllib.parse import unquote_to_bytes
 
-from twisted.internet.defer import maybeDeferred
+from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IAddress, IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
@@ -62,10 +62,7 @@ class DirectorySite(Site):
 
     def request(self, connection: Connection, message: Message) -> DirectoryRequest:
         """Return the request that `message` makes of `connection`, the head of its answer begun."""
-        made = DirectoryRequest(connection, message, next(self._ids))
-        made.setHeader(b"Date", self._now())
-        made.setHeader(b"X-Request-Id", made.id.encode())
-        return made
+        return DirectoryRequest(connection, message, next(self._ids), self._now())
 
     def answer(self, request: DirectoryRequest) -> None:
         """Answer a request: refuse it, or have the tree answer it."""
@@ -92,12 +89,19 @@ class DirectorySite(Site):
             self._handle(handler, request)
 
     def _handle(self, handler: Handler, request: DirectoryRequest) -> None:
-        answering = maybeDeferred(handler, request)
-        answering.addErrback(lambda failure: self._routes.refused(request, failure))
+        answering = Deferred.fromCoroutine(self._answered(handler, request))
         if not answering.called:
             request.notifyFinish().addErrback(lambda _: answering.cancel())
-        answering.addCallback(_send, request)
-        answering.addErrback(lambda failure: _log.failure("An answer could not be sent", failure=failure))
+
+    async def _answered(self, handler: Handler, request: DirectoryRequest) -> None:
+        try:
+            try:
+                body = await handler(request)
+            except Exception:
+                body = self._routes.refused(request, Failure())
+            _send(body, request)
+        except Exception:
+            _log.failure("An answer could not be sent")
 
     def refused(self, refusal: Refusal, path: bytes) -> bytes:
         """Return the whole answer to bytes that are no request, as far as they are known for `path`, and log it."""

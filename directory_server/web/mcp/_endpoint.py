@@ -94,7 +94,7 @@ class Mcp:
 
         `request` is somebody's who asks for that on a page.
         """
-        request.requestHeaders.setRawHeaders("Authorization", [f"Bearer {secret}"])
+        request.received[b"authorization"] = [b"Bearer " + secret.encode()]  # type: ignore[attr-defined]
         async with self._gate.admit(request) as visit:
             asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
             listed = wire.decode(wire.encode(await self._legacy.answer(wire.message(asked), visit)))

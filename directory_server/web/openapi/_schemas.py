@@ -62,6 +62,7 @@ _SAID = {
     "kind": "The registry type of the package, or the transport of the remote.",
     "inputs": "What is to be filled in.",
     "configurations": "One for each editor.",
+    "note": "Why there is no configuration; empty where there is.",
     "required": "Whether it stands in the configurations; what does not is optional.",
     "secret": "Whether it is to be kept from others.",
     "default": "Empty where there is none.",

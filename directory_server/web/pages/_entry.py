@@ -80,6 +80,7 @@ class Shown:
     remotes: Sequence[Way]
     more_ways: int
     install: Sequence[Install]
+    unpasted: Sequence[str]
 
 
 def shown(detail: Detail, language: str) -> Shown:
@@ -88,6 +89,7 @@ def shown(detail: Detail, language: str) -> Shown:
     website = link(detail.website_url)
     brief = plain(detail.descriptions.get(language) or detail.brief, 400)
     description = plain(detail.long_description, 2_000)
+    installs = list(_installs(detail))
     return Shown(
         mcp_id=detail.mcp_id,
         name=plain(detail.name, 100) or detail.mcp_id,
@@ -110,7 +112,8 @@ def shown(detail: Detail, language: str) -> Shown:
         packages=[_package(each) for each in detail.packages[:WAYS]],
         remotes=[_remote(each) for each in detail.remotes[:WAYS]],
         more_ways=sum(max(0, len(ways) - WAYS) for ways in (detail.packages, detail.remotes)),
-        install=[each for each in _installs(detail) if each.pasted],
+        install=[each for each in installs if each.pasted],
+        unpasted=[each.name for each in installs if not each.pasted],
     )
 
 

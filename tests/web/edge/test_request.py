@@ -39,7 +39,7 @@ def request_of(channel: Channel) -> Any:
     from directory_server.web.edge._parser import Message
     from directory_server.web.edge._request import DirectoryRequest
 
-    made = DirectoryRequest(channel, Message(b"GET", b"/", b"HTTP/1.1"), "id-1")  # type: ignore[arg-type]
+    made = DirectoryRequest(channel, Message(b"GET", b"/", b"HTTP/1.1"), "id-1", b"now")  # type: ignore[arg-type]
     channel.writeHeaders = lambda *_: channel.write(made.head())  # type: ignore[attr-defined]
     return made
 
@@ -49,7 +49,10 @@ def test_a_field_is_said_once_and_as_last_set(channel: Channel, request_of: Any)
     request_of.setHeader("Vary", "Accept")
     request_of.setHeader(b"vary", b"Origin")
     request_of.write(b"{}")
-    assert channel.sent == b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nvary: Origin\r\n\r\n{}"
+    assert (
+        channel.sent
+        == b"HTTP/1.1 200 OK\r\nDate: now\r\nX-Request-Id: id-1\r\nContent-Length: 2\r\nvary: Origin\r\n\r\n{}"
+    )
 
 
 def test_a_value_cannot_begin_another_line(channel: Channel, request_of: Any) -> None:

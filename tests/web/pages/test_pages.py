@@ -130,6 +130,21 @@ def test_an_entry_page_shows_all_of_it(look: Look, server: Server) -> None:
     assert {"https://rich.example.org/docs", "https://github.com/example/rich", "/?q=database"} <= set(page.links)
 
 
+def test_what_is_pasted_runs_the_publishers_code_and_the_page_says_so(look: Look, server: Server) -> None:
+    endless = [{"type": "positional", "value": "a" * 1_000}] * 3
+    packages = [
+        {"registryType": "npm", "identifier": name, "packageArguments": arguments}
+        for name, arguments in (("short", []), ("long", endless))
+    ]
+    shown = entry("a/b", packages=packages)
+    server.publish(shown)
+    text = page_of(look, shown).text
+    assert "runs its publisher’s code on your machine" in text
+    assert "\nshort\n" in text
+    assert "\nlong\n" not in text
+    assert "long: its configuration is too long to show here." in text
+
+
 def test_text_in_the_reader_s_language_goes_first(look: Look, server: Server) -> None:
     server.publish(rich())
     assert "查询数据库。" in page_of(look, rich(), Accept_Language="zh").text
