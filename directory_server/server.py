@@ -38,11 +38,11 @@ T = TypeVar("T")
 PRUNE = 1.0
 """Seconds between two rounds of forgetting quota that has come back."""
 
-SWITCH = 0.0005
+SWITCH = 0.0001
 """Seconds after which a thread that works has to let another one work, if one wants to.
 
-The reactor lets others work whenever it calls the kernel or SQLite, some ten times for a request, and then waits that
-long for each thread that reads, writes or indexes entries.
+The reactor lets others work whenever it calls the kernel, SQLite or numpy, a hundred times for a search, and then waits
+that long for each thread that reads, writes or indexes entries.
 """
 
 COLLECT = (10_000, 20, 50)
