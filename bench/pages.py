@@ -10,6 +10,7 @@ first and not to the second. Passwords are hashed in threads and on purpose slow
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import subprocess
@@ -95,11 +96,16 @@ def row(name: str, taken: list[Taken]) -> str:
     )
 
 
-def main(folder: str, *words: str) -> None:
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, metavar="DATA_DIR", help="a data directory with entries")
+    parser.add_argument("words", nargs="+", help="what is searched for")
+    options = parser.parse_args()
+    folder, words = options.folder.absolute(), options.words
     os.environ |= {f"DIRECTORY_SERVER_{name}": value for name, value in SETTINGS.items()}
     email = f"bench-{time.time_ns()}@example.org"
     told = subprocess.run([COMMAND, "--data-dir", folder, "account", "add", email], capture_output=True, check=True)
-    with ours(Path(folder).absolute(), None, stub=False) as running:
+    with ours(folder, None, stub=False) as running:
         browser = Browser(running)
         browser.get("/")
         paths = [f"/?q={quote(word)}" for word in words]
@@ -130,4 +136,4 @@ def main(folder: str, *words: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()
