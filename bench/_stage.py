@@ -72,7 +72,8 @@ def main(data: str, port: str, door: str, *settings: str) -> None:
     )
     service.privilegedStartService()
     service.startService()
-    (hub,) = (part for part in service if isinstance(part, Hub))
+    # The other holds the pages that people have open.
+    hub, _ = (part for part in service if isinstance(part, Hub))
     reactor.listenTCP(int(door), Site(Door(hub)), interface="127.0.0.1")
     reactor.addSystemEventTrigger("before", "shutdown", service.stopService)
     reactor.run()
