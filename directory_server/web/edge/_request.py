@@ -43,6 +43,7 @@ class DirectoryRequest(Request):
     def __init__(self, channel: Connection, message: Message, request_id: str, date: bytes) -> None:
         # Nobody here takes forms, and twisted.web would read each POST for one.
         super().__init__(channel, parsePOSTFormSubmission=False)
+        # They are empty yet, and hide the property below.
         del self.requestHeaders
         self.id = request_id
         self.began = message.began
