@@ -23,8 +23,8 @@ from .model import ApiKey
 from .quickstart import base_url, instructions
 from .search import TextAnalysis
 
-_SPAN = re.compile(r"(\d{1,6})(d|h|m)")
-_SECONDS = {"d": 86_400, "h": 3_600, "m": 60}
+_SPAN = re.compile(r"(\d{1,6})(d|h|m|s)")
+_SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 
 
 @frozen
@@ -257,9 +257,9 @@ def _limit(text: str) -> int | None:
 
 
 def _span(text: str) -> float:
-    match = _SPAN.fullmatch(text)
+    match = _SPAN.fullmatch("0s" if text == "0" else text)
     if not match:
-        raise click.BadParameter("must be a span such as 30d, 12h or 15m", param_hint="--grace")
+        raise click.BadParameter("must be a span such as 30d, 12h, 15m or 30s, or 0", param_hint="--grace")
     return int(match[1]) * _SECONDS[match[2]]
 
 

@@ -48,7 +48,7 @@ class Options(usage.Options):
     opt_s = opt_set
 
     def postOptions(self) -> None:
-        """Read the configuration; what is wrong in it is a usage error."""
+        """Read the configuration. Raises SystemExit, which is one line, while usage errors come behind all options."""
         try:
             self.config = configure(
                 os.environ,
@@ -58,7 +58,7 @@ class Options(usage.Options):
                 settings=[*self._settings, *(["reuse_port=true"] if self["reuse-port"] else [])],
             )
         except ConfigError as error:
-            raise usage.UsageError(str(error)) from None
+            raise SystemExit(str(error)) from None
 
 
 def configure(
@@ -75,7 +75,7 @@ def configure(
         environ=environ,
         settings=settings or [],
         listen=listen or [],
-        data_dir=Path(data_dir) if data_dir else None,
+        data_dir=Path(data_dir) if data_dir is not None else None,
     )
     for description in config.listen:
         if config.reuse_port and not endpoints.read(description).has_port:

@@ -183,7 +183,12 @@ def test_a_rotated_key_opens_with_both_secrets_for_a_while(directory: Directory)
 
 
 @pytest.mark.parametrize(
-    "options", [["key", "rotate", "ID", "--grace", "0m"], ["--set", "keys.grace=0", "key", "rotate", "ID"]]
+    "options",
+    [
+        ["key", "rotate", "ID", "--grace", "0m"],
+        ["key", "rotate", "ID", "--grace", "0"],
+        ["--set", "keys.grace=0", "key", "rotate", "ID"],
+    ],
 )
 def test_the_grace_may_be_none(directory: Directory, options: list[str]) -> None:
     old = directory.succeed("key", "create", "--label", "a").strip()

@@ -39,7 +39,7 @@ def parsed(*arguments: str) -> Config:
 
 
 def refusal(*arguments: str) -> str:
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises((SystemExit, UsageError)) as caught:
         parsed(*arguments)
     return str(caught.value)
 

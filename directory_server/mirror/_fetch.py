@@ -11,6 +11,7 @@ from treq.client import HTTPClient
 from twisted.internet.defer import CancelledError, Deferred, TimeoutError
 from twisted.internet.error import ConnectError, ConnectingCancelledError, ConnectionLost, DNSLookupError
 from twisted.internet.protocol import Protocol, connectionDone
+from twisted.internet.task import deferLater
 from twisted.python.failure import Failure
 from twisted.web.client import ResponseDone, ResponseFailed, ResponseNeverReceived
 from twisted.web.http import PotentialDataLoss, stringToDatetime
@@ -93,6 +94,10 @@ class Fetch:
             raise _unreached(f"It cannot be reached: {str(error).rstrip('.')}") from None
         except (ConnectionLost, ResponseFailed, ResponseNeverReceived) as error:
             raise _unreached(f"Its answer broke off: {_reason(error)}") from None
+
+    async def pause(self, seconds: float) -> None:
+        """Wait for so long."""
+        await deferLater(self._clock, seconds)
 
     async def _get(self, url: str, write: Callable[[bytes], object], validators: Validators) -> Answer:
         headers = Headers()

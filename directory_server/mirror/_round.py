@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from hashlib import blake2b
+from itertools import count
 
 from attrs import define, evolve, field, frozen
 
@@ -35,6 +36,9 @@ SKEW = 86_400.0
 
 MAX_PAGES = 20_000
 """Pages of a round."""
+
+PATIENCE, ATTEMPTS = 30.0, 5
+"""Seconds after which an upstream may have the same page asked for again in the same round, and how often in all."""
 
 REFUSALS = 100
 """Refused entries that a report tells of one by one."""
@@ -181,8 +185,17 @@ class Round:
             cursor, known = page.next, Validators()
 
     async def _get(self, url: str, known: Validators) -> tuple[Answer, bytes]:
-        pieces: list[bytes] = []
-        answer = await self._fetch.get(url, pieces.append, validators=known)
+        for attempt in count(1):
+            pieces: list[bytes] = []
+            try:
+                answer = await self._fetch.get(url, pieces.append, validators=known)
+                break
+            except UpstreamFailed as error:
+                if attempt == ATTEMPTS or not 0 < error.retry_after <= PATIENCE:
+                    raise
+                # Whoever limits how often it is asked says so in the midst of a long walk.
+                await self._fetch.pause(error.retry_after)
+                await self._hold()
         return answer, b"".join(pieces)
 
     def _began(self, answer: Answer) -> float:

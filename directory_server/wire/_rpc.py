@@ -11,6 +11,9 @@ from ..errors import BadInput
 
 Id = str | int | float
 
+LARGEST_ID = 2.0**53
+"""Where numbers end that every JSON reader keeps as they are (I-JSON, RFC 7493, section 2.2)."""
+
 
 @frozen
 class Message:
@@ -33,7 +36,7 @@ def message(value: Any) -> Message:
         raise _invalid("jsonrpc: must be the string '2.0'")
     identity = message_id(value)
     if "id" in value and identity is None and "error" not in value:
-        raise _invalid("id: must be a string or a number")
+        raise _invalid("id: must be a string, or a number that is kept exactly: below 2^53")
     if "method" not in value:
         # A response to a message whose id its sender could not read has an error and the id null.
         if "error" in value or ("result" in value and identity is not None):
@@ -51,7 +54,10 @@ def message(value: Any) -> Message:
 def message_id(value: Any) -> Id | None:
     """Return the id of a message, however broken the rest of it is; None where it has no usable one."""
     identity = value.get("id") if isinstance(value, dict) else None
-    return identity if isinstance(identity, str | int | float) and not isinstance(identity, bool) else None
+    if isinstance(identity, str) or (isinstance(identity, int) and not isinstance(identity, bool)):
+        return identity
+    # A whole number of more than 64 bits is read as one of these, and would come back as another.
+    return identity if isinstance(identity, float) and abs(identity) < LARGEST_ID else None
 
 
 def _invalid(reason: str) -> BadInput:

@@ -40,6 +40,7 @@ class Registry(Resource):
     stalled: Deferred[None] = field(factory=Deferred)
     fail_after: int = 1_000_000
     expired: bool = False
+    busy: int = 0
     etags: bool = False
     body: bytes = b""
 
@@ -52,6 +53,10 @@ class Registry(Resource):
         self.asked.append(asked)
         self.headers.append({k.decode().lower(): v[0].decode() for k, v in request.requestHeaders.getAllRawHeaders()})
         route = request.path.decode().split("/")[1].replace("-", "_")
+        if len(self.asked) <= self.busy or (self.busy and len(self.asked) % 2):
+            request.setResponseCode(429)
+            request.setHeader(b"retry-after", b"2")
+            return b""
         if self.expired and "cursor" in asked:
             request.setResponseCode(400)
             return b""

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from twisted.internet.defer import Deferred
+from twisted.internet.task import deferLater
 
 from directory_server.errors import Unavailable
 from directory_server.mirror import UpstreamBusy, UpstreamFailed
@@ -181,6 +183,38 @@ async def test_a_round_that_broke_goes_on_where_it_was(world: World) -> None:
     assert [asked["cursor"] for asked in world.registry.asked] == [str(2 * BATCH)]
     assert len(world.names()) == world.state().walked == 3 * BATCH
     assert report.removed == 0
+
+
+async def rounded(world: World) -> None:
+    """Have a round taken, in which each pause is over at once."""
+    from twisted.internet import reactor
+
+    rounding = Deferred.fromCoroutine(world.mirror.round(world.upstream()))
+    while not rounding.called:
+        await deferLater(reactor, 0.001)
+        if any(call.getTime() == world.clock.seconds() + 2 for call in world.clock.getDelayedCalls()):
+            world.clock.advance(2)
+    await rounding
+
+
+@awaited
+async def test_who_asks_too_often_waits_as_long_as_it_is_told_and_goes_on(world: World) -> None:
+    world.registry.entries = [served(f"x/{letter}") for letter in "abcdefg"]
+    world.registry.busy = 1
+    await rounded(world)
+    assert sorted(world.names()) == [f"x/{letter}" for letter in "abcdefg"]
+    assert len(world.registry.asked) == 8
+    assert world.state().failures == 0
+
+
+@awaited
+async def test_who_is_told_so_again_and_again_leaves_it_for_now(world: World) -> None:
+    world.registry.entries = [served("x/a")]
+    world.registry.busy = 100
+    with pytest.raises(UpstreamFailed, match=r"It answered 429\."):
+        await rounded(world)
+    assert len(world.registry.asked) == 5
+    assert world.state().failures == 1
 
 
 @awaited

@@ -250,13 +250,27 @@ def test_probes_for_oauth_are_told_of_keys(server: Server, method: str, path: st
     assert "API keys" in answer.json["error_description"]
 
 
+@pytest.mark.parametrize("identity", [2**53, 2**64 - 1, -(2**63), 1.5, "a"])
+def test_an_id_comes_back_as_it_was(server: Server, identity: Any) -> None:
+    assert server.post({**request("ping"), "id": identity}).json["id"] == identity
+
+
+@pytest.mark.parametrize("identity", [10**30, 2**64, 1e300])
+def test_an_id_that_would_come_back_as_another_is_refused(server: Server, identity: Any) -> None:
+    answer = server.post({**request("ping"), "id": identity})
+    assert answer.json["error"]["code"] == -32600
+    assert "id: must be a string, or a number that is kept exactly" in answer.json["error"]["message"]
+    assert answer.json["id"] is None
+
+
 def test_delete_is_405(server: Server) -> None:
     answer = server.ask("DELETE", ENDPOINT)
     assert (answer.status, answer.headers["Allow"]) == (405, "GET, POST")
 
 
-def test_another_content_type_is_415(server: Server) -> None:
-    answer = server.post(request("ping"), headers={"Content-Type": "text/plain"})
+@pytest.mark.parametrize("headers", [{"Content-Type": "text/plain"}, {"Content-Encoding": "gzip"}])
+def test_what_is_not_plain_json_is_415(server: Server, headers: dict[str, str]) -> None:
+    answer = server.post(request("ping"), headers=headers)
     assert (answer.status, answer.json["error"]["code"]) == (415, -32600)
 
 

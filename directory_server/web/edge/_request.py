@@ -139,6 +139,10 @@ class DirectoryRequest(Request):
             self.setHeader("Access-Control-Max-Age", "600")
 
 
+_NAMES = {429: b"Too Many Requests", 431: b"Request Header Fields Too Large"}
+"""What twisted.web has no name for (RFC 6585)."""
+
+
 @lru_cache(1_000)
 def _name(name: str | bytes) -> tuple[bytes, bytes]:
     """Return what stands for the name of a header field, and the beginning of its line."""
@@ -149,4 +153,5 @@ def _name(name: str | bytes) -> tuple[bytes, bytes]:
 @lru_cache(100)
 def status_line(code: int, reason: bytes = b"") -> bytes:
     """Return the first line of an answer."""
-    return b"HTTP/1.1 %d %s" % (code, reason or RESPONSES.get(code, b""))
+    # twisted.web says "Unknown Status" of those it has no name for.
+    return b"HTTP/1.1 %d %s" % (code, _NAMES.get(code) or reason or RESPONSES.get(code, b""))

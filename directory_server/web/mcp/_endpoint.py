@@ -179,6 +179,8 @@ def _check_content_type(request: Request) -> None:
     given = header(request, "Content-Type")
     if given is not None and given.partition(";")[0].strip().lower() != "application/json":
         raise RpcError(INVALID_REQUEST, "Content-Type: must be application/json.", status=415)
+    if header(request, "Content-Encoding") not in (None, "identity"):
+        raise RpcError(INVALID_REQUEST, "Content-Encoding: bodies are read as they are, without any.", status=415)
 
 
 def _response(message: wire.Message, result: dict[str, Any]) -> dict[str, Any]:

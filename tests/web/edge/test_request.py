@@ -55,6 +55,16 @@ def test_a_field_is_said_once_and_as_last_set(channel: Channel, request_of: Any)
     )
 
 
+@pytest.mark.parametrize(
+    ("code", "name"), [(429, b"Too Many Requests"), (431, b"Request Header Fields Too Large"), (404, b"Not Found")]
+)
+def test_every_status_has_its_name(channel: Channel, request_of: Any, code: int, name: bytes) -> None:
+    request_of.setResponseCode(code)
+    request_of.setHeader("Content-Length", "0")
+    request_of.write(b"")
+    assert channel.sent.startswith(b"HTTP/1.1 %d %s\r\n" % (code, name))
+
+
 def test_a_value_cannot_begin_another_line(channel: Channel, request_of: Any) -> None:
     request_of.setHeader("Content-Length", "0")
     request_of.setHeader("Link", "a\r\nSet-Cookie: stolen\nb")
