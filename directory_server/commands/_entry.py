@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import click
 from attrs import evolve
@@ -113,6 +114,16 @@ def _only(entries: Sequence[Entry], name: str) -> Sequence[Entry]:
     return entries
 
 
+def _value(field: str, text: str) -> Any:
+    """Return the value of a field that is written so: JSON if it is an array or object. Raises BadInput."""
+    if text[0] not in "[{":
+        return text
+    try:
+        return wire.decode(text.encode())
+    except BadInput:
+        raise BadInput(f"{field}: {text[:60]!r} begins like JSON and is none.") from None
+
+
 def _with(entry: Entry, fields: Sequence[str]) -> Entry:
     """Return `entry` with `fields` set, each a text FIELD=VALUE. Raises BadInput."""
     server = wire.decode(wire.encode(entry.server))
@@ -127,7 +138,7 @@ def _with(entry: Entry, fields: Sequence[str]) -> Entry:
             if not isinstance(inside, dict):
                 raise BadInput(f"{field}: {part} is no object.")
         if value:
-            inside[last] = wire.decode(value.encode()) if value[0] in "[{" else value
+            inside[last] = _value(field, value)
         else:
             inside.pop(last, None)
     edited = wire.decode_entry({"server": server, "_meta": entry.meta})

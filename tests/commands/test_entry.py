@@ -112,7 +112,7 @@ def test_an_entry_is_replaced_by_a_file(directory: Directory) -> None:
         (["edit", NAME, "--set=title"], None, "Error: 'title': must be FIELD=VALUE."),
         (["edit", NAME, "--set=version.a=b"], None, "Error: version.a: version is no object."),
         (["edit", NAME, "--set=version="], None, "Error: server.version: is required."),
-        (["edit", NAME, "--set=remotes=[1"], None, "Error: The body is not JSON: "),
+        (["edit", NAME, "--set=remotes=[1"], None, "Error: remotes: '[1' begins like JSON and is none."),
         (["edit", NAME, "--set=name=x/b"], None, "Error: name: an entry keeps its name; add another one instead."),
         (
             ["edit", NAME, "-"],
