@@ -13,26 +13,12 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from ..errors import Unavailable
+from ._availability import BUSY_TIMEOUT, Availability
 
 T = TypeVar("T")
 
-BUSY_TIMEOUT = 5.0
-"""Seconds to wait for another connection's lock."""
-
 OLDEST_SQLITE = (3, 37, 0)
 """The first SQLite with STRICT tables."""
-
-_REASONS = {
-    sqlite3.SQLITE_BUSY: f"another process has held its lock for more than {BUSY_TIMEOUT:g} seconds",
-    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened",
-    sqlite3.SQLITE_CORRUPT: "the file is damaged; restore it from a backup",
-    sqlite3.SQLITE_FULL: "the disk is full",
-    sqlite3.SQLITE_IOERR: "the disk cannot be read or written",
-    sqlite3.SQLITE_NOTADB: "the file is not an SQLite database",
-    sqlite3.SQLITE_READONLY: "the file may not be written to",
-}
-_PRIMARY = 0xFF
-"""The bits of an extended SQLite result code that hold the primary one (sqlite.org/rescode.html)."""
 
 _OUR_MISTAKES = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.DataError)
 """What SQLite raises about the program rather than about the file."""
@@ -44,14 +30,15 @@ Synchronous = Literal["normal", "full"]
 class _Connection:
     """A thread's connection, used in a `with`: closing it waits for the end, and SQLite's errors become Unavailable."""
 
-    def __init__(self, path: Path, synchronous: Synchronous) -> None:
+    def __init__(self, path: Path, synchronous: Synchronous, availability: Availability) -> None:
         self._path = path
+        self._availability = availability
         self._used = threading.RLock()
         self._closed = False
         try:
             self._sqlite = sqlite3.connect(path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
         except sqlite3.OperationalError as error:
-            raise _unavailable(path, error) from error
+            raise availability.raised(path, error) from error
         try:
             with self as sqlite:
                 sqlite.execute(f"PRAGMA synchronous = {synchronous}")
@@ -70,7 +57,7 @@ class _Connection:
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         self._used.release()
         if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, _OUR_MISTAKES):
-            raise _unavailable(self._path, error) from error
+            raise self._availability.raised(self._path, error) from error
 
     def close(self) -> None:
         with self._used:
@@ -90,8 +77,16 @@ class Database:
     the making of the service and the reactor, and no SQLite connection may cross a fork. Raises Unavailable.
     """
 
-    def __init__(self, folder: Path, schema: Schema, *, synchronous: Synchronous = "normal") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        schema: Schema,
+        *,
+        synchronous: Synchronous = "normal",
+        availability: Availability | None = None,
+    ) -> None:
         self.path = folder / f"{schema}.db"
+        self.availability = availability or Availability()
         self._synchronous = synchronous
         self._local = _Local()
         self._connections: list[_Connection] = []
@@ -124,6 +119,18 @@ class Database:
         """Lend this thread's connection in a transaction that reads, to which nobody writes meanwhile."""
         return self._begun("BEGIN")
 
+    def check(self, *, write: bool) -> None:
+        """Read the file, or `write` a page of it as it is, and note the outcome. Raises Unavailable."""
+        if write:
+            with self.transaction() as connection:
+                # Setting a field of the header writes its page, whatever the value.
+                (number,) = connection.execute("PRAGMA application_id").fetchone()
+                connection.execute(f"PRAGMA application_id = {number:d}")
+        else:
+            with self.connection() as connection:
+                connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        self.availability.checked(self.path)
+
     def close(self) -> None:
         """Close every thread's connection, once what it does at the moment is done."""
         with self._opening:
@@ -154,18 +161,13 @@ class Database:
         return connection
 
     def _connect(self) -> _Connection:
-        return _Connection(self.path, self._synchronous)
+        return _Connection(self.path, self._synchronous, self.availability)
 
 
 def data_version(connection: sqlite3.Connection) -> int:
     """Return a number that differs after any other connection's commit (sqlite.org/pragma.html#pragma_data_version)."""
     (version,) = connection.execute("PRAGMA data_version").fetchone()
     return int(version)
-
-
-def _unavailable(path: Path, error: sqlite3.DatabaseError) -> Unavailable:
-    reason = _REASONS.get(getattr(error, "sqlite_errorcode", 0) & _PRIMARY, str(error))
-    return Unavailable(f"{path.name} cannot be used now: {reason}.")
 
 
 @contextmanager
