@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from .model import Account
+from .model import Account, NewSecret
 
 
 class Accounts(Protocol):
@@ -56,6 +56,19 @@ class Sessions(Protocol):
 
     async def close(self, token: str) -> None:
         """End a session, if there is one."""
+
+
+class NewSecrets(Protocol):
+    """New secrets of keys, each kept for a few minutes until the page that shows it is loaded, in any process.
+
+    What is kept can be read only with the secret of the session that put it there.
+    """
+
+    async def put(self, session: str, key_id: str, new: NewSecret) -> None:
+        """Keep the new secret of a key for a session; it replaces an earlier one of both."""
+
+    async def take(self, session: str, key_id: str) -> NewSecret | None:
+        """Return the new secret of a key and forget it; None if there is none for the session."""
 
 
 class Passwords(Protocol):

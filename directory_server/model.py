@@ -178,6 +178,14 @@ class ApiKey:
 
 
 @frozen
+class NewSecret:
+    """The secret of a key that was just created, or `rotated`."""
+
+    secret: str = field(repr=False)
+    rotated: bool
+
+
+@frozen
 class Account:
     """A person who may have API keys; `active` once there is a password. Times are seconds since the epoch."""
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from attrs import frozen
 
 from .errors import NotFound
-from .model import Account, Allowance, ApiKey
-from .ports import KeyRing, Quota
+from .model import Account, Allowance, ApiKey, NewSecret
+from .ports import KeyRing, NewSecrets, Quota
 
 
 @frozen
@@ -29,6 +29,7 @@ class OwnKeys:
 
     _keys: KeyRing
     _quota: Quota
+    _new_secrets: NewSecrets
     _limit: int | None
     _most: int
     grace: float
@@ -47,13 +48,23 @@ class OwnKeys:
                 return key
         raise NotFound(f"None of your keys has the id {key_id[:20]!r}.")
 
-    async def create(self, owner: Account, label: str, expires_at: float | None) -> tuple[ApiKey, str]:
-        """Make a key; return it and its secret. Raises TooManyKeys, and BadInput for a label that cannot be."""
-        return await self._keys.create(label, limit=self._limit, expires_at=expires_at, owner=owner.id, most=self._most)
+    async def create(self, owner: Account, session: str, label: str, expires_at: float | None) -> ApiKey:
+        """Create a key, whose secret `session` may read once. Raises TooManyKeys, and BadInput for the label."""
+        key, secret = await self._keys.create(
+            label, limit=self._limit, expires_at=expires_at, owner=owner.id, most=self._most
+        )
+        await self._new_secrets.put(session, key.id, NewSecret(secret, rotated=False))
+        return key
 
-    async def rotate(self, owner: Account, key_id: str) -> tuple[ApiKey, str]:
-        """Give a key a new secret. Raises NotFound, and BadInput for one that has expired."""
-        return await self._keys.rotate((await self.find(owner, key_id)).id, grace=self.grace)
+    async def rotate(self, owner: Account, session: str, key_id: str) -> ApiKey:
+        """Give a key a new secret, which `session` may read once. Raises NotFound, and BadInput for an expired key."""
+        key, secret = await self._keys.rotate((await self.find(owner, key_id)).id, grace=self.grace)
+        await self._new_secrets.put(session, key.id, NewSecret(secret, rotated=True))
+        return key
+
+    async def read_secret(self, session: str, key: ApiKey) -> NewSecret | None:
+        """Return the secret that `create` or `rotate` left for a session, once; None afterwards."""
+        return await self._new_secrets.take(session, key.id)
 
     async def revoke(self, owner: Account, key_id: str) -> None:
         """End a key now. Raises NotFound."""

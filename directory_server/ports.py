@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence, 
 from typing import ParamSpec, Protocol, TypeVar
 
 from ._people import Accounts as Accounts
+from ._people import NewSecrets as NewSecrets
 from ._people import Passwords as Passwords
 from ._people import Sessions as Sessions
 from .model import (

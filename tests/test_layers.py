@@ -52,6 +52,7 @@ HOMES = {
     "argon2": {"embedded"},
     "cattrs": {"wire"},
     "click": {"cli", "commands"},
+    "cryptography": {"embedded"},
     "json": {"wire"},
     "klein": {"web"},
     "prometheus_client": {"web"},

@@ -9,6 +9,7 @@ from ._database import Database
 from ._inline import finished, inline
 from ._keyring import SqliteKeyRing
 from ._mirrors import SqliteMirrors
+from ._new_secrets import SqliteNewSecrets
 from ._passwords import Argon2Passwords
 from ._quota import SqliteQuota
 from ._registry_tokens import SqliteRegistryTokens
@@ -25,6 +26,7 @@ __all__ = [
     "SqliteCuration",
     "SqliteKeyRing",
     "SqliteMirrors",
+    "SqliteNewSecrets",
     "SqliteQuota",
     "SqliteRegistryTokens",
     "SqliteSessions",

@@ -186,6 +186,16 @@ class Routes:
         """Give a key a new secret."""
         return await self._account.keys.rotate(request, key_id)
 
+    @app.route("/account/keys/<key_id>/rotate", methods=["GET"])
+    async def rotate_key_form(self, request: Request, key_id: str) -> bytes:
+        """Redirect to the list of keys, which has the form."""
+        return await self._account.keys.get_rotate(request, key_id)
+
+    @app.route("/account/keys/<key_id>/secret", methods=["GET"])
+    async def key_secret(self, request: Request, key_id: str) -> bytes:
+        """Show the secret of a key that was just created or rotated, once."""
+        return await self._account.keys.secret(request, key_id)
+
     @app.route("/account/keys/<key_id>/revoke", methods=["GET"])
     async def ask_to_revoke_key(self, request: Request, key_id: str) -> bytes:
         """Ask whether a key is to end."""

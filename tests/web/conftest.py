@@ -256,7 +256,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         front.frame,
         cookies,
         membership,
-        OwnKeys(keys, quota, 20, 5, 86_400),
+        OwnKeys(keys, quota, embedded.SqliteNewSecrets(database, clock.seconds), 20, 5, 86_400),
         endpoint,
         proxies,
         clock.seconds,

@@ -147,7 +147,8 @@ ASKED = {
             *(("POST", path) for path in ("sign-in", "register", "keys", "password", "sign-out", "connect/test")),
             *((method, "invitation/{token}") for method in ("GET", "POST")),
             *((method, "keys/{key_id}/revoke") for method in ("GET", "POST")),
-            ("POST", "keys/{key_id}/rotate"),
+            *((method, "keys/{key_id}/rotate") for method in ("GET", "POST")),
+            ("GET", "keys/{key_id}/secret"),
         ]
     },
     "* /.well-known/*": [Ask("GET", "/.well-known/oauth-protected-resource/api/open/mcp")],

@@ -10,7 +10,6 @@ from attrs import frozen
 from twisted.web.server import Request
 
 from ...errors import BadInput, DirectoryError
-from ...model import ApiKey
 from ...own_keys import KeyInUse, OwnKeys
 from ..addresses import Limiter
 from ..mcp import PATH
@@ -55,26 +54,51 @@ class Keys:
         return self._visits.page(request, member.visitor, "keys", await self._list(member))
 
     async def post(self, request: Request) -> bytes:
-        """Make a key, and show it this once."""
+        """Create a key, and redirect to the page that shows its secret."""
         member, form = await self._visits.members_form(request)
         label, expiry = form.get("label", ""), form.get("expires", "never")
         try:
             self._changes.charge(member.account.id)
-            key, secret = await self._keys.create(member.account, label, self._expires_at(expiry))
+            session = member.visitor.identifier
+            key = await self._keys.create(member.account, session, label, self._expires_at(expiry))
         except DirectoryError:
             again = {**await self._list(member), "label": label, "expires": expiry}
             return self._visits.again(request, member.visitor, "keys", again)
-        return self._show(request, member, key, secret, rotated=False)
+        return see(request, _secret_page(key.id))
 
     async def rotate(self, request: Request, key_id: str) -> bytes:
-        """Give a key a new secret, and show that this once."""
+        """Give a key a new secret, and redirect to the page that shows it."""
         member, _ = await self._visits.members_form(request)
         try:
             self._changes.charge(member.account.id)
-            key, secret = await self._keys.rotate(member.account, key_id)
+            key = await self._keys.rotate(member.account, member.visitor.identifier, key_id)
         except DirectoryError:
             return self._visits.again(request, member.visitor, "keys", await self._list(member))
-        return self._show(request, member, key, secret, rotated=True)
+        return see(request, _secret_page(key.id))
+
+    async def get_rotate(self, request: Request, key_id: str) -> bytes:
+        """Redirect to the list of keys: after a refused rotation a browser may GET the address of the form."""
+        await self._visits.member(request)
+        return see(request, KEYS)
+
+    async def secret(self, request: Request, key_id: str) -> bytes:
+        """Answer the new secret of a key to the session that created or rotated it, once; after that, say so."""
+        member = await self._visits.member(request)
+        key = await self._keys.find(member.account, key_id)
+        # HEAD must not use up what it does not show.
+        new = None if request.method == b"HEAD" else await self._keys.read_secret(member.visitor.identifier, key)
+        if new is None:
+            status = 200 if request.method == b"HEAD" else 410
+            return self._visits.page(request, member.visitor, "secret_shown", {"key": key}, status)
+        values = {
+            "key": key,
+            "secret": new.secret,
+            "rotated": new.rotated,
+            "grace": ceil(self._keys.grace / 3600),
+            "editors": self._connect.editors(request, new.secret),
+            "endpoint": PATH.decode(),
+        }
+        return self._visits.page(request, member.visitor, "key", values)
 
     async def ask_to_revoke(self, request: Request, key_id: str) -> bytes:
         """Answer the question whether a key is to end."""
@@ -92,22 +116,15 @@ class Keys:
         rows = [_row(each, self._now()) for each in await self._keys.list(member.account)]
         return {"keys": rows, "label": "", "expires": "never", "expiries": list(EXPIRIES)}
 
-    def _show(self, request: Request, member: Member, key: ApiKey, secret: str, *, rotated: bool) -> bytes:
-        values = {
-            "key": key,
-            "secret": secret,
-            "rotated": rotated,
-            "grace": ceil(self._keys.grace / 3600),
-            "editors": self._connect.editors(request, secret),
-            "endpoint": PATH.decode(),
-        }
-        return self._visits.page(request, member.visitor, "key", values)
-
     def _expires_at(self, expiry: str) -> float | None:
         if expiry not in EXPIRIES:
             raise BadInput(f"expires: must be one of {', '.join(EXPIRIES)}.", code="form_wrong")
         lifetime = EXPIRIES[expiry]
         return None if lifetime is None else self._now() + lifetime
+
+
+def _secret_page(key_id: str) -> str:
+    return f"{KEYS}/{key_id}/secret"
 
 
 def _row(used: KeyInUse, now: float) -> Row:

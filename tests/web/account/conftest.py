@@ -87,9 +87,13 @@ class Browser:
 
     def make_key(self, label: str = "laptop", expires: str = "never") -> str:
         self.get("/account/keys")
-        answer = self.post("/account/keys", {"label": label, "expires": expires})
-        assert answer.status == 200, self.text
+        assert self.follow(self.post("/account/keys", {"label": label, "expires": expires})).status == 200, self.text
         return self.secret
+
+    def follow(self, answer: Answer) -> Answer:
+        """Go where a redirect leads."""
+        assert answer.status == 303, self.text
+        return self.get(answer.headers["Location"])
 
 
 Open: TypeAlias = Callable[..., Browser]

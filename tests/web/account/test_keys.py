@@ -99,7 +99,7 @@ def test_a_rotated_key_has_a_new_secret_and_the_old_one_its_grace(
     old = member.make_key()
     server.get(SEARCH, key=old)
     member.get("/account/keys")
-    assert member.post(f"/account/keys/{key_of(server, ann)}/rotate").status == 200
+    assert member.follow(member.post(f"/account/keys/{key_of(server, ann)}/rotate")).status == 200
     assert "The old secret works for 24 more hours." in member.text
     new = member.secret
     assert new != old
@@ -128,8 +128,64 @@ def test_what_is_shown_once_has_no_links_that_lose_it(server: Server, ann: Accou
     assert "?lang=" not in member.page
     member.get("/account/keys")
     assert "?lang=zh" in member.page
-    assert member.post(f"/account/keys/{key_of(server, ann)}/rotate").status == 200
+    assert member.follow(member.post(f"/account/keys/{key_of(server, ann)}/rotate")).status == 200
     assert "?lang=" not in member.page
+
+
+@pytest.mark.parametrize("rotated", [False, True], ids=["created", "rotated"])
+def test_reloading_a_new_secret_shows_nothing_and_makes_nothing(
+    server: Server, ann: Account, member: Browser, rotated: bool
+) -> None:
+    member.get("/account/keys")
+    answer = member.post("/account/keys", {"label": "laptop"})
+    if rotated:
+        member.follow(answer)
+        member.get("/account/keys")
+        answer = member.post(f"/account/keys/{key_of(server, ann)}/rotate")
+    key_id = key_of(server, ann)
+    assert (answer.status, answer.headers["Location"]) == (303, f"/account/keys/{key_id}/secret")
+    assert b"mcpd_" not in answer.body
+    assert member.follow(answer).status == 200
+    secret = member.secret
+    for _ in range(2):
+        assert member.follow(answer).status == 410
+        assert "This secret was already shown" in member.text
+        assert "mcpd_" not in member.page
+    (key,) = finished(server.keys.list(ann.id))
+    assert key.last_four == secret[-4:]
+    assert server.get(SEARCH, key=secret).status == 200
+
+
+def test_a_new_secret_is_shown_to_the_session_that_created_it_alone(
+    server: Server, ann: Account, member: Browser
+) -> None:
+    other = Browser(server)
+    other.sign_in()
+    account_of(server, "bob@example.org")
+    bob = Browser(server)
+    bob.sign_in("bob@example.org")
+    member.get("/account/keys")
+    answer = member.post("/account/keys", {"label": "laptop"})
+    path = answer.headers["Location"]
+    assert other.get(path).status == 410
+    assert bob.get(path).status == 404
+    assert Browser(server).get(path).status == 303
+    assert member.ask("HEAD", path).status == 200
+    assert member.follow(answer).status == 200
+    assert member.secret
+
+
+def test_a_new_secret_that_nobody_looks_at_is_forgotten(server: Server, member: Browser) -> None:
+    member.get("/account/keys")
+    answer = member.post("/account/keys", {"label": "laptop"})
+    server.clock.advance(300)
+    assert member.follow(answer).status == 410
+
+
+def test_the_form_of_a_rotation_leads_to_the_keys(server: Server, ann: Account, member: Browser) -> None:
+    member.make_key()
+    answer = member.get(f"/account/keys/{key_of(server, ann)}/rotate")
+    assert (answer.status, answer.headers["Location"]) == (303, "/account/keys")
 
 
 def test_a_member_who_is_refused_is_led_to_the_keys(member: Browser) -> None:

@@ -305,7 +305,7 @@ def test_a_member_makes_keys_only_so_often(server: Server, ann: Account, member:
             finished(server.keys.revoke(key.id))
         server.clock.advance(0)
     # Those that are revoked count for an hour, so that new keys do not bring new quota.
-    assert statuses == [200] * 5 + [403] * 5 + [429] * 2
+    assert statuses == [303] * 5 + [403] * 5 + [429] * 2
 
 
 def test_visitors_leave_nothing_behind(server: Server) -> None:
