@@ -8,11 +8,12 @@ from typing import Any
 from attrs import frozen
 from treq.client import HTTPClient
 from twisted.internet.defer import Deferred, succeed
-from twisted.web.client import Agent, BrowserLikePolicyForHTTPS, HTTPConnectionPool
+from twisted.web.client import Agent, BrowserLikePolicyForHTTPS
 from twisted.web.iweb import IAgent
 
 from ._bounded import BoundedAgent
 from ._fetch import Fetch
+from ._head import HeadBoundedPool
 
 CONNECT = 10.0
 """Seconds in which a connection has to be made."""
@@ -36,7 +37,7 @@ class Client:
 
 def client(reactor: Any) -> Client:
     """Return a client on `reactor`, which speaks HTTP/1.1, and TLS with the certificates that the machine trusts."""
-    pool = HTTPConnectionPool(reactor)
+    pool = HeadBoundedPool(reactor)
     pool.maxPersistentPerHost = 1
     pool.cachedConnectionTimeout = IDLE
     agent = Agent(reactor, BrowserLikePolicyForHTTPS(), connectTimeout=CONNECT, pool=pool)

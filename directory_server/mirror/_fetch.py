@@ -93,6 +93,9 @@ class Fetch:
         except ConnectError as error:
             raise _unreached(f"It cannot be reached: {str(error).rstrip('.')}") from None
         except (ConnectionLost, ResponseFailed, ResponseNeverReceived) as error:
+            for failure in getattr(error, "reasons", []):
+                if failure.check(UpstreamFailed):
+                    raise failure.value from None
             raise _unreached(f"Its answer broke off: {_reason(error)}") from None
 
     async def pause(self, seconds: float) -> None:

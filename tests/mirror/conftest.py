@@ -17,6 +17,7 @@ from zope.interface import provider
 
 from directory_server.embedded import Database, SqliteMirrors, SqliteStore, finished, inline
 from directory_server.mirror import Client, Mirror, Upstream
+from directory_server.mirror._head import HeadBoundedPool
 from directory_server.model import Mirrored, mcp_id_of
 
 from ..contract.store import Briefs
@@ -72,7 +73,7 @@ class World:
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
     from twisted.internet import reactor as real
-    from twisted.web.client import Agent, HTTPConnectionPool
+    from twisted.web.client import Agent
     from twisted.web.server import Site
 
     reactor: Any = real
@@ -80,7 +81,7 @@ def world(tmp_path: Path) -> Iterator[World]:
     clock.advance(NOW)
     site = Site(registry)
     port = reactor.listenTCP(0, site, interface="127.0.0.1")
-    pool = HTTPConnectionPool(reactor, persistent=False)
+    pool = HeadBoundedPool(reactor, persistent=False)
     client = Client(Agent(reactor, pool=pool), clock, pool.closeCachedConnections)
     logged: list[str] = []
 

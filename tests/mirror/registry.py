@@ -119,6 +119,22 @@ class Registry(Resource):
     def fault_large(self, request: Request) -> bytes:
         return b" " * 20_000_000 + b"{}"
 
+    def fault_headers(self, request: Request) -> bytes:
+        for number in range(5_000):
+            request.responseHeaders.addRawHeader(b"x-%d" % number, b"a" * 1_000)
+        return listed([], None)
+
+    def fault_early_hints(self, request: Request) -> Any:
+        channel: Any = request.channel
+        channel.transport.write(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 10_000)
+        return listed([], None)
+
+    def fault_trailers(self, request: Request) -> Any:
+        channel: Any = request.channel
+        channel.transport.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n")
+        channel.transport.write(b"x-trailer: aaaaaaaa\r\n" * 10_000 + b"\r\n")
+        return NOT_DONE_YET
+
     def fault_bomb(self, request: Request) -> bytes:
         request.setHeader(b"content-encoding", b"gzip")
         return gzip.compress(b" " * 20_000_000, 1)
