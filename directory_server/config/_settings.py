@@ -94,12 +94,12 @@ def _url(_: object, __: object, text: str) -> None:
         raise ValueError("must be a URL such as https://directory.example.org, without a path")
 
 
-def _networks(_: object, __: object, items: tuple[str, ...]) -> None:
+def _proxies(_: object, __: object, items: tuple[str, ...]) -> None:
     for item in items:
         try:
-            ip_network(item, strict=False)
+            item == "unix" or ip_network(item, strict=False)
         except ValueError:
-            raise ValueError("must be addresses or networks such as 127.0.0.1, 10.0.0.0/8") from None
+            raise ValueError("must be addresses or networks such as 127.0.0.1, 10.0.0.0/8, or unix") from None
 
 
 @frozen
@@ -119,12 +119,14 @@ class HttpConfig:
 
     trusted_proxies: tuple[str, ...] = setting(
         (),
-        "Addresses or networks of proxies that tell in X-Forwarded-For whom a request is from, separated by commas.",
-        _networks,
+        "Proxies whose X-Forwarded-For and -Proto are believed: addresses, networks, or unix for peers of sockets.",
+        _proxies,
     )
     connections: int = setting(10_000, "Connections that may be open at a time, streams apart.", _at_least(1))
     per_address: int = setting(
-        1_000, "Of these, how many an address may have; trusted proxies may have any number.", _at_least(1)
+        1_000,
+        "Of these, how many an address (IPv6: a /64) may have; trusted proxies may have any number.",
+        _at_least(1),
     )
     failed_keys: int = setting(
         30, "Requests a minute with keys that do not open that an address may send.", _at_least(1)

@@ -12,6 +12,7 @@ from twisted.web.http_headers import Headers
 from zope.interface import implementer
 
 from .._refusals import HttpError
+from ..addresses import network_of
 from ._parser import Message, Parser, Phase
 
 if TYPE_CHECKING:
@@ -59,10 +60,13 @@ class Connection(Protocol):
     def connectionMade(self) -> None:
         transport = self.transport
         self._parser = Parser(self.site.clock.seconds)
-        # Asked for once: each time costs a system call.
-        self._peer: IAddress = transport.getPeer()
-        self._host: IAddress = transport.getHost()
-        self.address = str(getattr(self._peer, "host", ""))
+        # Looked up once: each look-up costs a system call.
+        self._peer: IAddress | None = transport.getPeer()
+        self._host: IAddress | None = transport.getHost()
+        self.network = network_of(str(getattr(self._peer, "host", "")))
+        if isinstance(transport, ProtocolWrapper):
+            # The PROXY protocol gives the client's address with the first bytes.
+            self._peer = self._host = None
         transport.registerProducer(self, True)
         self.site.connections.add(self)
 
@@ -167,10 +171,14 @@ class Connection(Protocol):
 
     def getPeer(self) -> IAddress:
         """Return the address of the client."""
+        if self._peer is None:
+            self._peer = self.transport.getPeer()
         return self._peer
 
     def getHost(self) -> IAddress:
         """Return the address that the client connected to."""
+        if self._host is None:
+            self._host = self.transport.getHost()
         return self._host
 
     def isSecure(self) -> bool:

@@ -12,7 +12,7 @@ from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from ..addresses import Proxies
+from ..addresses import Proxies, network_of
 
 if TYPE_CHECKING:
     from ._connection import Connection
@@ -27,8 +27,9 @@ LAST_CALL = 0.5
 class Connections(Service):
     """Every connection of HTTP; streams have left it.
 
-    There may be `most` at a time, and `per_address` from one address, unless that is one of `proxies`. When it stops,
-    what they have been asked is answered, and what they are asked until LAST_CALL, within `grace` seconds.
+    There may be `most` at a time, and `per_address` from one address (of IPv6: a /64 network), unless that is one of
+    `proxies`. When it stops, what they have been asked is answered, and what they are asked until LAST_CALL, within
+    `grace` seconds.
     """
 
     _log = Logger()
@@ -51,7 +52,8 @@ class Connections(Service):
 
     def has_room_for(self, address: str) -> bool:
         """Tell whether one more from `address` may be taken in; empty for one that has none, as a UNIX socket."""
-        crowded = self._by_address[address] >= self._per_address and address and not self._proxies.trusts(address)
+        crowded = address and self._by_address[network_of(address)] >= self._per_address
+        crowded = crowded and not self._proxies.trusts(address)
         has_room = not crowded and len(self._open) < self._most
         self._refused += not has_room
         return has_room
@@ -59,7 +61,7 @@ class Connections(Service):
     def add(self, connection: Connection) -> None:
         """Take a connection in; one that comes too late is let go."""
         self._open.add(connection)
-        self._by_address[connection.address] += 1
+        self._by_address[connection.network] += 1
         if self._closed is not None:
             connection.finish()
 
@@ -67,9 +69,9 @@ class Connections(Service):
         """Forget a connection that is gone or has been handed over."""
         if connection in self._open:
             self._open.remove(connection)
-            self._by_address[connection.address] -= 1
-            if not self._by_address[connection.address]:
-                del self._by_address[connection.address]
+            self._by_address[connection.network] -= 1
+            if not self._by_address[connection.network]:
+                del self._by_address[connection.network]
         if self._closed is not None and not self._open and not self._closed.called:
             self._closed.callback(None)
 
