@@ -10,6 +10,7 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from .errors import Unavailable
 from .ports import Bus, Follower, Store, Subscriber
 
 BATCH = 4_000
@@ -49,6 +50,9 @@ class Feed(Service):
         self._awake = False
         self._pumping: Deferred[None] | None = None
         self._retry: IDelayedCall | None = None
+        self._unavailable = False
+        self.loaded = False
+        """Whether the subscribers have had what was in the store at the start."""
         bus.subscribe(self.wake)
 
     async def load(self) -> None:
@@ -62,6 +66,7 @@ class Feed(Service):
             after = changes[-1].mcp_id
         for follower in self._followers:
             follower.begin(self._seq)
+        self.loaded = True
 
     def wake(self) -> None:
         """Pump what is new, once whatever is being pumped is through."""
@@ -91,9 +96,15 @@ class Feed(Service):
             for subscriber in (*self._subscribers, *self._followers):
                 await subscriber.apply(changes)
             self._seq = changes[-1].seq
+        self._unavailable = False
 
     def _failed(self, failure: Failure) -> None:
-        self._log.failure("Changes after {seq} could not be pumped; trying again", failure=failure, seq=self._seq)
+        # The adapter logs the cause, once.
+        if not failure.check(Unavailable):
+            self._log.failure("Changes after {seq} could not be pumped; trying again", failure=failure, seq=self._seq)
+        elif not self._unavailable:
+            self._unavailable = True
+            self._log.warn("Changes after {seq} cannot be read now; trying again", seq=self._seq)
         if self.running and self._retry is None:
             self._retry = self._clock.callLater(RETRY, self._again)
 

@@ -2,68 +2,38 @@
 
 from __future__ import annotations
 
-import gc
 import os
-import resource
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
-from typing import Any, NoReturn, ParamSpec, TypeVar
+from typing import Any, NoReturn
 
-from attrs import asdict, frozen
+from attrs import asdict
 from twisted.application import strports
 from twisted.application.internet import TimerService
 from twisted.application.service import IService, MultiService
 from twisted.internet.defer import Deferred
 from twisted.internet.error import CannotListenError
-from twisted.internet.threads import deferToThreadPool
 from twisted.logger import Logger
 
-from . import embedded, endpoints, mirror, systemd
+from . import embedded, endpoints, mirror, process, systemd, threads
 from .config import Config
 from .directory import Directory
 from .errors import Unavailable
 from .feed import Feed
 from .membership import Membership
+from .model import Mirrored
 from .own_keys import OwnKeys
 from .ports import Follower
+from .process import GaveUp as GaveUp
 from .search import ImpactIndex, TextAnalysis, matching
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 PRUNE = 1.0
 """Seconds between two rounds of forgetting quota that has come back."""
 
-SWITCH = 0.0001
-"""Seconds after which a thread that works has to let another one work, if one wants to.
-
-The reactor lets others work whenever it calls the kernel, SQLite or numpy, a hundred times for a search, and then waits
-that long for each thread that reads, writes or indexes entries.
-"""
-
-COLLECT = (10_000, 20, 50)
-"""How many new objects, and collections of younger ones, bring a collection of garbage (gc.set_threshold).
-
-One of everything takes 50 ms when the index is new, and all threads wait for it: it shall be rare.
-"""
-
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
-
-
-class GaveUp(SystemExit, Exception):
-    """End a process that cannot start, with the exit code 1.
-
-    Being an Exception, it makes twistd remove its PID file and tell the process that waits for the daemon; being a
-    SystemExit, it leaves no traceback.
-    """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.code = 1
 
 
 class DirectoryService(MultiService):
@@ -82,6 +52,7 @@ class DirectoryService(MultiService):
         self._config = config
         self._reactor = reactor
         self._shared_ports: list[IService] = []
+        self._draining = False
         self._flush: Callable[[], None] = lambda: None
 
     def privilegedStartService(self) -> None:
@@ -94,11 +65,7 @@ class DirectoryService(MultiService):
         with self._giving_up():
             embedded.finished(self._quota.settle())
             embedded.finished(self._feed.load())
-            # What has been loaded stays: a collection that looked through it would hold everybody up.
-            gc.collect()
-            gc.freeze()
-            gc.set_threshold(*COLLECT)
-            sys.setswitchinterval(SWITCH)
+            process.tune()
             for port in self._shared_ports:
                 port.setServiceParent(self)
             super().startService()
@@ -106,6 +73,7 @@ class DirectoryService(MultiService):
         self._reactor.callWhenRunning(self._tell)
 
     def stopService(self) -> Deferred[None]:
+        self._draining = True
         stopped: Deferred[None] = super().stopService()
         return stopped.addBoth(lambda _: self._end())
 
@@ -113,6 +81,21 @@ class DirectoryService(MultiService):
         """Let go of what all the others use until they have stopped: a pump that is under way reads and writes."""
         self._flush()
         self._data.close()
+
+    def _obstacles(self) -> list[str]:
+        """Return why this process should get no requests."""
+        obstacles = {
+            "index": not self._feed.loaded,
+            "storage": bool(self._data.availability.faults),
+            "draining": self._draining,
+        }
+        return [name for name, stands in obstacles.items() if stands]
+
+    def _lost(self, reason: str) -> None:
+        """Stop a process whose data directory is not there any more; its exit code is 1."""
+        self._log.critical("The data directory is lost, the server stops: {reason}", reason=reason)
+        process.fail_at_exit()
+        self._reactor.stop()
 
     def _tell(self) -> None:
         self._log.info("Serving {entries} entries", entries=len(self._index))
@@ -144,6 +127,7 @@ class DirectoryService(MultiService):
             changes,
             edge,
             gate,
+            health,
             mcp,
             metrics,
             pages,
@@ -154,12 +138,12 @@ class DirectoryService(MultiService):
         )
 
         config, reactor = self._config, self._reactor
-        files = _raise_file_limit()
+        files = process.raise_file_limit()
         # The rest is for requests, databases and logs.
         total = min(config.streams.total, files * 3 // 4)
         self._log.info("{files:,} files may be open, {total:,} of them as streams", files=files, total=total)
         now = embedded.anchored(time.time, time.monotonic)
-        offload = _Offload(reactor)
+        offload = threads.Offload(reactor)
         data = self._data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
         sources = [upstream.name for upstream in config.upstream]
         store = embedded.SqliteStore(data.directory, offload, TextAnalysis(), sources)
@@ -203,6 +187,10 @@ class DirectoryService(MultiService):
             mirror.UpstreamService(follows, mirrors, mirror.Upstream(**asdict(each)), reactor, now)
             for each in config.upstream
         ]
+
+        def states() -> list[Mirrored]:
+            return [upstream.state for upstream in upstreams]
+
         failures = addresses.AddressLimiter(
             proxies, reactor.seconds, rate=http.failed_keys / 60, burst=http.failed_keys
         )
@@ -218,7 +206,7 @@ class DirectoryService(MultiService):
             changes.Changes(entrance, directory, matching, offload, hub, live),
             endpoint,
             registry.Registry(browsing, directory, config.registry.listed == "curated"),
-            index,
+            health.Health(index, self._obstacles, http.health == "full", states),
             front,
             account.account_pages(
                 front.frame,
@@ -238,7 +226,6 @@ class DirectoryService(MultiService):
                 url=web.url,
                 is_open=people.registration == "open",
             ),
-            lambda: [upstream.state for upstream in upstreams],
         )
         origins = edge.Origins(_hosts(config), frozenset(config.http.allowed_origins))
         connections = edge.Connections(
@@ -252,7 +239,8 @@ class DirectoryService(MultiService):
             observers.append(lines)
         accesses = access.Access(reactor.seconds, observers)
         door = edge.DirectorySite(tree, origins, connections, accesses, reactor)
-        meter.watch(index, hub, connections, lambda: [upstream.state for upstream in upstreams])
+        meter.watch(index, hub, connections, states, data.available)
+        yield embedded.StorageWatch(data, offload, reactor, self._lost)
         yield from (bus, self._feed, hub, visits, TimerService(PRUNE, quota.prune), connections)
         yield from upstreams
         yield metrics.Lag(reactor, meter.late)
@@ -268,31 +256,9 @@ class DirectoryService(MultiService):
                 yield port
 
 
-@frozen
-class _Offload:
-    """Runs functions in the reactor's threads; while it does not run yet, at once, for nobody else is waiting."""
-
-    _reactor: Any
-
-    async def __call__(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        if not self._reactor.running:
-            return function(*args, **kwargs)
-        return await deferToThreadPool(self._reactor, self._reactor.getThreadPool(), function, *args, **kwargs)
-
-
 def _hosts(config: Config) -> frozenset[str]:
     """Return the names to answer to; none means any."""
     if config.http.allowed_hosts or not all(endpoints.read(each).is_loopback for each in config.listen):
         return frozenset(config.http.allowed_hosts)
     # A page in somebody's browser must not reach a private server by a name that it points to loopback.
     return _LOOPBACK_NAMES
-
-
-def _raise_file_limit() -> int:
-    """Let this process open as many files as it may let itself; return how many (getrlimit(2), RLIMIT_NOFILE)."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    except (OSError, ValueError):  # macOS says that there is no limit, and then has one.
-        return soft
-    return hard

@@ -9,9 +9,10 @@ import pytest
 from attrs import define, field
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
-from twisted.logger import LogEvent
+from twisted.logger import LogEvent, Logger, formatEvent
 
 from directory_server import embedded
+from directory_server.errors import Unavailable
 from directory_server.feed import BATCH, RETRY, Feed
 from directory_server.model import Change
 from directory_server.ports import Bus, Store
@@ -221,6 +222,21 @@ def test_a_failure_is_logged_and_the_batch_pumped_again(setting: Setting, logged
     assert setting.first.batches == [(1, BATCH)] * 2 + setting.second.batches
     assert setting.clock.getDelayedCalls() == []
     logged_failures.clear()
+
+
+def test_a_store_that_cannot_be_read_is_one_line_in_the_log_until_it_can(
+    setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines: list[str] = []
+    monkeypatch.setattr(setting.feed, "_log", Logger(observer=lambda event: lines.append(formatEvent(event))))  # type: ignore[arg-type]
+    setting.feed.startService()
+    for outage in (1, 2):
+        setting.second.error = Unavailable("directory.db cannot be used now: the disk is full.")
+        setting.append()
+        setting.clock.pump([RETRY] * 3)
+        assert lines == [f"Changes after {seq} cannot be read now; trying again" for seq in range(outage)]
+        setting.second.error = None
+        setting.clock.advance(RETRY)
 
 
 def test_a_wake_up_need_not_wait_for_the_retry(setting: Setting, logged_failures: list[LogEvent]) -> None:

@@ -44,6 +44,8 @@ BELOW = {
     "sample": set[str](),
     "endpoints": set[str](),
     "quickstart": {"wire", "endpoints"},
+    "process": set[str](),
+    "threads": set[str](),
     "systemd": set[str](),
 }
 """Each room of the package and the rooms it may import from; those that compose are not here, for they may all."""

@@ -131,6 +131,9 @@ class HttpConfig:
     failed_keys: int = setting(
         30, "Requests a minute with keys that do not open that an address may send.", _at_least(1)
     )
+    health: Literal["minimal", "full"] = setting(
+        "minimal", "What /healthz tells anybody: status and entries (minimal), also version and upstreams (full)."
+    )
 
 
 @frozen

@@ -16,6 +16,7 @@ from ._registry_tokens import SqliteRegistryTokens
 from ._secret import session_secret
 from ._sessions import SqliteSessions
 from ._store import SqliteStore
+from ._watch import StorageWatch
 
 __all__ = [
     "Argon2Passwords",
@@ -31,6 +32,7 @@ __all__ = [
     "SqliteRegistryTokens",
     "SqliteSessions",
     "SqliteStore",
+    "StorageWatch",
     "anchored",
     "finished",
     "inline",

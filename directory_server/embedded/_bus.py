@@ -55,7 +55,8 @@ class DataVersionBus(Service):
                 version = data_version(connection)
         except Unavailable:
             if not self._failing:
-                self._log.failure("Changes of other processes cannot be seen until the database answers again")
+                # The database logs the cause.
+                self._log.warn("Changes of other processes cannot be seen until the database answers again")
             self._failing = True
             return
         self._failing = False

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from errno import errorcode
 from pathlib import Path
 
 from ..errors import Unavailable
 from ._availability import Availability
-from ._database import Database, Synchronous
+from ._database import Database, Synchronous, file_identity
 from ._secret import session_secret
+
+
+class DataDirectoryLost(Exception):
+    """A file of the data directory was deleted or replaced under the process that has it open."""
 
 
 class DataDirectory:
@@ -20,17 +25,19 @@ class DataDirectory:
     """
 
     def __init__(self, folder: Path, *, synchronous: Synchronous = "normal") -> None:
-        self._folder = folder
+        self.folder = folder
         self.availability = Availability()
         self.directory = Database(folder, "directory", synchronous="full", availability=self.availability)
         self.quota = Database(folder, "quota", synchronous=synchronous, availability=self.availability)
 
     def check(self) -> None:
-        """Check that the databases can be used, and note and log what has changed.
+        """Check that the databases can be used, and note and log what has changed. Raises DataDirectoryLost.
 
         The quota's is written to. Entries and keys are only read, for a commit there wakes every process, unless
         writing has failed: a success must then be one of writing, too.
         """
+        for database in (self.directory, self.quota):
+            self._check_identity(database)
         failing = {fault.path for fault in self.availability.faults}
         for database in (self.directory, self.quota):
             with suppress(Unavailable):
@@ -38,7 +45,27 @@ class DataDirectory:
 
     def session_secret(self) -> bytes:
         """Return the secret that signs sessions, making it at the first start."""
-        return session_secret(self._folder)
+        return session_secret(self.folder)
+
+    def available(self) -> dict[str, bool]:
+        """Return for each database, by the name of its file, whether it can be used."""
+        faults = {fault.path for fault in self.availability.faults}
+        stalled = self.folder in faults
+        return {each.path.name: not stalled and each.path not in faults for each in (self.directory, self.quota)}
+
+    def _check_identity(self, database: Database) -> None:
+        """Raise DataDirectoryLost unless the path of `database` still names the file that was opened."""
+        path = database.path
+        try:
+            identity = file_identity(path)
+        except (FileNotFoundError, NotADirectoryError):
+            raise DataDirectoryLost(f"{path} has been deleted or moved.") from None
+        except OSError as error:
+            code = errorcode.get(error.errno or 0, type(error).__name__)
+            self.availability.failed(path, code, f"the file cannot be looked up: {error.strerror}")
+            return
+        if identity != database.identity:
+            raise DataDirectoryLost(f"{path} has been replaced by another file.")
 
     def close(self) -> None:
         """Close the databases."""

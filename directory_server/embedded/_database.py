@@ -98,6 +98,7 @@ class Database:
         with _alone(self.path), closing(self._connect()) as connection, connection as sqlite:
             sqlite.execute("PRAGMA journal_mode = WAL")
             _upgrade(sqlite, self.path, schema)
+            self.identity = file_identity(self.path)
 
     def connection(self) -> AbstractContextManager[sqlite3.Connection]:
         """Lend this thread's connection. What SQLite cannot do leaves the `with` as Unavailable."""
@@ -162,6 +163,12 @@ class Database:
 
     def _connect(self) -> _Connection:
         return _Connection(self.path, self._synchronous, self.availability)
+
+
+def file_identity(path: Path) -> tuple[int, int]:
+    """Return device and inode of the file at `path`. Raises OSError."""
+    found = path.stat()
+    return found.st_dev, found.st_ino
 
 
 def data_version(connection: sqlite3.Connection) -> int:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 
+from attrs import evolve
 from twisted.application.service import Service
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from ..errors import DirectoryError
+from ..errors import DirectoryError, Unavailable
 from ..model import Mirrored
 from ..ports import Mirrors
 from ._mirror import Mirror
@@ -63,12 +63,26 @@ class UpstreamService(Service):
         taking.addCallback(self._rest)
 
     async def _take(self) -> None:
-        self.state = await self._mirrors.get(self._upstream.name)
-        if self.state.next_round <= self._now():
-            # The mirror notes and logs what is refused, and when to try again.
-            with suppress(DirectoryError):
-                await self._mirror.round(self._upstream)
+        try:
             self.state = await self._mirrors.get(self._upstream.name)
+            if self.state.next_round <= self._now():
+                await self._round_noted()
+                self.state = await self._mirrors.get(self._upstream.name)
+        except Unavailable as error:
+            # What is kept of the upstream still says that all is well.
+            if self.state.error != error.message:
+                self._log.error("Upstream {name}: {error}", name=self._upstream.name, error=error.message)
+            self.state = evolve(self.state, error=error.message, failures=self.state.failures + 1)
+
+    async def _round_noted(self) -> None:
+        """Take a round. Raises Unavailable, where the store failed and so the mirror could not note that."""
+        try:
+            await self._mirror.round(self._upstream)
+        except Unavailable:
+            raise
+        except DirectoryError:
+            # The mirror notes and logs what is refused, and when to try again.
+            return
 
     def _broke(self, failure: Failure) -> None:
         if not failure.check(CancelledError):

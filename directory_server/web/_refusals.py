@@ -78,9 +78,18 @@ def refusal(failure: Failure) -> Refusal:
             return Refusal(500, "internal_error", "The server failed; its log says how.")
 
 
+def note_error(request: Request, code: str) -> None:
+    """Note the code of an error that the answer to `request` has, for the access log and the metrics.
+
+    A status does not say it: JSON-RPC has errors in answers with 200, and a batch several of them.
+    """
+    request.errors = (*getattr(request, "errors", ()), code)  # type: ignore[attr-defined]
+
+
 def refuse(request: Request, failure: Failure, body: Callable[[Refusal], Any]) -> bytes:
     """Set the head of the answer to a request whose handler failed, and return its body in the form `body` gives."""
     refused = refusal(failure)
+    note_error(request, refused.code)
     if refused.status == 405 and request.method == b"OPTIONS":
         return empty(request, 204, **refused.headers)
     return reply(request, body(refused), refused.status, **refused.headers)

@@ -34,7 +34,8 @@ class Exchange:
     """A request and its answer, with nothing in it that might be a secret.
 
     `route` is the template of the path, never the path, which may hold anything; `ended` is in seconds since the
-    epoch, `size` in bytes of the answer's body, `seconds` from the request's first byte on.
+    epoch, `size` in bytes of the answer's body, `seconds` from the request's first byte on; `errors` are the codes of
+    the errors in the answer, which has several where it answers a batch.
     """
 
     ended: float
@@ -45,13 +46,19 @@ class Exchange:
     seconds: float
     key_id: str | None
     request_id: str
+    errors: tuple[str, ...] = ()
+
+    @property
+    def error(self) -> str:
+        """The different codes of the errors in the answer, in the order of their names; empty if there are none."""
+        return ",".join(sorted(set(self.errors)))
 
     @property
     def text(self) -> str:
         """The line for people."""
         return (
             f"{self.method} {self.route} {self.status} {self.size} B {self.seconds * 1000:.1f} ms "
-            f"key={self.key_id or '-'} id={self.request_id}"
+            f"key={self.key_id or '-'} id={self.request_id}{' error=' + self.error if self.errors else ''}"
         )
 
     @property
@@ -67,6 +74,7 @@ class Exchange:
                 "milliseconds": round(self.seconds * 1000, 3),
                 "key": self.key_id,
                 "id": self.request_id,
+                **({"error": self.error} if self.errors else {}),
             }
         )
 
@@ -82,10 +90,18 @@ class Access:
     _observers: Sequence[Observer]
 
     def record(
-        self, method: str, route: str, status: int, size: int, seconds: float, key_id: str | None, request_id: str
+        self,
+        method: str,
+        route: str,
+        status: int,
+        size: int,
+        seconds: float,
+        key_id: str | None,
+        request_id: str,
+        errors: tuple[str, ...] = (),
     ) -> None:
         """Tell of one request, by what an Exchange has."""
-        exchange = Exchange(self._now(), method, route, status, size, seconds, key_id, request_id)
+        exchange = Exchange(self._now(), method, route, status, size, seconds, key_id, request_id, errors)
         for observe in self._observers:
             observe(exchange)
 

@@ -13,6 +13,7 @@ from ..errors import BadInput, QuotaExceeded, Unauthorized
 from ..model import Allowance, ApiKey
 from ..ports import KeyRing, Quota
 from ._headers import values
+from ._refusals import note_error
 from ._reply import set_fields
 from .addresses import AddressLimiter
 
@@ -41,6 +42,10 @@ class Visit:
             self._request.setHeader("Retry-After", str(error.allowance.reset))
             raise
         self._show(allowance)
+
+    def note_error(self, code: str) -> None:
+        """Note the code of an error in the answer, for the access log and the metrics."""
+        note_error(self._request, code)
 
     async def show(self) -> None:
         """Say in the answer's head what is left, unless a charge has done so."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from attrs import frozen
@@ -10,15 +10,13 @@ from klein import Klein
 from twisted.python.failure import Failure
 from twisted.web.server import Request
 
-from .. import __version__, wire
-from ..model import Mirrored
-from ..ports import Index
-from ._refusals import Refusal, refusal, refuse, rest_body
+from ._refusals import Refusal, note_error, refusal, refuse, rest_body
 from ._reply import reply
 from ._templates import Templates
 from .account import AccountPages
 from .changes import PATH as CHANGES_PATH
 from .changes import Changes
+from .health import Health
 from .mcp import PATH as MCP_PATH
 from .mcp import Mcp, rpc_body
 from .openapi import DOCUMENT
@@ -48,10 +46,9 @@ class Routes:
     _changes: Changes
     _mcp: Mcp
     _registry: Registry
-    _index: Index
+    _health: Health
     _pages: Pages
     _account: AccountPages
-    _upstreams: Callable[[], Sequence[Mirrored]] = tuple
 
     @app.route("/api/open/v1/search", methods=["GET"])
     async def search(self, request: Request) -> bytes:
@@ -109,17 +106,13 @@ class Routes:
 
     @app.route("/healthz", methods=["GET"])
     async def healthz(self, request: Request) -> bytes:
-        """Say that the process is alive, and what it has to search in."""
-        index = self._index
-        health: dict[str, Any] = {
-            "status": "ok",
-            "version": __version__,
-            "entries": len(index),
-            "generation": index.generation,
-        }
-        if upstreams := self._upstreams():
-            health["upstreams"] = {each.name: _health(each) for each in upstreams}
-        return reply(request, health)
+        """Answer whether the process is alive."""
+        return self._health.live(request)
+
+    @app.route("/readyz", methods=["GET"])
+    async def readyz(self, request: Request) -> bytes:
+        """Answer whether the process can answer requests."""
+        return self._health.ready(request)
 
     @app.route(OPENAPI_PATH, methods=["GET"])
     async def openapi(self, request: Request) -> bytes:
@@ -255,7 +248,9 @@ class Routes:
     def refused(self, request: Request, failure: Failure) -> bytes:
         """Answer a request that failed: with a page for people, else in the form of the door that it came to."""
         if wants_page(request):
-            return self._pages.frame.refuse(request, refusal(failure))
+            refused = refusal(failure)
+            note_error(request, refused.code)
+            return self._pages.frame.refuse(request, refused)
         body = refuse(request, failure, form(request.path))
         if body and is_registry(request.path):
             request.setHeader("Content-Type", "application/problem+json")
@@ -275,15 +270,6 @@ class Routes:
     def templates(self) -> Templates:
         """Return what knows the template of each path."""
         return Templates(rule.rule for rule in self.app.url_map.iter_rules())
-
-
-def _health(upstream: Mirrored) -> dict[str, Any]:
-    """Return what anybody may know of an upstream; why it fails is told by `directory-server status` and the log."""
-    return {
-        "status": "failing" if upstream.error else "ok" if upstream.last_success else "new",
-        "entries": upstream.entries,
-        "last_success": upstream.last_success and wire.rfc3339(upstream.last_success),
-    }
 
 
 def form(path: bytes) -> Callable[[Refusal], Any]:

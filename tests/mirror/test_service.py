@@ -7,6 +7,7 @@ from attrs import evolve
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
+from directory_server.errors import Unavailable
 from directory_server.mirror import Report, Upstream, UpstreamFailed
 from directory_server.mirror._service import LOOK, UpstreamService
 from directory_server.model import Mirrored
@@ -107,3 +108,29 @@ def test_ends_the_round_that_is_under_way_when_it_stops(clock: Clock, rounds: Ro
     assert stopped.called
     assert rounds.state == Mirrored("a")
     assert clock.getDelayedCalls() == []
+
+
+def test_a_store_that_fails_is_in_the_state_until_it_answers_again(
+    clock: Clock, rounds: Rounds, service: UpstreamService
+) -> None:
+    message = "directory.db cannot be used now: the disk is full."
+    rounds.state = Mirrored("a", last_success=1.0)
+    rounds.fail = Unavailable(message)
+    service.startService()
+    clock.advance(0)
+    # What is kept says nothing of it, for it cannot be written.
+    assert (rounds.state.error, service.state.error, service.state.failures) == ("", message, 1)
+    rounds.fail, rounds.state = None, Mirrored("a", last_success=1.0)
+    clock.advance(LOOK)
+    assert service.state.error == ""
+
+
+def test_a_store_that_cannot_be_read_is_in_the_state(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
+    async def unavailable(name: str) -> Mirrored:
+        raise Unavailable("directory.db cannot be used now: the file cannot be opened.")
+
+    rounds.get = unavailable  # type: ignore[method-assign]
+    service.startService()
+    clock.pump([0] + [LOOK] * 3)
+    assert "cannot be opened" in service.state.error
+    assert service.state.failures == 4

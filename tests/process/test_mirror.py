@@ -88,7 +88,7 @@ def test_a_round_that_was_killed_goes_on_where_it_was(installation: Installation
 def test_a_server_follows_and_says_so(installation: Installation) -> None:
     with registry(300) as official:
         file = configured(installation, official.port)
-        with installation.serve("-c", file) as server:
+        with installation.serve("-c", file, "--set", "http.health=full") as server:
             until(lambda: server.entries() == 300, "the entries")
             health = until(lambda: server.ask("/healthz").json.get("upstreams"), "an upstream")["official"]
             until(lambda: server.ask("/healthz").json["upstreams"]["official"]["status"] == "ok", "the end of a round")

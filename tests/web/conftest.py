@@ -204,6 +204,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         changes,
         edge,
         gate,
+        health,
         mcp,
         pages,
         registry,
@@ -274,7 +275,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         changes.Changes(entrance, directory, matching, embedded.inline, hub, live),
         endpoint,
         registry.Registry(browsing, directory, curated),
-        index,
+        health.Health(index),
         front,
         people,
     )

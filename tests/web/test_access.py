@@ -57,6 +57,14 @@ def test_a_line_for_machines_says_when() -> None:
     assert refused["key"] is None
 
 
+def test_a_line_has_the_codes_of_the_errors_in_the_answer() -> None:
+    batch: Any = (*SEARCHED, ("unavailable", "bad_request", "unavailable"))
+    (line,) = recorded("text", batch)
+    assert line.endswith(" id=ebf3ace90c0e-1 error=bad_request,unavailable")
+    (line,) = recorded("json", batch)
+    assert json.loads(line)["error"] == "bad_request,unavailable"
+
+
 def test_lines_of_one_turn_are_one_event_of_the_log() -> None:
     from directory_server.web import access
 

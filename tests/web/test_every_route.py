@@ -133,6 +133,7 @@ ASKED = {
         for path, asked in REGISTRY.items()
     },
     "GET /healthz": [Ask("GET", "/healthz")],
+    "GET /readyz": [Ask("GET", "/readyz")],
     "GET /api/open/openapi.json": [Ask("GET", "/api/open/openapi.json")],
     "GET /": [Ask("GET", "/"), Ask("GET", "/?q=postgres")],
     "GET /servers/{mcp_id}": [Ask("GET", f"/servers/{POSTGRES_ID}")],

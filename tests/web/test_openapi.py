@@ -88,6 +88,7 @@ def test_answers_are_as_described(server: Server, described: Any) -> None:
         "/api/open/v1/entries/{mcp_id}": f"/api/open/v1/entries/{POSTGRES_ID}",
         "/api/open/v1/changes": "/api/open/v1/changes",
         "/healthz": "/healthz",
+        "/readyz": "/readyz",
         PATH: PATH,
     }
     for path, operation in operations(described):

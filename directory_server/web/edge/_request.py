@@ -32,11 +32,12 @@ class DirectoryRequest(Request):
 
     `id` is in the head of its answer and in the log; `began` is when its first byte came, in seconds of the clock;
     `received` are its header fields, each name in lower case with its values in order; `gone` tells that the client
-    has left.
+    has left; `errors` are the codes of the errors in its answer.
     """
 
     channel: Any
     key_id: str | None = None
+    errors: tuple[str, ...] = ()
     gone = False
     defaultContentType = None
 

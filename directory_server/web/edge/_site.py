@@ -107,7 +107,8 @@ class DirectorySite(Site):
         """Return the whole answer to bytes that are no request, as far as they are known for `path`, and log it."""
         body = wire.encode(form(path)(refusal))
         request_id = next(self._ids)
-        self._access.record(UNMATCHED, self._templates.of(path), refusal.status, len(body), 0.0, None, request_id)
+        route, status = self._templates.of(path), refusal.status
+        self._access.record(UNMATCHED, route, status, len(body), 0.0, None, request_id, (refusal.code,))
         fields = {
             b"Date": self._now(),
             b"X-Request-Id": request_id.encode(),
@@ -131,6 +132,7 @@ class DirectorySite(Site):
             self.clock.seconds() - request.began,
             request.key_id,
             request.id,
+            request.errors,
         )
 
     def _now(self) -> bytes:

@@ -61,6 +61,7 @@ class Mcp:
                 answer = self._batch if isinstance(value, list) else self._single
                 return await answer(value, request, visit)
             except RpcError as error:
+                visit.note_error(error.name)
                 return reply(request, error.response(wire.message_id(value)), error.status)
             except CancelledError:
                 raise
@@ -149,8 +150,10 @@ class Mcp:
                 raise RpcError(INVALID_REQUEST, "initialize must not be part of a batch.")
             return _response(message, await self._legacy.answer(message, visit))
         except RpcError as error:
+            visit.note_error(error.name)
             return error.response(wire.message_id(value))
-        except DirectoryError:
+        except DirectoryError as error:
+            visit.note_error(error.code)
             return rpc_body(refusal(Failure()), wire.message_id(value))
 
     def _check_session(self, request: Request, visit: Visit) -> None:

@@ -28,9 +28,28 @@ class RpcError(Exception):
         self.status = status
         self.data = data
 
+    @property
+    def name(self) -> str:
+        """The code for the access log: that of REST, where the error's data has it."""
+        known = self.data.get("error") if isinstance(self.data, dict) else None
+        return known if isinstance(known, str) else _NAMES[self.code]
+
     def response(self, identity: Id | None) -> dict[str, Any]:
         """Return the error response to the message with this id."""
         return error_object(self.code, self.message, identity, self.data)
+
+
+_NAMES = {
+    PARSE_ERROR: "parse_error",
+    INVALID_REQUEST: "invalid_request",
+    METHOD_NOT_FOUND: "method_not_found",
+    INVALID_PARAMS: "invalid_params",
+    INTERNAL_ERROR: "internal_error",
+    RESOURCE_NOT_FOUND: "not_found",
+    HEADER_MISMATCH: "header_mismatch",
+    UNSUPPORTED_VERSION: "unsupported_version",
+}
+"""What the access log and the metrics call the codes."""
 
 
 def error_object(code: int, message: str, identity: Id | None, data: Any = None) -> dict[str, Any]:

@@ -184,6 +184,7 @@ async def call(tool: Tool, arguments: Any, directory: Directory, visit: Visit) -
         await visit.charge()
         return await tool.answer(directory, wanted)
     except errors.DirectoryError as error:
+        visit.note_error(error.code)
         refused = {"success": False, "error": error.code, "message": error.message}
         if isinstance(error, errors.QuotaExceeded):
             refused["retry_after"] = error.allowance.reset

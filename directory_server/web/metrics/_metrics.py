@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from typing import Protocol
 
 from attrs import frozen
@@ -43,6 +43,12 @@ class Metrics:
             buckets=LATENCIES,
             registry=registry,
         )
+        self._errors = Counter(
+            "directory_errors",
+            "Errors in answers, by their codes; those of JSON-RPC and of tools are in answers with status 200.",
+            ["door", "code"],
+            registry=registry,
+        )
         self._refusals = Counter(
             "directory_quota_refusals", "Requests and tool calls over the quota of their key.", registry=registry
         )
@@ -68,6 +74,8 @@ class Metrics:
         count, time = counted
         count()
         time(exchange.seconds)
+        for code in exchange.errors:
+            self._errors.labels(exchange.route, code).inc()
 
     def late(self, seconds: float) -> None:
         """Count a call of every second that came so much too late."""
@@ -87,9 +95,10 @@ class Metrics:
         streams: Streams,
         connections: Sized,
         upstreams: Callable[[], Sequence[Mirrored]] = tuple,
+        storage: Callable[[], Mapping[str, bool]] = dict,
     ) -> None:
-        """Look these up whenever somebody asks."""
-        self.registry.register(_Watched(index, streams, connections, upstreams))
+        """Look these up whenever somebody asks; `storage` returns whether each file can be used."""
+        self.registry.register(_Watched(index, streams, connections, upstreams, storage))
 
 
 @frozen
@@ -129,6 +138,7 @@ class _Watched(Collector):
     _streams: Streams
     _connections: Sized
     _upstreams: Callable[[], Sequence[Mirrored]]
+    _storage: Callable[[], Mapping[str, bool]]
 
     def collect(self) -> Iterator[Metric]:
         yield GaugeMetricFamily("directory_index_entries", "Entries that can be found.", len(self._index))
@@ -140,6 +150,10 @@ class _Watched(Collector):
             "directory_stream_cuts", "Streams cut because their reader did not read.", self._streams.cuts
         )
         yield GaugeMetricFamily("directory_connections", "Connections, streams apart.", len(self._connections))
+        storage = GaugeMetricFamily("directory_storage_available", "Whether a file can be used.", labels=["file"])
+        for name, available in self._storage().items():
+            storage.add_metric([name], float(available))
+        yield storage
         failing = GaugeMetricFamily(
             "directory_upstream_failing", "Whether the latest round failed.", labels=["upstream"]
         )

@@ -61,7 +61,7 @@ def headers() -> dict[str, Any]:
 
 
 def good(description: str, schema: str, *named: str, example: Any = None, stream: str = "") -> dict[str, Any]:
-    """Return an answer of 200 with a schema and headers by their names, and as a `stream` if there is one."""
+    """Return an answer with a schema and headers by their names, and as a `stream` if there is one."""
     content: dict[str, Any] = {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}}
     if example is not None:
         content["application/json"]["example"] = example

@@ -16,8 +16,9 @@ PATH = "/api/open/openapi.json"
 _SUMMARY = """\
 A directory of MCP (Model Context Protocol) servers: search it, look entries up, follow what changes.
 
-Every request but those of `/healthz` and this description needs an API key: `Authorization: Bearer mcpd_…`. A request \
-that is carried out costs one unit of the key's quota, which counts any 60 minutes; one that is refused costs nothing. \
+Every request but those of `/healthz`, `/readyz` and this description needs an API key: \
+`Authorization: Bearer mcpd_…`. A request that is carried out costs one unit of the key's quota, which counts any 60 \
+minutes; one that is refused costs nothing. \
 The same directory is offered to MCP clients at `/api/open/mcp`, which is not described here.
 """
 
@@ -46,6 +47,7 @@ def _document() -> bytes:
                 "/api/open/v1/entries/{mcp_id}": {"get": _entry()},
                 CHANGES: {"get": _changes()},
                 "/healthz": {"get": _health()},
+                "/readyz": {"get": _readiness()},
                 PATH: {"get": _description()},
             },
             "components": {
@@ -155,7 +157,7 @@ def _changes() -> dict[str, Any]:
 
 
 def _health() -> dict[str, Any]:
-    health = {"status": "ok", "version": __version__, "entries": 50, "generation": 1}
+    health = {"status": "ok", "entries": 50, "generation": 1}
     return {
         "operationId": "health",
         "summary": "Say that the process is alive",
@@ -163,6 +165,25 @@ def _health() -> dict[str, Any]:
         "security": [],
         "responses": {
             "200": good("Alive; how many entries can be found.", "Health", example=health),
+            **refusals(),
+        },
+    }
+
+
+def _readiness() -> dict[str, Any]:
+    return {
+        "operationId": "readiness",
+        "summary": "Say whether the process can answer requests",
+        "description": "For load balancers. Needs no key and costs nothing.",
+        "security": [],
+        "responses": {
+            "200": good("Ready.", "Ready", example={"status": "ready"}),
+            "503": good(
+                "Not ready: the index is not loaded, the storage fails, or the process is stopping.",
+                "NotReady",
+                "Retry-After",
+                example={"status": "unavailable", "reasons": ["storage"]},
+            ),
             **refusals(),
         },
     }

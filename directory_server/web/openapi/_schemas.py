@@ -8,6 +8,7 @@ from typing import Any, get_args
 import attrs
 
 from ...model import ChangeKind, Configuration, Detail, Input, Installation, Tool
+from ..health import OBSTACLES
 
 Schema = dict[str, Any]
 
@@ -100,7 +101,11 @@ def schemas() -> dict[str, Schema]:
                 "next": {**COUNT, "description": "The since of the next page, now or later."},
             }
         ),
-        "Health": _record({"status": {"const": "ok"}, "version": TEXT, "entries": COUNT, "generation": COUNT}),
+        "Health": _record({"status": {"const": "ok"}, "entries": COUNT, "generation": COUNT}),
+        "Ready": _record({"status": {"const": "ready"}}),
+        "NotReady": _record(
+            {"status": {"const": "unavailable"}, "reasons": {"type": "array", "items": {"enum": list(OBSTACLES)}}}
+        ),
         "Description": {**_OBJECT, "required": ["openapi", "info", "paths"]},
         "Error": _record(
             {

@@ -136,7 +136,7 @@ def wants_page(request: Request) -> bool:
     return any("text/html" in accepted for accepted in values(request, "Accept"))
 
 
-_DOORS = (b"/api/", b"/v0/", b"/v0.1/", b"/r/", b"/.well-known/", b"/register", b"/healthz")
+_DOORS = (b"/api/", b"/v0/", b"/v0.1/", b"/r/", b"/.well-known/", b"/register", b"/healthz", b"/readyz")
 """Where the paths of programs begin, whom only JSON is sent."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from attrs import define
+from attrs import define, evolve
 from twisted.internet.task import Clock
 
 from directory_server.embedded import finished
@@ -41,6 +41,12 @@ def test_requests_are_counted_by_door_and_outcome(metrics: Metrics) -> None:
     assert value(metrics, "directory_requests_total", door="/healthz", method="GET", status="200") == 2
     assert value(metrics, "directory_requests_total", door="/healthz", method="GET", status="401") == 1
     assert value(metrics, "directory_requests_total", door="-", method="-", status="400") == 1
+
+
+def test_errors_are_counted_by_door_and_code_whatever_the_status(metrics: Metrics) -> None:
+    metrics.observe(evolve(exchange("POST", "/api/open/mcp"), errors=("unavailable", "unavailable", "rate_limited")))
+    assert value(metrics, "directory_errors_total", door="/api/open/mcp", code="unavailable") == 2
+    assert value(metrics, "directory_errors_total", door="/api/open/mcp", code="rate_limited") == 1
 
 
 def test_latencies_are_kept_by_door(metrics: Metrics) -> None:

@@ -1,0 +1,67 @@
+"""Process control: limits, the interpreter's settings, signals, the exit code."""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import os
+import resource
+import sys
+
+SWITCH = 0.0001
+"""Seconds after which a thread that works has to let another one work, if one wants to.
+
+The reactor lets others work whenever it calls the kernel, SQLite or numpy, a hundred times for a search, and then waits
+that long for each thread that reads, writes or indexes entries.
+"""
+
+COLLECT = (10_000, 20, 50)
+"""How many new objects, and collections of younger ones, bring a collection of garbage (gc.set_threshold).
+
+One of everything takes 50 ms when the index is new, and all threads wait for it: it shall be rare.
+"""
+
+
+class GaveUp(SystemExit, Exception):
+    """End a process that cannot start, with the exit code 1.
+
+    Being an Exception, it makes twistd remove its PID file and tell the process that waits for the daemon; being a
+    SystemExit, it leaves no traceback.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.code = 1
+
+
+def tune() -> None:
+    """Set up the collector of garbage and the threads for a process that has loaded its index."""
+    # What has been loaded stays: a collection that looked through it would hold everybody up.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*COLLECT)
+    sys.setswitchinterval(SWITCH)
+
+
+def raise_file_limit() -> int:
+    """Let this process open as many files as it may let itself; return how many (getrlimit(2), RLIMIT_NOFILE)."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    except (OSError, ValueError):  # macOS says that there is no limit, and then has one.
+        return soft
+    return hard
+
+
+def fail_at_exit() -> None:
+    """Have the process end with the exit code 1, once twistd has stopped as it does after a signal.
+
+    twistd ends with 0 whenever the reactor was stopped, and systemd would take that for a clean end.
+    """
+    atexit.register(_fail)
+
+
+def _fail() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(1)

@@ -1,0 +1,63 @@
+"""Storage that fails under a running server: what is logged, what is answered, and the way back."""
+
+from __future__ import annotations
+
+import resource
+import shutil
+import sys
+
+import pytest
+
+from .conftest import MCP, Installation, Server, until
+
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="prlimit(2) is Linux's"),
+]
+
+
+def limit_files(server: Server, size: int) -> None:
+    """Let no file of the server grow above `size` bytes: a write beyond fails (setrlimit(2), RLIMIT_FSIZE)."""
+    assert sys.platform == "linux"
+    _, hard = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (size, hard))
+
+
+def test_a_database_that_cannot_grow(installation: Installation) -> None:
+    key = installation.new_key("--limit", 100_000)
+    with installation.serve("--set", "metrics.listen=tcp:0:interface=127.0.0.1") as server:
+        assert server.ask("/readyz").json == {"status": "ready"}
+        limit_files(server, 40_960)
+        until(lambda: server.search("x", key).status == 503, "a write that fails")
+        assert server.call("search_mcp", {"keywords": "x"}, key)["isError"] is True
+        assert server.ask("/healthz").status == 200
+        not_ready = server.ask("/readyz")
+        assert (not_ready.status, not_ready.json["reasons"]) == (503, ["storage"])
+        metrics = server.metrics().ask("/metrics").body.decode()
+        assert 'directory_storage_available{file="quota.db"} 0.0' in metrics
+        assert f'directory_errors_total{{code="unavailable",door="{MCP}"}} 1.0' in metrics
+        limit_files(server, resource.RLIM_INFINITY)
+        until(lambda: server.ask("/readyz").status == 200, "the way back")
+        assert server.search("x", key).status == 200
+        log = server.stop()
+    path = installation.data / "quota.db"
+    lines = [line.partition("] ")[2] for line in log.splitlines() if "Storage" in line]
+    assert lines == [
+        f"Storage unavailable: {path}: the disk cannot be read or written (SQLITE_IOERR_WRITE)",
+        f"Storage available again: {path} (SQLITE_IOERR_WRITE ended)",
+    ]
+    assert f"POST {MCP} 200 " in log
+    assert " error=unavailable" in log
+    assert "Traceback" not in log
+
+
+def test_a_data_directory_that_is_deleted_ends_the_server(installation: Installation) -> None:
+    installation.new_key()
+    with installation.serve() as server:
+        shutil.rmtree(installation.data)
+        assert server.process.wait(15) == 1
+        log = server.log.read_text()
+    assert "#critical] The data directory is lost, the server stops: " in log
+    assert f"{installation.data}/directory.db has been deleted or moved." in log
+    assert log.rstrip().endswith("Server Shut Down.")
+    assert "Traceback" not in log
