@@ -14,6 +14,24 @@ class Accounts(Protocol):
     async def add(self, email: str, hashed: str | None = None) -> Account:
         """Make an account, with a password's hash or none. Raises BadInput for an address that is none, or taken."""
 
+    async def register(self, email: str, hashed: str, *, most: int) -> Account:
+        """Create an account that is not approved.
+
+        Raises BadInput as `add` does, and TooManyAccounts where `most` accounts are not approved.
+        """
+
+    async def approve(self, account_id: str) -> None:
+        """Approve an account: from now on each of its keys has a quota of its own. Raises NotFound."""
+
+    async def unused(self, before: float, *, after: str, limit: int) -> Sequence[Account]:
+        """Return at most `limit` accounts, by id from behind `after`, that may be removed.
+
+        They are neither approved nor disabled, and were created, and last used in a browser, at `before` at the latest.
+        """
+
+    async def remove(self, account_id: str, *, before: float) -> bool:
+        """Delete an account and its keys if it is still one of `unused(before)`; return whether it was."""
+
     async def find(self, email: str) -> Account | None:
         """Return the account with this address, disabled ones too."""
 
@@ -46,7 +64,7 @@ class Accounts(Protocol):
 
 
 class Sessions(Protocol):
-    """Who is signed in; the secret of a session is not kept."""
+    """Who is signed in; the secret of a session is not kept. Its use is noted for the account, too."""
 
     async def open(self, account_id: str) -> str:
         """Begin a session and return its secret."""

@@ -165,7 +165,7 @@ def list_(ctx: click.Context) -> None:
     emails = {account.id: account.email for account in embedded.finished(here.accounts.list())}
     rows = [("ID", "LABEL", "ENDS IN", "USED", "LIMIT", "CREATED", "EXPIRES", "STATE", "OWNER")]
     for each in embedded.finished(here.keys.list()):
-        left = embedded.finished(here.quota.peek(each.id, each.limit))
+        left = embedded.finished(here.quota.peek(each.quota_id, each.limit))
         used = "-" if left.limit is None or left.remaining is None else str(left.limit - left.remaining)
         limit = "unlimited" if each.limit is None else str(each.limit)
         rows.append(

@@ -87,6 +87,15 @@ class TooManyKeys(DirectoryError):
         self.most = most
 
 
+class TooManyAccounts(DirectoryError):
+    """Refuse one more registration, where as many accounts wait for approval as may."""
+
+    code = "registration_full"
+
+    def __init__(self) -> None:
+        super().__init__("Registration is closed: too many accounts wait for approval. Ask the operator.")
+
+
 class SignInRefused(DirectoryError):
     """Refuse an unknown address, a wrong password or a disabled account: one answer for all of them."""
 

@@ -16,11 +16,15 @@ SHORTEST, LONGEST = 12, 200
 
 @frozen
 class Membership:
-    """Lets people in by their passwords; each way in ends in a new session, whose secret is returned."""
+    """Lets people in by their passwords; each way in ends in a new session, whose secret is returned.
+
+    At most `most_pending` accounts that registered by themselves may wait for approval.
+    """
 
     _accounts: Accounts
     _sessions: Sessions
     _passwords: Passwords
+    _most_pending: int = 1_000
 
     async def who(self, session: str) -> Account | None:
         """Return whose session it is, None if it is none."""
@@ -54,10 +58,17 @@ class Membership:
         account = await self._accounts.redeem(token, await self._passwords.hash(chosen))
         return await self._sessions.open(account.id)
 
+    def check_password(self, email: str, password: str) -> None:
+        """Raise BadInput for a password that an account with the address `email` must not have."""
+        _chosen(password, email)
+
     async def register(self, email: str, password: str) -> str:
-        """Make an account and begin a session. Raises BadInput for the address or the password."""
+        """Create an account that is not approved, and begin a session.
+
+        Raises BadInput for the address or the password, and TooManyAccounts.
+        """
         hashed = await self._passwords.hash(_chosen(password, email))
-        account = await self._accounts.add(email, hashed)
+        account = await self._accounts.register(email, hashed, most=self._most_pending)
         return await self._sessions.open(account.id)
 
     async def change_password(self, account: Account, old: str, new: str) -> str:

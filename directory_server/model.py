@@ -164,7 +164,8 @@ class ApiKey:
     """An API key as its operator sees it, without the secret.
 
     Times are seconds since the epoch; `limit` is requests in any 60 minutes, None for unlimited; `owner` is the id of
-    the account that it belongs to, None for one that an operator made.
+    the account that it belongs to, None for one that an operator made. `shared` is the id of an owner who is not
+    approved, whose keys share one quota; else None.
     """
 
     id: str
@@ -175,6 +176,12 @@ class ApiKey:
     expires_at: float | None = None
     revoked_at: float | None = None
     owner: str | None = None
+    shared: str | None = None
+
+    @property
+    def quota_id(self) -> str:
+        """The id that requests are charged to: the owner's while keys share a quota, else the key's own."""
+        return self.shared or self.id
 
 
 @frozen
@@ -187,13 +194,17 @@ class NewSecret:
 
 @frozen
 class Account:
-    """A person who may have API keys; `active` once there is a password. Times are seconds since the epoch."""
+    """A person who may have API keys; `active` once there is a password. Times are seconds since the epoch.
+
+    `approved` is whether the operator created or approved the account. One that registered by itself is pending.
+    """
 
     id: str
     email: str
     created_at: float
     active: bool = field(converter=bool)
     disabled_at: float | None = None
+    approved: bool = field(converter=bool, default=True)
 
 
 @frozen

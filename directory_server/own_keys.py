@@ -21,24 +21,37 @@ class KeyInUse:
 
 
 @frozen
+class Pending:
+    """The limits of an account that is not approved: at most `keys` keys, which share one quota.
+
+    It is deleted when it was not used for `unused` seconds.
+    """
+
+    keys: int
+    unused: float
+
+
+@frozen
 class OwnKeys:
     """Gives members keys of `limit` requests in any 60 minutes, `most` for each; secrets rotate within `grace` seconds.
 
-    A key of somebody else is not there: NotFound.
+    `pending` is for accounts that are not approved. A key of somebody else is not there: NotFound.
     """
 
     _keys: KeyRing
     _quota: Quota
     _new_secrets: NewSecrets
-    _limit: int | None
+    limit: int | None
     _most: int
     grace: float
+    pending: Pending
 
     async def list(self, owner: Account) -> Sequence[KeyInUse]:
         """Return the keys of a member that are not revoked, oldest first."""
         keys = [key for key in await self._keys.list(owner.id) if key.revoked_at is None]
         return [
-            KeyInUse(key, await self._quota.peek(key.id, key.limit), await self._quota.last(key.id)) for key in keys
+            KeyInUse(key, await self._quota.peek(key.quota_id, key.limit), await self._quota.last(key.quota_id))
+            for key in keys
         ]
 
     async def find(self, owner: Account, key_id: str) -> ApiKey:
@@ -50,9 +63,8 @@ class OwnKeys:
 
     async def create(self, owner: Account, session: str, label: str, expires_at: float | None) -> ApiKey:
         """Create a key, whose secret `session` may read once. Raises TooManyKeys, and BadInput for the label."""
-        key, secret = await self._keys.create(
-            label, limit=self._limit, expires_at=expires_at, owner=owner.id, most=self._most
-        )
+        most = self._most if owner.approved else min(self._most, self.pending.keys)
+        key, secret = await self._keys.create(label, limit=self.limit, expires_at=expires_at, owner=owner.id, most=most)
         await self._new_secrets.put(session, key.id, NewSecret(secret, rotated=False))
         return key
 

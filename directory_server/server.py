@@ -25,13 +25,17 @@ from .errors import Unavailable
 from .feed import Feed
 from .membership import Membership
 from .model import Mirrored
-from .own_keys import OwnKeys
+from .own_keys import OwnKeys, Pending
 from .ports import Follower
 from .process import GaveUp as GaveUp
 from .search import ImpactIndex, TextAnalysis, matching
+from .unused_accounts import UnusedAccounts
 
 PRUNE = 1.0
 """Seconds between two rounds of forgetting quota that has come back."""
+
+UNUSED = 600.0
+"""Seconds between two searches for unused accounts."""
 
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
@@ -160,10 +164,12 @@ class DirectoryService(MultiService):
         live = changes.Live(hub, changes.Pages(directory, matching, offload), matching, offload)
         announcements = mcp.Announcements(hub, reactor)
         people, web = config.accounts, config.web
+        accounts = embedded.SqliteAccounts(data.directory, now, offload)
         membership = Membership(
-            embedded.SqliteAccounts(data.directory, now, offload),
+            accounts,
             embedded.SqliteSessions(data.directory, now, people.idle, people.absolute, offload),
             embedded.Argon2Passwords(offload),
+            people.pending_total,
         )
         cookies = account.session_cookies(membership, proxies, people.absolute)
         bounds = {"per_key": pages.STREAMS, "total": min(web.streams, total // 10)}
@@ -201,6 +207,13 @@ class DirectoryService(MultiService):
         tokens = embedded.SqliteRegistryTokens(data.directory, now)
         browsing = registry.Entrance(config.registry.access, entrance, tokens, reads, failures)
         endpoint = mcp.endpoint(entrance, directory, newest, mcp.Sessions(data.session_secret()), hub, announcements)
+        secrets = embedded.SqliteNewSecrets(data.directory, now, offload)
+        pending = Pending(people.pending_keys, people.unused)
+        own_keys = OwnKeys(keys, quota, secrets, config.quota.limit, people.keys, config.keys.grace, pending)
+        opening = account.Opening(people.registration == "open", people.per_address, people.per_network)
+        people_pages = account.account_pages(
+            front.frame, cookies, membership, own_keys, endpoint, proxies, now, url=web.url, opening=opening
+        )
         tree = routes.Routes(
             rest.Rest(entrance, directory),
             changes.Changes(entrance, directory, matching, offload, hub, live),
@@ -208,24 +221,7 @@ class DirectoryService(MultiService):
             registry.Registry(browsing, directory, config.registry.listed == "curated"),
             health.Health(index, self._obstacles, http.health == "full", states),
             front,
-            account.account_pages(
-                front.frame,
-                cookies,
-                membership,
-                OwnKeys(
-                    keys,
-                    quota,
-                    embedded.SqliteNewSecrets(data.directory, now, offload),
-                    config.quota.limit,
-                    people.keys,
-                    config.keys.grace,
-                ),
-                endpoint,
-                proxies,
-                now,
-                url=web.url,
-                is_open=people.registration == "open",
-            ),
+            people_pages,
         )
         origins = edge.Origins(_hosts(config), frozenset(config.http.allowed_origins))
         connections = edge.Connections(
@@ -242,6 +238,7 @@ class DirectoryService(MultiService):
         meter.watch(index, hub, connections, states, data.available)
         yield embedded.StorageWatch(data, offload, reactor, self._lost)
         yield from (bus, self._feed, hub, visits, TimerService(PRUNE, quota.prune), connections)
+        yield TimerService(UNUSED, UnusedAccounts(accounts, quota, now, people.unused).remove)
         yield from upstreams
         yield metrics.Lag(reactor, meter.late)
         if config.metrics.listen:

@@ -35,6 +35,7 @@ BELOW = {
     "feed": GROUND,
     "membership": GROUND,
     "own_keys": GROUND,
+    "unused_accounts": GROUND,
     "search": GROUND,
     "embedded": GROUND | {"wire"},
     "importing": GROUND | {"wire"},

@@ -21,7 +21,7 @@ _EMAIL = click.argument("email")
 
 @click.group()
 def account() -> None:
-    """Invite people to make keys of their own, list them, and keep them out."""
+    """Invite people to make keys of their own, approve those who registered, list them, and keep them out."""
 
 
 @account.command()
@@ -78,6 +78,17 @@ def enable(ctx: click.Context, email: str) -> None:
     click.echo(f"The account {email} is enabled.", err=True)
 
 
+@account.command()
+@_EMAIL
+@click.pass_context
+def approve(ctx: click.Context, email: str) -> None:
+    """Approve EMAIL, who registered: each key has a quota of its own, and the account is kept."""
+    accounts = _accounts(ctx)
+    found = _found(accounts, email)
+    finished(accounts.approve(found.id))
+    click.echo(f"The account {found.email} is approved.", err=True)
+
+
 def _accounts(ctx: click.Context, *, new: bool = False) -> embedded.SqliteAccounts:
     _, data = opened(ctx, new=new)
     return embedded.SqliteAccounts(data.directory, time.time)
@@ -100,4 +111,8 @@ def _print_link(ctx: click.Context, accounts: embedded.SqliteAccounts, found: Ac
 
 
 def _state(found: Account) -> str:
-    return "disabled" if found.disabled_at is not None else "active" if found.active else "invited"
+    if found.disabled_at is not None:
+        return "disabled"
+    if not found.approved:
+        return "pending"
+    return "active" if found.active else "invited"

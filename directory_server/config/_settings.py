@@ -190,6 +190,21 @@ class AccountsConfig:
         "invite", "Who may make an account: those whom the operator invites (invite), or anybody (open)."
     )
     keys: int = setting(5, "Keys that an account may have.", _at_least(0))
+    pending_keys: int = setting(
+        2, "Keys that an account may have until it is approved; they share one quota of quota.limit.", _at_least(0)
+    )
+    pending_total: int = setting(
+        1_000, "Accounts that may wait for approval; then registration is closed.", _at_least(0)
+    )
+    unused: float = setting(
+        1_209_600.0, "Seconds without use after which an account that is not approved is deleted.", _at_least(86_400)
+    )
+    per_address: int = setting(
+        3, "Accounts that an address may register in 24 hours; an IPv6 address counts by its /64.", _at_least(1)
+    )
+    per_network: int = setting(
+        10, "Accounts that a network may register in 24 hours: a /24 of IPv4, a /48 of IPv6.", _at_least(1)
+    )
     idle: float = setting(86_400.0, "Seconds without a request after which a session ends.", _at_least(60))
     absolute: float = setting(604_800.0, "Seconds after which a session ends in any case.", _at_least(60))
     link: float = setting(259_200.0, "Seconds for which a link to set a password works.", _at_least(60))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from attrs import frozen
 
-from ..errors import BadInput, NotFound
+from ..errors import BadInput, NotFound, TooManyAccounts
 from ..model import Account
 from ..ports import Offload
 from ._database import Database
@@ -17,10 +17,14 @@ from ._tokens import digest, new_id, new_token
 MAX_EMAIL = 254
 """Characters of an e-mail address (RFC 5321, section 4.5.3.1.3, less the brackets around it)."""
 
-COLUMNS = "account.id, email, account.created_at, password IS NOT NULL, disabled_at"
+COLUMNS = "account.id, email, account.created_at, password IS NOT NULL, disabled_at, approved_at IS NOT NULL"
 """What an Account is made of, in its order."""
 
-_ADD = "INSERT INTO account (id, email, password, created_at) VALUES (?, ?, ?, ?)"
+_ADD = "INSERT INTO account (id, email, password, created_at, approved_at) VALUES (?, ?, ?, ?, ?)"
+
+_PENDING = "SELECT count(*) FROM account WHERE approved_at IS NULL"
+
+_APPROVE = "UPDATE account SET approved_at = coalesce(approved_at, ?) WHERE id = ?"
 
 _ACCOUNT = f"SELECT {COLUMNS} FROM account"
 
@@ -29,6 +33,21 @@ _BY_ID = f"{_ACCOUNT} WHERE id = ?"
 _BY_EMAIL = f"{_ACCOUNT} WHERE email = ?"
 
 _ALL = f"{_ACCOUNT} ORDER BY created_at, rowid"
+
+_IS_UNUSED = "approved_at IS NULL AND disabled_at IS NULL AND max(created_at, coalesce(seen_at, 0)) <= :before"
+
+_UNUSED = f"{_ACCOUNT} WHERE account.id > :after AND {_IS_UNUSED} ORDER BY account.id LIMIT :limit"
+
+_STILL_UNUSED = f"SELECT 1 FROM account WHERE id = :id AND {_IS_UNUSED}"
+
+_REMOVE = (
+    "DELETE FROM secret WHERE key_id IN (SELECT id FROM api_key WHERE owner = ?)",
+    "DELETE FROM api_key WHERE owner = ?",
+    "DELETE FROM session WHERE account = ?",
+    "DELETE FROM link WHERE account = ?",
+    "DELETE FROM account WHERE id = ?",
+)
+"""What belongs to an account, in the order that foreign keys demand."""
 
 _PASSWORD = "SELECT password FROM account WHERE id = ? AND disabled_at IS NULL"
 
@@ -60,14 +79,44 @@ class SqliteAccounts:
 
     async def add(self, email: str, hashed: str | None = None) -> Account:
         """Make an account; raises BadInput for an address that is none or taken."""
-        address = _address(email)
+        address, now = _address(email), self._now()
 
         def write(connection: sqlite3.Connection) -> Account:
-            if connection.execute(_BY_EMAIL, (address,)).fetchone():
-                raise BadInput(f"email: {address!r} has an account already.", code="email_taken")
-            account = new_id()
-            connection.execute(_ADD, (account, address, hashed, self._now()))
-            return _get(connection, account)
+            return _add(connection, address, hashed, now, approved_at=now)
+
+        return await self._offload(self._database.write, write)
+
+    async def register(self, email: str, hashed: str, *, most: int) -> Account:
+        address, now = _address(email), self._now()
+
+        def write(connection: sqlite3.Connection) -> Account:
+            if connection.execute(_PENDING).fetchone()[0] >= most:
+                raise TooManyAccounts
+            return _add(connection, address, hashed, now, approved_at=None)
+
+        return await self._offload(self._database.write, write)
+
+    async def approve(self, account_id: str) -> None:
+        """Approve an account; one that is approved keeps its time. Raises NotFound."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            _get(connection, account_id)
+            connection.execute(_APPROVE, (self._now(), account_id))
+
+        await self._offload(self._database.write, write)
+
+    async def unused(self, before: float, *, after: str, limit: int) -> Sequence[Account]:
+        arguments = {"before": before, "after": after, "limit": limit}
+        with self._database.connection() as connection:
+            return [Account(*row) for row in connection.execute(_UNUSED, arguments)]
+
+    async def remove(self, account_id: str, *, before: float) -> bool:
+        def write(connection: sqlite3.Connection) -> bool:
+            if connection.execute(_STILL_UNUSED, {"id": account_id, "before": before}).fetchone() is None:
+                return False
+            for statement in _REMOVE:
+                connection.execute(statement, (account_id,))
+            return True
 
         return await self._offload(self._database.write, write)
 
@@ -142,6 +191,17 @@ class SqliteAccounts:
             return _get(connection, row[0])
 
         return await self._offload(self._database.write, write)
+
+
+def _add(
+    connection: sqlite3.Connection, address: str, hashed: str | None, now: float, approved_at: float | None
+) -> Account:
+    """Insert an account. Raises BadInput for an address that has one."""
+    if connection.execute(_BY_EMAIL, (address,)).fetchone():
+        raise BadInput(f"email: {address!r} has an account already.", code="email_taken")
+    account_id = new_id()
+    connection.execute(_ADD, (account_id, address, hashed, now, approved_at))
+    return _get(connection, account_id)
 
 
 def _get(connection: sqlite3.Connection, account_id: str) -> Account:

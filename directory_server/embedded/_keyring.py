@@ -45,7 +45,11 @@ _COUNT = """
 
 _ADD_SECRET = "INSERT INTO secret (digest, key_id, last_four, created_at) VALUES (?, ?, ?, ?)"
 
-_FIELDS = "id, label, current.last_four, quota, api_key.created_at, api_key.expires_at, revoked_at, owner"
+# The last field: until an account is approved its keys share one quota, which is charged to the account.
+_FIELDS = """
+    id, label, current.last_four, quota, api_key.created_at, api_key.expires_at, revoked_at, owner,
+    (SELECT account.id FROM account WHERE account.id = owner AND approved_at IS NULL)
+"""
 
 # The secret that an operator is shown the end of is the current one, also while an older one still works.
 _FROM = "FROM api_key JOIN secret AS current ON current.key_id = id AND current.expires_at IS NULL"

@@ -20,11 +20,13 @@ COARSE = 10
 _OPEN = "INSERT INTO session (digest, account, created_at, seen_at) VALUES (?, ?, ?, ?)"
 
 _FIND = f"""
-    SELECT seen_at, {COLUMNS} FROM session JOIN account ON account.id = session.account
-    WHERE digest = ? AND seen_at > ? AND session.created_at > ? AND disabled_at IS NULL
+    SELECT session.seen_at, {COLUMNS} FROM session JOIN account ON account.id = session.account
+    WHERE digest = ? AND session.seen_at > ? AND session.created_at > ? AND disabled_at IS NULL
 """
 
 _SEEN = "UPDATE session SET seen_at = max(seen_at, ?) WHERE digest = ?"
+
+_USED = "UPDATE account SET seen_at = max(coalesce(seen_at, 0), ?) WHERE id = ?"
 
 _CLOSE = "DELETE FROM session WHERE digest = ?"
 
@@ -52,6 +54,7 @@ class SqliteSessions:
             self._write,
             (_FORGET, (now - self._idle, now - self._absolute)),
             (_OPEN, (digest(token), account_id, now, now)),
+            (_USED, (now, account_id)),
         )
         return token
 
@@ -64,7 +67,7 @@ class SqliteSessions:
             return None
         seen_at, *account = row
         if now - seen_at >= self._idle / COARSE:
-            await self._offload(self._write, (_SEEN, (now, key)))
+            await self._offload(self._write, (_SEEN, (now, key)), (_USED, (now, account[0])))
         return Account(*account)
 
     async def close(self, token: str) -> None:

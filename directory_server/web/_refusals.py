@@ -45,6 +45,7 @@ _STATUS: dict[type[errors.DirectoryError], int] = {
     errors.QuotaExceeded: 401,
     errors.Forbidden: 403,
     errors.SignInRefused: 403,
+    errors.TooManyAccounts: 403,
     errors.TooManyKeys: 403,
     errors.NotFound: 404,
     errors.Gone: 410,

@@ -36,7 +36,7 @@ class Visit:
     async def charge(self) -> None:
         """Spend one unit of the key's quota, and say in the answer's head what is left. Raises QuotaExceeded."""
         try:
-            allowance = await self._quota.charge(self.key.id, self.key.limit)
+            allowance = await self._quota.charge(self.key.quota_id, self.key.limit)
         except QuotaExceeded as error:
             self._show(error.allowance)
             self._request.setHeader("Retry-After", str(error.allowance.reset))
@@ -50,7 +50,7 @@ class Visit:
     async def show(self) -> None:
         """Say in the answer's head what is left, unless a charge has done so."""
         if not self._shown and not self._request.startedWriting:
-            self._show(await self._quota.peek(self.key.id, self.key.limit))
+            self._show(await self._quota.peek(self.key.quota_id, self.key.limit))
 
     def _show(self, allowance: Allowance) -> None:
         self._shown = True

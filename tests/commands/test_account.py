@@ -87,7 +87,7 @@ def test_an_address_has_one_account(directory: Directory) -> None:
     assert "email: must be an address such as" in directory.fail("account", "add", "ann")
 
 
-@pytest.mark.parametrize("command", ["reset", "disable", "enable"])
+@pytest.mark.parametrize("command", ["approve", "reset", "disable", "enable"])
 def test_an_unknown_address_is_named(directory: Directory, command: str) -> None:
     refusal = directory.fail("account", command, "bob@example.org")
     assert refusal == "Error: No account has the address 'bob@example.org'.\n"
@@ -113,6 +113,17 @@ def test_the_list_shows_the_state_and_the_keys_of_each(directory: Directory) -> 
     assert directory.account("bob@example.org").disabled_at is None
     keys = directory.succeed("key", "list").splitlines()[1:]
     assert [row.split()[-1] for row in keys] == ["ann@example.org"] * 3
+
+
+def test_an_account_that_registered_is_pending_until_it_is_approved(directory: Directory) -> None:
+    embedded.finished(directory.accounts.register("ann@example.org", "hash", most=1))
+
+    def state() -> str:
+        return directory.succeed("account", "list").splitlines()[1].split()[1]
+
+    assert state() == "pending"
+    assert directory.run("account", "approve", "ANN@example.org").stderr == "The account ann@example.org is approved.\n"
+    assert state() == "active"
 
 
 def test_only_the_first_command_makes_a_data_directory(tmp_path: Path) -> None:

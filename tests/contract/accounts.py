@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 from twisted.internet.task import Clock
 
-from directory_server.errors import BadInput, NotFound
+from directory_server.errors import BadInput, NotFound, TooManyAccounts
 from directory_server.model import Account
 from directory_server.ports import Accounts, Sessions
 
@@ -165,6 +165,60 @@ class AccountsContract:
         assert await accounts.password(ann.id) == "hash"
         assert await accounts.linked(token) is None
         assert await sessions.find(session) is None
+
+    @awaited
+    async def test_registers_an_account_that_waits_for_approval(self) -> None:
+        accounts, _ = await self.open()
+        ann = await accounts.register(" Ann@Example.org ", "hash", most=1)
+        assert ann == Account(ann.id, "ann@example.org", 1_000_000.0, True, None, False)
+        assert await accounts.password(ann.id) == "hash"
+        with pytest.raises(TooManyAccounts):
+            await accounts.register("bob@example.org", "hash", most=1)
+        # The operator's own are not counted.
+        await accounts.add("cy@example.org")
+        with pytest.raises(BadInput, match="has an account already"):
+            await accounts.register("ann@example.org", "hash", most=2)
+        with pytest.raises(BadInput, match="email: must be"):
+            await accounts.register("ann", "hash", most=2)
+        await accounts.approve(ann.id)
+        await accounts.approve(ann.id)
+        assert await accounts.find("ann@example.org") == evolve(ann, approved=True)
+        await accounts.register("bob@example.org", "hash", most=1)
+        with pytest.raises(NotFound, match="nosuchid"):
+            await accounts.approve("nosuchid")
+
+    @awaited
+    async def test_removes_only_accounts_that_are_unused_and_not_approved(self) -> None:
+        accounts, sessions = await self.open()
+        ann, bob, cy, dan = [await accounts.register(f"{n}@example.org", "hash", most=9) for n in ("a", "b", "c", "d")]
+        await accounts.add("eve@example.org")
+        await accounts.approve(bob.id)
+        await accounts.disable(cy.id)
+        session = await sessions.open(dan.id)
+        link = await accounts.link(ann.id, lifetime=HOUR)
+        begin = self.clock.seconds()
+        self.clock.advance(2 * HOUR)
+        assert await sessions.find(session) == dan
+        assert [each.id for each in await accounts.unused(begin, after="", limit=9)] == [ann.id]
+        assert list(await accounts.unused(begin - 1, after="", limit=9)) == []
+        assert list(await accounts.unused(begin, after=ann.id, limit=9)) == []
+        assert not any([await accounts.remove(each.id, before=begin) for each in (bob, cy, dan)])
+        assert not await accounts.remove("nosuchid", before=begin)
+        assert not await accounts.remove(ann.id, before=begin - 1)
+        assert await accounts.remove(ann.id, before=begin)
+        assert await accounts.find("a@example.org") is None
+        assert await accounts.linked(link) is None
+        assert len(await accounts.list()) == 4
+
+    @awaited
+    async def test_goes_through_unused_accounts_in_steps(self) -> None:
+        accounts, _ = await self.open()
+        made = [(await accounts.register(f"{n}@example.org", "hash", most=9)).id for n in range(5)]
+        now, seen, after = self.clock.seconds(), list[str](), ""
+        while page := await accounts.unused(now, after=after, limit=2):
+            seen += [each.id for each in page]
+            after = seen[-1]
+        assert seen == sorted(made)
 
     @awaited
     async def test_knows_whose_a_session_is_in_every_process(self) -> None:

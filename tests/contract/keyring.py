@@ -248,6 +248,34 @@ class KeyRingContract:
         assert len(await keys.list(ann.id)) == 4
 
     @awaited
+    async def test_keys_share_a_quota_until_their_owner_is_approved(self) -> None:
+        keys, accounts = await self.open(), await self.accounts(self.clock.seconds)
+        ann = await accounts.register("ann@example.org", "hash", most=9)
+        key, secret = await keys.create("laptop", limit=20, expires_at=None, owner=ann.id)
+        assert (key.shared, key.quota_id) == (ann.id, ann.id)
+        assert await keys.find(secret) == key
+        assert list(await keys.list(ann.id)) == [key]
+        await accounts.approve(ann.id)
+        own = await keys.find(secret)
+        assert own == evolve(key, shared=None)
+        assert own
+        assert own.quota_id == key.id
+
+    @awaited
+    async def test_forgets_the_keys_of_an_account_that_is_removed(self) -> None:
+        keys, accounts = await self.open(), await self.accounts(self.clock.seconds)
+        ann = await accounts.register("ann@example.org", "hash", most=9)
+        key, secret = await keys.create("laptop", limit=20, expires_at=None, owner=ann.id)
+        other, others = await self.made(keys)
+        await keys.rotate(key.id, grace=DAY)
+        assert await keys.find(secret)
+        assert await accounts.remove(ann.id, before=self.clock.seconds())
+        assert await keys.find(secret) is None
+        assert await keys.live([key.id, other.id]) == {other.id}
+        assert list(await keys.list()) == [other]
+        assert await keys.find(others) == other
+
+    @awaited
     async def test_does_not_open_with_a_key_whose_owner_is_disabled(self) -> None:
         keys, accounts = await self.open(), await self.accounts(self.clock.seconds)
         ann = await accounts.add("ann@example.org")

@@ -23,7 +23,7 @@ from directory_server.directory import Directory
 from directory_server.feed import Feed
 from directory_server.membership import Membership
 from directory_server.model import Entry, mcp_id_of
-from directory_server.own_keys import OwnKeys
+from directory_server.own_keys import OwnKeys, Pending
 from directory_server.search import ImpactIndex, TextAnalysis, matching
 
 PROTOCOL_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -257,12 +257,12 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         front.frame,
         cookies,
         membership,
-        OwnKeys(keys, quota, embedded.SqliteNewSecrets(database, clock.seconds), 20, 5, 86_400),
+        OwnKeys(keys, quota, embedded.SqliteNewSecrets(database, clock.seconds), 20, 5, 86_400, Pending(2, 86_400)),
         endpoint,
         proxies,
         clock.seconds,
         url=chosen["url"],
-        is_open=chosen["is_open"],
+        opening=account.Opening(chosen["is_open"], 3, 5),
     )
     reads = addresses.AddressLimiter(proxies, clock.seconds, rate=2, burst=120)
     tokens = embedded.SqliteRegistryTokens(database, clock.seconds)

@@ -14,6 +14,7 @@ from ...own_keys import KeyInUse, OwnKeys
 from ..addresses import Limiter
 from ..mcp import PATH
 from ._connect import Connect
+from ._terms import pending_terms
 from ._visits import KEYS, Member, Visits, see
 
 DAY = 86_400.0
@@ -114,7 +115,14 @@ class Keys:
 
     async def _list(self, member: Member) -> dict[str, object]:
         rows = [_row(each, self._now()) for each in await self._keys.list(member.account)]
-        return {"keys": rows, "label": "", "expires": "never", "expiries": list(EXPIRIES)}
+        return {
+            "keys": rows,
+            "label": "",
+            "expires": "never",
+            "expiries": list(EXPIRIES),
+            "pending": not member.account.approved,
+            **pending_terms(self._keys),
+        }
 
     def _expires_at(self, expiry: str) -> float | None:
         if expiry not in EXPIRIES:

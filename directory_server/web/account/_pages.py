@@ -13,6 +13,7 @@ from ..mcp import Mcp
 from ._connect import Connect
 from ._cookies import Cookies
 from ._keys import Keys
+from ._registrations import Opening, Registrations
 from ._session import SessionStore
 from ._sign_in import SignIn
 from ._visits import Frame, Visits
@@ -44,9 +45,9 @@ def account_pages(
     now: Callable[[], float],
     *,
     url: str,
-    is_open: bool,
+    opening: Opening,
 ) -> AccountPages:
-    """Return the pages, on which anybody may register if `is_open`; `url` is where people reach the server.
+    """Return the pages; `url` is where people reach the server, `opening` says who may register.
 
     An address may try passwords and links 10 times at once and 10 times a minute, whoever it tries to be; an account
     may be tried 10 times at once and once a minute. A member may make or rotate keys 10 times at once, and 20 an hour.
@@ -57,7 +58,14 @@ def account_pages(
     changes = Limiter(now, rate=20 / (60 * MINUTE), burst=10)
     connect = Connect(visits, mcp, proxies, url)
     return AccountPages(
-        SignIn(visits, membership, attempts, accounts, is_open),
+        SignIn(
+            visits,
+            membership,
+            attempts,
+            accounts,
+            Registrations(proxies, now, opening),
+            own_keys,
+        ),
         Keys(visits, own_keys, connect, changes, now),
         connect,
     )

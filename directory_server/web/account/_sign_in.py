@@ -10,9 +10,12 @@ from twisted.web.server import Request
 
 from ...errors import DirectoryError, NotFound
 from ...membership import LONGEST, SHORTEST, Membership
+from ...own_keys import OwnKeys
 from .._headers import query
 from ..addresses import AddressLimiter, Limiter
 from ._forms import local
+from ._registrations import Registrations
+from ._terms import pending_terms
 from ._visits import KEYS, SIGN_IN, Visits, see
 
 _BOUNDS = {"shortest": SHORTEST, "longest": LONGEST}
@@ -26,13 +29,14 @@ class SignIn:
     _membership: Membership
     _attempts: AddressLimiter
     _accounts: Limiter
-    _open: bool
+    _registrations: Registrations
+    _keys: OwnKeys
 
     async def get(self, request: Request) -> bytes:
         """Answer the form to sign in with."""
         visitor = await self._visits.anybody(request)
         wanted = parse_qs(query(request).decode("latin-1")).get("next", [KEYS])[-1]
-        values = {"email": "", "next": local(wanted, KEYS), "open": self._open}
+        values = {"email": "", "next": local(wanted, KEYS), "open": self._registrations.is_open}
         return self._visits.page(request, visitor, "sign_in", values)
 
     async def post(self, request: Request) -> bytes:
@@ -44,7 +48,7 @@ class SignIn:
             session = await self._membership.sign_in(email, form.get("password", ""))
         except DirectoryError:
             assert visitor is not None
-            values = {"email": email, "next": back, "open": self._open}
+            values = {"email": email, "next": back, "open": self._registrations.is_open}
             return self._visits.again(request, visitor, "sign_in", values)
         return self._let_in(request, session, back)
 
@@ -78,7 +82,7 @@ class SignIn:
         """Answer the form to make an account with. Raises NotFound where only those who are invited may."""
         self._check_open()
         visitor = await self._visits.anybody(request)
-        return self._visits.page(request, visitor, "registration", {"email": "", **_BOUNDS})
+        return self._visits.page(request, visitor, "registration", self._registration(""))
 
     async def post_registration(self, request: Request) -> bytes:
         """Make an account and sign its owner in. Raises NotFound where only those who are invited may."""
@@ -87,10 +91,13 @@ class SignIn:
         email = form.get("email", "")
         try:
             self._attempts.charge(request)
+            # A password that is too short is the person's mistake and not a registration.
+            self._membership.check_password(email, form.get("password", ""))
+            self._registrations.charge(request)
             session = await self._membership.register(email, form.get("password", ""))
         except DirectoryError:
             assert visitor is not None
-            return self._visits.again(request, visitor, "registration", {"email": email, **_BOUNDS})
+            return self._visits.again(request, visitor, "registration", self._registration(email))
         return self._let_in(request, session, KEYS)
 
     async def get_password(self, request: Request) -> bytes:
@@ -108,6 +115,9 @@ class SignIn:
             return self._visits.again(request, member.visitor, "password", _BOUNDS)
         return self._let_in(request, session, KEYS)
 
+    def _registration(self, email: str) -> Mapping[str, object]:
+        return {"email": email, **_BOUNDS, **pending_terms(self._keys)}
+
     def _let_in(self, request: Request, session: str, path: str) -> bytes:
         self._visits.cookies.give(request, session)
         return see(request, path)
@@ -117,7 +127,7 @@ class SignIn:
         self._accounts.charge(email.strip().lower()[:254])
 
     def _check_open(self) -> None:
-        if not self._open:
+        if not self._registrations.is_open:
             raise NotFound("Here people are invited by the operator of the directory.", code="invited_only")
 
 

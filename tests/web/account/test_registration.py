@@ -1,0 +1,171 @@
+"""What anybody can get who registers, and how often."""
+
+from __future__ import annotations
+
+import pytest
+
+from directory_server.embedded import Database, SqliteQuota, finished
+from directory_server.model import Account
+from directory_server.unused_accounts import UnusedAccounts
+
+from ..conftest import Answer, Server
+from .conftest import PASSWORD, Browser, account_of
+
+SEARCH = "/api/open/v1/search?keywords=postgres"
+OPEN = pytest.mark.parametrize("server", [{"is_open": True}], indirect=True)
+HOUR, DAY = 3600, 86_400
+
+
+def register(
+    server: Server, email: str, address: str = "192.0.2.1", password: str = PASSWORD
+) -> tuple[Browser, Answer]:
+    browser = Browser(server, address)
+    browser.get("/account/register")
+    return browser, browser.post("/account/register", {"email": email, "password": password})
+
+
+def statuses(server: Server, addresses: list[str]) -> list[int]:
+    """Return the answers to a registration from each of these addresses."""
+    return [
+        register(server, f"user{number}-{id(addresses)}@example.org", each)[1].status
+        for number, each in enumerate(addresses)
+    ]
+
+
+def found(server: Server, email: str) -> Account | None:
+    return finished(server.accounts.find(email))
+
+
+@OPEN
+def test_the_keys_of_a_new_account_share_one_quota_until_it_is_approved(server: Server) -> None:
+    browser, _ = register(server, "ann@example.org")
+    keys = [browser.make_key(label) for label in ("laptop", "phone")]
+    answers = [server.get(SEARCH, key=key).status for key in keys * 11]
+    assert (answers.count(200), answers.count(401)) == (20, 2)
+    assert server.get("/api/open/v1/entries/x", key=keys[0]).headers["X-RateLimit-Remaining"] == "0"
+    browser.get("/account/keys")
+    assert browser.text.count("20 of 20 used.") == 2
+    ann = found(server, "ann@example.org")
+    assert ann
+    finished(server.accounts.approve(ann.id))
+    assert [server.get(SEARCH, key=key).headers["X-RateLimit-Remaining"] for key in keys] == ["19", "19"]
+
+
+@OPEN
+def test_a_new_account_has_few_keys_until_it_is_approved(server: Server) -> None:
+    browser, _ = register(server, "ann@example.org")
+    for label in ("laptop", "phone"):
+        browser.make_key(label)
+    browser.get("/account/keys")
+    assert browser.post("/account/keys", {"label": "third"}).status == 403
+    ann = found(server, "ann@example.org")
+    assert ann
+    finished(server.accounts.approve(ann.id))
+    browser.make_key("third")
+
+
+@OPEN
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        (
+            "en",
+            "Until the operator of this directory approves it, it may have 2 keys. All its keys together have 20 "
+            "requests in any 60 minutes. If it is not used for one day, it is deleted with its keys.",
+        ),
+        (
+            "zh",
+            "在目录管理员批准之前，账户最多可有 2 个密钥。 所有密钥在任意 60 分钟内合计可请求 20 次。 "
+            "如果 1 天未使用，账户及其密钥将被删除。",
+        ),
+    ],
+    ids=["en", "zh"],
+)
+def test_the_pages_say_what_a_new_account_has(server: Server, language: str, said: str) -> None:
+    browser = Browser(server, **{"Accept-Language": language})
+    browser.get("/account/register")
+    assert said in browser.text
+    browser.post("/account/register", {"email": "ann@example.org", "password": PASSWORD})
+    browser.get("/account/keys")
+    assert said in browser.text
+    account_of(server, "bob@example.org")
+    bob = Browser(server, **{"Accept-Language": language})
+    bob.sign_in("bob@example.org")
+    bob.get("/account/keys")
+    assert said not in bob.text
+
+
+@OPEN
+def test_an_address_registers_a_few_accounts_a_day(server: Server) -> None:
+    assert statuses(server, ["192.0.2.1"] * 5) == [303] * 3 + [429] * 2
+    refused, _ = register(server, "late@example.org")
+    assert "Too many accounts were registered from your network. Try again in 8 hours." in refused.text
+    server.clock.advance(8 * HOUR)
+    assert statuses(server, ["192.0.2.1"] * 2) == [303, 429]
+
+
+@OPEN
+@pytest.mark.parametrize(
+    ("network", "outside"),
+    [
+        ([f"192.0.2.{host}" for host in range(6)], "192.0.3.1"),
+        ([f"2001:db8:1:{subnet:x}::1" for subnet in range(6)], "2001:db8:2::1"),
+    ],
+    ids=["IPv4, /24", "IPv6, /48"],
+)
+def test_a_network_registers_a_few_more(server: Server, network: list[str], outside: str) -> None:
+    assert statuses(server, network) == [303] * 5 + [429]
+    assert statuses(server, [outside]) == [303]
+
+
+@OPEN
+def test_the_addresses_of_an_ipv6_host_are_one(server: Server) -> None:
+    assert statuses(server, [f"2001:db8::{host:x}" for host in range(1, 5)]) == [303] * 3 + [429]
+
+
+@OPEN
+def test_a_password_that_will_not_do_is_no_registration(server: Server) -> None:
+    for _ in range(4):
+        assert register(server, "ann@example.org", password="short")[1].status == 400
+    assert register(server, "ann@example.org")[1].status == 303
+
+
+@OPEN
+def test_registration_closes_where_too_many_accounts_wait(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    finished(server.accounts.register("first@example.org", "hash", most=1_000))
+    for number in range(999):
+        with server.database.connection() as connection:
+            connection.execute(
+                "INSERT INTO account (id, email, created_at) VALUES (?, ?, 0)", (f"a{number}", f"{number}@b")
+            )
+    browser, answer = register(server, "ann@example.org")
+    assert answer.status == 403
+    assert "Too many accounts wait for approval." in browser.text
+    first = found(server, "first@example.org")
+    assert first
+    finished(server.accounts.approve(first.id))
+    assert register(server, "ann@example.org")[1].status == 303
+
+
+@OPEN
+def test_accounts_that_nobody_uses_are_deleted_with_their_keys(server: Server) -> None:
+    browsers = {name: register(server, f"{name}@example.org", f"192.0.{n}.1")[0] for n, name in enumerate("abcd")}
+    secrets = {name: browser.make_key() for name, browser in browsers.items()}
+    approved = found(server, "d@example.org")
+    assert approved
+    finished(server.accounts.approve(approved.id))
+    spent = Database(server.folder, "quota")
+    quota = SqliteQuota(spent, server.clock.seconds)
+    unused = UnusedAccounts(server.accounts, quota, server.clock.seconds, DAY)
+    server.clock.advance(DAY - 1)
+    finished(unused.remove())
+    assert [email.email[0] for email in finished(server.accounts.list())] == list("abcd")
+    browsers["a"].sign_in("a@example.org")
+    assert server.get(SEARCH, key=secrets["b"]).status == 200
+    server.clock.advance(1)
+    finished(unused.remove())
+    assert [email.email[0] for email in finished(server.accounts.list())] == list("abd")
+    opened = {name: server.get(SEARCH, key=secret).status for name, secret in secrets.items()}
+    assert opened == {"a": 200, "b": 200, "c": 401, "d": 200}
+    spent.close()
+    assert register(server, "c@example.org", "192.0.2.1")[1].status == 303
