@@ -20,6 +20,9 @@ import Stemmer
 from attrs import frozen
 from opencc import OpenCC
 
+MAX_TEXT = 40_000
+"""Characters of one text that are analysed, counted before folding and again after it; the rest is ignored."""
+
 MAX_TOKEN = 64
 """Characters of a token; the rest is cut, in entries and queries alike."""
 
@@ -28,6 +31,9 @@ MAX_KEY = 200
 
 MAX_JOINED = 4
 """Parts that are joined into one more token; a longer chain is a path or an address and not a name."""
+
+CACHED_RUN = 32
+"""Characters of the longest run of letters whose tokens are cached. Longer ones are seldom met twice."""
 
 COMMON_PARTS = frozenset({"mcp", "server", "mcpserver"})
 """The parts that half of all names share, and that make none of them another name."""
@@ -99,12 +105,16 @@ def is_unsegmented(token: str) -> bool:
     return _IS_UNSEGMENTED.match(token) is not None
 
 
-@lru_cache(maxsize=4_096)
 def stem(token: str) -> str:
     """Return the term for a token: without its English ending (Porter, Snowball 2001). What is no word stays."""
     if not (token.isascii() and token.isalnum()):
         return token
-    stemmed: str = _stemmers.english.stemWord(token)
+    return _stemmed(token) if len(token) <= MAX_TOKEN else token
+
+
+@lru_cache(maxsize=4_096)
+def _stemmed(word: str) -> str:
+    stemmed: str = _stemmers.english.stemWord(word)
     return stemmed
 
 
@@ -121,14 +131,24 @@ _stemmers = _Stemmers()
 
 def _runs(text: str) -> list[str]:
     """Return the runs of letters in `text`, in one script each, with what joins the parts of a name."""
-    return _RUN.findall(fold(text))
+    # One character may become 18 (U+FDFA).
+    return _RUN.findall(fold(text[:MAX_TEXT])[:MAX_TEXT])
 
 
-# Nearly all words of an entry are among the some ten thousand that others have too.
-@lru_cache(maxsize=65_536)
 def _tokens(run: str, humps: bool) -> tuple[str, ...]:
+    # Runs of scripts without spaces are of any length, and hardly any of them comes again.
+    if len(run) > CACHED_RUN or _IS_UNSEGMENTED.match(run):
+        return _tokens_of(run, humps)
+    return _cached_tokens(run, humps)
+
+
+def _tokens_of(run: str, humps: bool) -> tuple[str, ...]:
     word = _word(run, humps)
     return (*word.tokens, word.joined) if word.joined else word.tokens
+
+
+# Nearly all words of an entry are among the some ten thousand that others have too. At most about 20 MB.
+_cached_tokens = lru_cache(maxsize=16_384)(_tokens_of)
 
 
 def _word(run: str, humps: bool) -> Word:

@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import accumulate, chain
 from math import log10
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ..model import Entry, Hit
-from ._analysis import COMMON_PARTS, Word, fold, key, tokens, words
+from ._analysis import COMMON_PARTS, MAX_KEY, MAX_TEXT, MAX_TOKEN, Word, fold, key, tokens, words
 
 MAX_LONG_TEXT = 20_000
-"""Characters of long text that are searched; a few read-me files are larger and say nothing new there."""
+"""Characters of one long text that are searched; a few read-me files are larger and say nothing new there."""
+
+MAX_WORDS = 512
+"""Words of an entry that the index keeps, those of the greatest weight; one real entry in 1,000 has more."""
+
+MAX_LETTERS = 12_000
+"""Characters of those words together; the most that a real entry has are 8,514."""
+
+MAX_LABELS = 200
+"""Tags and categories of an entry that are searched; the most that a real entry has are 153."""
+
+MAX_WAYS = 50
+"""Packages, and transports, of an entry that filters look at; the most that a real entry has are 30."""
+
+MAX_PHRASES = 4_000
+"""Characters of an entry in which exact phrases are looked for; the most that a real entry has are 2,107."""
+
+MAX_SHOWN_NAME, MAX_SHOWN_BRIEF, MAX_SHOWN_URL = 200, 2_000, 2_000
+"""Characters of the texts of a hit that the index keeps. A longer text is cut, a longer URL is left out."""
 
 SATURATION = 1.2
 """The weighted frequency at which a term has half of its greatest impact (k1 of BM25)."""
@@ -41,24 +61,26 @@ class Place:
     """A place in an entry: what a term there weighs, and how long the text there usually is, in tokens.
 
     `damping` is how much a longer text makes each of its terms less telling (b of BM25). `is_name` places hold names,
-    whose camelCase parts are words.
+    whose camelCase parts are words. `most` is the characters of the place that are analysed, some times as many as any
+    real entry has.
     """
 
     weight: float
     usual: float
     damping: float
+    most: int
     is_name: bool = False
 
 
 PLACES = (
-    Place(5, 6, 0.3, is_name=True),  # name and title, which come first: see Document.named
-    Place(1.5, 2, 0, is_name=True),  # owner
-    Place(3, 15, 0.3),  # description
-    Place(3, 6, 0.5),  # tags and categories
-    Place(2, 30, 0.5),  # descriptions in other languages
-    Place(1, 30, 0.7, is_name=True),  # names of tools
-    Place(0.5, 120, 0.7),  # their descriptions
-    Place(1, 60, 0.75),  # long text
+    Place(5, 6, 0.3, 1_000, is_name=True),  # name and title, which come first: see Document.named
+    Place(1.5, 2, 0, 200, is_name=True),  # owner
+    Place(3, 15, 0.3, 4_000),  # description
+    Place(3, 6, 0.5, 4_000),  # tags and categories
+    Place(2, 30, 0.5, 8_000),  # descriptions in other languages
+    Place(1, 30, 0.7, 10_000, is_name=True),  # names of tools
+    Place(0.5, 120, 0.7, MAX_TEXT),  # their descriptions
+    Place(1, 60, 0.75, MAX_TEXT),  # long text
 )
 
 
@@ -93,62 +115,105 @@ class Document:
 
 
 def document(entry: Entry) -> Document:
-    """Return the document for `entry`."""
-    namespace, _, short = entry.name.rpartition("/")
-    owner, title, brief = _owner(namespace), entry.title, entry.brief
-    labels, translations, tools = (*entry.tags, *entry.categories), tuple(entry.descriptions.values()), entry.tools
+    """Return the document for `entry`. Its size has a bound, whatever the size of the entry."""
+    name = entry.name[:MAX_KEY]
+    namespace, _, short = name.rpartition("/")
+    of_names, of_owner_name, of_brief, of_labels, of_translations, *_ = (place.most for place in PLACES)
+    owner = _owner(namespace)[:of_owner_name]
+    title, brief = entry.title[:of_names], entry.brief[:of_brief]
+    labels = first(chain(entry.tags, entry.categories), of_labels)[:MAX_LABELS]
+    translations, tools = first(entry.descriptions.values(), of_translations), entry.tools
     texts = (
-        f"{short}\n{title}",
-        owner,
-        brief,
-        "\n".join(labels),
-        "\n".join(translations),
-        "\n".join(tool.name for tool in tools),
-        "\n".join(tool.description for tool in tools),
-        "\n".join(_long_texts(entry)),
+        (short, title),
+        (owner,),
+        (brief,),
+        labels,
+        translations,
+        (tool.name for tool in tools),
+        (tool.description for tool in tools),
+        _long_texts(entry),
     )
     weights: dict[str, float] = {}
     counts = list(_counted(texts))
     for weight, counted in counts:
         for word, count in counted.items():
             weights[word] = weights.get(word, 0.0) + weight * count
+    weights, named = _heaviest(weights, len(counts[0][1]))
     of_owner, of_short, of_title = (words(text, humps=True) for text in (owner, short, title))
-    phrases = phrase("\n".join((title, entry.name, brief, *labels, *translations)))
-    row = Row(entry.mcp_id, entry.name, entry.hit(), _prior(entry, of_owner, of_short), phrases)
+    phrases = phrase("\n".join((title, name, brief, *labels, *translations)), MAX_PHRASES)
+    row = Row(entry.mcp_id, name, _shown(entry.hit()), _prior(entry, of_owner, of_short), phrases)
     marks = {
-        FULL_NAME + key(words(entry.name, humps=True)),
+        FULL_NAME + key(words(name, humps=True)),
         FULL_NAME + key((*of_owner, *of_short)),
         FULL_NAME + key((*words(namespace.rpartition(".")[2], humps=True), *of_short)),
         facet("official", "true" if entry.official else "false"),
-        *(SPELT + phrase(name) for name in (entry.name, short) if name),
-        *(SHORT_NAME + key(name) for name in (of_short, of_title) if name),
-        *(BARE_NAME + bare for name in (of_short, of_title) if (bare := key(name, without=COMMON_PARTS))),
-        *(mark + name for name in _made_by(of_owner, of_short) for mark in (MAKER, BARE_NAME, SPELT)),
+        *(SPELT + phrase(each) for each in (name, short) if each),
+        *(SHORT_NAME + key(each) for each in (of_short, of_title) if each),
+        *(BARE_NAME + bare for each in (of_short, of_title) if (bare := key(each, without=COMMON_PARTS))),
+        *(mark + made for made in _made_by(of_owner, of_short) for mark in (MAKER, BARE_NAME, SPELT)),
         *(facet("tag", label) for label in labels),
-        *(facet("package", str(package.get("registryType"))) for package in entry.packages),
-        *(facet("transport", kind.removeprefix("streamable-")) for kind in entry.transports),
+        *(facet("package", _word_of(package.get("registryType"))) for package in entry.packages[:MAX_WAYS]),
+        *(facet("transport", kind.removeprefix("streamable-")) for kind in entry.transports[:MAX_WAYS]),
     }
     packed = np.fromiter(weights.values(), WEIGHT, len(weights)).tobytes()
-    return Document(row, " ".join(weights), packed, len(counts[0][1]), sorted(marks))
+    return Document(row, " ".join(weights), packed, named, sorted(marks))
 
 
-def _counted(texts: Sequence[str]) -> Iterator[tuple[float, Counter[str]]]:
+def _counted(texts: Sequence[Iterable[str]]) -> Iterator[tuple[float, Counter[str]]]:
     """Yield for each place what a word in it weighs, and how often each is there."""
-    for place, text in zip(PLACES, texts, strict=True):
-        found = tokens(text, humps=place.is_name)
+    for place, parts in zip(PLACES, texts, strict=True):
+        found = tokens("\n".join(first(parts, place.most)), humps=place.is_name)
         yield place.weight / (1 - place.damping + place.damping * len(found) / place.usual), Counter(found)
 
 
-def phrase(text: str) -> str:
-    """Return `text` as exact phrases are compared: folded, in lower case, its blanks alike."""
-    return " ".join(fold(text).casefold().split())
+def first(texts: Iterable[str], most: int) -> list[str]:
+    """Return the first of `texts`, `most` characters in all with one between two; the last one may be cut."""
+    found: list[str] = []
+    for text in texts:
+        if most <= 0:
+            break
+        found.append(text[:most])
+        most -= len(text) + 1
+    return found
 
 
-# Few values, and most entries have some.
-@lru_cache(maxsize=8_192)
+def _heaviest(weights: dict[str, float], named: int) -> tuple[dict[str, float], int]:
+    """Return the MAX_WORDS words of the greatest weight, in their order, and how many of the first `named` are left."""
+    if len(weights) <= MAX_WORDS and sum(map(len, weights)) <= MAX_LETTERS:
+        return weights, named
+    order = sorted(enumerate(weights), key=lambda each: (each[0] >= named, -weights[each[1]], each[0]))[:MAX_WORDS]
+    letters = list(accumulate(len(word) for _, word in order))
+    kept = sorted(order[: bisect_right(letters, MAX_LETTERS)])
+    return {word: weights[word] for _, word in kept}, sum(number < named for number, _ in kept)
+
+
+def _shown(hit: Hit) -> Hit:
+    url = hit.website_url if len(hit.website_url) <= MAX_SHOWN_URL else ""
+    return evolve(hit, name=hit.name[:MAX_SHOWN_NAME], brief=hit.brief[:MAX_SHOWN_BRIEF], website_url=url)
+
+
+def _word_of(value: object) -> str:
+    # Of an object or a list, the text may be as long as the entry.
+    return str(value) if not isinstance(value, dict | list) else ""
+
+
+def phrase(text: str, most: int = MAX_KEY) -> str:
+    """Return `text` as exact phrases are compared: folded, in lower case, its blanks alike; at most `most` characters.
+
+    Texts that are longer than that are the same if they begin so.
+    """
+    return " ".join(fold(text[:most]).casefold().split())[:most]
+
+
 def facet(name: str, value: str) -> str:
     """Return the term that entries have which a filter lets pass."""
-    return f"{FACET}{name}:{key(words(value, humps=False))}"
+    return _facet(name, value[:MAX_KEY])
+
+
+# Few values, and most entries have some. At most about 8 MB.
+@lru_cache(maxsize=8_192)
+def _facet(name: str, value: str) -> str:
+    return f"{FACET}{name}:{key(words(value, humps=False))[:MAX_TOKEN]}"
 
 
 def _made_by(owner: Sequence[Word], short: Sequence[Word]) -> Sequence[str]:

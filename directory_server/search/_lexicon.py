@@ -18,6 +18,9 @@ ENOUGH = 2
 TELLING = 0.3
 """The association (NPMI, Bouma 2009) from which a word is taken for a meaning of another."""
 
+MAX_PAIRS, MAX_PAIRS_OF_ENTRY = 500_000, 250
+"""Pairs of words that are counted: so many, and so many more for each entry. Real entries have 130 on average."""
+
 MEANINGS = 5
 """Meanings that are kept of a word."""
 
@@ -46,7 +49,8 @@ class Lexicon:
         holders, numbers = segment.holders[used], segment.terms[used]
         frequency = np.bincount(numbers, minlength=len(terms))
         known = (frequency >= ENOUGH)[numbers]
-        pairs = _pairs(holders[known], numbers[known], foreign, len(terms))
+        most = MAX_PAIRS + MAX_PAIRS_OF_ENTRY * len(segment)
+        pairs = _pairs(holders[known], numbers[known], foreign, len(terms), most)
         codes, together = np.unique(pairs, return_counts=True)
         codes, together = codes[together >= ENOUGH], together[together >= ENOUGH]
         left, right = codes // len(terms), codes % len(terms)
@@ -64,13 +68,22 @@ class Lexicon:
         return cls(taught, best)
 
 
-def _pairs(holders: Ints, numbers: Ints, foreign: Bools, size: int) -> NDArray[np.int64]:
-    """Return each pair of a foreign and a native term of one document, as one number."""
+def _pairs(holders: Ints, numbers: Ints, foreign: Bools, size: int, most: int) -> NDArray[np.int64]:
+    """Return each pair of a foreign and a native term of one document, as one number; at most `most` pairs.
+
+    Documents with the fewest pairs come first, so that a few long ones do not displace the others.
+    """
     order = np.argsort(holders, kind="stable")
     holders, numbers = holders[order], numbers[order].astype(np.int64)
     starts = np.flatnonzero(np.diff(holders, prepend=-1))
+    is_foreign = foreign[numbers]
+    of_foreign = np.add.reduceat(is_foreign, starts, dtype=np.int64) if len(starts) else np.empty(0, np.int64)
+    pairs = of_foreign * (np.diff(starts, append=len(numbers)) - of_foreign)
+    fewest = np.argsort(pairs, kind="stable")
+    chosen = np.sort(fewest[np.cumsum(pairs[fewest]) <= most])
+    ends = np.append(starts[1:], len(numbers))
     found = [np.empty(0, np.int64)]
-    for terms in np.split(numbers, starts[1:]):
-        is_foreign = foreign[terms]
-        found.append((terms[is_foreign][:, None] * size + terms[~is_foreign][None, :]).ravel())
+    for start, end in zip(starts[chosen].tolist(), ends[chosen].tolist(), strict=True):
+        terms, kind = numbers[start:end], is_foreign[start:end]
+        found.append((terms[kind][:, None] * size + terms[~kind][None, :]).ravel())
     return np.concatenate(found)

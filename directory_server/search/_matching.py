@@ -49,6 +49,7 @@ def _contents(analysed: bytes) -> tuple[Set[str], str]:
     return {*map(stem, found.words.split()), *found.marks}, found.row.phrases
 
 
+# The parts of a query have bounds, so this is at most about 20 MB.
 @lru_cache(maxsize=4_096)
 def _wanted(query: str) -> _Wanted:
     typed = read(query)

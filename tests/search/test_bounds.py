@@ -1,0 +1,122 @@
+"""Large entries: what is analysed, indexed and cached of them has a bound."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from itertools import islice, product
+from string import ascii_lowercase
+
+import numpy as np
+import pytest
+
+from directory_server.model import PUBLISHER, Change, Entry
+from directory_server.search import TextAnalysis
+from directory_server.search._document import MAX_LETTERS, MAX_WORDS, document, facet
+from directory_server.search._lexicon import Lexicon, _pairs
+from directory_server.search._matching import matching
+from directory_server.search._query import read
+from directory_server.search._segment import Segment
+from directory_server.search._vocabulary import Vocabulary
+
+SIZE = 300_000
+"""Characters of a large text."""
+
+WORDS = " ".join(map("".join, islice(product(ascii_lowercase, repeat=5), SIZE // 6)))
+HAN = "".join(chr(0x4E00 + number * 7919 % 20_000) for number in range(SIZE))
+ASTRAL = "".join(chr(0x20000 + number * 7919 % 40_000) for number in range(SIZE))
+EXPANDING = "\ufdfa" * SIZE
+"""Each character of it is folded to 18."""
+
+
+def entry(description: str = "", packages: object = (), **publisher: object) -> Entry:
+    server = {"name": "x/a", "version": "1", "description": description, "_meta": {PUBLISHER: publisher}}
+    return Entry(server | ({"packages": packages} if packages else {}))
+
+
+LARGE = {
+    "words": entry(WORDS),
+    "Chinese": entry(HAN),
+    "Chinese beyond the basic plane": entry(ASTRAL),
+    "characters that stand for eighteen": entry(EXPANDING),
+    "a title": Entry({"name": "x/a", "version": "1", "description": "", "title": WORDS}),
+    "a URL": Entry({"name": "x/a", "version": "1", "description": "", "websiteUrl": "https://x/" + WORDS}),
+    "tags": entry(tags=WORDS.split()),
+    "a long tag": entry(tags=[HAN]),
+    "tags that expand": entry(tags=["\ufdfa" * 200] * 1_000),
+    "translations": entry(descriptions={f"l{number}": HAN[number : number + 999] for number in range(300)}),
+    "tools": entry(tools=[{"name": word, "description": word} for word in WORDS.split()]),
+    "packages": entry(packages=[{"registryType": word, "transport": {"type": word}} for word in WORDS.split()]),
+    "a registry type that is a list": entry(packages=[{"registryType": WORDS.split()}]),
+    "texts": entry(alternativeDescriptions=WORDS.split(), longDescription=WORDS, readme=HAN),
+    "joined words": entry(WORDS.replace(" ", "-")),
+}
+
+
+@pytest.mark.parametrize("kind", LARGE)
+def test_what_is_kept_of_a_large_entry_has_a_bound(kind: str) -> None:
+    made = document(LARGE[kind])
+    assert len(made.words.split()) <= MAX_WORDS
+    assert len(made.words) <= MAX_LETTERS + MAX_WORDS
+    assert sum(map(len, made.marks)) < 30_000
+    assert len(TextAnalysis()(LARGE[kind])) < 100_000
+
+
+@pytest.mark.parametrize("kind", LARGE)
+def test_nothing_of_a_large_entry_stays_in_a_cache(kind: str) -> None:
+    document(entry("Warm up: tables that are read once."))
+    document(entry("文字"))
+    gc.collect()
+    tracemalloc.start()
+    try:
+        document(LARGE[kind])
+        gc.collect()
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # Tokens of short words and short filters are cached, a limited number of each.
+    assert kept < 6_000_000
+
+
+def test_a_long_filter_of_a_query_is_not_cached_whole() -> None:
+    assert facet("tag", "x" * SIZE) == facet("tag", "x" * 200)
+    assert read(f'tag:"{"x" * 300}"').required == read(f'tag:"{"x" * 200}"').required
+
+
+def test_an_entry_keeps_the_words_that_tell_most() -> None:
+    made = document(entry("weather", longDescription=WORDS[:20_000], tags=["rainfall"], title="Zephyr"))
+    words = made.words.split()
+    weights = np.frombuffer(made.weights, "<f2")
+    assert len(words) == len(weights) == MAX_WORDS
+    assert {"weather", "rainfall", "a"} <= set(words)
+    assert set(words[: made.named]) == {"a"}
+
+
+def test_a_query_finds_a_large_entry_by_its_name() -> None:
+    change = Change(1, "added", "id", b"{}", TextAnalysis()(entry(WORDS)))
+    assert matching(change, ["a", "zzzzz"]) == {"a"}
+
+
+def test_the_lexicon_counts_pairs_within_a_bound_and_short_documents_first() -> None:
+    documents = 3
+    # Document 0 has 40 foreign and 40 native terms, the others one of each.
+    holders = np.array([0] * 80 + [1, 1, 2, 2], np.int32)
+    numbers = np.array([*range(80), 0, 79, 1, 78], np.int32)
+    foreign = np.arange(80) < 40
+    assert len(_pairs(holders, numbers, foreign, 80, most=1_602)) == 1_602
+    assert sorted(_pairs(holders, numbers, foreign, 80, most=1_601)) == [79, 80 + 78]
+    assert len(_pairs(holders[:0], numbers[:0], foreign, 80, most=documents)) == 0
+
+
+def test_the_lexicon_of_large_bilingual_entries_takes_little_memory() -> None:
+    vocabulary = Vocabulary()
+    documents = [document(entry(WORDS[:4_000], descriptions={"zh": HAN[:4_000]})) for _ in range(60)]
+    made = Segment.of(documents, vocabulary)
+    segment = Segment.merged([(made, np.ones(len(made), bool))], vocabulary)
+    tracemalloc.start()
+    try:
+        Lexicon.learnt(segment, vocabulary)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 40_000_000
