@@ -9,7 +9,9 @@ from uuid import UUID, uuid5
 
 from attrs import field, frozen
 
+from ._limits import BRIEF, LONG, NAME, SERVER, TOOLS, Shown, url
 from .install import Installation, installations
+from .sanitize import Cleaner, clean_line
 
 NAMESPACE = UUID("7d9a1a47-8c6b-42d7-96dd-0a8aa272d25a")
 """The published namespace of every `mcp_id`: `uuid5(NAMESPACE, server name)`."""
@@ -36,12 +38,13 @@ class Tool:
 
 @frozen
 class Hit:
-    """What a list shows of an entry. Always strings."""
+    """What a list shows of an entry: texts that are clean and within limits. Always strings."""
 
     mcp_id: str
     name: str
     brief: str
     website_url: str
+    server_name: str = ""
 
 
 @frozen
@@ -49,7 +52,8 @@ class Detail:
     """All that is known of an entry, for one that asks about it alone.
 
     Fields that the entry does not state are empty or None; `install` is made from packages and remotes, and `server`
-    is the document as published. Dates are RFC 3339 strings as the registry gave them.
+    is the document as published. Dates are RFC 3339 strings as the registry gave them. All texts are clean and within
+    limits; `omitted` names the fields of which something is missing for that, `server` where it is empty for its size.
     """
 
     mcp_id: str
@@ -76,6 +80,7 @@ class Detail:
     published_at: str | None
     updated_at: str | None
     server: Mapping[str, Any]
+    omitted: Sequence[str] = ()
 
 
 @frozen
@@ -163,39 +168,59 @@ class Entry:
     def hit(self) -> Hit:
         """Return what a list shows of this entry."""
         repository = _mapping(self.server.get("repository"))
-        website = _text(self.server.get("websiteUrl")) or _text(repository.get("url"))
-        return Hit(self.mcp_id, self.title or self.name, self.brief, website)
+        server_name = clean_line(self.name, NAME)
+        return Hit(
+            mcp_id=self.mcp_id,
+            name=clean_line(self.title, NAME) or server_name or self.mcp_id,
+            brief=clean_line(self.brief, BRIEF),
+            website_url=url(_text(self.server.get("websiteUrl"))) or url(_text(repository.get("url"))),
+            server_name=server_name,
+        )
 
     def detail(self) -> Detail:
         """Return all that is known of this entry."""
+        cleaner = Cleaner(SERVER)
+        try:
+            document = cleaner.copy(self.server)
+        except OverflowError:
+            document = None
+        shown = Shown(whole=document is not None)
+        said = self if document is None else Entry(document, self.meta)
         hit, official, publisher = self.hit(), self.official, self.publisher
-        packages, remotes = self.packages, self.remotes
         stars = publisher.get("stars")
+        # What is installed must be what was published, so it is left out rather than cleaned.
+        install = installations(self.name, self.packages, self.remotes)
+        if document is None or cleaner.changed:
+            install = shown.safe("install", install)
         return Detail(
             mcp_id=hit.mcp_id,
             name=hit.name,
             brief=hit.brief,
             website_url=hit.website_url,
-            server_name=self.name,
-            title=self.title,
-            version=self.version,
-            long_description=self.long_description,
-            descriptions=self.descriptions,
-            tags=self.tags,
-            categories=self.categories,
-            tools=self.tools,
-            repository=_mapping(self.server.get("repository")) or None,
-            packages=packages,
-            remotes=remotes,
-            install=installations(self.name, packages, remotes),
-            icons=_mappings(self.server.get("icons")),
-            license=_text(publisher.get("license")),
+            server_name=hit.server_name,
+            title=shown.line("title", said.title, NAME),
+            version=shown.line("version", said.version),
+            long_description=shown.text("long_description", said.long_description, LONG),
+            descriptions=shown.texts("descriptions", said.descriptions),
+            tags=shown.lines("tags", said.tags),
+            categories=shown.lines("categories", said.categories),
+            tools=tuple(
+                Tool(shown.line("tools", tool.name, NAME), shown.said("tools", tool.description))
+                for tool in shown.first("tools", said.tools, TOOLS)
+            ),
+            repository=next(iter(shown.objects("repository", [_mapping(said.server.get("repository"))])), None) or None,
+            packages=shown.objects("packages", said.packages),
+            remotes=shown.objects("remotes", said.remotes),
+            install=install,
+            icons=shown.objects("icons", _mappings(said.server.get("icons"))),
+            license=shown.line("license", _text(said.publisher.get("license"))),
             stars=stars if isinstance(stars, int) and not isinstance(stars, bool) else None,
-            status=_text(official.get("status")) or "active",
+            status=shown.line("status", _text(official.get("status"))) or "active",
             official=bool(official),
-            published_at=_text(official.get("publishedAt")) or None,
-            updated_at=_text(official.get("updatedAt")) or None,
-            server=self.server,
+            published_at=shown.line("published_at", _text(official.get("publishedAt"))) or None,
+            updated_at=shown.line("updated_at", _text(official.get("updatedAt"))) or None,
+            server=document or {},
+            omitted=(*shown.omitted, *(["server"] if document is None else [])),
         )
 
 

@@ -17,7 +17,10 @@ from ._document import Document, Row, document
 _MAKERS = ("_analysis.py", "_document.py", "_packed.py")
 """The modules that decide what a packed document holds."""
 
-_LIBRARY = "opencc-python-reimplemented"
+_SHOWING = ("sanitize.py", "_limits.py", "_entry.py")
+"""The modules outside this package that decide what a list shows of an entry, which is packed too."""
+
+_LIBRARIES = ("opencc-python-reimplemented", "regex")
 """What they have from others and is no part of Python."""
 
 
@@ -29,7 +32,9 @@ class TextAnalysis:
     def version(self) -> str:
         """A digest of all that decides what this analysis gives, so that none who changes that has to say so."""
         makers = [files(__package__).joinpath(name).read_bytes() for name in _MAKERS]
-        makes = b"\0".join((*makers, version(_LIBRARY).encode(), unicodedata.unidata_version.encode()))
+        makers += [files(__package__.rpartition(".")[0]).joinpath(name).read_bytes() for name in _SHOWING]
+        libraries = [version(library).encode() for library in _LIBRARIES]
+        makes = b"\0".join((*makers, *libraries, unicodedata.unidata_version.encode()))
         return blake2b(makes, digest_size=8).hexdigest()
 
     def __call__(self, entry: Entry) -> bytes:
@@ -39,7 +44,7 @@ class TextAnalysis:
 def pack(made: Document) -> bytes:
     """Return `made` as bytes: a line of JSON, a line of words, and their weights."""
     row, hit = made.row, made.row.hit
-    shown = hit.name, hit.brief, hit.website_url
+    shown = hit.name, hit.brief, hit.website_url, hit.server_name
     facts = orjson.dumps([row.mcp_id, row.name, *shown, row.prior, row.phrases, made.named, made.marks])
     # No word holds a line feed, for that is no letter.
     return b"\n".join((facts, made.words.encode(), made.weights))
@@ -48,6 +53,6 @@ def pack(made: Document) -> bytes:
 def unpack(packed: bytes) -> Document:
     """Return what `pack` made `packed` of."""
     facts, words, weights = packed.split(b"\n", 2)
-    mcp_id, name, shown, brief, website_url, prior, phrases, named, marks = orjson.loads(facts)
-    row = Row(mcp_id, name, Hit(mcp_id, shown, brief, website_url), prior, phrases)
+    mcp_id, name, shown, brief, website_url, server_name, prior, phrases, named, marks = orjson.loads(facts)
+    row = Row(mcp_id, name, Hit(mcp_id, shown, brief, website_url, server_name), prior, phrases)
     return Document(row, words.decode(), weights, named, marks)

@@ -43,7 +43,7 @@ class Rest:
             wire.no_parameters(query(request))
             await visit.charge()
             detail = await self._directory.detail(wanted)
-        return reply(request, detail)
+        return reply(request, wire.encode_detail(detail))
 
 
 def _body(page: Page) -> bytes:

@@ -1,6 +1,6 @@
 """Strict JSON in, bytes out: the only room that knows what the values look like outside."""
 
-from ._entries import MAX_ENTRY, decode_entry, encode_entry, fingerprint, restore_entry
+from ._entries import MAX_DETAIL, MAX_ENTRY, decode_entry, encode_detail, encode_entry, fingerprint, restore_entry
 from ._events import change_event, change_item, event, place
 from ._json import decode, encode, pretty, raw, rfc3339, text
 from ._queries import (
@@ -33,6 +33,7 @@ from ._structure import structure
 __all__ = [
     "DEFAULT_CHANGES",
     "MAX_CHANGES",
+    "MAX_DETAIL",
     "MAX_ENTRY",
     "MAX_KEYWORDS",
     "MAX_LIMIT",
@@ -50,6 +51,7 @@ __all__ = [
     "detail_arguments",
     "encode",
     "encode_cursor",
+    "encode_detail",
     "encode_entry",
     "encode_registry_cursor",
     "entry_id",

@@ -6,15 +6,23 @@ from hashlib import blake2b
 from typing import Any
 
 import orjson
+from attrs import evolve
 
 from ..errors import BadInput
-from ..model import Entry
+from ..model import Detail, Entry
+from ._json import encode
 
 MAX_NAME = 200
 """Characters of a server's name (server.json schema: 3 to 200)."""
 
 MAX_ENTRY = 1_000_000
 """Bytes of one encoded entry; the largest real one has 62,244."""
+
+MAX_DETAIL = 512 * 1024
+"""Bytes of the encoded detail of an entry; the largest of a real one has 149,410."""
+
+_LARGEST = ("server", "install", "packages", "remotes", "icons", "tools")
+"""Fields of the detail that are left out where it has more."""
 
 
 def decode_entry(value: Any) -> Entry:
@@ -50,6 +58,15 @@ def decode_entry(value: Any) -> Entry:
 def encode_entry(entry: Entry) -> bytes:
     """Return the entry as JSON, its members in the order they came in."""
     return orjson.dumps({"server": entry.server, "_meta": entry.meta})
+
+
+def encode_detail(detail: Detail) -> bytes:
+    """Return the detail of an entry as JSON of at most MAX_DETAIL bytes; its largest fields are left out for that."""
+    body = encode(detail)
+    if len(body) <= MAX_DETAIL:
+        return body
+    omitted = (*dict.fromkeys((*detail.omitted, *_LARGEST)),)
+    return encode(evolve(detail, omitted=omitted, server={}, install=(), packages=(), remotes=(), icons=(), tools=()))
 
 
 def restore_entry(body: bytes) -> Entry:

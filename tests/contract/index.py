@@ -92,7 +92,7 @@ class IndexContract:
         site = "https://mail.example"
         await index.apply(added(an_entry("org.example/mail", "Reads letters", title="The Mail", websiteUrl=site)))
         assert len(index) == 1
-        hit = Hit(mcp_id_of("org.example/mail"), "The Mail", "Reads letters", site)
+        hit = Hit(mcp_id_of("org.example/mail"), "The Mail", "Reads letters", site, "org.example/mail")
         assert await index.search(Query("letters")) == Page((hit,))
 
     @awaited

@@ -53,11 +53,13 @@ def test_the_same_entry_gives_the_same_bytes() -> None:
     assert one(entry(tags=["b", "a"])) == other(entry(tags=["b", "a"]))
 
 
-@pytest.mark.parametrize("changed", _packed._MAKERS)
+@pytest.mark.parametrize("changed", [*_packed._MAKERS, *_packed._SHOWING])
 def test_another_analysis_has_another_version(changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     version = TextAnalysis().version
     for name in _packed._MAKERS:
         (tmp_path / name).write_bytes(files(_packed.__package__).joinpath(name).read_bytes())
+    for name in _packed._SHOWING:
+        (tmp_path / name).write_bytes(files("directory_server").joinpath(name).read_bytes())
     monkeypatch.setattr(_packed, "files", lambda package: tmp_path)
     assert TextAnalysis().version == version
     with (tmp_path / changed).open("a") as module:

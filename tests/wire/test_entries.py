@@ -97,3 +97,13 @@ def test_oddities_in_optional_places_go_in_and_are_passed_over() -> None:
     assert detail.descriptions == {"zh": "中"}
     assert (detail.stars, detail.official, detail.status) == (None, False, "active")
     assert wire.decode(wire.encode(detail))["server"] == odd
+
+
+def test_an_encoded_detail_is_bounded_whatever_its_texts_are_encoded_as() -> None:
+    packages = [{"registryType": "npm", "identifier": "x", "version": "\U0001f600" * 9_000} for _ in range(10)]
+    detail = wire.decode_entry({**SERVER, "packages": packages}).detail()
+    assert len(wire.encode(detail)) > wire.MAX_DETAIL
+    body = wire.encode_detail(detail)
+    assert len(body) < wire.MAX_DETAIL
+    assert wire.decode(body)["omitted"] == ["server", "install", "packages", "remotes", "icons", "tools"]
+    assert wire.decode(body)["name"] == "io.github.a/b"

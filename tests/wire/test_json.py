@@ -98,7 +98,7 @@ def test_sixty_four_levels_are_read() -> None:
 
 def test_values_are_written_by_their_fields() -> None:
     assert json.loads(wire.text([Hit("1", "a", "b", "c")])) == [
-        {"mcp_id": "1", "name": "a", "brief": "b", "website_url": "c"}
+        {"mcp_id": "1", "name": "a", "brief": "b", "website_url": "c", "server_name": ""}
     ]
 
 

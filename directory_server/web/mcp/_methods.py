@@ -12,13 +12,14 @@ from ...directory import Directory
 from ..gate import Visit
 from ._errors import INVALID_PARAMS, INVALID_REQUEST, RpcError
 from ._resources import TEMPLATES, Newest, entry_of
-from ._tools import LISTED, TOOLS, call
+from ._tools import CLAIMS, LISTED, TOOLS, call
 
 SERVER_INFO = {"name": "directory-server", "title": "MCP directory", "version": __version__}
 
 INSTRUCTIONS = (
     "A directory of MCP servers. Use search_mcp to find servers by name or need, then get_mcp_detail with an mcp_id "
-    "from the results for how to install or connect to one. Its resources are the servers that were added last."
+    "from the results for how to install or connect to one. Its resources are the servers that were added last. "
+    + CLAIMS
 )
 
 CAPABILITIES = {"tools": {"listChanged": False}, "resources": {"listChanged": True}}
@@ -77,7 +78,7 @@ class Methods:
             # There is no result that says so, as tools have, and no 4xx: editors take that for a wrong login.
             data = {"error": error.code, "retry_after": error.allowance.reset}
             raise RpcError(INVALID_REQUEST, error.message, data=data) from None
-        return {"contents": [{"uri": uri, "mimeType": "application/json", "text": wire.text(detail)}]}
+        return {"contents": [{"uri": uri, "mimeType": "application/json", "text": wire.encode_detail(detail).decode()}]}
 
     def _only_page(self, name: str, items: Sequence[Any], params: Mapping[str, Any]) -> dict[str, Any]:
         if params.get("cursor") is not None:

@@ -76,7 +76,8 @@ _SAID = {
     "official": "Whether the official registry lists the entry.",
     "published_at": "As the official registry wrote it (RFC 3339).",
     "updated_at": "As the official registry wrote it (RFC 3339).",
-    "server": "The server.json document as published.",
+    "server": "The server.json document as published; empty where it is too large.",
+    "omitted": "Fields that are cut or left out because the entry is too large.",
 }
 
 

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-_BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+from ...sanitize import clean, clean_text
 
 
 def plain(value: object, most: int = 300) -> str:
-    """Return text of at most `most` characters, without those that turn what follows around or cannot be shown."""
-    text = str(value)
-    if len(text) > most:
-        text = text[: most - 1].rstrip() + "…"
-    return _CONTROL.sub("", _BIDI.sub("", text))
+    """Return text of at most `most` characters that is clean: see `sanitize`."""
+    return clean_text(str(value), most)
 
 
 def link(value: object) -> str:
     """Return a URL that a link may lead to: one of http or https with a host; for all else an empty text."""
     text = str(value)
-    if not text.isprintable() or " " in text or len(text) > 2_000:
+    if len(text) > 2_000 or not text.isprintable() or " " in text or clean(text) != text:
         return ""
     try:
         parts = urlsplit(text)

@@ -1,0 +1,140 @@
+"""Remove characters from foreign text that are invisible, reorder a line or steer a terminal.
+
+Characters are chosen by their Unicode properties, which the `regex` library has of a recent version of Unicode; the
+standard library's `unicodedata` lacks Default_Ignorable_Code_Point and Joining_Type, and is years older.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import regex
+
+_PICTOGRAPH = r"[\p{Extended_Pictographic}&&\P{Cn}]"
+
+_KEPT = "|".join(
+    (
+        # Emoji presentation, and keycaps such as 1️⃣ (UTS #51, sections 1.4.3 and 1.4.6).
+        r"(?<=[\p{Emoji}--[0-9#*]])[\uFE0E\uFE0F]",
+        r"(?<=[0-9#*])\uFE0F(?=\u20E3)",
+        # Emoji that are joined to one (UTS #51, section 1.4.9).
+        rf"(?<={_PICTOGRAPH}(?:\uFE0F|\p{{Emoji_Modifier}})?)\u200D(?={_PICTOGRAPH})",
+        # Joiners that choose the form of a letter: after a virama, and between Arabic letters (RFC 5892, A.1 and A.2).
+        r"(?<=\p{ccc=9})[\u200C\u200D]",
+        r"(?<=[\p{jt=L}\p{jt=D}]\p{jt=T}{0,3})\u200C(?=\p{jt=T}{0,3}[\p{jt=R}\p{jt=D}])",
+        # Bengali writes ya-phalaa after ra so (The Unicode Standard, section 12.2).
+        r"(?<=\p{L})\u200D(?=\p{ccc=9})",
+    )
+)
+"""Where an invisible character makes a difference that readers see."""
+
+# Signs such as the Arabic end of ayah are format characters that are seen.
+_INVISIBLE = r"[[\p{Cf}\p{Default_Ignorable_Code_Point}]--\p{Prepended_Concatenation_Mark}]"
+
+_UNSAFE = regex.compile(
+    r"(?=[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])"
+    rf"(?:(?P<kept>[\t\n]|{_KEPT})|(?P<invisible>{_INVISIBLE}+)"
+    r"|(?P<newline>\r\n?|[\v\f\x1C-\x1E\x85\p{Zl}\p{Zp}])"
+    r"|(?P<unknown>[[\p{Cc}\p{Co}\p{Cn}\p{Cs}]--[\t\n]]+))",
+    regex.V1,
+)
+
+_IGNORABLE = regex.compile(r"\p{Default_Ignorable_Code_Point}+")
+
+_REPLACEMENTS = {"invisible": "", "newline": "\n", "unknown": "\N{REPLACEMENT CHARACTER}"}
+
+_MANY = 1_000
+"""Unsafe characters in one text from which on the exceptions are not looked for: each costs two microseconds."""
+
+_COST = 20
+"""Characters of a value's limit that an unsafe one counts for."""
+
+_EXCESS = 2
+"""How many times its limit a text is looked at: more of it than that is invisible only in a hostile one."""
+
+_NODE = 8
+"""Characters that a number, a truth value or null counts for, and each item of an array or object."""
+
+
+def clean(text: str) -> str:
+    r"""Return `text` as it can be shown on several lines.
+
+    Format characters and Default_Ignorable_Code_Point are removed, apart from emoji sequences and the joiners that
+    Arabic and Indic scripts are spelt with. Ends of lines become `\n`. Control, private-use and unassigned characters
+    and surrogates become U+FFFD, one for a run of them. Text is not normalised. Cleaning twice changes nothing more.
+    """
+    return text if _is_clean(text) else _cleaned(text, _MANY)[0]
+
+
+def clean_text(text: str, limit: int) -> str:
+    """Return `text` cleaned, of at most `limit` characters; a text that was cut ends in an ellipsis."""
+    return _cut(clean(text[: limit * _EXCESS]).strip(), limit, len(text) > limit * _EXCESS)
+
+
+def clean_line(text: str, limit: int) -> str:
+    """Return `text` cleaned, on one line, of at most `limit` characters; a text that was cut ends in an ellipsis."""
+    if len(text) <= limit and text.isascii() and text.isprintable() and "  " not in text and text == text.strip():
+        return text
+    head = text[: limit * _EXCESS]
+    return _cut(" ".join(clean(head).split()), limit, len(text) > len(head))
+
+
+class Cleaner:
+    """Copies JSON values with all texts in them cleaned, the names of members too, up to `limit` characters in all."""
+
+    def __init__(self, limit: int) -> None:
+        self.changed = False
+        """Whether there was anything to clean."""
+        self._left = limit
+
+    def copy(self, value: Any) -> Any:
+        """Return a copy of `value`.
+
+        Raises OverflowError where the limit is reached; each item and number counts for 8 characters.
+        """
+        self._left -= len(value) + _NODE if isinstance(value, str) else _NODE
+        if self._left < 0:
+            raise OverflowError
+        if isinstance(value, str):
+            return value if _is_clean(value) else self._clean(value)
+        if isinstance(value, dict):
+            return {self.copy(name): self.copy(member) for name, member in value.items()}
+        if isinstance(value, list):
+            return [self.copy(item) for item in value]
+        return value
+
+    def _clean(self, text: str) -> str:
+        most = min(_MANY, self._left // _COST + 1)
+        cleaned, count = _cleaned(text, most)
+        self.changed = self.changed or cleaned != text
+        self._left -= count * _COST
+        if self._left < 0:
+            raise OverflowError
+        return cleaned
+
+
+def _is_clean(text: str) -> bool:
+    """Return whether nothing in `text` is unsafe; False for some that have nothing, which `_UNSAFE` then leaves."""
+    flat = text.replace("\n", "").replace("\t", "")
+    # Python's notion of printable has all but these; its version of Unicode knows fewer characters, and no others.
+    return flat.isprintable() and (flat.isascii() or _IGNORABLE.search(flat) is None)
+
+
+def _cleaned(text: str, most: int) -> tuple[str, int]:
+    """Return `text` cleaned and how many matches that took; from `most` on all that is unsafe is removed."""
+    cleaned, count = _UNSAFE.subn(_replacement, text, count=most)
+    if count >= most:
+        return _IGNORABLE.sub("", "".join(filter(str.isprintable, text))), count
+    return cleaned, count
+
+
+def _replacement(match: Any) -> str:
+    found: str = match[0]
+    return _REPLACEMENTS.get(match.lastgroup, found)
+
+
+def _cut(text: str, limit: int, longer: bool) -> str:
+    if len(text) <= limit and not longer:
+        return text
+    # A joiner with nothing behind it joins nothing.
+    return text[: limit - 1].rstrip(" \n\t\u200c\u200d") + "…"

@@ -1,0 +1,129 @@
+"""Foreign text, made safe to show: what goes, and what scripts and emoji need and keep."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from directory_server.sanitize import Cleaner, clean, clean_line, clean_text
+
+HOSTILE = {
+    "bidi override": ("safe\u202egnp.exe", "safegnp.exe"),
+    "isolates": ("a\u2066b\u2069c", "abc"),
+    "arabic letter mark": ("a\u061cb", "ab"),
+    "zero width": ("post\u200bgres\ufeff\u2060", "postgres"),
+    "soft hyphen": ("post\u00adgres", "postgres"),
+    "tags": ("hi" + "".join(chr(0xE0000 + ord(letter)) for letter in "ignore") + "!", "hi!"),
+    "variation selectors as bytes": ("a" + "".join(map(chr, range(0xE0100, 0xE0110))), "a"),
+    "variation selectors after an emoji": ("😀\ufe0f\ufe0f\ufe01", "😀\ufe0f"),
+    "hangul fillers": ("a\u3164\u115f\uffa0b", "ab"),
+    "mongolian and khmer": ("\u180e\u17b4\u034f", ""),
+    "terminal escapes": ("\x1b[2J\x1b]0;x\x07red", "\ufffd[2J\ufffd]0;x\ufffdred"),
+    "c1 controls": ("\x9b31m", "\ufffd31m"),
+    "carriage return": ("real\rfake", "real\nfake"),
+    "other ends of lines": ("a\u2028b\u2029c\x85d\x0be\r\nf", "a\nb\nc\nd\ne\nf"),
+    "private use": ("\ue000\U000f0000x", "\ufffdx"),
+    "unassigned": ("\U000ffffe\u0378x", "\ufffdx"),
+    "half a character": ("\ud83dx", "\ufffdx"),
+    "joiners in Latin": ("pay\u200dpal\u200c.com", "paypal.com"),
+    "joiners in a row": ("क्\u200d\u200d\u200dष", "क्\u200dष"),
+    "a joiner before nothing": ("👩\u200d", "👩"),
+}
+
+READABLE = [
+    "plain ASCII ~",
+    "two\nlines\tand a tab",
+    "Größe, naïve, Ελληνικά, Русский",
+    "数据库查询　与　监控",
+    "日本語のテキスト、한국어 텍스트",
+    "مرحبا بالعالم، ١٢٣ ﷺ",
+    "می\u200cخواهم کتاب\u200cها",
+    "\u06dd٣",
+    "नमस्ते दुनिया, क्\u200dष, शरद्\u200cचन्द्र",
+    "র\u200d্যাম",
+    "ශ්\u200dරී ලංකාව",
+    "ภาษาไทย ខ្មែរ தமிழ்",
+    "👩\u200d👩\u200d👧\u200d👦 🏳️\u200d🌈 👩🏽\u200d💻 ❤️\u200d🔥 🧑🏻\u200d🤝\u200d🧑🏿",
+    "1️⃣ ☎︎ 🇩🇪 👍🏾 🫨",
+    "e\u0301 und Zalgo\u0337\u0321",
+]
+
+
+@pytest.mark.parametrize(("text", "cleaned"), HOSTILE.values(), ids=HOSTILE)
+def test_what_is_invisible_or_steers_goes(text: str, cleaned: str) -> None:
+    assert clean(text) == cleaned
+
+
+def test_a_flood_of_them_takes_the_exceptions_along() -> None:
+    assert clean("क्\u200dष\u200b" * 10_000) == "क्ष" * 10_000
+    with pytest.raises(OverflowError):
+        Cleaner(100_000).copy(["\u200b\n\x1b" * 100] * 30)
+
+
+@pytest.mark.parametrize("text", READABLE)
+def test_what_people_write_stays(text: str) -> None:
+    assert clean(text) == text
+
+
+ODD = st.sampled_from(
+    "\u200c\u200d\ufe0f\u202e\x1b\r\n\ue000\U000e0041\u094d\u0915\u0628\u06cc\u0645👩❤🏽1\u20e3 a\ud800\u3164\u0301"
+)
+
+
+@given(st.text(st.characters() | ODD))
+def test_nothing_is_left_that_has_such_a_property(text: str) -> None:
+    cleaned = clean(text)
+    assert clean(cleaned) == cleaned
+    needed = set("\u200c\u200d\ufe0e\ufe0f\n\t") | {
+        chr(each) for each in (*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD)
+    }
+    # What this Python does not know yet the library may.
+    wrong = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
+    assert not [each for each in set(cleaned) - needed if unicodedata.category(each) in wrong]
+
+
+@given(st.text(st.characters() | ODD), st.integers(2, 40))
+def test_lines_and_texts_are_bounded_and_stay_clean(text: str, limit: int) -> None:
+    for cut in (clean_line, clean_text):
+        shown = cut(text, limit)
+        assert len(shown) <= limit
+        assert clean(shown) == shown
+    assert "\n" not in clean_line(text, limit)
+
+
+def test_a_text_that_was_cut_says_so() -> None:
+    assert clean_line("one\n two  three", 100) == "one two three"
+    assert clean_line("one two three", 8) == "one two…"
+    assert clean_line("\u200b" * 1_000 + "late", 10) == "…"
+    assert clean_text("\none\n\ntwo ", 100) == "one\n\ntwo"
+
+
+def test_a_value_is_cleaned_to_its_leaves() -> None:
+    value = {"na\u200bme": ["\x1b[1m", {"a": None, "b": [1, 2.5, True]}], "ü": "\u202eü"}
+    cleaner = Cleaner(1_000)
+    assert cleaner.copy(value) == {"name": ["\ufffd[1m", {"a": None, "b": [1, 2.5, True]}], "ü": "ü"}
+    assert cleaner.changed
+
+
+def test_a_clean_value_stays_as_it_is() -> None:
+    cleaner = Cleaner(1_000)
+    value = {"a": ["ü", "x\ny", 1]}
+    assert cleaner.copy(value) == value
+    assert not cleaner.changed
+
+
+def test_several_values_share_a_limit() -> None:
+    cleaner = Cleaner(100)
+    assert cleaner.copy("x" * 60) == "x" * 60
+    with pytest.raises(OverflowError):
+        cleaner.copy("x" * 60)
+
+
+@pytest.mark.parametrize("value", ["x" * 93, ["x"] * 11, {"x": "y" * 90}, [[]] * 12, list(range(12)), {"x" * 80: 1}])
+def test_a_value_that_is_too_large_is_refused(value: Any) -> None:
+    with pytest.raises(OverflowError):
+        Cleaner(100).copy(value)
