@@ -52,12 +52,19 @@ class Directory:
         """Return the `limit` entries that were added last, the latest first."""
         return await self._store.newest(limit)
 
-    async def check_place(self, seq: int) -> None:
-        """Raise Gone where the log cannot be read on from behind `seq`.
+    async def log_id(self) -> str:
+        """Return the id of the change log."""
+        return await self._store.log_id()
 
-        It may have been pruned beyond that, or not reach it: a backup was restored since `seq` was given out.
+    async def check_place(self, seq: int, log: str | None = None) -> None:
+        """Raise Gone where the log cannot be read on from behind `seq`, given out from the log with the id `log`.
+
+        It may have been pruned beyond that, or be another log: a backup was restored since `seq` was given out. Where
+        `log` is None, the second is known only by a log that does not reach `seq`.
         """
         oldest, head = await self._store.oldest(), await self._store.head()
+        if log is not None and log != await self._store.log_id():
+            raise Gone(seq, oldest, head, was_restored=True)
         if not oldest - 1 <= seq <= head:
             raise Gone(seq, oldest, head)
 

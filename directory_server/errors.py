@@ -57,13 +57,17 @@ class NotFound(DirectoryError):
 
 
 class Gone(DirectoryError):
-    """Refuse to go on from a place that the change log does not have; `head` is the `seq` of its latest change."""
+    """Refuse to go on from a place that the change log does not have; `head` is the `seq` of its latest change.
+
+    Where the log `was_restored`, it may have another change at that place.
+    """
 
     code = "reset"
 
-    def __init__(self, since: int, oldest: int, head: int) -> None:
+    def __init__(self, since: int, oldest: int, head: int, *, was_restored: bool = False) -> None:
+        reason = "the directory was restored from a backup" if was_restored else f"the log has {oldest} to {head}"
         super().__init__(
-            f"There is no going on from change {since}: the log has those from {oldest} to {head}. "
+            f"There is no going on from change {since}: {reason}. "
             "Drop what you have of it and begin anew, with since=0 for all that is there."
         )
         self.head = head

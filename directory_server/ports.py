@@ -43,6 +43,9 @@ class Store(Protocol):
     async def head(self) -> int:
         """Return the `seq` of the latest change, 0 before the first."""
 
+    async def log_id(self) -> str:
+        """Return the random id of the change log, 12 hexadecimal digits; a restored backup is given another."""
+
     async def current(self, after: str, limit: int) -> Sequence[Change]:
         """Return at most `limit` of the entries shown now, in the order of their ids, beginning behind `after`.
 

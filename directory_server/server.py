@@ -161,7 +161,8 @@ class DirectoryService(MultiService):
         hub = streams.Hub(keys, bus, reactor, Random(), **{**asdict(config.streams), "total": total})
         directory = Directory(store, index, bus)
         newest = mcp.Newest(directory)
-        live = changes.Live(hub, changes.Pages(directory, matching, offload), matching, offload)
+        log = embedded.finished(store.log_id())
+        live = changes.Live(hub, changes.Pages(directory, matching, offload, log), matching, offload, log)
         announcements = mcp.Announcements(hub, reactor)
         people, web = config.accounts, config.web
         accounts = embedded.SqliteAccounts(data.directory, now, offload)

@@ -18,6 +18,9 @@ NOTHING = Page(())
 MAIL = Entry({"name": "a.example/mail", "version": "1.0.0", "description": "Read mail."})
 
 
+LOG = "0c9f1e22ab34"
+
+
 @define
 class World:
     """A store, an index and a bus, as far as the directory uses them."""
@@ -46,6 +49,9 @@ class World:
 
     async def oldest(self) -> int:
         return self.log[0] if self.log else 0
+
+    async def log_id(self) -> str:
+        return LOG
 
     async def head(self) -> int:
         return self.log[-1] if self.log else 0
@@ -135,6 +141,14 @@ def test_the_log_is_read_on_from_where_it_reaches(log: range, places: list[int])
     directory = World(log=log).directory
     for place in places:
         embedded.finished(directory.check_place(place))
+
+
+def test_the_log_is_not_read_on_from_a_place_in_another_log() -> None:
+    directory = World(log=range(1, 6)).directory
+    embedded.finished(directory.check_place(3, LOG))
+    with pytest.raises(Gone, match="no going on from change 3: the directory was restored from a backup") as caught:
+        embedded.finished(directory.check_place(3, "ffffffffffff"))
+    assert caught.value.head == 5
 
 
 @pytest.mark.parametrize(("log", "place"), [(range(1, 1), 1), (range(1, 6), 6), (range(4, 6), 2), (range(4, 6), 0)])

@@ -41,6 +41,8 @@ _ENTRY = "SELECT body FROM entry JOIN record ON record.id = shown WHERE mcp_id =
 
 _HEAD = "SELECT coalesce(max(seq), 0) FROM change"
 
+_LOG = "SELECT id FROM log"
+
 _OLDEST = "SELECT coalesce(min(seq), 0) FROM change"
 
 # An entry that was removed meanwhile was added more than once.
@@ -91,6 +93,10 @@ class SqliteStore:
 
     async def head(self) -> int:
         return self._number(_HEAD)
+
+    async def log_id(self) -> str:
+        with self._database.connection() as connection:
+            return str(connection.execute(_LOG).fetchone()[0])
 
     async def current(self, after: str, limit: int) -> Sequence[Change]:
         return await self._offload(self._read, _CURRENT, after, limit)

@@ -1,14 +1,14 @@
 """Strict JSON in, bytes out: the only room that knows what the values look like outside."""
 
 from ._entries import MAX_DETAIL, MAX_ENTRY, decode_entry, encode_detail, encode_entry, fingerprint, restore_entry
-from ._events import change_event, change_item, event, place
+from ._events import change_event, change_item, event, place, position
 from ._json import decode, encode, pretty, raw, rfc3339, text
 from ._queries import (
     DEFAULT_CHANGES,
     MAX_CHANGES,
     MAX_KEYWORDS,
     MAX_LIMIT,
-    MAX_SEQ,
+    POSITION,
     SEARCH_PARAMETERS,
     WATCH_PARAMETERS,
     Watch,
@@ -37,7 +37,7 @@ __all__ = [
     "MAX_ENTRY",
     "MAX_KEYWORDS",
     "MAX_LIMIT",
-    "MAX_SEQ",
+    "POSITION",
     "SEARCH_PARAMETERS",
     "WATCH_PARAMETERS",
     "Id",
@@ -61,6 +61,7 @@ __all__ = [
     "message_id",
     "no_parameters",
     "place",
+    "position",
     "pretty",
     "raw",
     "registry_entry",

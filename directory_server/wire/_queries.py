@@ -35,8 +35,8 @@ SEARCH_PARAMETERS = ("keywords", "limit", "cursor")
 WATCH_PARAMETERS = ("since", "keywords", "limit")
 """What the URL of the changes may say."""
 
-MAX_SEQ = 10**18 - 1
-"""The largest number of a change: eighteen digits are what SQLite can compare."""
+POSITION = "^([0-9]{1,18})(?:-([0-9a-f]{12}))?$"
+"""The seq of a change, and the id of its log where an event or a page gave it. SQLite compares eighteen digits."""
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -45,12 +45,14 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 class Watch:
     """What somebody wants of the changes: those behind `since` (a `seq`), of entries that have all of `keywords`.
 
-    `limit` is how many of them at a time. What is None was not asked for.
+    `limit` is how many of them at a time. `log` is the id of the log that `since` belongs to. What is None was not
+    asked for, or not said.
     """
 
     since: int | None = None
     keywords: str | None = None
     limit: int | None = None
+    log: str | None = None
 
 
 @frozen
@@ -91,12 +93,14 @@ def watch_parameters(query: bytes, last_event_id: str | None) -> Watch:
     request and of all later ones. Raises BadInput.
     """
     values = _parameters(query, *WATCH_PARAMETERS)
-    since = _seq("since", values["since"]) if "since" in values else None
-    last = _seq("Last-Event-ID", last_event_id) if last_event_id else None
+    since, log = _position("since", values["since"]) if "since" in values else (None, None)
+    if last_event_id:
+        since, log = _position("Last-Event-ID", last_event_id)
     return Watch(
-        since if last is None else last,
+        since,
         _keywords(values["keywords"]) if "keywords" in values else None,
         _limit(values["limit"], MAX_CHANGES) if "limit" in values else None,
+        log,
     )
 
 
@@ -174,7 +178,11 @@ def _within(limit: int, most: int) -> int:
     return limit
 
 
-def _seq(name: str, text: str) -> int:
-    if not re.fullmatch(rf"[0-9]{{1,{len(str(MAX_SEQ))}}}", text):
-        raise BadInput(f"{name}: must be the seq of a change, a whole number such as events have for their id.")
-    return int(text)
+def _position(name: str, text: str) -> tuple[int, str | None]:
+    match = re.fullmatch(POSITION, text)
+    if not match:
+        raise BadInput(
+            f"{name}: must be the seq of a change, such as 51, or the id of an event or a page, such as "
+            "51-0c9f1e22ab34, which also tells that the directory was restored from a backup."
+        )
+    return int(match[1]), match[2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -55,6 +56,14 @@ class StoreContract:
         assert await store.entry(mcp_id_of(NAME)) is None
         assert list(await store.current("", 10)) == []
         assert list(await store.changes(0, 10)) == []
+
+    @awaited
+    async def test_the_log_has_an_id_that_all_processes_know(self) -> None:
+        one, other = await self.store(), await self.store()
+        log = await one.log_id()
+        assert re.fullmatch("[0-9a-f]{12}", log)
+        await one.publish("a", [entry()])
+        assert await other.log_id() == log
 
     @awaited
     async def test_says_what_became_of_each_entry_in_order(self) -> None:

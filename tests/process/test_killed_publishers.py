@@ -71,26 +71,26 @@ class Reader:
             self.connections += 1
             with self.server.open("/api/open/v1/changes", self.key, **{"Last-Event-ID": self.last}) as response:
                 assert response.status == 200, response.read()
-                for seq, mcp_id in events(response):
-                    self.last = str(seq)
+                for last_id, mcp_id in events(response):
+                    self.last, seq = last_id, int(last_id.partition("-")[0])
                     self.seqs.append(seq)
                     self.ids.append(mcp_id)
                     if mcp_id == last or len(self.seqs) % DROP == 0:
                         break
 
 
-def events(lines: IO[bytes]) -> Iterator[tuple[int, str]]:
+def events(lines: IO[bytes]) -> Iterator[tuple[str, str]]:
     """Yield the id of each event and the mcp_id that it tells of, until the stream ends or breaks."""
-    seq = 0
+    last_id = ""
     try:
         for line in lines:
             name, _, text = line.rstrip(b"\n").partition(b": ")
             if name == b"id":
-                seq = int(text)
+                last_id = text.decode()
             elif name == b"event":
                 assert text == b"entry.added"
             elif name == b"data":
-                yield seq, text.split(b'"')[3].decode()
+                yield last_id, text.split(b'"')[3].decode()
     except (OSError, HTTPException):
         return
 

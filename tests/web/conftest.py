@@ -232,7 +232,8 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     directory = Directory(store, index, bus)
     hub = streams.Hub(keys, bus, clock, Random(1), per_key=2, **TIMES)
     newest, announcements = mcp.Newest(directory), mcp.Announcements(hub, clock)
-    live = changes.Live(hub, changes.Pages(directory, matching, embedded.inline), matching, embedded.inline)
+    log, inline = embedded.finished(store.log_id()), embedded.inline
+    live = changes.Live(hub, changes.Pages(directory, matching, inline, log), matching, inline, log)
     proxies = addresses.Proxies(["10.0.0.0/8"])
     visits = streams.Hub(pages.Visitors(), bus, clock, Random(1), per_key=2, **TIMES)
     accounts = embedded.SqliteAccounts(database, clock.seconds)

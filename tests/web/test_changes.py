@@ -27,6 +27,11 @@ class Event:
     id: str
     data: Any
 
+    @property
+    def seq(self) -> int:
+        """The number of the change that its id names."""
+        return int(self.id.partition("-")[0])
+
 
 def events(raw: bytes) -> list[Event]:
     """Return the events in what was received of a stream."""
@@ -63,12 +68,40 @@ def page(server: Server, query: str = "", **more: Any) -> Answer:
     return server.get(CHANGES + query, headers=JSON, **more)
 
 
+def log_id(server: Server) -> str:
+    """Return the id of the server's log."""
+    with server.database.connection() as connection:
+        return str(connection.execute("SELECT id FROM log").fetchone()[0])
+
+
+def test_a_reader_of_another_log_starts_over(server: Server) -> None:
+    """After a restore the log may have grown past the reader's place, with other changes there."""
+    publish(server, *(entry(name) for name in NAMES))
+    other = "1-ffffffffffff"
+    answer = page(server, f"?since={other}")
+    assert (answer.status, answer.json["error"]) == (410, "reset")
+    assert "no going on from change 1: the directory was restored from a backup" in answer.json["message"]
+    assert answer.headers["X-RateLimit-Remaining"] == "20"
+    for stream in (watch(server, f"?since={other}"), watch(server, headers={"Last-Event-ID": other})):
+        (reset,) = events(stream.received())
+        assert (reset.name, reset.id, reset.data["seq"]) == ("reset", f"5-{log_id(server)}", 5)
+        stream.lose()
+
+
+def test_a_reader_of_this_log_goes_on(server: Server) -> None:
+    publish(server, *(entry(name) for name in NAMES))
+    position = f"3-{log_id(server)}"
+    assert [each["seq"] for each in page(server, f"?since={position}").json["data"]] == [4, 5]
+    stream = watch(server, headers={"Last-Event-ID": position})
+    assert told(stream.received()) == [("added", "x/1"), ("added", "x/2")]
+
+
 def test_a_stream_begins_with_what_it_will_come_back_with(server: Server) -> None:
     head, _, body = watch(server).received().partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 200 OK")
     assert b"text/event-stream" in head
     assert b"X-RateLimit-Remaining: 19" in head
-    assert body == b"retry: 3000\n\nid: 2\n\n"
+    assert body == b"retry: 3000\n\nid: 2-%s\n\n" % log_id(server).encode()
 
 
 def test_a_stream_tells_what_happens_from_now_on(server: Server) -> None:
@@ -79,9 +112,10 @@ def test_a_stream_tells_what_happens_from_now_on(server: Server) -> None:
     publish(server, removed(entry("x/0", "B.")))
     first, second, third = events(stream.received())
     fields = {"mcp_id": mcp_id_of("x/0"), "name": "Zero", "brief": "A.", "website_url": "https://x.example"}
-    assert first == Event("entry.added", "3", fields)
-    assert (second.name, second.id, second.data["brief"]) == ("entry.changed", "4", "B.")
-    assert third == Event("entry.removed", "5", {"mcp_id": mcp_id_of("x/0")})
+    log = log_id(server)
+    assert first == Event("entry.added", f"3-{log}", fields)
+    assert (second.name, second.id, second.data["brief"]) == ("entry.changed", f"4-{log}", "B.")
+    assert third == Event("entry.removed", f"5-{log}", {"mcp_id": mcp_id_of("x/0")})
 
 
 def test_changes_of_another_process_are_told_within_a_second(server: Server) -> None:
@@ -108,7 +142,7 @@ def test_a_stream_first_tells_what_was_missed(server: Server, place: str) -> Non
 def test_all_of_a_long_log_is_told_once_and_in_order(server: Server) -> None:
     publish(server, *(entry(f"y/{number}") for number in range(350)))
     stream = watch(server, "?since=0")
-    seqs = [int(each.id) for each in events(stream.received())]
+    seqs = [each.seq for each in events(stream.received())]
     assert seqs == list(range(1, 353))
 
 
@@ -117,11 +151,11 @@ def test_a_burst_goes_to_each_at_its_own_pace_and_is_complete(server: Server) ->
     slow.received()
     slow.transport.producer.pauseProducing()
     publish(server, *(entry(f"y/{number}", "It rains. " * 30) for number in range(350)))
-    assert [int(each.id) for each in events(fast.received())] == list(range(3, 353))
+    assert [each.seq for each in events(fast.received())] == list(range(3, 353))
     assert slow.received() == b""
     publish(server, entry("x/0"))
     slow.transport.producer.resumeProducing()
-    assert [int(each.id) for each in events(slow.received())] == list(range(3, 354))
+    assert [each.seq for each in events(slow.received())] == list(range(3, 354))
     publish(server, entry("x/1"))
     assert [told(each.received())[-1] for each in (fast, slow)] == [("added", "x/1")] * 2
 
@@ -130,7 +164,7 @@ def test_a_burst_goes_to_each_at_its_own_pace_and_is_complete(server: Server) ->
 def test_a_place_that_is_not_there_yet_is_reset(server: Server, since: int) -> None:
     stream = watch(server, f"?since={since}")
     (reset,) = events(stream.received())
-    assert (reset.name, reset.id, reset.data["seq"]) == ("reset", "2", 2)
+    assert (reset.name, reset.seq, reset.data["seq"]) == ("reset", 2, 2)
     assert f"no going on from change {since}" in reset.data["message"]
     publish(server, entry("x/0"))
     assert told(stream.received()) == [("added", "x/0")]
@@ -179,15 +213,15 @@ def test_removals_are_told_whatever_the_words(server: Server) -> None:
 
 def test_a_restricted_stream_that_comes_back_need_not_begin_where_it_began(server: Server) -> None:
     received = watch(server, "?since=0&keywords=postgres").received()
-    assert received.endswith(b"\n\nid: 2\n\n")
+    assert received.endswith(b"\n\nid: 2-%s\n\n" % log_id(server).encode())
 
 
 def test_an_entry_that_is_gone_since_is_told_by_its_id(server: Server) -> None:
     publish(server, removed(MAIL))
     received = events(watch(server, "?since=1").received())
     assert received == [
-        Event("entry.added", "2", {"mcp_id": MAIL.mcp_id}),
-        Event("entry.removed", "3", {"mcp_id": MAIL.mcp_id}),
+        Event("entry.added", f"2-{log_id(server)}", {"mcp_id": MAIL.mcp_id}),
+        Event("entry.removed", f"3-{log_id(server)}", {"mcp_id": MAIL.mcp_id}),
     ]
 
 
@@ -212,9 +246,10 @@ def test_pages_follow_each_other_by_the_link_header(server: Server) -> None:
         "brief": "Query a Postgres database.",
         "website_url": "https://github.com/example/postgres-mcp",
     }
-    assert answer.json["next"] == 5
-    last = page(server, "?since=5")
-    assert (last.json, last.headers["Link"]) == ({"data": [], "count": 0, "next": 5}, None)
+    end = f"5-{log_id(server)}"
+    assert answer.json["next"] == end
+    last = page(server, f"?since={end}")
+    assert (last.json, last.headers["Link"]) == ({"data": [], "count": 0, "next": end}, None)
     assert last.headers["Content-Type"] == "application/json"
 
 
@@ -223,8 +258,9 @@ def test_a_page_is_searched_for_as_far_as_it_takes(server: Server) -> None:
     publish(server, *(entry(name, "Postgres.") for name in NAMES))
     answer = page(server, "?keywords=postgres&limit=3")
     assert [each["seq"] for each in answer.json["data"]] == [1, 2503, 2504]
-    assert answer.json["next"] == 2504
-    assert answer.headers["Link"] == f'<{CHANGES}?since=2504&keywords=postgres&limit=3>; rel="next"'
+    end = f"2504-{log_id(server)}"
+    assert answer.json["next"] == end
+    assert answer.headers["Link"] == f'<{CHANGES}?since={end}&keywords=postgres&limit=3>; rel="next"'
     assert page(server, "?since=2504&keywords=postgres&limit=3").json["count"] == 1
 
 
@@ -232,7 +268,7 @@ def test_a_page_may_be_short_where_there_is_much_to_search(server: Server, monke
     monkeypatch.setattr("directory_server.web.changes._door.READ", 2)
     publish(server, *(entry(f"y/{number}") for number in range(20)))
     answer = page(server, "?keywords=postgres&since=2")
-    assert answer.json == {"data": [], "count": 0, "next": 12}
+    assert answer.json == {"data": [], "count": 0, "next": f"12-{log_id(server)}"}
     assert answer.headers["Link"]
 
 
@@ -333,7 +369,7 @@ def test_a_store_that_fails_ends_the_stream_in_order(
 
     monkeypatch.setattr("directory_server.directory.Directory.changes", broken)
     stream = watch(server, "?since=0")
-    assert stream.received().endswith(b"id: 0\n\nretry: 3000\n\n")
+    assert stream.received().endswith(b"id: 0-%s\n\nretry: 3000\n\n" % log_id(server).encode())
     assert stream.transport.disconnecting
     assert len(server.hub) == 0
     assert len(logged_failures) == 1

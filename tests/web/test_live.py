@@ -22,6 +22,8 @@ from directory_server.wire import encode_entry, restore_entry
 P = ParamSpec("P")
 T = TypeVar("T")
 
+LOG = "0c9f1e22ab34"
+
 WORDS = ("", "a", "b", "ab")
 """What the entries of changes say; None is a removal."""
 
@@ -54,7 +56,7 @@ class Reader:
     @property
     def told(self) -> list[int]:
         """The changes it was told of."""
-        return [int(seq) for seq in re.findall(rb"id: (\d+)\nevent", self.transport.value())]
+        return [int(seq) for seq in re.findall(rb"id: (\d+)-0c9f1e22ab34\nevent", self.transport.value())]
 
     def wants(self, change: Change) -> bool:
         wanted = self.asked is None or change.kind == "removed" or bool(matching(change, [self.asked]))
@@ -78,8 +80,8 @@ class World:
         from directory_server.web.streams import _slices
 
         self._slices = _slices.Slices(self.clock)
-        pages = Pages(cast(Any, self), matching, self.offload)
-        self.live = Live(cast(Any, self), pages, matching, self.offload)
+        pages = Pages(cast(Any, self), matching, self.offload, LOG)
+        self.live = Live(cast(Any, self), pages, matching, self.offload, LOG)
 
     # What the hub gives.
 
@@ -244,7 +246,8 @@ def test_what_is_told_is_decided_once_for_each_query_and_change() -> None:
         return matching(change, queries)
 
     world = World()
-    world.live = Live(cast(Any, world), Pages(cast(Any, world), counting, world.offload), counting, world.offload)
+    pages = Pages(cast(Any, world), counting, world.offload, LOG)
+    world.live = Live(cast(Any, world), pages, counting, world.offload, LOG)
     for asked in ("a", "a", "a", "b", None, None):
         world.do_open(0.0, asked)
     world.do_publish(["a", "ab", None])

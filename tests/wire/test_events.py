@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from directory_server import wire
 from directory_server.model import Change, ChangeKind, Entry, mcp_id_of
 
+LOG = "0c9f1e22ab34"
+
 NASTY = [
     "\r",
     "\n",
@@ -43,17 +45,17 @@ def change(kind: ChangeKind, name: str = "x/y", **server: Any) -> Change:
 
 
 def test_a_change_is_an_event_with_its_seq_and_what_a_search_shows() -> None:
-    frame = wire.change_event(change("added", title="Weather", websiteUrl="https://x.example"))
+    frame = wire.change_event(change("added", title="Weather", websiteUrl="https://x.example"), LOG)
     assert frame == (
-        b"id: 7\nevent: entry.added\n"
+        b"id: 7-0c9f1e22ab34\nevent: entry.added\n"
         b'data: {"mcp_id":"%s","name":"Weather","brief":"It rains.","website_url":"https://x.example"}\n\n'
         % mcp_id_of("x/y").encode()
     )
 
 
 def test_what_is_gone_has_its_id_alone() -> None:
-    assert read(wire.change_event(change("removed"))) == {
-        "id": "7",
+    assert read(wire.change_event(change("removed"), LOG)) == {
+        "id": "7-0c9f1e22ab34",
         "event": "entry.removed",
         "data": json.dumps({"mcp_id": mcp_id_of("x/y")}, separators=(",", ":")),
     }
@@ -61,13 +63,13 @@ def test_what_is_gone_has_its_id_alone() -> None:
 
 def test_a_list_shows_the_same() -> None:
     item = wire.change_item(change("changed"))
-    fields = read(wire.change_event(change("changed")))
+    fields = read(wire.change_event(change("changed"), LOG))
     assert item == {"seq": 7, "event": "entry.changed", **json.loads(fields["data"])}
 
 
 @given(TEXTS, TEXTS, TEXTS)
 def test_no_text_breaks_or_ends_an_event(title: str, brief: str, website: str) -> None:
-    fields = read(wire.change_event(change("added", title=title or "x", description=brief, websiteUrl=website)))
+    fields = read(wire.change_event(change("added", title=title or "x", description=brief, websiteUrl=website), LOG))
     assert set(fields) == {"id", "event", "data"}
     assert json.loads(fields["data"]).keys() == {"mcp_id", "name", "brief", "website_url"}
 

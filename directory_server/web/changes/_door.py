@@ -50,16 +50,16 @@ class Changes:
 
     async def _page(self, request: Request, visit: Visit, watch: wire.Watch) -> bytes:
         if watch.since is not None:
-            await self._directory.check_place(watch.since)
+            await self._directory.check_place(watch.since, watch.log)
         await visit.charge()
         limit = watch.limit or wire.DEFAULT_CHANGES
         changes, place = await self._passing(watch.since or 0, watch.keywords, limit)
         if place < await self._directory.head():
             words = {} if watch.keywords is None else {"keywords": watch.keywords}
-            link = urlencode({"since": place, **words, "limit": limit})
+            link = urlencode({"since": wire.position(place, self._live.log), **words, "limit": limit})
             request.setHeader("Link", f'<{PATH}?{link}>; rel="next"')
         items = [wire.change_item(change) for change in changes]
-        return reply(request, {"data": items, "count": len(items), "next": place})
+        return reply(request, {"data": items, "count": len(items), "next": wire.position(place, self._live.log)})
 
     async def _stream(self, request: Request, visit: Visit, watch: wire.Watch) -> bytes | None:
         if watch.limit is not None:
@@ -70,20 +70,21 @@ class Changes:
         if request.method == b"HEAD":
             request.setHeader("Content-Type", "text/event-stream")
             return b""
-        since, first = await self._begin(watch.since)
+        since, first = await self._begin(watch.since, watch.log)
         stream = self._hub.open(request, visit.key.id, None, first)
         self._live.follow(stream, since, watch.keywords)
         return None
 
-    async def _begin(self, since: int | None) -> tuple[int, bytes]:
+    async def _begin(self, since: int | None, log: str | None) -> tuple[int, bytes]:
         """Return the place from which a stream goes on, and the frame that says so."""
         if since is None:
             since = self._live.seq
         try:
-            await self._directory.check_place(since)
+            await self._directory.check_place(since, log)
         except Gone as gone:
-            return gone.head, wire.event({"seq": gone.head, "message": gone.message}, name="reset", seq=gone.head)
-        return since, wire.place(since)
+            message = {"seq": gone.head, "message": gone.message}
+            return gone.head, wire.event(message, name="reset", identity=wire.position(gone.head, self._live.log))
+        return since, wire.place(since, self._live.log)
 
     async def _passing(self, place: int, keywords: str | None, limit: int) -> tuple[Sequence[Change], int]:
         """Return up to `limit` changes behind `place` that are asked for, and the place up to which that is all."""

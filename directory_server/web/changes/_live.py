@@ -28,9 +28,11 @@ class Live:
 
     _log = Logger()
 
-    def __init__(self, hub: Hub, pages: Pages, matching: Matching, offload: Offload) -> None:
+    def __init__(self, hub: Hub, pages: Pages, matching: Matching, offload: Offload, log: str) -> None:
         self.seq = 0
         """How far the channels have been told."""
+        self.log = log
+        """The id of the log of changes, which ids of events carry."""
         self._hub = hub
         self._pages = pages
         self._matching = matching
@@ -50,7 +52,7 @@ class Live:
         while not asked >= (now := set(self._channels)):
             # Whoever asks for something new meanwhile is to hear of these changes, too.
             asked = now
-            found = await self._offload(frames, new, asked, self._matching)
+            found = await self._offload(frames, new, asked, self._matching, self.log)
         before, self.seq = self.seq, new[-1].seq
         for each, channel in list(self._channels.items()):
             if len(found[each]) > BURST:

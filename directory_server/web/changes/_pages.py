@@ -48,27 +48,31 @@ def passing(changes: Sequence[Change], query: Asked, matching: Matching) -> Sequ
     return [change for change in changes if change.kind == "removed" or matching(change, [query])]
 
 
-def frames(changes: Sequence[Change], asked: Collection[Asked], matching: Matching) -> dict[Asked, bytes]:
-    """Return the frames for each of `asked`; each change is encoded once, and looked at once for each query."""
+def frames(changes: Sequence[Change], asked: Collection[Asked], matching: Matching, log: str) -> dict[Asked, bytes]:
+    """Return the frames for each of `asked`, of changes in the log with the id `log`.
+
+    Each change is encoded once, and looked at once for each query.
+    """
     found: dict[Asked, list[bytes]] = {each: [] for each in asked}
     queries = [each for each in asked if each is not None]
     everything = {None} & found.keys()
     for change in changes:
         matched = queries if change.kind == "removed" else matching(change, queries)
         if matched or everything:
-            frame = wire.change_event(change)
+            frame = wire.change_event(change, log)
             for each in (*everything, *matched):
                 found[each].append(frame)
     return {each: b"".join(parts) for each, parts in found.items()}
 
 
 class Pages:
-    """Reads the log of `directory`, page by page."""
+    """Reads the log of `directory`, whose id is `log`, page by page."""
 
-    def __init__(self, directory: Directory, matching: Matching, offload: Offload) -> None:
+    def __init__(self, directory: Directory, matching: Matching, offload: Offload, log: str) -> None:
         self._directory = directory
         self._matching = matching
         self._offload = offload
+        self._log = log
         self._kept: dict[_Place, Page] = {}
         self._reading: dict[_Place, list[Deferred[Page]]] = {}
 
@@ -99,7 +103,9 @@ class Pages:
         changes = [change for change in changes if change.seq <= place.upto]
         if not changes:
             return Page(b"", place.upto)
-        found = await self._offload(frames, changes, [place.asked], self._matching)
+        found = await self._offload(frames, changes, [place.asked], self._matching, self._log)
         # So that one who comes back need not look again at what was nothing for him.
         last = changes[-1].seq
-        return Page(found[place.asked] + wire.place(last) if place.asked is not None else found[None], last)
+        if place.asked is None:
+            return Page(found[None], last)
+        return Page(found[place.asked] + wire.place(last, self._log), last)

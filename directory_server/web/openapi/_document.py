@@ -32,7 +32,7 @@ _HIT = {
     "brief": "Tables, migrations, edge functions, branches and logs of your Supabase projects.",
     "website_url": "https://github.com/supabase-community/supabase-mcp",
 }
-_STREAM = 'id: 51\nevent: entry.removed\ndata: {"mcp_id":"41d18bdd-f870-5370-a6db-68de9251dacf"}\n\n'
+_STREAM = 'id: 51-0c9f1e22ab34\nevent: entry.removed\ndata: {"mcp_id":"41d18bdd-f870-5370-a6db-68de9251dacf"}\n\n'
 
 
 def _document() -> bytes:
@@ -119,10 +119,11 @@ def _changes() -> dict[str, Any]:
     said: dict[str, dict[str, Any]] = {
         "since": {
             "description": (
-                "The seq behind which to begin; 0 for all of the log. Without it a page begins with the log, and a "
-                "stream with what happens from now on."
+                "The place in the log behind which to begin: 0 for all of it, the next of a page, the id of an event, "
+                "or the seq of a change, which cannot tell that the directory was restored from a backup. Without it "
+                "a page begins with the log, and a stream with what happens from now on."
             ),
-            "schema": _whole(0, wire.MAX_SEQ),
+            "schema": {"type": "string", "pattern": wire.POSITION, "examples": ["0", "51-0c9f1e22ab34"]},
         },
         "keywords": {
             "description": "Only entries that have all of these words, whole; filters hold as in a search.",
@@ -148,7 +149,7 @@ def _changes() -> dict[str, Any]:
                 "ChangesPage",
                 *_QUOTA,
                 "Link",
-                example={"data": [change], "count": 1, "next": 51},
+                example={"data": [change], "count": 1, "next": "51-0c9f1e22ab34"},
                 stream=_STREAM,
             ),
             **refusals(*KEYED, errors.Gone, errors.TooManyStreams),

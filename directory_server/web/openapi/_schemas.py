@@ -99,7 +99,7 @@ def schemas() -> dict[str, Schema]:
             {
                 "data": _many("Change"),
                 "count": {**COUNT, "description": "The number of changes in data."},
-                "next": {**COUNT, "description": "The since of the next page, now or later."},
+                "next": {**TEXT, "description": "The since of the next page, now or later."},
             }
         ),
         "Health": _record({"status": {"const": "ok"}, "entries": COUNT, "generation": COUNT}),
