@@ -90,10 +90,13 @@ class NewSecrets(Protocol):
 
 
 class Passwords(Protocol):
-    """What is kept of passwords: slow to make, so that guessing is."""
+    """Hashes of passwords: slow to make, so that guessing is.
 
-    async def hash(self, password: str) -> str:
+    `client` says for whom: those who wait take turns by client, and one client may have only a few waiting.
+    """
+
+    async def hash(self, password: str, *, client: str = "") -> str:
         """Return what is kept of a password. Raises Unavailable where too many wait for that."""
 
-    async def verify(self, hashed: str | None, password: str) -> bool:
+    async def verify(self, hashed: str | None, password: str, *, client: str = "") -> bool:
         """Tell whether `hashed` was made of `password`; None, for nobody's, takes as long. Raises Unavailable."""

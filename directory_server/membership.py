@@ -18,7 +18,8 @@ SHORTEST, LONGEST = 12, 200
 class Membership:
     """Lets people in by their passwords; each way in ends in a new session, whose secret is returned.
 
-    At most `most_pending` accounts that registered by themselves may wait for approval.
+    `client` is for whom a password is hashed, which takes long: clients take turns. At most `most_pending` accounts
+    that registered by themselves may wait for approval.
     """
 
     _accounts: Accounts
@@ -30,12 +31,12 @@ class Membership:
         """Return whose session it is, None if it is none."""
         return await self._sessions.find(session)
 
-    async def sign_in(self, email: str, password: str) -> str:
+    async def sign_in(self, email: str, password: str, client: str = "") -> str:
         """Begin a session. Raises SignInRefused, as late for an unknown address as for a wrong password."""
         account = await self._accounts.find(email)
         account_id = account.id if account else ""
         hashed = await self._accounts.password(account_id)
-        verified = await self._passwords.verify(hashed, _normal(password)[:LONGEST])
+        verified = await self._passwords.verify(hashed, _normal(password)[:LONGEST], client=client)
         # It may have been changed meanwhile, which was to end all that the old one opened.
         if not verified or hashed != await self._accounts.password(account_id):
             raise SignInRefused
@@ -52,31 +53,32 @@ class Membership:
             raise NotFound("This link is unknown, used or expired. Ask for a new one.", code="link_unknown")
         return account
 
-    async def accept(self, token: str, password: str) -> str:
+    async def accept(self, token: str, password: str, client: str = "") -> str:
         """Set the password that a link is for, and begin a session. Raises NotFound, and BadInput for the password."""
         chosen = _chosen(password, (await self.invited(token)).email)
-        account = await self._accounts.redeem(token, await self._passwords.hash(chosen))
+        account = await self._accounts.redeem(token, await self._passwords.hash(chosen, client=client))
         return await self._sessions.open(account.id)
 
     def check_password(self, email: str, password: str) -> None:
         """Raise BadInput for a password that an account with the address `email` must not have."""
         _chosen(password, email)
 
-    async def register(self, email: str, password: str) -> str:
+    async def register(self, email: str, password: str, client: str = "") -> str:
         """Create an account that is not approved, and begin a session.
 
         Raises BadInput for the address or the password, and TooManyAccounts.
         """
-        hashed = await self._passwords.hash(_chosen(password, email))
+        hashed = await self._passwords.hash(_chosen(password, email), client=client)
         account = await self._accounts.register(email, hashed, most=self._most_pending)
         return await self._sessions.open(account.id)
 
-    async def change_password(self, account: Account, old: str, new: str) -> str:
+    async def change_password(self, account: Account, old: str, new: str, client: str = "") -> str:
         """End every session of an account and begin a new one. Raises SignInRefused for `old`, BadInput for `new`."""
         chosen = _chosen(new, account.email)
-        if not await self._passwords.verify(await self._accounts.password(account.id), _normal(old)[:LONGEST]):
+        hashed = await self._accounts.password(account.id)
+        if not await self._passwords.verify(hashed, _normal(old)[:LONGEST], client=client):
             raise SignInRefused
-        await self._accounts.set_password(account.id, await self._passwords.hash(chosen))
+        await self._accounts.set_password(account.id, await self._passwords.hash(chosen, client=client))
         return await self._sessions.open(account.id)
 
 

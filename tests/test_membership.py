@@ -20,10 +20,10 @@ class Passwords:
     meanwhile: list[str] = field(factory=list)
     accounts: SqliteAccounts | None = None
 
-    async def hash(self, password: str) -> str:
+    async def hash(self, password: str, *, client: str = "") -> str:
         return await self._done(password)
 
-    async def verify(self, hashed: str | None, password: str) -> bool:
+    async def verify(self, hashed: str | None, password: str, *, client: str = "") -> bool:
         return await self._done(password) == hashed
 
     async def _done(self, password: str) -> str:

@@ -9,10 +9,10 @@ from typing import TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
-from twisted.internet.defer import Deferred, DeferredSemaphore
+from twisted.internet.defer import Deferred
 
-from ..errors import Unavailable
 from ..ports import Offload
+from ._turns import Turns
 
 T = TypeVar("T")
 
@@ -21,6 +21,9 @@ AT_ONCE = 2
 
 WAITING = 50
 """Hashes that may wait for their turn; more people than that do not sign in within a few seconds."""
+
+WAITING_EACH = 8
+"""Of these, hashes of one client: with two at a time it waits a second or two for them."""
 
 SECOND_RECOMMENDED = PasswordHasher(time_cost=3, memory_cost=64 * 1024, parallelism=4, hash_len=32, salt_len=16)
 """The second recommended option of RFC 9106, section 4, for where memory is scarce."""
@@ -32,14 +35,14 @@ class Argon2Passwords:
     def __init__(self, offload: Offload, hasher: PasswordHasher = SECOND_RECOMMENDED) -> None:
         self._offload = offload
         self._hasher = hasher
-        self._turns = DeferredSemaphore(AT_ONCE)
+        self._turns = Turns(AT_ONCE, total=WAITING, each=WAITING_EACH)
         self._nobodys = _nobodys(hasher)
 
-    async def hash(self, password: str) -> str:
+    async def hash(self, password: str, *, client: str = "") -> str:
         """Return what is kept of a password. Raises Unavailable where too many wait already."""
-        return await self._in_turn(lambda: self._hasher.hash(password))
+        return await self._in_turn(client, lambda: self._hasher.hash(password))
 
-    async def verify(self, hashed: str | None, password: str) -> bool:
+    async def verify(self, hashed: str | None, password: str, *, client: str = "") -> bool:
         """Tell whether `password` is the one that `hashed` was made of; None, that of nobody, takes as long.
 
         Raises Unavailable where too many wait already.
@@ -52,12 +55,10 @@ class Argon2Passwords:
             except (VerificationError, InvalidHashError):
                 return False
 
-        return await self._in_turn(verify)
+        return await self._in_turn(client, verify)
 
-    async def _in_turn(self, function: Callable[[], T]) -> T:
-        if len(self._turns.waiting) >= WAITING:
-            raise Unavailable("Too many people are signing in at the moment. Try again in a few seconds.")
-        await self._turns.acquire()
+    async def _in_turn(self, client: str, function: Callable[[], T]) -> T:
+        await self._turns.acquire(client)
         # Who asked may leave, but not the thread: the turn is over when it is through.
         asked: Deferred[T] = Deferred()
         work = Deferred.fromCoroutine(self._run(function))

@@ -35,8 +35,8 @@ def passwords() -> Argon2Passwords:
     return Argon2Passwords(inline, QUICK)
 
 
-def verify(passwords: Argon2Passwords, password: str = "secret") -> Deferred[bool]:
-    return Deferred.fromCoroutine(passwords.verify(None, password))
+def verify(passwords: Argon2Passwords, password: str = "secret", client: str = "") -> Deferred[bool]:
+    return Deferred.fromCoroutine(passwords.verify(None, password, client=client))
 
 
 def test_verifies_what_it_hashed_and_nothing_else(passwords: Argon2Passwords) -> None:
@@ -113,6 +113,25 @@ def test_gives_the_turn_of_one_who_left_the_queue_to_the_next() -> None:
     for _ in range(3):
         later.finish()
     assert [each.result for each in (*first, last)] == [False] * 3
+    assert later.under_way == []
+
+
+def test_many_forms_of_one_client_do_not_hold_up_another() -> None:
+    later = Later()
+    passwords = Argon2Passwords(later, QUICK)
+    flood = [verify(passwords, client="192.0.2.0/24") for _ in range(70)]
+    refused = [each for each in flood if each.called]
+    for each in refused:
+        each.addErrback(lambda failure: failure.trap(Unavailable))
+    assert [each.result for each in refused] == [Unavailable] * 60
+    another = verify(passwords, client="198.51.100.0/24")
+    # The two that are under way, the flood's next, and then its turn.
+    for _ in range(4):
+        assert not another.called
+        later.finish()
+    assert another.result is False
+    for _ in range(7):
+        later.finish()
     assert later.under_way == []
 
 

@@ -83,10 +83,10 @@ class Plain:
 
     verified: list[str] = field(factory=list)
 
-    async def hash(self, password: str) -> str:
+    async def hash(self, password: str, *, client: str = "") -> str:
         return f"hash of {password}"
 
-    async def verify(self, hashed: str | None, password: str) -> bool:
+    async def verify(self, hashed: str | None, password: str, *, client: str = "") -> bool:
         self.verified.append(password)
         return hashed == f"hash of {password}"
 

@@ -8,8 +8,9 @@ from attrs import frozen
 
 from ...membership import Membership
 from ...own_keys import OwnKeys
-from ..addresses import AddressLimiter, Limiter, Proxies
+from ..addresses import Limiter, Proxies
 from ..mcp import Mcp
+from ._attempts import Attempts
 from ._connect import Connect
 from ._cookies import Cookies
 from ._keys import Keys
@@ -53,16 +54,13 @@ def account_pages(
     may be tried 10 times at once and once a minute. A member may make or rotate keys 10 times at once, and 20 an hour.
     """
     visits = Visits(cookies, frame)
-    attempts = AddressLimiter(proxies, now, rate=10 / MINUTE, burst=10)
-    accounts = Limiter(now, rate=1 / MINUTE, burst=10)
     changes = Limiter(now, rate=20 / (60 * MINUTE), burst=10)
     connect = Connect(visits, mcp, proxies, url)
     return AccountPages(
         SignIn(
             visits,
             membership,
-            attempts,
-            accounts,
+            Attempts(proxies, now),
             Registrations(proxies, now, opening),
             own_keys,
         ),

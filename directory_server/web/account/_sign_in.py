@@ -12,7 +12,7 @@ from ...errors import DirectoryError, NotFound
 from ...membership import LONGEST, SHORTEST, Membership
 from ...own_keys import OwnKeys
 from .._headers import query
-from ..addresses import AddressLimiter, Limiter
+from ._attempts import Attempts
 from ._forms import local
 from ._registrations import Registrations
 from ._terms import pending_terms
@@ -23,12 +23,11 @@ _BOUNDS = {"shortest": SHORTEST, "longest": LONGEST}
 
 @frozen
 class SignIn:
-    """Answers those pages; `attempts` bounds them for each address, `accounts` for each account, known or not."""
+    """Answers those pages, within the limits of `attempts` and `registrations`."""
 
     _visits: Visits
     _membership: Membership
-    _attempts: AddressLimiter
-    _accounts: Limiter
+    _attempts: Attempts
     _registrations: Registrations
     _keys: OwnKeys
 
@@ -44,8 +43,9 @@ class SignIn:
         visitor, form = await self._visits.form(request)
         email, back = form.get("email", ""), local(form.get("next", ""), KEYS)
         try:
-            self._charge(request, email)
-            session = await self._membership.sign_in(email, form.get("password", ""))
+            self._attempts.charge_account(request, email)
+            client = self._attempts.network(request)
+            session = await self._membership.sign_in(email, form.get("password", ""), client)
         except DirectoryError:
             assert visitor is not None
             values = {"email": email, "next": back, "open": self._registrations.is_open}
@@ -72,7 +72,7 @@ class SignIn:
         self._attempts.charge(request)
         account = await self._membership.invited(token)
         try:
-            session = await self._membership.accept(token, form.get("password", ""))
+            session = await self._membership.accept(token, form.get("password", ""), self._attempts.network(request))
         except DirectoryError:
             assert visitor is not None
             return self._visits.again(request, visitor, "invitation", {"email": account.email, **_BOUNDS})
@@ -92,9 +92,10 @@ class SignIn:
         try:
             self._attempts.charge(request)
             # A password that is too short is the person's mistake and not a registration.
-            self._membership.check_password(email, form.get("password", ""))
+            password = form.get("password", "")
+            self._membership.check_password(email, password)
             self._registrations.charge(request)
-            session = await self._membership.register(email, form.get("password", ""))
+            session = await self._membership.register(email, password, self._attempts.network(request))
         except DirectoryError:
             assert visitor is not None
             return self._visits.again(request, visitor, "registration", self._registration(email))
@@ -109,8 +110,10 @@ class SignIn:
         """Change a password, and end all sessions but a new one."""
         member, form = await self._visits.members_form(request)
         try:
-            self._charge(request, member.account.email)
-            session = await self._membership.change_password(member.account, *_old_and_new(form))
+            self._attempts.charge_account(request, member.account.email)
+            old, new = form.get("old", ""), form.get("password", "")
+            client = self._attempts.network(request)
+            session = await self._membership.change_password(member.account, old, new, client)
         except DirectoryError:
             return self._visits.again(request, member.visitor, "password", _BOUNDS)
         return self._let_in(request, session, KEYS)
@@ -122,14 +125,6 @@ class SignIn:
         self._visits.cookies.give(request, session)
         return see(request, path)
 
-    def _charge(self, request: Request, email: str) -> None:
-        self._attempts.charge(request)
-        self._accounts.charge(email.strip().lower()[:254])
-
     def _check_open(self) -> None:
         if not self._registrations.is_open:
             raise NotFound("Here people are invited by the operator of the directory.", code="invited_only")
-
-
-def _old_and_new(form: Mapping[str, str]) -> tuple[str, str]:
-    return form.get("old", ""), form.get("password", "")

@@ -15,7 +15,7 @@ from zope.interface import provider
 from directory_server.embedded import finished
 from directory_server.model import Account
 
-from ..conftest import Server
+from ..conftest import Plain, Server
 from .conftest import ANN, PASSWORD, Browser, account_of, invite, set_cookies
 
 POSTS = [
@@ -153,20 +153,60 @@ def test_nobody_is_told_whether_an_address_has_an_account(server: Server, ann: A
     assert calls == [1] * 5
 
 
-def test_an_account_is_tried_a_few_times_whether_it_exists_or_not(server: Server, ann: Account) -> None:
+NETWORKS = pytest.mark.parametrize("near", ["192.0.2.{}", "2001:db8:1:{}::1"], ids=["IPv4, /24", "IPv6, /48"])
+
+
+@NETWORKS
+def test_a_network_tries_an_account_a_few_times_whether_it_exists_or_not(
+    server: Server, ann: Account, near: str
+) -> None:
     for email in (ANN, "nobody@example.org"):
         statuses = []
         for number in range(12):
-            browser = Browser(server, f"192.0.2.{number}")
+            browser = Browser(server, near.format(number))
             statuses.append(browser.sign_in(email.upper() if number % 2 else email, "wrong password").status)
         assert statuses == [403] * 10 + [429] * 2
     hashes = len(server.passwords.verified)
-    late = Browser(server, "192.0.2.99")
+    late = Browser(server, near.format(99))
     assert late.sign_in().status == 429
     assert "Too many attempts. Try again in 60 seconds." in late.text
     assert len(server.passwords.verified) == hashes
     server.clock.advance(60)
-    assert Browser(server, "192.0.2.99").sign_in().status == 303
+    assert Browser(server, near.format(99)).sign_in().status == 303
+
+
+@NETWORKS
+def test_wrong_passwords_from_elsewhere_do_not_lock_the_owner_out(server: Server, ann: Account, near: str) -> None:
+    for number in range(50):
+        Browser(server, near.format(number)).sign_in(password="wrong password")
+    assert Browser(server, "198.51.100.1").sign_in().status == 303
+
+
+def test_a_network_has_its_own_share_of_the_work_that_passwords_are(
+    server: Server, ann: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clients: list[str] = []
+
+    async def note(self: object, *_: object, client: str) -> bool:
+        clients.append(client)
+        return False
+
+    monkeypatch.setattr(Plain, "verify", note)
+    Browser(server, "192.0.2.1").sign_in()
+    Browser(server, "2001:db8:1:2::3").sign_in()
+    assert clients == ["192.0.2.0/24", "2001:db8:1::/48"]
+
+
+def test_many_networks_together_try_an_account_more_often_but_not_without_end(server: Server, ann: Account) -> None:
+    statuses = [
+        Browser(server, f"198.51.{network}.{host}").sign_in(password="wrong password").status
+        for network in range(11)
+        for host in range(10)
+    ]
+    assert statuses == [403] * 100 + [429] * 10
+    assert Browser(server, "192.0.2.1").sign_in().status == 429
+    server.clock.advance(12)
+    assert Browser(server, "192.0.2.1").sign_in().status == 303
 
 
 def test_an_address_tries_a_few_accounts(server: Server, ann: Account) -> None:
