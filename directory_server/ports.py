@@ -130,7 +130,10 @@ class Mirrors(Protocol):
         """Return how many names the walk has seen, taken or not."""
 
     async def unseen(self, name: str, limit: int) -> Sequence[bytes]:
-        """Return at most `limit` of the upstream's entries, encoded, not deleted, that were not seen or not taken."""
+        """Return at most `limit` of the upstream's entries, encoded, not deleted, that were not seen or not taken.
+
+        There are fewer where they are large, but one at least if there is any.
+        """
 
     async def entries(self, name: str) -> int:
         """Return how many names the upstream has of which not all versions are deleted."""

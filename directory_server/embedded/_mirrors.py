@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 from attrs import astuple, fields, frozen
@@ -31,6 +32,9 @@ _UNSEEN = """
         AND NOT EXISTS (SELECT 1 FROM seen WHERE upstream = :upstream AND seen.name = record.name AND taken)
     LIMIT :limit
 """
+
+UNSEEN_BYTES = 4_000_000
+"""Bytes of entries after which `unseen` returns no more, however few there are."""
 
 _ENTRIES = "SELECT count(DISTINCT name) FROM record WHERE source = ? AND NOT deleted"
 
@@ -96,9 +100,16 @@ class SqliteMirrors:
             return int(connection.execute(query, (name,)).fetchone()[0])
 
     def _unseen(self, name: str, limit: int) -> Sequence[bytes]:
-        with self._database.connection() as connection:
-            rows = connection.execute(_UNSEEN, {"upstream": name, "limit": limit}).fetchall()
-        return [body for (body,) in rows]
+        bodies: list[bytes] = []
+        size = 0
+        with (
+            self._database.connection() as connection,
+            closing(connection.execute(_UNSEEN, {"upstream": name, "limit": limit})) as rows,
+        ):
+            while size < UNSEEN_BYTES and (row := rows.fetchone()):
+                bodies += row
+                size += len(row[0])
+        return bodies
 
 
 def _mirrored(*row: Any) -> Mirrored:

@@ -30,7 +30,7 @@ LEASE = 60.0
 DEADLINE = 3_600.0
 """Seconds after which a round is given up; the next goes on where it was."""
 
-PAGE_BYTES = 16_000_000
+PAGE_BYTES = 4_000_000
 """Bytes of a page, as it is sent and inflated."""
 
 FIRST_RETRY = 60.0

@@ -15,6 +15,12 @@ from ._failure import UpstreamFailed
 MAX_CURSOR = 4_096
 """Characters of a cursor."""
 
+MAX_SERVERS = 1_000
+"""Entries of a page, ten times as many as the official API gives."""
+
+MAX_ELEMENTS = 250_000
+"""Commas and opening brackets of a page, an upper bound of its JSON values. A page of 100 real entries has 5,000."""
+
 
 @frozen
 class Refusal:
@@ -36,14 +42,20 @@ class Page:
 def read(body: bytes) -> Page:
     """Return the page that `body` holds (official registry API, GET /v0.1/servers).
 
-    An entry that cannot be read is refused and the others are taken; raises UpstreamFailed where it is no page.
+    An entry that cannot be read is refused and the others are taken; raises UpstreamFailed where it is no page, or a
+    larger one than is read.
     """
+    # Before decoding: a value takes two bytes of JSON, and sixty of memory.
+    if sum(map(body.count, (b",", b"[", b"{"))) > MAX_ELEMENTS:
+        raise UpstreamFailed(f"It sent a page of more than {MAX_ELEMENTS:,} JSON values.")
     try:
         value = decode(body)
     except BadInput as error:
         raise UpstreamFailed(f"It sent what is no JSON: {error.message}") from None
     if not isinstance(value, dict) or not isinstance(value.get("servers"), list):
         raise UpstreamFailed("It sent no page of a registry: an object with a list of entries under 'servers'.")
+    if len(value["servers"]) > MAX_SERVERS:
+        raise UpstreamFailed(f"It sent a page of {len(value['servers']):,} entries; at most {MAX_SERVERS:,} are taken.")
     entries, refused = [], []
     for number, each in enumerate(value["servers"], 1):
         try:

@@ -20,7 +20,10 @@ from ._file import MOST, opened
 from ._upstream import Upstream
 
 BATCH = 500
-"""Entries published in one transaction, about."""
+"""Entries published at once, about."""
+
+BATCH_BYTES = 4_000_000
+"""Bytes of pages after which their entries are published, however few there are."""
 
 FULL = 7 * 86_400.0
 """Seconds after which everything is walked again: what just vanishes is not seen otherwise."""
@@ -149,8 +152,9 @@ class Round:
         since = "" if walk.full or state.mark is None else rfc3339(state.mark)
         taken: list[Entry] = []
         names: dict[str, bool] = {}
-        cursor, cursors = walk.cursor, {walk.cursor}
-        bodies: set[bytes] = set()
+        cursor, size = walk.cursor, 0
+        # Digests: a cursor may have 4,096 characters, and a sync run 20,000 pages.
+        cursors, bodies = {_digest(cursor.encode())}, set[bytes]()
         if walk.full or cursor:
             known = Validators()
         while True:
@@ -158,14 +162,15 @@ class Round:
             answer, body = await self._get(self._upstream.page(cursor, since), known)
             if answer.unchanged:
                 return state, answer
-            digest = blake2b(body, digest_size=16).digest()
+            digest, size = _digest(body), size + len(body)
             page = await self._offload(_page.read, body)
-            if page.next and (page.next in cursors or digest in bodies or len(bodies) >= MAX_PAGES):
+            following = _digest(page.next.encode())
+            if page.next and (following in cursors or digest in bodies or len(bodies) >= MAX_PAGES):
                 raise UpstreamFailed(f"Its pages do not end: page {len(bodies) + 1:,} leads to where it has been.")
             if not cursor:
                 walk = evolve(walk, began=self._began(answer))
             bodies.add(digest)
-            cursors.add(page.next)
+            cursors.add(following)
             self.report.pages += 1
             self.report.refuse([each.reason for each in page.refused])
             self.report.nameless += sum(not each.name for each in page.refused)
@@ -173,12 +178,12 @@ class Round:
             taken += chosen
             # One that cannot be read has not vanished.
             names |= found | {each.name: self._upstream.takes(each.name) for each in page.refused if each.name}
-            if max(len(taken), len(names)) >= BATCH or not page.next:
+            if max(len(taken), len(names)) >= BATCH or size >= BATCH_BYTES or not page.next:
                 await self._take(taken)
                 walk = evolve(walk, cursor=page.next or walk.cursor)
                 state = evolve(state, walk=walk)
                 await self._mirrors.put(state, seen=names if walk.full else None)
-                taken, names = [], {}
+                taken, names, size = [], {}, 0
             self._tell(self.report)
             if not page.next:
                 return state, answer if len(bodies) == 1 else evolve(answer, validators=Validators())
@@ -244,6 +249,10 @@ class Round:
         return evolve(
             state, mark=state.mark or walk.began, etag=validators.etag, modified=validators.modified, walk=None
         )
+
+
+def _digest(text: bytes) -> bytes:
+    return blake2b(text, digest_size=16).digest()
 
 
 def _withdrawn(bodies: Sequence[bytes]) -> list[Entry]:

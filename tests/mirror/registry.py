@@ -119,6 +119,12 @@ class Registry(Resource):
     def fault_large(self, request: Request) -> bytes:
         return b" " * 20_000_000 + b"{}"
 
+    def fault_many_values(self, request: Request) -> bytes:
+        return b'{"servers": [' + b"[]," * 1_300_000 + b"[]]}"
+
+    def fault_many_entries(self, request: Request) -> bytes:
+        return b'{"servers": [' + b"7," * 1_000 + b"7]}"
+
     def fault_headers(self, request: Request) -> bytes:
         for number in range(5_000):
             request.responseHeaders.addRawHeader(b"x-%d" % number, b"a" * 1_000)

@@ -354,3 +354,24 @@ async def test_a_file_of_this_machine_is_read_when_it_was_written_to(world: Worl
     path.write_bytes(lines([*ABC, served("x/d")]))
     os.utime(path, (1, 1))
     assert (await world.mirror.round(upstream)).added == 1
+
+
+@awaited
+async def test_large_entries_are_published_a_few_at_a_time(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("directory_server.mirror._round.BATCH_BYTES", 10_000)
+    monkeypatch.setattr("directory_server.embedded._mirrors.UNSEEN_BYTES", 10_000)
+    published: list[int] = []
+
+    async def publish(source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
+        published.append(len(entries))
+        return await world.store.publish(source, entries)
+
+    world.registry.entries = [served(f"x/{each}", description="It rains. " * 300) for each in range(20)]
+    mirror = world.follower("first", publish)
+    await mirror.round(world.upstream())
+    assert published == [4] * 5
+    published.clear()
+    world.registry.entries = world.registry.entries[:10]
+    await mirror.round(world.upstream(floor=0.1), full=True)
+    assert published == [4, 4, 2, 4, 4, 2]
+    assert len(world.names()) == 10
