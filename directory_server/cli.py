@@ -16,12 +16,11 @@ import click
 from attrs import frozen
 
 from . import __version__, embedded, importing, sample
-from .commands import account, entry, opened, registry, sync
+from .commands import account, entry, opened, registry, store, sync
 from .config import Config, ConfigError, describe, load
 from .errors import DirectoryError, Unavailable
 from .model import ApiKey
 from .quickstart import base_url, instructions
-from .search import TextAnalysis
 
 _SPAN = re.compile(r"(\d{1,6})(d|h|m|s)")
 _SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
@@ -70,9 +69,7 @@ def _here(ctx: click.Context, *, new: bool = False) -> Here:
     config, data = opened(ctx, new=new)
     return Here(
         config,
-        embedded.SqliteStore(
-            data.directory, embedded.inline, TextAnalysis(), [upstream.name for upstream in config.upstream]
-        ),
+        store(config, data),
         embedded.SqliteKeyRing(data.directory, time.time),
         embedded.SqliteQuota(data.quota, time.time),
         embedded.SqliteAccounts(data.directory, time.time),
@@ -131,6 +128,8 @@ def _tell(report: importing.Report) -> None:
         click.echo(f"refused {place}: {refusal.reason}", err=True)
     if report.refused > len(report.refusals):
         click.echo(f"… and {report.refused - len(report.refusals):,} more refused", err=True)
+    if report.too_old:
+        click.echo(f"{report.too_old:,} versions not kept: older than the latest of their name that are.", err=True)
     changed = "" if report.added or report.changed else " Nothing has changed."
     click.echo(
         f"{report.added:,} added, {report.changed:,} changed, {report.unchanged:,} unchanged, "

@@ -110,11 +110,11 @@ class Directory:
         return await self._store.latest([hit.mcp_id for hit in page.hits]), page.next
 
     async def publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
-        """Keep `entries` of `source` in one transaction; return what became of each, in order.
+        """Keep `entries` of `source`; return what became of each, in order.
 
-        Raises Unavailable, and keeps none of them, where the store cannot write.
+        Raises Unavailable where the store cannot write; see Store.publish for what stays then.
         """
         outcomes = await self._store.publish(source, entries)
-        if any(outcome != "unchanged" for outcome in outcomes):
+        if "added" in outcomes or "changed" in outcomes:
             self._bus.announce()
         return outcomes

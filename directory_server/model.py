@@ -25,7 +25,10 @@ DEFAULT_LIMIT = 50
 """Hits in an answer to one who names no limit."""
 
 ChangeKind = Literal["added", "changed", "removed"]
-Outcome = Literal["added", "changed", "unchanged"]
+Outcome = Literal["added", "changed", "unchanged", "too_old", "over_limit"]
+"""What became of a published entry. The last two are not kept: older than the versions of its name that are, or beyond
+what its source may store."""
+
 Mark = Literal["hidden", "pinned", "allowed"]
 
 LOCAL = "local"

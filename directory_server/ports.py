@@ -32,9 +32,11 @@ class Store(Protocol):
     """Entries by source, name and version, and the ordered log of changes to what is shown of them."""
 
     async def publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
-        """Keep `entries` in one transaction and log what that changes; return an outcome for each, in order.
+        """Keep `entries` and log what that changes, once for each name; return an outcome for each entry, in order.
 
-        Raises Unavailable, and keeps none of them, where the transaction cannot be written.
+        They are written in one transaction, or in several where that takes longer than about half a second, so that
+        other writers get their turn. Raises Unavailable where a transaction cannot be written; nothing of that one
+        stays, the ones before it do, and publishing the same entries again completes them.
         """
 
     async def entry(self, mcp_id: str) -> Entry | None:

@@ -149,8 +149,8 @@ class DirectoryService(MultiService):
         now = embedded.anchored(time.time, time.monotonic)
         offload = threads.Offload(reactor)
         data = self._data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
-        sources = [upstream.name for upstream in config.upstream]
-        store = embedded.SqliteStore(data.directory, offload, TextAnalysis(), sources)
+        sources = {each.name: embedded.SourceLimits(each.max_entries, each.max_bytes) for each in config.upstream}
+        store = embedded.SqliteStore(data.directory, offload, TextAnalysis(), list(sources), sources, time.monotonic)
         keys = embedded.SqliteKeyRing(data.directory, now, offload)
         quota = self._quota = embedded.SqliteQuota(data.quota, now)
         meter = metrics.Metrics()

@@ -141,7 +141,8 @@ def test_a_file_gives_upstreams_in_their_order(tmp_path: Path) -> None:
             'uri = "https://a.example"',
             "upstream.uri ({}, table 1): is not a setting; did you mean upstream.url? known are upstream.name, "
             "upstream.url, "
-            "upstream.interval, upstream.headers, upstream.include, upstream.exclude, upstream.floor",
+            "upstream.interval, upstream.headers, upstream.include, upstream.exclude, upstream.floor, "
+            "upstream.official, upstream.max_entries, upstream.max_bytes",
         ),
     ],
 )

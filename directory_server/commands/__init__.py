@@ -2,8 +2,8 @@
 
 from ._account import account
 from ._entry import entry
-from ._here import opened
+from ._here import opened, store
 from ._registry import registry
 from ._sync import sync
 
-__all__ = ["account", "entry", "opened", "registry", "sync"]
+__all__ = ["account", "entry", "opened", "registry", "store", "sync"]

@@ -30,7 +30,7 @@ def add(ctx: click.Context, file: str) -> None:
     entries = _read(file)
     outcomes = finished(here(ctx, new=True).store.publish(LOCAL, entries))
     for each, outcome in zip(entries, outcomes, strict=True):
-        click.echo(f"{each.name} {each.version}: {outcome}")
+        click.echo(f"{each.name} {each.version}: {outcome.replace('_', ' ')}")
 
 
 @entry.command()
@@ -55,7 +55,7 @@ def edit(ctx: click.Context, name: str, file: str | None, fields: Sequence[str])
             raise NotFound(f"No entry is called {name!r}.")
         edited = _with(wire.restore_entry(found.body), fields)
     (outcome,) = finished(store.publish(LOCAL, [edited]))
-    click.echo(f"{edited.name} {edited.version}: {outcome}")
+    click.echo(f"{edited.name} {edited.version}: {outcome.replace('_', ' ')}")
 
 
 @entry.command()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import click
 from attrs import frozen
 
@@ -37,13 +39,20 @@ def opened(ctx: click.Context, *, new: bool) -> tuple[Config, embedded.DataDirec
     return config, data
 
 
+def store(config: Config, data: embedded.DataDirectory) -> embedded.SqliteStore:
+    """Return the entries in the data directory, under the limits of the configuration."""
+    sources = {each.name: embedded.SourceLimits(each.max_entries, each.max_bytes) for each in config.upstream}
+    return embedded.SqliteStore(
+        data.directory, embedded.inline, TextAnalysis(), list(sources), sources, time.monotonic, time.sleep
+    )
+
+
 def here(ctx: click.Context, *, new: bool = False) -> Here:
     """Return what is in the data directory."""
     config, data = opened(ctx, new=new)
-    sources = [upstream.name for upstream in config.upstream]
     return Here(
         config,
-        embedded.SqliteStore(data.directory, embedded.inline, TextAnalysis(), sources),
-        embedded.SqliteCuration(data.directory, sources),
+        store(config, data),
+        embedded.SqliteCuration(data.directory, [upstream.name for upstream in config.upstream]),
         embedded.SqliteMirrors(data.directory, embedded.inline),
     )

@@ -96,6 +96,8 @@ def _tell(name: str, report: mirror.Report, seconds: float) -> None:
         click.echo(f"refused {refusal}", err=True)
     if report.refused > len(report.refusals):
         click.echo(f"… and {report.refused - len(report.refusals):,} more refused", err=True)
+    if report.too_old:
+        click.echo(f"{report.too_old:,} versions not kept: older than the latest of their name that are.", err=True)
     what = "all" if report.full else "what is new"
     click.echo(
         f"{name}: {what}, {report.entries:,} entries in {report.pages:,} pages and {seconds:.1f} seconds: "

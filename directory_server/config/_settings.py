@@ -267,6 +267,11 @@ class UpstreamConfig:
     floor: float = setting(
         0.85, "Share of the entries of the last full walk; if a walk finds fewer, nothing is removed.", share
     )
+    official: bool = setting(
+        False, "Whether its word is taken for which entries the official registry lists: true or false."
+    )
+    max_entries: int = setting(100_000, "Names that are stored of it, those of deleted entries too.", _at_least(1))
+    max_bytes: int = setting(1_000_000_000, "Bytes of entries that are stored of it.", _at_least(1_000_000))
 
 
 @frozen

@@ -11,6 +11,7 @@ from ._keyring import SqliteKeyRing
 from ._mirrors import SqliteMirrors
 from ._new_secrets import SqliteNewSecrets
 from ._passwords import Argon2Passwords
+from ._publishing import SourceLimits
 from ._quota import SqliteQuota
 from ._registry_tokens import SqliteRegistryTokens
 from ._secret import session_secret
@@ -23,6 +24,7 @@ __all__ = [
     "DataDirectory",
     "DataVersionBus",
     "Database",
+    "SourceLimits",
     "SqliteAccounts",
     "SqliteCuration",
     "SqliteKeyRing",

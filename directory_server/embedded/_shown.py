@@ -45,7 +45,7 @@ def foremost(records: Sequence[Record], sources: Sequence[str]) -> Record | None
         return None
     ranks = {record.id: (_precedence(record.source, sources), not record.latest) for record in records}
     best = min(ranks.values())
-    return max((record for record in records if ranks[record.id] == best), key=cmp_to_key(_compare))
+    return max((record for record in records if ranks[record.id] == best), key=cmp_to_key(later))
 
 
 def semantic(version: str) -> tuple[Any, ...] | None:
@@ -78,7 +78,7 @@ def _precedence(source: str, sources: Sequence[str]) -> tuple[int, str]:
     return (sources.index(source), "") if source in sources else (len(sources), source)
 
 
-def _compare(one: Record, other: Record) -> int:
+def later(one: Record, other: Record) -> int:
     """Return whether `one` is the later (1) or the earlier (-1), by version, else by date, else by writing."""
     for mine, its in (
         (semantic(one.version), semantic(other.version)),

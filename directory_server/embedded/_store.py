@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
+from threading import Event
 from typing import Concatenate, ParamSpec
 
 from attrs import frozen
+from twisted.logger import Logger
 
 from .. import wire
 from ..errors import Unavailable
@@ -15,27 +17,10 @@ from ..model import Change, Entry, Outcome, Version
 from ..ports import Analysis, Offload
 from ._database import Database
 from ._listing import all_versions, latest_versions, listing, one_version
-from ._settling import NOW, settling
+from ._publishing import MAX_VERSIONS, Publisher, Row, SourceLimits, is_known
 from ._shown import epoch
 
 P = ParamSpec("P")
-
-_KNOWN = "SELECT fingerprint, latest, created_at FROM record WHERE name = ? AND source = ? AND version = ?"
-
-# Replacing gives a record that was there a new, highest id.
-_KEEP = f"""
-    INSERT OR REPLACE INTO record
-        (name, source, version, latest, deleted, published_at, fingerprint, body, analysis, analysed,
-         created_at, updated_at)
-    VALUES
-        (:name, :source, :version, :latest, :deleted, :published_at, :fingerprint, :body, :analysis, :analysed,
-         coalesce(:created_at, {NOW}), {NOW})
-"""
-
-# A source that follows another need not say again of the version before that it is the latest no more.
-_OUTDATE = """
-    UPDATE record SET latest = 0 WHERE name = :name AND source = :source AND version <> :version AND latest
-"""
 
 _ENTRY = "SELECT body FROM entry JOIN record ON record.id = shown WHERE mcp_id = ?"
 
@@ -75,16 +60,32 @@ class SqliteStore:
 
     Where several sources have a name, local edits are shown before `sources`, and those, in their order, before
     others. What takes long goes through `offload`. Entries are kept with what `analysis` made of them; where another
-    version of it did, they are analysed again when they are next read.
+    version of it did, they are analysed again when they are next read. A source stores no more than its `limits`, if it
+    has any. `clock` counts the seconds of a transaction; without it a batch is one transaction, however long it takes.
     """
 
     _database: Database
     _offload: Offload
     _analysis: Analysis
     _sources: Sequence[str] = ()
+    _limits: Mapping[str, SourceLimits] = {}
+    _clock: Callable[[], float] = lambda: 0.0
+    _pause: Callable[[float], object] = Event().wait
+
+    _log = Logger()
 
     async def publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
-        return await self._offload(self._publish, source, entries)
+        outcomes = await self._offload(self._publish, source, entries)
+        if too_old := outcomes.count("too_old"):
+            self._log.warn(
+                "Source {source}: {count:,} versions were not kept, {name} {version} first; of a name, {most} are kept",
+                source=source,
+                count=too_old,
+                name=entries[outcomes.index("too_old")].name,
+                version=entries[outcomes.index("too_old")].version[:100],
+                most=MAX_VERSIONS,
+            )
+        return outcomes
 
     async def entry(self, mcp_id: str) -> Entry | None:
         with self._database.connection() as connection:
@@ -144,25 +145,14 @@ class SqliteStore:
         with self._database.connection() as connection:
             return one_version(connection, name, version)
 
-    def _publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
+    def _publish(self, source: str, entries: Sequence[Entry]) -> list[Outcome]:
         rows = [_row(source, entry) for entry in entries]
         # Before the transaction, which others wait for.
         with self._database.connection() as connection:
             for entry, row in zip(entries, rows, strict=True):
-                if not _same(_known(connection, row), row):
+                if not is_known(connection, row):
                     row |= {"analysis": self._analysis.version, "analysed": self._analysis(entry)}
-        with self._database.transaction() as connection:
-            return [self._keep(connection, row) for row in rows]
-
-    def _keep(self, connection: sqlite3.Connection, row: dict[str, object]) -> Outcome:
-        known = _known(connection, row)
-        if _same(known, row):
-            return "unchanged"
-        with settling(connection, str(row["name"]), self._sources):
-            connection.execute(_KEEP, row | {"created_at": known and known[2]})
-            if row["latest"]:
-                connection.execute(_OUTDATE, row)
-        return "changed" if known else "added"
+        return Publisher(self._database, self._sources, self._limits, self._clock, self._pause).publish(rows)
 
     def _read(self, query: str, after: str | int, limit: int) -> Sequence[Change]:
         with self._database.connection() as connection:
@@ -197,7 +187,7 @@ class SqliteStore:
             return int(connection.execute(query).fetchone()[0])
 
 
-def _row(source: str, entry: Entry) -> dict[str, object]:
+def _row(source: str, entry: Entry) -> Row:
     official = entry.official
     return {
         "name": entry.name,
@@ -211,16 +201,3 @@ def _row(source: str, entry: Entry) -> dict[str, object]:
         "analysis": None,
         "analysed": None,
     }
-
-
-def _known(connection: sqlite3.Connection, row: dict[str, object]) -> tuple[bytes, int, float] | None:
-    """Return the fingerprint of the record that `row` would replace, whether it is the latest, and when it came."""
-    known: tuple[bytes, int, float] | None = connection.execute(
-        _KNOWN, (row["name"], row["source"], row["version"])
-    ).fetchone()
-    return known
-
-
-def _same(known: tuple[bytes, int, float] | None, row: dict[str, object]) -> bool:
-    """Return whether `row` says what is known already; a version may become the latest again."""
-    return known is not None and known[:2] == (row["fingerprint"], row["latest"])

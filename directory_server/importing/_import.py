@@ -55,26 +55,29 @@ class Progress:
 class Report:
     """What became of the entries so far. The counts are exact; `refusals` tells of the first DETAILS of the refused.
 
-    `unfinished` counts the files that could not be read, or not to their end.
+    `unfinished` counts the files that could not be read, or not to their end; `too_old` versions older than those that
+    are kept of their name.
     """
 
     added: int = 0
     changed: int = 0
     unchanged: int = 0
     refused: int = 0
+    too_old: int = 0
     unfinished: int = 0
     refusals: list[Refusal] = field(factory=list)
 
     @property
     def entries(self) -> int:
-        """The number of entries published and refused."""
-        return self.added + self.changed + self.unchanged + self.refused
+        """The number of entries read, whatever became of them."""
+        return self.added + self.changed + self.unchanged + self.too_old + self.refused
 
     def count(self, outcomes: Sequence[Outcome]) -> None:
         """Add what became of entries that were published."""
         self.added += outcomes.count("added")
         self.changed += outcomes.count("changed")
         self.unchanged += outcomes.count("unchanged")
+        self.too_old += outcomes.count("too_old")
 
     def refuse(self, refusal: Refusal) -> None:
         """Add an entry that was not taken."""

@@ -43,6 +43,9 @@ MAX_PAGES = 20_000
 PATIENCE, ATTEMPTS = 30.0, 5
 """Seconds after which an upstream may have the same page asked for again in the same round, and how often in all."""
 
+MAX_OVER_LIMIT = 10_000
+"""Entries beyond what is stored of an upstream after which a sync run is given up: there may be no end to them."""
+
 REFUSALS = 100
 """Refused entries that a report tells of one by one."""
 
@@ -52,6 +55,8 @@ class Report:
     """What a round has done so far. `expected` is how many entries the last full walk found, 0 if not known.
 
     `nameless` counts those of the `refused` entries whose name is not known either: nobody can say what is missing.
+    `too_old` counts versions older than those that are kept of their name, `over_limit` entries beyond what is stored
+    of the upstream.
     """
 
     full: bool = False
@@ -64,6 +69,8 @@ class Report:
     unchanged: int = 0
     removed: int = 0
     refused: int = 0
+    too_old: int = 0
+    over_limit: int = 0
     nameless: int = 0
     refusals: list[str] = field(factory=list)
 
@@ -77,6 +84,8 @@ class Report:
         self.added += outcomes.count("added")
         self.changed += outcomes.count("changed")
         self.unchanged += outcomes.count("unchanged")
+        self.too_old += outcomes.count("too_old")
+        self.over_limit += outcomes.count("over_limit")
 
     def refuse(self, refusals: Sequence[str]) -> None:
         """Add why entries were not taken."""
@@ -114,11 +123,16 @@ class Round:
         read = self._file if self._upstream.is_file else self._pages
         try:
             state, answer = await read(evolve(state, walk=walk), walk, known)
+            if self.report.over_limit:
+                raise self._over_limit()
             if walk.full and not answer.unchanged:
                 state = await self._sweep(state)
         except UpstreamFailed as failed:
             if not failed.resumable:
-                await self._mirrors.put(evolve(await self._mirrors.get(state.name), walk=None))
+                before = await self._mirrors.get(state.name)
+                # What was not stored in a full sync is not asked for by an incremental one.
+                again = walk.full and self.report.over_limit > 0
+                await self._mirrors.put(evolve(before, walk=None, walked_at=None if again else before.walked_at))
             raise
         return self._ended(state, answer)
 
@@ -218,6 +232,16 @@ class Round:
         for start in range(0, len(entries), BATCH):
             await self._hold()
             self.report.count(await self._publish(self._upstream.name, entries[start : start + BATCH]))
+            if self.report.over_limit >= MAX_OVER_LIMIT:
+                raise self._over_limit()
+
+    def _over_limit(self) -> UpstreamFailed:
+        upstream = self._upstream
+        return UpstreamFailed(
+            f"It has more than is stored of it, max_entries = {upstream.max_entries} and max_bytes = "
+            f"{upstream.max_bytes}: {self.report.over_limit:,} entries were not stored, and nothing was removed. "
+            f"Raise the limits of the upstream {upstream.name}, or exclude names."
+        )
 
     async def _sweep(self, state: Mirrored) -> Mirrored:
         """Take back what a complete walk has not come across, unless too much is missing or may have been misread."""

@@ -23,6 +23,8 @@ class Upstream:
     seconds between two rounds. `headers` are texts such as `Authorization: env:TOKEN`, as `headers()` reads them. Of
     names, those are taken that match one of `include`, or any if there is none, and none of `exclude`, patterns in
     which `*` stands for anything. Nothing is removed when fewer than the share `floor` of the last walk's entries come.
+    Where it is `official`, its word is taken for which entries the official registry lists. The store keeps
+    `max_entries` names of it and `max_bytes` of their documents.
     """
 
     name: str
@@ -32,6 +34,9 @@ class Upstream:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     floor: float = 0.85
+    official: bool = False
+    max_entries: int = 100_000
+    max_bytes: int = 1_000_000_000
 
     @property
     def is_path(self) -> bool:
@@ -58,7 +63,8 @@ class Upstream:
     @property
     def question(self) -> str:
         """What is asked of whom; another one is followed from the beginning."""
-        return " ".join([self.url, *(f"+{each}" for each in self.include), *(f"-{each}" for each in self.exclude)])
+        patterns = (*(f"+{each}" for each in self.include), *(f"-{each}" for each in self.exclude))
+        return " ".join([self.url, *patterns, *(["official"] if self.official else [])])
 
     def takes(self, name: str) -> bool:
         """Return whether the entry called `name` is taken."""

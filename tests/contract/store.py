@@ -216,8 +216,42 @@ class StoreContract:
         batch = [entry(version="1.0.0"), entry(version="2.0.0"), entry(version="2.0.0", brief="It snows.")]
         assert list(await store.publish("a", batch)) == ["added", "added", "changed"]
         assert await store.entry(mcp_id_of(NAME)) == batch[-1]
-        assert kinds(await store.changes(0, 10)) == ["added", "changed", "changed"]
+        assert kinds(await store.changes(0, 10)) == ["added"]
         assert await store.count() == 1
+        again = [
+            entry(version="3.0.0"),
+            entry("x/b"),
+            entry(version="4.0.0"),
+            entry(version="2.0.0", brief="It hails."),
+        ]
+        assert list(await store.publish("a", again)) == ["added", "added", "added", "changed"]
+        assert await store.entry(mcp_id_of(NAME)) == again[2]
+        assert kinds(await store.changes(1, 10)) == ["changed", "added"]
+
+    @awaited
+    async def test_keeps_the_latest_versions_of_a_name_and_source(self) -> None:
+        store = await self.store()
+        await store.publish("b", [entry(version="0.0.1")])
+        await store.publish("a", [entry(version="0.0.7", isLatest=True)])
+        batch = [entry(version=f"1.{number}.0") for number in range(300)]
+        for _ in range(2):
+            outcomes = await store.publish("a", batch)
+            assert list(outcomes[:101]) == ["too_old"] * 101
+            assert "too_old" not in outcomes[101:]
+        versions = [each.version for each in await store.versions(NAME)]
+        assert len(versions) == 200
+        assert versions[0] == "0.0.7"
+        assert "1.101.0" in versions
+        assert await store.entry(mcp_id_of(NAME)) == entry(version="0.0.7", isLatest=True)
+        # What is older than those is not written, newer ones take the place of the oldest.
+        assert list(await store.publish("a", [entry(version="1.5.0")])) == ["too_old"]
+        assert list(await store.publish("a", [entry(version="2.0.0", isLatest=True)])) == ["added"]
+        versions = [each.version for each in await store.versions(NAME)]
+        assert len(versions) == 200
+        assert versions[0] == "2.0.0"
+        assert "0.0.7" not in versions
+        assert "1.101.0" in versions
+        assert [change.kind for change in await store.changes(0, 10)] == ["added", "changed", "changed"]
 
     @awaited
     async def test_tells_names_apart_by_case(self) -> None:

