@@ -4,6 +4,7 @@ A setting has one name everywhere: `streams.per_key` is `per_key` in the table `
 `DIRECTORY_SERVER_STREAMS__PER_KEY` in the environment and `--set streams.per_key=8` among the options.
 """
 
+from ._declaring import setting
 from ._load import load
 from ._settings import (
     AccountsConfig,
@@ -14,12 +15,11 @@ from ._settings import (
     MetricsConfig,
     QuotaConfig,
     StreamsConfig,
-    UpstreamConfig,
     WebConfig,
     describe,
-    setting,
 )
 from ._sources import FILE_VARIABLE, ConfigError
+from ._upstream import UpstreamConfig
 
 __all__ = [
     "FILE_VARIABLE",

@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar, get_args
+from typing import Any, Literal, get_args
 
 import attrs
-from attrs import AttrsInstance, field, frozen
+from attrs import AttrsInstance, frozen
 
-from ._checks import named_once, place, share, source
-
-T = TypeVar("T")
-Check: TypeAlias = Callable[[Any, "attrs.Attribute[Any]", Any], None]
-
-UNLIMITED = "unlimited"
-"""How the absence of a limit is written."""
-
-_PATTERNS = "patterns of names such as com.example/*"
-
-
-def setting(default: T, doc: str, check: Check | None = None, *, secret: bool = False, separator: str = ",") -> T:
-    """Declare a setting: what it is unless set, its meaning in one line, and what `check` (a validator) demands.
-
-    The value of a `secret` is never shown; `separator` parts the items of a tuple that is given as text.
-    """
-    return field(default=default, validator=check, metadata={"doc": doc, "secret": secret, "separator": separator})
+from ._checks import named_once
+from ._declaring import UNLIMITED, setting
+from ._declaring import at_least as _at_least
+from ._declaring import each as _each
+from ._upstream import UpstreamConfig
 
 
 def describe(config: AttrsInstance, section: str = "") -> Iterator[tuple[str, str, str]]:
@@ -63,25 +51,9 @@ def _as_text(value: object, attribute: attrs.Attribute[Any]) -> str:
             return str(value)
 
 
-def _at_least(least: int) -> Check:
-    def check(_: object, __: object, value: float | None) -> None:
-        if value is not None and value < least:
-            raise ValueError(f"must be at least {least}")
-
-    return check
-
-
 def _above_zero(_: object, __: object, value: float) -> None:
     if value <= 0:
         raise ValueError("must be above 0")
-
-
-def _each(pattern: str, words: str, *, empty: bool = True) -> Check:
-    def check(_: object, __: object, items: tuple[str, ...]) -> None:
-        if not (items or empty) or not all(re.fullmatch(pattern, item) for item in items):
-            raise ValueError(f"must be {words}")
-
-    return check
 
 
 def _endpoint(_: object, __: object, text: str) -> None:
@@ -245,33 +217,6 @@ class MetricsConfig:
         "Twisted endpoint at which /metrics is answered, to anybody who asks; if none: nowhere.",
         _endpoint,
     )
-
-
-@frozen
-class UpstreamConfig:
-    """A registry, or a file of entries, that the directory follows."""
-
-    name: str = setting("", "What its entries are known by; upstreams that stand first go before others.", source)
-    url: str = setting("", "Where it is: a registry with the official API, or a file's address or path.", place)
-    interval: float = setting(3600.0, "Seconds between two rounds.", _at_least(60))
-    headers: tuple[str, ...] = setting(
-        (),
-        "Headers to send, read from the environment or a file: Authorization: env:TOKEN, or file:/path.",
-        _each(r"[A-Za-z0-9-]+: *(env:\w+|file:/[^\0]+)", "headers such as Authorization: env:TOKEN or file:/path"),
-        secret=True,
-    )
-    include: tuple[str, ...] = setting(
-        (), "Patterns of the names to take, * for anything; if none: all.", _each(r"\S+", _PATTERNS)
-    )
-    exclude: tuple[str, ...] = setting((), "Patterns of names to leave out.", _each(r"\S+", _PATTERNS))
-    floor: float = setting(
-        0.85, "Share of the entries of the last full walk; if a walk finds fewer, nothing is removed.", share
-    )
-    official: bool = setting(
-        False, "Whether its word is taken for which entries the official registry lists: true or false."
-    )
-    max_entries: int = setting(100_000, "Names that are stored of it, those of deleted entries too.", _at_least(1))
-    max_bytes: int = setting(1_000_000_000, "Bytes of entries that are stored of it.", _at_least(1_000_000))
 
 
 @frozen

@@ -7,7 +7,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
-from ._settings import UNLIMITED
+from ._declaring import UNLIMITED
 
 
 def structure(value: object, into: Any) -> Any:
