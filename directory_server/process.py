@@ -6,7 +6,10 @@ import atexit
 import gc
 import os
 import resource
+import signal
 import sys
+from collections.abc import Callable
+from typing import Any
 
 SWITCH = 0.0001
 """Seconds after which a thread that works has to let another one work, if one wants to.
@@ -51,6 +54,17 @@ def raise_file_limit() -> int:
     except (OSError, ValueError):  # macOS says that there is no limit, and then has one.
         return soft
     return hard
+
+
+def handle_signals(reactor: Any, reopen: Callable[[], None]) -> None:
+    """Have SIGHUP call `reopen` on `reactor`, and keep SIGUSR1 and SIGUSR2 from ending the process.
+
+    Without a handler all three end it (signal(7)). twistd has one for SIGUSR1 where it writes a log file, which stays.
+    """
+    signal.signal(signal.SIGHUP, lambda *_: reactor.callFromThread(reopen))
+    for number in (signal.SIGUSR1, signal.SIGUSR2):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.SIG_IGN)
 
 
 def fail_at_exit() -> None:

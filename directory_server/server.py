@@ -58,6 +58,7 @@ class DirectoryService(MultiService):
         self._shared_ports: list[IService] = []
         self._draining = False
         self._flush: Callable[[], None] = lambda: None
+        self._reopen: Callable[[], None] = lambda: None
 
     def privilegedStartService(self) -> None:
         with self._giving_up():
@@ -103,6 +104,7 @@ class DirectoryService(MultiService):
 
     def _tell(self) -> None:
         self._log.info("Serving {entries} entries", entries=len(self._index))
+        process.handle_signals(self._reactor, self._reopen)
         systemd.ready(os.environ)
 
     @contextmanager
@@ -126,6 +128,7 @@ class DirectoryService(MultiService):
         # Importing Klein installs the reactor, so nothing of the web is imported before twistd has chosen one.
         from .web import (
             access,
+            access_file,
             account,
             addresses,
             changes,
@@ -230,8 +233,9 @@ class DirectoryService(MultiService):
         )
         observers: list[access.Observer] = [meter.observe]
         if config.log.access != "off":
-            file = access.file(Path(config.log.access_file)) if config.log.access_file else None
-            lines = access.Log(config.log.access, reactor, file)
+            file = access_file.AccessFile(Path(config.log.access_file)) if config.log.access_file else None
+            lines = access.Log(config.log.access, reactor, file.logger if file else None)
+            self._reopen = file.reopen if file else self._reopen
             self._flush = lines.flush
             observers.append(lines)
         accesses = access.Access(reactor.seconds, observers)

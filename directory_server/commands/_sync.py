@@ -12,7 +12,8 @@ from typing import Any
 
 import attrs
 import click
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.python.failure import Failure
 
 from .. import embedded, mirror
 from ..errors import DirectoryError
@@ -42,7 +43,14 @@ def _rounds(reactor: Any, at: Here, upstreams: Sequence[mirror.Upstream], full: 
     taking = Deferred.fromCoroutine(_take(reactor, at, upstreams, full))
     # So that the lease is given back when somebody presses Ctrl-C.
     reactor.addSystemEventTrigger("before", "shutdown", taking.cancel)
-    return taking
+    return taking.addErrback(_stopped)
+
+
+def _stopped(failure: Failure) -> None:
+    """End with the exit code 1 and one line where a signal has stopped the rounds."""
+    failure.trap(CancelledError)
+    click.echo("Stopped by a signal; the next round goes on from here.", err=True)
+    raise SystemExit(1)
 
 
 async def _take(reactor: Any, at: Here, upstreams: Sequence[mirror.Upstream], full: bool) -> None:

@@ -5,25 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from pathlib import Path
 from typing import Literal
 
 from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
-from twisted.logger import FileLogObserver, LogEvent, Logger, formatTime
-from twisted.python.logfile import LogFile
+from twisted.logger import Logger, formatTime
 
 from .. import wire
-from ..errors import Unavailable
 
 NAMESPACE = "directory_server.access"
 """What the log says the lines come from."""
-
-ROTATION = 100_000_000
-"""Bytes of a file of lines, about; a longer one becomes the first of those that are kept."""
-
-KEPT = 5
-"""Files of lines that are kept beside the one that is written."""
 
 UNMATCHED = "-"
 """Stands for the route, or the method, of what none of ours answers."""
@@ -129,11 +120,11 @@ class Log:
         """Write the lines that are waiting."""
         exchanges, self._exchanges = self._exchanges, []
         if exchanges:
-            self._info("{lines}", lines=_Lines(self._form, exchanges))
+            self._info("{lines}", lines=Lines(self._form, exchanges))
 
 
 @frozen
-class _Lines:
+class Lines:
     """The lines of some requests, put together by whoever wants to see them."""
 
     _form: str
@@ -154,17 +145,3 @@ class _Lines:
 def _time(second: int) -> str:
     """Return a time as the log writes it."""
     return formatTime(second)
-
-
-def file(path: Path) -> Logger:
-    """Return a logger that writes the lines to a file of their own. Raises Unavailable."""
-    try:
-        lines = LogFile.fromFullPath(str(path), rotateLength=ROTATION, maxRotatedFiles=KEPT, defaultMode=0o640)
-    except OSError as error:
-        raise Unavailable(f"log.access_file: {path} cannot be written: {error.strerror}.") from None
-    return Logger(NAMESPACE, observer=FileLogObserver(lines, _timed))
-
-
-def _timed(event: LogEvent) -> str:
-    """Return the lines of an event, its time before each."""
-    return "".join([f"{time} {line}\n" for time, line in event["lines"].each()])

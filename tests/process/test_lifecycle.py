@@ -38,6 +38,29 @@ def test_a_signal_ends_it_and_its_streams_cleanly(installation: Installation, nu
     assert "Traceback" not in log
 
 
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2])
+def test_other_signals_end_nothing(installation: Installation, number: int) -> None:
+    key = installation.new_key()
+    with installation.serve() as server:
+        for _ in range(2):
+            server.process.send_signal(number)
+            assert server.search("anything", key).status == 200
+        assert "Traceback" not in server.stop()
+    assert server.process.returncode == -signal.SIGTERM
+
+
+def test_sighup_opens_the_access_log_again(installation: Installation) -> None:
+    key, path = installation.new_key(), installation.folder / "access.log"
+    with installation.serve("--set", f"log.access_file={path}") as server:
+        server.search("anything", key)
+        until(lambda: "/search" in path.read_text(), "the first line")
+        path.rename(installation.folder / "access.log.1")
+        server.process.send_signal(signal.SIGHUP)
+        until(path.exists, "the new file")
+        server.search("anything", key)
+        until(lambda: "/search" in path.read_text(), "a line in the new file")
+
+
 def test_the_tac_file_takes_its_settings_from_the_environment_and_systemd_is_told(installation: Installation) -> None:
     key, address = installation.new_key(), str(installation.folder / "notify")
     settings = environment(

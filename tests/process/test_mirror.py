@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import time
@@ -83,6 +84,18 @@ def test_a_round_that_was_killed_goes_on_where_it_was(installation: Installation
         assert said.endswith(" seconds: 500 added, 0 changed, 0 unchanged, 0 removed, 0 refused.\n")
         assert finished(mirrors.entries("official")) == 2_500
         assert "upstream        official: 2,500 entries, 20" in installation.command("status")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_round_that_a_signal_stops_says_so_in_one_line(installation: Installation, number: int) -> None:
+    with registry(2_500, stall="2000") as official:
+        file = configured(installation, official.port)
+        with sync(installation, file) as stopped:
+            official.stalled()
+            stopped.send_signal(number)
+            said, error = stopped.communicate(timeout=PATIENCE)
+        assert (stopped.returncode, said) == (1, "")
+        assert error == "Stopped by a signal; the next round goes on from here.\n"
 
 
 def test_a_server_follows_and_says_so(installation: Installation) -> None:

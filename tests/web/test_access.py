@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 from io import StringIO
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 ENDED = 1_800_000_000.25
 
 SEARCHED: Any = ("GET", "/api/open/v1/search", 200, 389, 0.00072, "f2zca6az", "ebf3ace90c0e-1")
+SEARCHED_LINE = "GET /api/open/v1/search 200 389 B 0.7 ms key=f2zca6az id=ebf3ace90c0e-1"
 REFUSED: Any = ("-", "-", 400, 85, 0.0, None, "ebf3ace90c0e-2")
 
 
@@ -152,9 +154,9 @@ def test_werkzeug_finds_the_same() -> None:
 
 
 def test_lines_in_a_file_of_their_own(tmp_path: Path) -> None:
-    from directory_server.web import access
+    from directory_server.web import access, access_file
 
-    log = access.Log("text", Clock(), access.file(tmp_path / "access.log"))
+    log = access.Log("text", Clock(), access_file.AccessFile(tmp_path / "access.log").logger)
     told = access.Access(lambda: ENDED, [log])
     told.record(*SEARCHED)
     told.record(*REFUSED)
@@ -169,7 +171,64 @@ def test_lines_in_a_file_of_their_own(tmp_path: Path) -> None:
 
 def test_a_file_of_lines_that_cannot_be_is_named(tmp_path: Path) -> None:
     from directory_server.errors import Unavailable
-    from directory_server.web import access
+    from directory_server.web import access_file
 
     with pytest.raises(Unavailable, match=r"log\.access_file: .*/absent/access\.log cannot be written: No such file"):
-        access.file(tmp_path / "absent" / "access.log")
+        access_file.AccessFile(tmp_path / "absent" / "access.log")
+
+
+class Full:
+    """A file whose disk is full."""
+
+    def write(self, text: str) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def close(self) -> None: ...
+
+
+def test_a_disk_that_is_full_is_told_once_and_the_lines_that_it_lost_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from directory_server.web import access, access_file
+
+    said: list[str] = []
+    monkeypatch.setattr(
+        access_file.AccessFile,
+        "_log",
+        Logger(observer=lambda event: said.append(formatEvent(event))),  # type: ignore[arg-type]
+    )
+    path = tmp_path / "access.log"
+    file = access_file.AccessFile(path)
+    log = access.Log("text", Clock(), file.logger)
+    told = access.Access(lambda: ENDED, [log])
+    opened = access_file._opened
+    monkeypatch.setattr(access_file, "_opened", lambda path: Full())
+    file.reopen()
+    for _ in range(3):
+        told.record(*SEARCHED)
+        told.record(*REFUSED)
+        log.flush()
+    assert said == [f"Access log unavailable: {path}: No space left on device; lines are lost until it can be written"]
+    monkeypatch.setattr(access_file, "_opened", opened)
+    told.record(*SEARCHED)
+    log.flush()
+    assert said[1:] == [f"Access log available again: {path}; 6 lines were lost"]
+    assert [line.partition(" ")[2] for line in path.read_text().split("\n")] == ["", SEARCHED_LINE, ""]
+
+
+def test_a_file_that_was_renamed_is_opened_again_by_its_name(tmp_path: Path) -> None:
+    from directory_server.web import access, access_file
+
+    path = tmp_path / "access.log"
+    file = access_file.AccessFile(path)
+    log = access.Log("text", Clock(), file.logger)
+    told = access.Access(lambda: ENDED, [log])
+    told.record(*SEARCHED)
+    log.flush()
+    path.rename(tmp_path / "old.log")
+    file.reopen()
+    told.record(*REFUSED)
+    log.flush()
+    assert "/search" in (tmp_path / "old.log").read_text()
+    assert "/search" not in path.read_text()
+    assert path.read_text().count("\n") == 1
