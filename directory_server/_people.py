@@ -44,6 +44,9 @@ class Accounts(Protocol):
     async def set_password(self, account_id: str, hashed: str) -> None:
         """Set a password's hash, and end every session and link of the account. Raises NotFound."""
 
+    async def forget_password(self, account_id: str) -> None:
+        """Delete a password's hash, and end every session and link of the account. Raises NotFound."""
+
     async def disable(self, account_id: str) -> None:
         """Let nobody in, end every session and link of the account, and let its keys not open. Raises NotFound."""
 

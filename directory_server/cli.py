@@ -20,7 +20,7 @@ from .commands import account, entry, opened, registry, store, sync
 from .config import Config, ConfigError, describe, load
 from .errors import DirectoryError, Unavailable
 from .model import ApiKey
-from .quickstart import base_url, instructions
+from .quickstart import instructions, public_url
 
 _SPAN = re.compile(r"(\d{1,6})(d|h|m|s)")
 _SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
@@ -244,7 +244,7 @@ def quickstart(ctx: click.Context) -> None:
         _, secret = embedded.finished(here.keys.create("first key", limit=here.config.quota.limit, expires_at=None))
     entries = embedded.finished(here.store.count())
     pages = here.config.web.search == "public"
-    click.echo(instructions(base_url(here.config.listen), secret, entries, pages=pages))
+    click.echo(instructions(public_url(here.config.web.url, here.config.listen), secret, entries, pages=pages))
 
 
 def _limit(text: str) -> int | None:

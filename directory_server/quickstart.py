@@ -20,6 +20,11 @@ def base_url(listen: Sequence[str]) -> str:
     return next(filter(None, (endpoints.read(each).url for each in listen)), PROXY)
 
 
+def public_url(url: str, listen: Sequence[str]) -> str:
+    """Return the URL for people: `url` (the setting web.url) without a slash at its end, else `base_url(listen)`."""
+    return url.rstrip("/") or base_url(listen)
+
+
 def editor_configuration(base: str, key: str) -> str:
     """Return the JSON that editors take for a server with a key."""
     server = {

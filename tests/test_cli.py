@@ -282,6 +282,13 @@ def test_quickstart_names_the_pages_that_anybody_may_see(directory: Directory) -
     assert "In a browser:  http://127.0.0.1:8080/\n" in directory.succeed("--set", "web.search=public", "quickstart")
 
 
+def test_quickstart_gives_the_url_that_is_set(directory: Directory) -> None:
+    said = directory.succeed("--set", "web.url=https://directory.example.org/", "quickstart")
+    configuration = json.loads(said[said.index("{") :])
+    assert configuration["mcpServers"]["mcp-directory"]["url"] == "https://directory.example.org/api/open/mcp"
+    assert "REST search:   https://directory.example.org/api/open/v1/search\n" in said
+
+
 def test_quickstart_leaves_what_is_there_alone(directory: Directory) -> None:
     directory.succeed("import", "-", stdin=line("a.example/one"))
     assert "MCP directory server: 1 entries" in directory.succeed("quickstart")

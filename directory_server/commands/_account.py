@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import click
@@ -11,9 +12,10 @@ import click
 from .. import embedded
 from ..config import Config
 from ..embedded import finished
-from ..errors import NotFound
-from ..model import Account
-from ..quickstart import base_url
+from ..errors import BadInput, NotFound
+from ..model import Account, ApiKey
+from ..quickstart import public_url
+from ._durations import duration
 from ._here import opened
 
 _EMAIL = click.argument("email")
@@ -35,11 +37,35 @@ def add(ctx: click.Context, email: str) -> None:
 
 @account.command()
 @_EMAIL
+@click.option("--revoke-keys", is_flag=True, help="Revoke all keys and end the password and all sessions now.")
 @click.pass_context
-def reset(ctx: click.Context, email: str) -> None:
-    """Print a new link, good once, for somebody who has forgotten the password, or lost the first link."""
-    accounts = _accounts(ctx)
-    _print_link(ctx, accounts, _found(accounts, email))
+def reset(ctx: click.Context, email: str, revoke_keys: bool) -> None:
+    """Print a new link, good once, for somebody who has forgotten the password, or lost the first link.
+
+    Keys work on, and the old password works until the link is used. Where a stranger may know either, give
+    --revoke-keys.
+    """
+    _, data = opened(ctx, new=False)
+    accounts = embedded.SqliteAccounts(data.directory, time.time)
+    keys = embedded.SqliteKeyRing(data.directory, time.time)
+    found = _found(accounts, email)
+    if found.disabled_at is not None:
+        raise BadInput("The account is disabled. Enable it first.")
+    if revoke_keys:
+        # The sessions first: with one of them a stranger could create keys meanwhile.
+        finished(accounts.forget_password(found.id))
+    working = _working(keys, found)
+    if revoke_keys:
+        for each in working:
+            finished(keys.revoke(each.id))
+        click.echo(f"{_keys(len(working))} of {found.email} revoked; password and sessions ended.", err=True)
+    elif working:
+        click.echo(
+            f"{_keys(len(working))} of {found.email} can still be used. "
+            f"To revoke them: account reset {found.email} --revoke-keys",
+            err=True,
+        )
+    _print_link(ctx, accounts, found)
 
 
 @account.command("list")
@@ -101,13 +127,23 @@ def _found(accounts: embedded.SqliteAccounts, email: str) -> Account:
     return found
 
 
+def _working(keys: embedded.SqliteKeyRing, owner: Account) -> Sequence[ApiKey]:
+    """Return the keys of an account that are neither revoked nor expired."""
+    owned = finished(keys.list(owner.id))
+    live = finished(keys.live([key.id for key in owned]))
+    return [key for key in owned if key.id in live]
+
+
+def _keys(count: int) -> str:
+    return "1 key" if count == 1 else f"{count} keys"
+
+
 def _print_link(ctx: click.Context, accounts: embedded.SqliteAccounts, found: Account) -> None:
     config: Config = ctx.find_object(Config)  # type: ignore[assignment]
     lifetime = config.accounts.link
     token = finished(accounts.link(found.id, lifetime=lifetime))
-    base = config.web.url.rstrip("/") or base_url(config.listen)
-    click.echo(f"For {found.email}, to be used once, within {lifetime / 3600:g} hours:", err=True)
-    click.echo(f"{base}/account/invitation/{token}")
+    click.echo(f"For {found.email}, to be used once, within {duration(lifetime)}:", err=True)
+    click.echo(f"{public_url(config.web.url, config.listen)}/account/invitation/{token}")
 
 
 def _state(found: Account) -> str:

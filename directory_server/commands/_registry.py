@@ -7,7 +7,7 @@ import time
 import click
 
 from .. import embedded
-from ..quickstart import base_url
+from ..quickstart import public_url
 from ._here import opened
 
 
@@ -29,7 +29,7 @@ def create(ctx: click.Context, label: str) -> None:
     config, data = opened(ctx, new=True)
     made, secret = embedded.finished(embedded.SqliteRegistryTokens(data.directory, time.time).create(label))
     click.echo(f"Token {made.id} for {label!r}; its URL is shown this once:", err=True)
-    click.echo(f"{base_url(config.listen)}/r/{secret}")
+    click.echo(f"{public_url(config.web.url, config.listen)}/r/{secret}")
     if config.registry.access != "secret-path":
         click.echo("It opens nothing yet: set registry.access to secret-path.", err=True)
 

@@ -143,6 +143,13 @@ class SqliteAccounts:
 
         await self._offload(self._database.write, write)
 
+    async def forget_password(self, account_id: str) -> None:
+        def write(connection: sqlite3.Connection) -> None:
+            _get(connection, account_id)
+            _set_password(connection, account_id, None)
+
+        await self._offload(self._database.write, write)
+
     async def disable(self, account_id: str) -> None:
         """Let nobody in any more, and end every session and link of the account. Raises NotFound."""
 
@@ -211,7 +218,7 @@ def _get(connection: sqlite3.Connection, account_id: str) -> Account:
     return Account(*row)
 
 
-def _set_password(connection: sqlite3.Connection, account_id: str, hashed: str) -> None:
+def _set_password(connection: sqlite3.Connection, account_id: str, hashed: str | None) -> None:
     connection.execute(_SET_PASSWORD, (hashed, account_id))
     connection.execute(_END_SESSIONS, (account_id,))
     connection.execute(_UNLINK, (account_id,))

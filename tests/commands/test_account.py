@@ -65,7 +65,7 @@ def directory(tmp_path: Path) -> Iterator[Directory]:
 def test_an_invitation_alone_goes_to_standard_output(directory: Directory) -> None:
     result = directory.run("account", "add", "Ann@example.org")
     assert directory.linked(result.stdout) == directory.account("ann@example.org")
-    assert result.stderr == "For ann@example.org, to be used once, within 72 hours:\n"
+    assert result.stderr == "For ann@example.org, to be used once, within 3 days:\n"
 
 
 @pytest.mark.parametrize("url", ["https://directory.example.org", "https://directory.example.org/"])
@@ -79,6 +79,54 @@ def test_a_lost_link_is_replaced(directory: Directory) -> None:
     second = directory.succeed("account", "reset", "ANN@example.org")
     assert directory.linked(first) is None
     assert directory.linked(second) == directory.account("ann@example.org")
+
+
+def test_the_time_for_a_link_is_written_as_people_do(directory: Directory) -> None:
+    result = directory.run("--set", "accounts.link=60", "account", "add", "ann@example.org")
+    assert result.stderr == "For ann@example.org, to be used once, within 1 minute:\n"
+
+
+def with_keys(directory: Directory) -> list[str]:
+    """Make an account with a password, and keys of which one is revoked; return the secrets of the others."""
+    directory.succeed("account", "add", "ann@example.org")
+    ann = directory.account("ann@example.org")
+    embedded.finished(directory.accounts.set_password(ann.id, "hash"))
+    made = [embedded.finished(directory.keys.create("k", limit=20, expires_at=None, owner=ann.id)) for _ in range(3)]
+    embedded.finished(directory.keys.revoke(made[0][0].id))
+    return [secret for _, secret in made[1:]]
+
+
+def test_a_reset_names_the_keys_that_it_leaves(directory: Directory) -> None:
+    secrets = with_keys(directory)
+    result = directory.run("account", "reset", "ann@example.org")
+    assert result.stderr == (
+        "2 keys of ann@example.org can still be used. To revoke them: account reset ann@example.org --revoke-keys\n"
+        "For ann@example.org, to be used once, within 3 days:\n"
+    )
+    assert directory.linked(result.stdout) == directory.account("ann@example.org")
+    assert all(embedded.finished(directory.keys.find(secret)) for secret in secrets)
+    assert embedded.finished(directory.accounts.password(directory.account("ann@example.org").id)) == "hash"
+
+
+def test_a_reset_revokes_the_keys_and_ends_the_password_if_asked(directory: Directory) -> None:
+    secrets = with_keys(directory)
+    result = directory.run("account", "reset", "ann@example.org", "--revoke-keys")
+    assert result.stderr == (
+        "2 keys of ann@example.org revoked; password and sessions ended.\n"
+        "For ann@example.org, to be used once, within 3 days:\n"
+    )
+    ann = directory.account("ann@example.org")
+    assert directory.linked(result.stdout) == ann
+    assert not any(embedded.finished(directory.keys.find(secret)) for secret in secrets)
+    assert embedded.finished(directory.accounts.password(ann.id)) is None
+
+
+def test_a_reset_of_a_disabled_account_changes_nothing(directory: Directory) -> None:
+    with_keys(directory)
+    directory.run("account", "disable", "ann@example.org")
+    assert "disabled. Enable it first." in directory.fail("account", "reset", "ann@example.org", "--revoke-keys")
+    directory.run("account", "enable", "ann@example.org")
+    assert "2 keys of ann@example.org" in directory.run("account", "reset", "ann@example.org").stderr
 
 
 def test_an_address_has_one_account(directory: Directory) -> None:

@@ -26,6 +26,12 @@ def test_tokens_are_made_listed_and_revoked(tmp_path: Path) -> None:
     assert run(tmp_path, "list")[0].split()[-1] == "revoked"
 
 
+def test_the_url_of_a_token_begins_with_the_one_that_is_set(tmp_path: Path) -> None:
+    settings = ["--data-dir", str(tmp_path), "--set", "web.url=https://directory.example.org/"]
+    done = CliRunner().invoke(main, [*settings, "registry", "token", "create", "--label", "editors"])
+    assert done.stdout.startswith("https://directory.example.org/r/")
+
+
 def test_says_that_a_token_opens_nothing_in_another_mode(tmp_path: Path) -> None:
     _, said = run(tmp_path, "create", "--label", "editors", access="off")
     assert "opens nothing yet" in said

@@ -251,6 +251,18 @@ class AccountsContract:
         assert await sessions.find(again) is None
 
     @awaited
+    async def test_forgets_a_password_with_every_session_and_link(self) -> None:
+        accounts, sessions, ann = await self.of_ann()
+        session, link = await sessions.open(ann.id), await accounts.link(ann.id, lifetime=HOUR)
+        await accounts.forget_password(ann.id)
+        assert await accounts.password(ann.id) is None
+        assert await accounts.find("ann@example.org") == evolve(ann, active=False)
+        assert await sessions.find(session) is None
+        assert await accounts.linked(link) is None
+        with pytest.raises(NotFound, match="nosuchid"):
+            await accounts.forget_password("nosuchid")
+
+    @awaited
     async def test_ends_a_session_that_is_not_used(self) -> None:
         _, sessions, ann = await self.of_ann()
         session = await sessions.open(ann.id)

@@ -95,7 +95,7 @@ class Keys:
             "key": key,
             "secret": new.secret,
             "rotated": new.rotated,
-            "grace": ceil(self._keys.grace / 3600),
+            "grace": ceil(self._keys.grace),
             "editors": self._connect.editors(request, new.secret),
             "endpoint": PATH.decode(),
         }
