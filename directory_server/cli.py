@@ -19,6 +19,7 @@ from . import __version__, embedded, importing, sample
 from .commands import account, entry, opened, registry, store, sync
 from .config import Config, ConfigError, describe, load
 from .errors import DirectoryError, Unavailable
+from .machine import machine_time
 from .model import ApiKey
 from .quickstart import instructions, public_url
 
@@ -71,7 +72,7 @@ def _here(ctx: click.Context, *, new: bool = False) -> Here:
         config,
         store(config, data),
         embedded.SqliteKeyRing(data.directory, time.time),
-        embedded.SqliteQuota(data.quota, time.time),
+        embedded.SqliteQuota(data.quota, embedded.quota_clock(data.quota, machine_time()), wall=time.time),
         embedded.SqliteAccounts(data.directory, time.time),
         embedded.SqliteMirrors(data.directory, embedded.inline),
     )

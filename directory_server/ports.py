@@ -247,7 +247,11 @@ class RegistryTokens(Protocol):
 
 
 class Quota(Protocol):
-    """How often each key has asked: exact in any window, shared by all processes, durable before it returns."""
+    """How often each key has asked: exact in any window, shared by all processes, durable before it returns.
+
+    All processes use one clock, which does not follow when the time of day is set. None of the methods blocks the
+    reactor's thread; where storage does not answer within a few seconds, they raise Unavailable.
+    """
 
     async def charge(self, key_id: str, limit: int | None) -> Allowance:
         """Spend one unit; raises QuotaExceeded, and spends nothing, where `limit` of the window are spent."""
@@ -257,6 +261,9 @@ class Quota(Protocol):
 
     async def last(self, key_id: str) -> float | None:
         """Return when a key last spent a unit, in seconds since the epoch; None if it never did."""
+
+    async def prune(self) -> None:
+        """Forget some of what was spent before the window; what cannot be forgotten now is left for the next call."""
 
 
 class Bus(Protocol):

@@ -23,6 +23,7 @@ from .config import Config
 from .directory import Directory
 from .errors import Unavailable
 from .feed import Feed
+from .machine import machine_time
 from .membership import Membership
 from .model import Mirrored
 from .own_keys import OwnKeys, Pending
@@ -68,8 +69,8 @@ class DirectoryService(MultiService):
 
     def startService(self) -> None:
         with self._giving_up():
-            embedded.finished(self._quota.settle())
             embedded.finished(self._feed.load())
+            self._data.serve(self._reactor)
             process.tune()
             for port in self._shared_ports:
                 port.setServiceParent(self)
@@ -85,6 +86,7 @@ class DirectoryService(MultiService):
     def _end(self) -> None:
         """Let go of what all the others use until they have stopped: a pump that is under way reads and writes."""
         self._flush()
+        self._writes.stop()
         self._data.close()
 
     def _obstacles(self) -> list[str]:
@@ -154,8 +156,10 @@ class DirectoryService(MultiService):
         data = self._data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
         sources = {each.name: embedded.SourceLimits(each.max_entries, each.max_bytes) for each in config.upstream}
         store = embedded.SqliteStore(data.directory, offload, TextAnalysis(), list(sources), sources, time.monotonic)
-        keys = embedded.SqliteKeyRing(data.directory, now, offload)
-        quota = self._quota = embedded.SqliteQuota(data.quota, now)
+        # Writes of members may wait for a lock or a disk, and then must not keep others from the reactor's threads.
+        writes = self._writes = embedded.Threads(reactor, most=2, waiting=100)
+        keys = embedded.SqliteKeyRing(data.directory, now, writes)
+        quota = embedded.SqliteQuota(data.quota, embedded.quota_clock(data.quota, machine_time()), wall=time.time)
         meter = metrics.Metrics()
         bus = embedded.DataVersionBus(data.directory, reactor)
         index = self._index = ImpactIndex(offload)
@@ -168,10 +172,10 @@ class DirectoryService(MultiService):
         live = changes.Live(hub, changes.Pages(directory, matching, offload, log), matching, offload, log)
         announcements = mcp.Announcements(hub, reactor)
         people, web = config.accounts, config.web
-        accounts = embedded.SqliteAccounts(data.directory, now, offload)
+        accounts = embedded.SqliteAccounts(data.directory, now, writes)
         membership = Membership(
             accounts,
-            embedded.SqliteSessions(data.directory, now, people.idle, people.absolute, offload),
+            embedded.SqliteSessions(data.directory, now, people.idle, people.absolute, writes),
             embedded.Argon2Passwords(offload),
             people.pending_total,
         )

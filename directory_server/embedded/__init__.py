@@ -1,6 +1,7 @@
 """The ports on one machine: SQLite, for one process or several."""
 
 from ._accounts import SqliteAccounts
+from ._anchor import MachineTime, quota_clock
 from ._bus import DataVersionBus
 from ._clock import anchored
 from ._curation import SqliteCuration
@@ -17,6 +18,7 @@ from ._registry_tokens import SqliteRegistryTokens
 from ._secret import session_secret
 from ._sessions import SqliteSessions
 from ._store import SqliteStore
+from ._threads import Threads
 from ._watch import StorageWatch
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "DataDirectory",
     "DataVersionBus",
     "Database",
+    "MachineTime",
     "SourceLimits",
     "SqliteAccounts",
     "SqliteCuration",
@@ -35,8 +38,10 @@ __all__ = [
     "SqliteSessions",
     "SqliteStore",
     "StorageWatch",
+    "Threads",
     "anchored",
     "finished",
     "inline",
+    "quota_clock",
     "session_secret",
 ]

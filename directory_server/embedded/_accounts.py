@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from attrs import frozen
 
@@ -107,8 +108,9 @@ class SqliteAccounts:
 
     async def unused(self, before: float, *, after: str, limit: int) -> Sequence[Account]:
         arguments = {"before": before, "after": after, "limit": limit}
-        with self._database.connection() as connection:
-            return [Account(*row) for row in connection.execute(_UNUSED, arguments)]
+        return await self._database.read(
+            lambda connection: [Account(*row) for row in connection.execute(_UNUSED, arguments)]
+        )
 
     async def remove(self, account_id: str, *, before: float) -> bool:
         def write(connection: sqlite3.Connection) -> bool:
@@ -121,17 +123,14 @@ class SqliteAccounts:
         return await self._offload(self._database.write, write)
 
     async def find(self, email: str) -> Account | None:
-        with self._database.connection() as connection:
-            row = connection.execute(_BY_EMAIL, (_normal(email),)).fetchone()
+        row = await self._row(_BY_EMAIL, _normal(email))
         return Account(*row) if row else None
 
     async def list(self) -> Sequence[Account]:
-        with self._database.connection() as connection:
-            return [Account(*row) for row in connection.execute(_ALL)]
+        return await self._database.read(lambda connection: [Account(*row) for row in connection.execute(_ALL)])
 
     async def password(self, account_id: str) -> str | None:
-        with self._database.connection() as connection:
-            row = connection.execute(_PASSWORD, (account_id,)).fetchone()
+        row = await self._row(_PASSWORD, account_id)
         return row[0] if row else None
 
     async def set_password(self, account_id: str, hashed: str) -> None:
@@ -183,8 +182,7 @@ class SqliteAccounts:
         return await self._offload(self._database.write, write)
 
     async def linked(self, token: str) -> Account | None:
-        with self._database.connection() as connection:
-            row = connection.execute(_LINKED, (digest(token), self._now())).fetchone()
+        row = await self._row(_LINKED, digest(token), self._now())
         return Account(*row) if row else None
 
     async def redeem(self, token: str, hashed: str) -> Account:
@@ -198,6 +196,9 @@ class SqliteAccounts:
             return _get(connection, row[0])
 
         return await self._offload(self._database.write, write)
+
+    async def _row(self, query: str, *arguments: object) -> Any:
+        return await self._database.read(lambda connection: connection.execute(query, arguments).fetchone())
 
 
 def _add(

@@ -13,10 +13,10 @@ from twisted.logger import Logger
 from ..errors import Unavailable
 
 BUSY_TIMEOUT = 5.0
-"""Seconds to wait for another connection's lock."""
+"""Seconds to wait for another connection's lock, where nothing else is said."""
 
 _REASONS = {
-    sqlite3.SQLITE_BUSY: f"another process has held its lock for more than {BUSY_TIMEOUT:g} seconds",
+    sqlite3.SQLITE_BUSY: "another process has held its lock for too long",
     sqlite3.SQLITE_CANTOPEN: "the file cannot be opened",
     # unixRead() of SQLite reports EIO by the code of a damaged file.
     sqlite3.SQLITE_CORRUPT: (

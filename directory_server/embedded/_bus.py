@@ -10,6 +10,7 @@ from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
 from ..errors import Unavailable
+from ._connection import is_busy
 from ._database import Database, data_version
 
 
@@ -51,9 +52,12 @@ class DataVersionBus(Service):
 
     def _poll(self) -> None:
         try:
-            with self._database.connection() as connection:
+            # A poll must not wait for a lock: the next one sees the same.
+            with self._database.connection(wait=0) as connection:
                 version = data_version(connection)
-        except Unavailable:
+        except Unavailable as error:
+            if is_busy(error):
+                return
             if not self._failing:
                 # The database logs the cause.
                 self._log.warn("Changes of other processes cannot be seen until the database answers again")

@@ -5,11 +5,15 @@ from __future__ import annotations
 from contextlib import suppress
 from errno import errorcode
 from pathlib import Path
+from typing import Any
 
 from ..errors import Unavailable
 from ._availability import Availability
-from ._database import Database, Synchronous, file_identity
+from ._connection import Synchronous
+from ._database import Database, file_identity
 from ._secret import session_secret
+from ._threads import Threads
+from ._transactions import MAX_WAITING, TransactionQueue
 
 
 class DataDirectoryLost(Exception):
@@ -28,7 +32,21 @@ class DataDirectory:
         self.folder = folder
         self.availability = Availability()
         self.directory = Database(folder, "directory", synchronous="full", availability=self.availability)
-        self.quota = Database(folder, "quota", synchronous=synchronous, availability=self.availability)
+        # A server copies the log of the quota in a thread of its own.
+        self.quota = Database(
+            folder, "quota", synchronous=synchronous, availability=self.availability, autocheckpoint=False
+        )
+        self._threads: list[Threads] = []
+
+    def serve(self, reactor: Any) -> None:
+        """Make nothing wait for locks or disks in this thread, the reactor's, from now on until `close`."""
+        for database, begin in ((self.directory, self.directory.snapshot), (self.quota, self.quota.transaction)):
+            threads = Threads(reactor, 1, MAX_WAITING)
+            self._threads.append(threads)
+            database.queue = TransactionQueue(database.path.name, begin, reactor, threads)
+        # The first commit into an empty log syncs it.
+        with suppress(Unavailable):
+            self.quota.checkpoint()
 
     def check(self) -> None:
         """Check that the databases can be used, and note and log what has changed. Raises DataDirectoryLost.
@@ -68,6 +86,11 @@ class DataDirectory:
             raise DataDirectoryLost(f"{path} has been replaced by another file.")
 
     def close(self) -> None:
-        """Close the databases."""
+        """Close the databases, once what their threads do is done."""
+        for database in (self.directory, self.quota):
+            if database.queue is not None:
+                database.queue.stop()
+        for threads in self._threads:
+            threads.stop()
         self.directory.close()
         self.quota.close()

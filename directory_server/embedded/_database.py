@@ -2,80 +2,51 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from ..errors import Unavailable
 from ._availability import BUSY_TIMEOUT, Availability
+from ._connection import Connection, Synchronous, is_busy
+from ._folder_lock import locked
+
+if TYPE_CHECKING:
+    from ._transactions import TransactionQueue
 
 T = TypeVar("T")
 
 OLDEST_SQLITE = (3, 37, 0)
 """The first SQLite with STRICT tables."""
 
-_OUR_MISTAKES = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.DataError)
-"""What SQLite raises about the program rather than about the file."""
+_LARGE_LOG = 10_000
+"""Pages in the write-ahead log from which a checkpoint makes writers wait, so that the log cannot grow for ever."""
 
 Schema = Literal["directory", "quota"]
-Synchronous = Literal["normal", "full"]
-
-
-class _Connection:
-    """A thread's connection, used in a `with`: closing it waits for the end, and SQLite's errors become Unavailable."""
-
-    def __init__(self, path: Path, synchronous: Synchronous, availability: Availability) -> None:
-        self._path = path
-        self._availability = availability
-        self._used = threading.RLock()
-        self._closed = False
-        try:
-            self._sqlite = sqlite3.connect(path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
-        except sqlite3.OperationalError as error:
-            raise availability.raised(path, error) from error
-        try:
-            with self as sqlite:
-                sqlite.execute(f"PRAGMA synchronous = {synchronous}")
-                sqlite.execute("PRAGMA foreign_keys = ON")
-        except Unavailable:
-            self.close()
-            raise
-
-    def __enter__(self) -> sqlite3.Connection:
-        self._used.acquire()
-        if self._closed:
-            self._used.release()
-            raise Unavailable(f"{self._path.name} is closed.")
-        return self._sqlite
-
-    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        self._used.release()
-        if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, _OUR_MISTAKES):
-            raise self._availability.raised(self._path, error) from error
-
-    def close(self) -> None:
-        with self._used:
-            self._closed = True
-            self._sqlite.close()
 
 
 class _Local(threading.local):
-    connection: _Connection | None = None
+    connection: Connection | None = None
 
 
 class Database:
     """A SQLite file in the data directory, brought to this version's schema, with a connection for each thread.
 
-    `synchronous` is what a commit survives: `normal` the death of the process, `full` the loss of power too. The
-    file is opened, upgraded and closed here, then opened again by the first use of each thread: twistd forks between
-    the making of the service and the reactor, and no SQLite connection may cross a fork. Raises Unavailable.
+    `synchronous` is what a commit survives: `normal` the death of the process, `full` the loss of power too. Without
+    `autocheckpoint`, commits leave the write-ahead log to calls of `checkpoint`. The file is opened, upgraded and
+    closed here, then opened again by the first use of each thread: twistd forks between the making of the service and
+    the reactor, and no SQLite connection may cross a fork. Raises Unavailable.
+
+    `wait` is for how many seconds to wait for another connection's lock, BUSY_TIMEOUT if it is not given. The thread
+    of the reactor must give 0.
     """
+
+    queue: TransactionQueue | None = None
+    """Where work of the reactor's thread waits for locks and disks; None where any thread may wait."""
 
     def __init__(
         self,
@@ -84,41 +55,60 @@ class Database:
         *,
         synchronous: Synchronous = "normal",
         availability: Availability | None = None,
+        autocheckpoint: bool = True,
     ) -> None:
         self.path = folder / f"{schema}.db"
         self.availability = availability or Availability()
-        self._synchronous = synchronous
+        self.synchronous = synchronous
+        self._autocheckpoint = autocheckpoint
         self._local = _Local()
-        self._connections: list[_Connection] = []
+        self._connections: list[Connection] = []
         self._opening = threading.Lock()
         self._closed = False
         if sqlite3.sqlite_version_info < OLDEST_SQLITE:
             needed = ".".join(map(str, OLDEST_SQLITE))
             raise Unavailable(f"SQLite {needed} or newer is needed; this Python has {sqlite3.sqlite_version}.")
-        with _alone(self.path), closing(self._connect()) as connection, connection as sqlite:
+        with _alone(self.path), closing(self._connect(BUSY_TIMEOUT)) as connection, connection as sqlite:
             sqlite.execute("PRAGMA journal_mode = WAL")
             _upgrade(sqlite, self.path, schema)
             self.identity = file_identity(self.path)
 
-    def connection(self) -> AbstractContextManager[sqlite3.Connection]:
+    def connection(self, *, wait: float | None = None) -> AbstractContextManager[sqlite3.Connection]:
         """Lend this thread's connection. What SQLite cannot do leaves the `with` as Unavailable."""
-        return self._local.connection or self._open()
+        seconds = BUSY_TIMEOUT if wait is None else wait
+        return (self._local.connection or self._open(seconds)).waiting(seconds)
 
-    def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
+    def transaction(self, *, wait: float | None = None) -> AbstractContextManager[sqlite3.Connection]:
         """Lend this thread's connection in a transaction that may write, committed at the end.
 
         Raises Unavailable, and writes nothing, where it cannot begin or be committed; so does any error inside.
         """
-        return self._begun("BEGIN IMMEDIATE")
+        return self._begun("BEGIN IMMEDIATE", wait)
 
     def write(self, function: Callable[[sqlite3.Connection], T]) -> T:
         """Return what `function` makes of a connection in a transaction: what an Offload can be given."""
         with self.transaction() as connection:
             return function(connection)
 
-    def snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
+    async def read(self, function: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what `function` reads from a connection, without making the reactor's thread wait for a lock.
+
+        It is called at once; where the file is locked, once more in the queue. Raises Unavailable.
+        """
+        if self.queue is None:
+            with self.connection() as connection:
+                return function(connection)
+        try:
+            with self.connection(wait=0) as connection:
+                return function(connection)
+        except Unavailable as error:
+            if not is_busy(error):
+                raise
+        return await self.queue.submit(function)
+
+    def snapshot(self, *, wait: float | None = None) -> AbstractContextManager[sqlite3.Connection]:
         """Lend this thread's connection in a transaction that reads, to which nobody writes meanwhile."""
-        return self._begun("BEGIN")
+        return self._begun("BEGIN", wait)
 
     def check(self, *, write: bool) -> None:
         """Read the file, or `write` a page of it as it is, and note the outcome. Raises Unavailable."""
@@ -132,6 +122,27 @@ class Database:
                 connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         self.availability.checked(self.path)
 
+    def checkpoint(self) -> None:
+        """Copy the write-ahead log into the file, and begin the log anew, so that no other thread has to.
+
+        Both sync files to the disk. The first commit into a log that was copied completely begins it anew, which is
+        why a reader keeps every other connection from that until this thread has done it. Raises Unavailable where
+        others write at this moment: the log then just goes on.
+        """
+        with closing(self._connect(0)) as other, other as reader, self.connection(wait=0) as connection:
+            reader.execute("BEGIN")
+            (version,) = reader.execute("PRAGMA user_version").fetchone()
+            (_, pages, _) = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            if pages > _LARGE_LOG:
+                reader.execute("COMMIT")
+                connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
+            connection.execute("BEGIN IMMEDIATE")
+            if reader.in_transaction:
+                reader.execute("COMMIT")
+            # Any write does; this one changes nothing.
+            connection.execute(f"PRAGMA user_version = {version}")
+            connection.execute("COMMIT")
+
     def close(self) -> None:
         """Close every thread's connection, once what it does at the moment is done."""
         with self._opening:
@@ -140,8 +151,8 @@ class Database:
             connection.close()
 
     @contextmanager
-    def _begun(self, begin: str) -> Iterator[sqlite3.Connection]:
-        with self.connection() as connection:
+    def _begun(self, begin: str, wait: float | None) -> Iterator[sqlite3.Connection]:
+        with self.connection(wait=wait) as connection:
             connection.execute(begin)
             try:
                 yield connection
@@ -152,17 +163,19 @@ class Database:
                     connection.execute("ROLLBACK")
                 raise
 
-    def _open(self) -> _Connection:
+    def _open(self, wait: float) -> Connection:
+        # Opening may wait for locks, which no thread may do while another waits for this one.
+        connection = self._connect(wait)
         with self._opening:
             if self._closed:
+                connection.close()
                 raise Unavailable(f"{self.path.name} is closed.")
-            connection = self._connect()
             self._connections.append(connection)
         self._local.connection = connection
         return connection
 
-    def _connect(self) -> _Connection:
-        return _Connection(self.path, self._synchronous, self.availability)
+    def _connect(self, wait: float) -> Connection:
+        return Connection(self.path, self.synchronous, self.availability, self._autocheckpoint, wait)
 
 
 def file_identity(path: Path) -> tuple[int, int]:
@@ -186,15 +199,11 @@ def _alone(path: Path) -> Iterator[None]:
         if not path.exists():
             # SQLite would let others read it, and gives its mode to the files that it puts beside it.
             path.touch(mode=0o600)
-        held = os.open(folder, os.O_RDONLY)
     except OSError as error:
         raise Unavailable(f"{folder}: the data directory cannot be made or read: {error.strerror}.") from error
-    try:
-        # SQLite's own locks do not do: of two that turn a file to WAL at once, one fails without waiting.
-        fcntl.flock(held, fcntl.LOCK_EX)
+    # SQLite's own locks do not do: of two that turn a file to WAL at once, one fails without waiting.
+    with locked(folder):
         yield
-    finally:
-        os.close(held)
 
 
 def _upgrade(connection: sqlite3.Connection, path: Path, schema: Schema) -> None:
@@ -203,8 +212,11 @@ def _upgrade(connection: sqlite3.Connection, path: Path, schema: Schema) -> None
         (step for step in files(__package__).joinpath("schema", schema).iterdir() if step.name.endswith(".sql")),
         key=lambda step: step.name,
     )
+    if _version(connection) == len(steps):
+        # Nothing to write, so another process's write transaction need not be waited for.
+        return
     connection.execute("BEGIN IMMEDIATE")
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    version = _version(connection)
     if version > len(steps):
         raise Unavailable(
             f"{path} was written by a newer version of the directory server: its schema is number {version}, "
@@ -215,6 +227,11 @@ def _upgrade(connection: sqlite3.Connection, path: Path, schema: Schema) -> None
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {number}")
     connection.execute("COMMIT")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
 
 
 def _statements(script: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ import secrets
 import sqlite3
 import string
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from zlib import crc32
 
 from attrs import field, frozen
@@ -131,12 +132,14 @@ class SqliteKeyRing:
         now, given = self._now(), digest(secret)
         if given not in self._opened and not _is_well_formed(secret):
             return None
-        with self._database.connection() as connection:
-            opened = self._opened.now(connection)
-            key, end = opened.get(given, (None, 0.0))
-            if now < end:
-                return key
-            row = connection.execute(_FIND, {"digest": given, "now": now}).fetchone()
+        return await self._database.read(partial(self._find, given, now))
+
+    def _find(self, given: bytes, now: float, connection: sqlite3.Connection) -> ApiKey | None:
+        opened = self._opened.now(connection)
+        key, end = opened.get(given, (None, 0.0))
+        if now < end:
+            return key
+        row = connection.execute(_FIND, {"digest": given, "now": now}).fetchone()
         if row is None:
             return None
         *fields, replaced_at = row
@@ -145,9 +148,11 @@ class SqliteKeyRing:
         return key
 
     async def list(self, owner: str | None = None) -> Sequence[ApiKey]:
-        with self._database.connection() as connection:
+        def read(connection: sqlite3.Connection) -> Sequence[ApiKey]:
             rows = connection.execute(_LIST) if owner is None else connection.execute(_OWNED, (owner,))
             return [ApiKey(*row) for row in rows]
+
+        return await self._database.read(read)
 
     async def revoke(self, key_id: str) -> None:
         """End a key now; one that has ended keeps its time. Raises NotFound."""
@@ -182,28 +187,30 @@ class SqliteKeyRing:
 
     async def live(self, key_ids: Collection[str]) -> set[str]:
         arguments = {"ids": wire.text(builtins.list(key_ids)), "now": self._now()}
-        with self._database.connection() as connection:
-            return {key_id for (key_id,) in connection.execute(_LIVE_IDS, arguments)}
+        return await self._database.read(
+            lambda connection: {key_id for (key_id,) in connection.execute(_LIVE_IDS, arguments)}
+        )
 
 
 class _Opened:
     """The keys that secrets have opened, by the digests of these, each with when it or its secret ends."""
 
     def __init__(self) -> None:
-        self._version: object = None
-        self._keys: dict[bytes, tuple[ApiKey, float]] = {}
+        # One value, for two threads may look things up: what one read of its version must not be taken for another's.
+        self._known: tuple[object, dict[bytes, tuple[ApiKey, float]]] = None, {}
 
     def __contains__(self, given: bytes) -> bool:
         """Return whether a secret has opened a key, which may have changed since."""
-        return given in self._keys
+        return given in self._known[1]
 
     def now(self, connection: sqlite3.Connection) -> dict[bytes, tuple[ApiKey, float]]:
         """Return what is still true: nothing once this or any other connection has written."""
         # The version tells of the others, and means nothing to another connection.
         version = connection, data_version(connection), connection.total_changes
-        if version != self._version or len(self._keys) > OPENED:
-            self._version, self._keys = version, {}
-        return self._keys
+        known = self._known
+        if version != known[0] or len(known[1]) > OPENED:
+            known = self._known = version, {}
+        return known[1]
 
 
 def _get(connection: sqlite3.Connection, key_id: str) -> ApiKey:

@@ -54,12 +54,10 @@ class SqliteMirrors:
     _offload: Offload
 
     async def all(self) -> Sequence[Mirrored]:
-        with self._database.connection() as connection:
-            return [_mirrored(*row) for row in connection.execute(_ALL)]
+        return await self._database.read(lambda connection: [_mirrored(*row) for row in connection.execute(_ALL)])
 
     async def get(self, name: str) -> Mirrored:
-        with self._database.connection() as connection:
-            row = connection.execute(_GET, (name,)).fetchone()
+        row = await self._database.read(lambda connection: connection.execute(_GET, (name,)).fetchone())
         return _mirrored(*row) if row else Mirrored(name)
 
     async def put(self, mirrored: Mirrored, *, seen: Mapping[str, bool] | None = None) -> None:

@@ -5,25 +5,32 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 from attrs import define
+from twisted.internet.defer import Deferred
 from twisted.logger import Logger
+from twisted.python.failure import Failure
 
 from ..errors import QuotaExceeded, Unavailable
 from ..model import Allowance
+from ._connection import is_busy
 from ._database import Database
+from ._transactions import TransactionQueue
 
 PRUNED = 5_000
 """Rows that one call of `prune` deletes at most."""
+
+CHECKPOINT = 500
+"""Charges after which the write-ahead log is copied into the database: it has some thousand pages then."""
 
 _NEWEST = "SELECT at, n FROM spent WHERE key = ? ORDER BY at DESC, n DESC LIMIT 1"
 
 _OLDEST = "SELECT at, n FROM spent WHERE key = ? AND at > ? ORDER BY at, n LIMIT 1 OFFSET ?"
 
 _SPEND = "INSERT INTO spent (key, at, n) VALUES (?, ?, ?)"
-
-_SETTLE = "UPDATE spent SET at = :now WHERE at > :now"
 
 _NEXT_KEY = "SELECT key FROM spent WHERE key > ? ORDER BY key LIMIT 1"
 
@@ -38,11 +45,17 @@ _FORGET = """
 
 @define(eq=False)
 class SqliteQuota:
-    """The units that keys spent, in the data directory; `now` is seconds since the epoch, `window` seconds.
+    """The units that keys spent, in the data directory.
+
+    `now` is in seconds since the epoch and must be the same clock in all processes (quota_clock); `window` is in
+    seconds. `wall` is the time of day, in which `last` answers.
 
     The rows of a key are numbered, so the first and the last of a window tell how many are in it: a charge is two
-    look-ups and an insert in one transaction, whatever the limit. A clock that is behind a key's last unit, that of
-    another process say, counts as being at it.
+    look-ups and an insert in one transaction, whatever the limit.
+
+    With a queue of the database, nothing waits in the thread of the caller, the reactor's. A charge is then tried at
+    once, for that is a third of the work, and goes to the queue where it would wait: for a lock, for charges that wait
+    already, or for the disk, as each commit with `synchronous = full` does.
     """
 
     _log = Logger()
@@ -50,54 +63,67 @@ class SqliteQuota:
     _database: Database
     _now: Callable[[], float]
     _window: int = 3600
+    _wall: Callable[[], float] | None = None
     _pruned_to: str = ""
-
-    async def settle(self) -> None:
-        """Take units of the future for spent now, as the machine's clock was set back while nobody ran.
-
-        To be called once, when a server starts.
-        """
-        with self._database.transaction() as connection:
-            connection.execute(_SETTLE, {"now": self._now()})
+    _charges: int = 0
 
     async def charge(self, key_id: str, limit: int | None) -> Allowance:
         if limit is None:
             return Allowance(None, None, 0, self._window)
-        now = self._now()
-        with self._database.transaction() as connection:
-            spent = _spent(connection, key_id, now, self._window)
-            if spent.units >= limit:
-                raise QuotaExceeded(self._left(connection, key_id, limit, now, spent))
-            connection.execute(_SPEND, (key_id, spent.at, spent.newest + 1))
-        return self._allowance(limit, spent.units + 1, spent.oldest - now)
+        queue = self._database.queue
+        if queue is None:
+            with self._database.transaction() as connection:
+                return self._spend(connection, key_id, limit)
+        if self._database.synchronous == "normal" and not queue.is_busy:
+            try:
+                with self._database.transaction(wait=0) as connection:
+                    allowance = self._spend(connection, key_id, limit)
+            except Unavailable as error:
+                if not is_busy(error):
+                    raise
+            else:
+                self._written(queue)
+                return allowance
+        allowance = await queue.submit(partial(self._spend, key_id=key_id, limit=limit))
+        self._written(queue)
+        return allowance
 
     async def peek(self, key_id: str, limit: int | None) -> Allowance:
         if limit is None:
             return Allowance(None, None, 0, self._window)
-        now = self._now()
-        with self._database.snapshot() as connection:
+        with self._database.snapshot(wait=self._wait) as connection:
+            now = self._now()
             return self._left(connection, key_id, limit, now, _spent(connection, key_id, now, self._window))
 
     async def last(self, key_id: str) -> float | None:
-        with self._database.connection() as connection:
+        with self._database.connection(wait=self._wait) as connection:
             row = connection.execute(_NEWEST, (key_id,)).fetchone()
-        return row[0] if row else None
+        if row is None:
+            return None
+        at: float = row[0]
+        return at if self._wall is None else at + self._wall() - self._now()
 
-    def prune(self, keys: int = 100) -> None:
+    async def prune(self, keys: int = 100) -> None:
         """Delete what the next `keys` keys spent before the window, at most PRUNED rows; go on there the next time.
 
         The newest row of each key stays, which tells when it was last used.
 
         What cannot be done now is left for then too: a loop that calls this must not end.
         """
+        queue = self._database.queue
         try:
-            self._prune(keys)
+            if queue is None:
+                self._prune(keys)
+            else:
+                await queue.run(partial(self._prune, keys))
         except Unavailable as error:
-            self._log.warn("Spent quota cannot be pruned: {reason}", reason=error.message)
+            if not is_busy(error):
+                self._log.warn("Spent quota cannot be pruned: {reason}", reason=error.message)
 
     def _prune(self, keys: int) -> None:
-        end, rows = self._now() - self._window, PRUNED
-        with self._database.transaction() as connection:
+        rows = PRUNED
+        with self._database.transaction(wait=self._wait) as connection:
+            end = self._now() - self._window
             for _ in range(keys):
                 following = connection.execute(_NEXT_KEY, (self._pruned_to,)).fetchone()
                 if following is None:
@@ -108,6 +134,33 @@ class SqliteQuota:
                 if rows == 0:
                     return
                 self._pruned_to = key
+
+    def _written(self, queue: TransactionQueue) -> None:
+        self._charges += 1
+        if self._charges >= CHECKPOINT:
+            self._charges = 0
+            Deferred.fromCoroutine(queue.run(self._checkpoint)).addErrback(self._failed)
+
+    def _checkpoint(self) -> None:
+        # Where others write or the disk fails, the log goes on until the next time.
+        with suppress(Unavailable):
+            self._database.checkpoint()
+
+    def _failed(self, failure: Failure) -> None:
+        self._log.failure("The write-ahead log of the quota could not be copied", failure=failure)
+
+    @property
+    def _wait(self) -> float | None:
+        return None if self._database.queue is None else 0
+
+    def _spend(self, connection: sqlite3.Connection, key_id: str, limit: int) -> Allowance:
+        """Spend one unit in a transaction. Raises QuotaExceeded, with nothing written."""
+        now = self._now()
+        spent = _spent(connection, key_id, now, self._window)
+        if spent.units >= limit:
+            raise QuotaExceeded(self._left(connection, key_id, limit, now, spent))
+        connection.execute(_SPEND, (key_id, spent.at, spent.newest + 1))
+        return self._allowance(limit, spent.units + 1, spent.oldest - now)
 
     def _left(self, connection: sqlite3.Connection, key_id: str, limit: int, now: float, spent: _Spent) -> Allowance:
         if spent.units <= limit:

@@ -49,8 +49,8 @@ class SqliteRegistryTokens:
             return RegistryToken(*connection.execute(_GET, (token_id,)).fetchone()), secret
 
     async def find(self, secret: str) -> RegistryToken | None:
-        with self._database.connection() as connection:
-            row = connection.execute(_FIND, (_digest(secret),)).fetchone()
+        digest = _digest(secret)
+        row = await self._database.read(lambda connection: connection.execute(_FIND, (digest,)).fetchone())
         return RegistryToken(*row) if row else None
 
     async def list(self) -> Sequence[RegistryToken]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from attrs import frozen
 
+from ..errors import Unavailable
 from ..model import Account
 from ..ports import Offload
 from ._accounts import COLUMNS
@@ -61,17 +63,24 @@ class SqliteSessions:
     async def find(self, token: str) -> Account | None:
         """Return whose session it is, and note that it is in use; None where there is none, or it has ended."""
         now, key = self._now(), digest(token)
-        with self._database.connection() as connection:
-            row = connection.execute(_FIND, (key, now - self._idle, now - self._absolute)).fetchone()
+        arguments = key, now - self._idle, now - self._absolute
+        row = await self._database.read(lambda connection: connection.execute(_FIND, arguments).fetchone())
         if row is None:
             return None
         seen_at, *account = row
         if now - seen_at >= self._idle / COARSE:
-            await self._offload(self._write, (_SEEN, (now, key)), (_USED, (now, account[0])))
+            # Where another process holds the lock, the next request notes it: this one need not wait.
+            with suppress(Unavailable):
+                await self._offload(self._see, now, key, account[0])
         return Account(*account)
 
     async def close(self, token: str) -> None:
         await self._offload(self._write, (_CLOSE, (digest(token),)))
+
+    def _see(self, now: float, key: bytes, account_id: str) -> None:
+        with self._database.transaction(wait=0) as connection:
+            connection.execute(_SEEN, (now, key))
+            connection.execute(_USED, (now, account_id))
 
     def _write(self, *statements: tuple[str, tuple[Any, ...]]) -> None:
         with self._database.transaction() as connection:

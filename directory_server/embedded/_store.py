@@ -88,12 +88,11 @@ class SqliteStore:
         return outcomes
 
     async def entry(self, mcp_id: str) -> Entry | None:
-        with self._database.connection() as connection:
-            row = connection.execute(_ENTRY, (mcp_id,)).fetchone()
+        row = await self._database.read(lambda connection: connection.execute(_ENTRY, (mcp_id,)).fetchone())
         return wire.restore_entry(row[0]) if row else None
 
     async def head(self) -> int:
-        return self._number(_HEAD)
+        return await self._number(_HEAD)
 
     async def log_id(self) -> str:
         with self._database.connection() as connection:
@@ -106,13 +105,13 @@ class SqliteStore:
         return await self._offload(self._read, _CHANGES, after, limit)
 
     async def oldest(self) -> int:
-        return self._number(_OLDEST)
+        return await self._number(_OLDEST)
 
     async def newest(self, limit: int) -> Sequence[Entry]:
         return await self._offload(self._newest, limit)
 
     async def count(self) -> int:
-        return self._number(_COUNT)
+        return await self._number(_COUNT)
 
     async def listing(
         self,
@@ -142,8 +141,7 @@ class SqliteStore:
         return await self._offload(self._listed, latest_versions, wire.text(list(mcp_ids)))
 
     async def version(self, name: str, version: str) -> Version | None:
-        with self._database.connection() as connection:
-            return one_version(connection, name, version)
+        return await self._database.read(lambda connection: one_version(connection, name, version))
 
     def _publish(self, source: str, entries: Sequence[Entry]) -> list[Outcome]:
         rows = [_row(source, entry) for entry in entries]
@@ -182,9 +180,8 @@ class SqliteStore:
         with self._database.connection() as connection:
             return read(connection, *args, **kwargs)
 
-    def _number(self, query: str) -> int:
-        with self._database.connection() as connection:
-            return int(connection.execute(query).fetchone()[0])
+    async def _number(self, query: str) -> int:
+        return await self._database.read(lambda connection: int(connection.execute(query).fetchone()[0]))
 
 
 def _row(source: str, entry: Entry) -> Row:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from attrs import define, field, frozen
 from twisted.web.server import Request
 
-from ..errors import BadInput, QuotaExceeded, Unauthorized
+from ..errors import BadInput, QuotaExceeded, Unauthorized, Unavailable
 from ..model import Allowance, ApiKey
 from ..ports import KeyRing, Quota
 from ._headers import values
@@ -48,9 +48,13 @@ class Visit:
         note_error(self._request, code)
 
     async def show(self) -> None:
-        """Say in the answer's head what is left, unless a charge has done so."""
+        """Say in the answer's head what is left, unless a charge has done so, or the quota cannot be read now.
+
+        A request that costs nothing is answered all the same.
+        """
         if not self._shown and not self._request.startedWriting:
-            self._show(await self._quota.peek(self.key.quota_id, self.key.limit))
+            with suppress(Unavailable):
+                self._show(await self._quota.peek(self.key.quota_id, self.key.limit))
 
     def _show(self, allowance: Allowance) -> None:
         self._shown = True

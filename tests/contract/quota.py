@@ -28,12 +28,16 @@ class QuotaContract:
         self.clock = Clock()
         self.clock.advance(1_000_000)
 
-    async def quota(self, now: Callable[[], float]) -> Quota:
-        """Return a quota; each call is another process with the same data."""
+    async def quota(self, wall: Callable[[], float], uptime: Callable[[], float]) -> Quota:
+        """Return a quota; each call is another process with the same data, started now.
+
+        `wall` is the time of day that the process sees; `uptime` is that of the machine.
+        """
         raise NotImplementedError
 
-    async def open(self) -> Quota:
-        return await self.quota(self.clock.seconds)
+    async def open(self, ahead: float = 0.0) -> Quota:
+        """Return the quota of a process that starts now, while the time of day is `ahead` of the test's clock."""
+        return await self.quota(lambda: self.clock.seconds() + ahead, lambda: self.clock.seconds() - 999_000)
 
     @awaited
     async def test_counts_down_and_then_refuses(self) -> None:
@@ -134,14 +138,52 @@ class QuotaContract:
         await refusal(await self.open(), "k", 1)
 
     @awaited
-    async def test_stays_exact_with_a_clock_that_is_behind_anothers(self) -> None:
-        slow = await self.quota(lambda: self.clock.seconds() - 100)
+    async def test_stays_exact_with_a_time_of_day_that_is_behind_anothers(self) -> None:
         fast = await self.open()
+        slow = await self.open(ahead=-100)
         await fast.charge("k", 2)
         await slow.charge("k", 2)
         self.clock.advance(3599)
         await refusal(fast, "k", 2)
         await refusal(slow, "k", 2)
+        self.clock.advance(1)
+        await slow.charge("k", 2)
+
+    @awaited
+    async def test_is_one_quota_for_processes_whose_times_of_day_are_hours_apart(self) -> None:
+        processes = [await self.open(ahead) for ahead in (0.0, 7200.0, -7200.0)]
+        for quota in processes:
+            await quota.charge("k", 3)
+        for quota in processes:
+            assert (await refusal(quota, "k", 3)).reset == 3600
+        self.clock.advance(3599)
+        for quota in processes:
+            assert (await refusal(quota, "k", 3)).reset == 1
+        self.clock.advance(1)
+        assert [(await quota.charge("k", 3)).remaining for quota in processes] == [2, 1, 0]
+
+    @awaited
+    async def test_forgets_nothing_that_another_process_counts(self) -> None:
+        quota, ahead = await self.open(), await self.open(ahead=3700.0)
+        for _ in range(3):
+            await quota.charge("k", 3)
+        self.clock.advance(3599)
+        await ahead.prune()
+        await refusal(quota, "k", 3)
+        self.clock.advance(1)
+        await ahead.prune()
+        await quota.charge("k", 3)
+
+    @awaited
+    async def test_gives_nothing_back_when_the_time_of_day_is_set_between_two_starts(self) -> None:
+        await (await self.open()).charge("k", 1)
+        for ahead in (7200.0, -7200.0):
+            self.clock.advance(600)
+            await refusal(await self.open(ahead), "k", 1)
+        self.clock.advance(2399)
+        assert (await refusal(await self.open(ahead=86_400.0), "k", 1)).reset == 1
+        self.clock.advance(1)
+        await (await self.open(ahead=86_400.0)).charge("k", 1)
 
     @awaited
     async def test_tells_when_a_key_last_spent_a_unit(self) -> None:

@@ -1,17 +1,54 @@
-"""Databases that are closed again."""
+"""Databases that are closed again, and threads that run when the test says so."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
 
 from directory_server.embedded import Database
 from directory_server.embedded._database import Schema
 
 Open: TypeAlias = Callable[[Schema], Database]
+
+
+class Thread:
+    """An Offload whose thread does a step when the test says so."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[Callable[[], Any], Deferred[Any]]] = []
+
+    async def __call__(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        done: Deferred[Any] = Deferred()
+        self.asked.append((partial(function, *args, **kwargs), done))
+        return await done
+
+    def step(self) -> None:
+        """Run the function that was asked for first, and pass its result to the reactor."""
+        self.work()()
+
+    def work(self) -> Callable[[], None]:
+        """Run it, and return what passes its result to the reactor."""
+        function, done = self.asked.pop(0)
+        try:
+            result = function()
+        except Exception:
+            result = Failure()
+        return lambda: done.callback(result)
+
+
+def outcomes(*asked: Deferred[Any]) -> list[Any]:
+    """Return what the Deferreds have, `...` for those that have nothing yet, and the type of what they failed with."""
+    seen: list[Any] = []
+    for each in asked:
+        each.addErrback(lambda failure: failure.type)
+        seen.append(getattr(each, "result", ...))
+    return seen
 
 
 @pytest.fixture

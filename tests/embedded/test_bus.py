@@ -99,7 +99,7 @@ def test_logs_a_run_of_failures_once_and_goes_on(
 
     connection = database.connection
 
-    def unavailable() -> None:
+    def unavailable(**_: object) -> None:
         raise Unavailable("The disk is away.")
 
     for failed_runs in (1, 2):

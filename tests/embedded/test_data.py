@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from directory_server.embedded import Database, DataDirectory
-from directory_server.embedded._database import Synchronous
+from directory_server.embedded._connection import Synchronous
 from directory_server.errors import Unavailable
 
 

@@ -3,16 +3,22 @@ from __future__ import annotations
 import fcntl
 import os
 import sqlite3
+import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 
 import pytest
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
 
-from directory_server.embedded import Database, _database
+from directory_server.embedded import Database, _database, _folder_lock, finished
+from directory_server.embedded._connection import Synchronous, is_busy
+from directory_server.embedded._transactions import TransactionQueue
 from directory_server.errors import Unavailable
 
-from .conftest import Open
+from .conftest import Open, Thread, outcomes
 
 INSERT = "INSERT INTO spent (key, at, n) VALUES ('k', 0, ?)"
 COUNT = "SELECT count(*) FROM spent"
@@ -27,14 +33,14 @@ def test_makes_the_folder_for_its_owner_alone_and_the_schema(tmp_path: Path) -> 
     folder = tmp_path / "deep" / "data"
     database = Database(folder, "quota")
     with database.connection() as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     database.close()
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
 @pytest.mark.parametrize(("synchronous", "number"), [("normal", 1), ("full", 2)])
-def test_commits_as_safely_as_told(tmp_path: Path, synchronous: _database.Synchronous, number: int) -> None:
+def test_commits_as_safely_as_told(tmp_path: Path, synchronous: Synchronous, number: int) -> None:
     database = Database(tmp_path, "quota", synchronous=synchronous)
     with database.connection() as connection:
         assert connection.execute("PRAGMA synchronous").fetchone() == (number,)
@@ -62,13 +68,14 @@ def test_runs_only_the_steps_that_a_file_has_not_seen(
     steps = tmp_path / "package" / "schema" / "quota"
     steps.mkdir(parents=True)
     (steps / "001_first.sql").write_text("no SQL at all;")
-    (steps / "002_second.sql").write_text(
+    (steps / "002_second.sql").write_text("nor this;")
+    (steps / "003_third.sql").write_text(
         "CREATE TABLE more (a TEXT DEFAULT ';');\nINSERT INTO more (a) VALUES ('x');\n"
     )
     monkeypatch.setattr(_database, "files", lambda _: tmp_path / "package")
     upgraded = open_database("quota")
     with upgraded.connection() as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (3,)
         assert connection.execute("SELECT a FROM more").fetchall() == [("x",)]
     assert count(upgraded) == 1
 
@@ -80,12 +87,13 @@ def test_a_step_that_fails_leaves_the_file_as_it_was(
     steps = tmp_path / "package" / "schema" / "quota"
     steps.mkdir(parents=True)
     (steps / "001_first.sql").write_text("")
-    (steps / "002_second.sql").write_text("CREATE TABLE more (a TEXT);\nno SQL at all;\n")
+    (steps / "002_second.sql").write_text("")
+    (steps / "003_third.sql").write_text("CREATE TABLE more (a TEXT);\nno SQL at all;\n")
     monkeypatch.setattr(_database, "files", lambda _: tmp_path / "package")
     with pytest.raises(Unavailable, match="syntax error"):
         open_database("quota")
     with before.connection() as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
         assert connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'more'").fetchall() == []
 
 
@@ -104,6 +112,86 @@ def test_has_the_folder_to_itself_while_it_upgrades(tmp_path: Path, monkeypatch:
     database = Database(tmp_path, "quota")
     database.close()
     assert alone == [database.path]
+
+
+def test_says_so_when_another_process_keeps_the_folder_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_folder_lock, "TIMEOUT", 0.1)
+    folder = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    with pytest.raises(Unavailable, match=rf"^another process has kept {tmp_path} locked for more than 0.1 seconds\."):
+        Database(tmp_path, "quota")
+    os.close(folder)
+    Database(tmp_path, "quota").close()
+
+
+def test_waits_for_a_process_that_upgrades_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    waited = []
+
+    class Pause:
+        def wait(self, seconds: float) -> None:
+            waited.append(seconds)
+            if len(waited) == 3:
+                os.close(folder)
+
+    monkeypatch.setattr(threading, "Event", Pause)
+    Database(tmp_path, "quota").close()
+    assert len(waited) == 3
+
+
+def test_opens_what_needs_no_upgrade_while_another_process_writes(open_database: Open, tmp_path: Path) -> None:
+    one = open_database("quota")
+    with one.transaction():
+        assert count(open_database("quota")) == 0
+
+
+@pytest.fixture
+def locked_against_readers(tmp_path: Path) -> Iterator[Callable[[], sqlite3.Connection]]:
+    """Return what locks a quota database that nobody has open against readers, and returns the connection."""
+    connections = []
+
+    def lock() -> sqlite3.Connection:
+        connection = sqlite3.connect(tmp_path / "quota.db", isolation_level=None)
+        connections.append(connection)
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("BEGIN EXCLUSIVE")
+        return connection
+
+    yield lock
+    for connection in connections:
+        connection.close()
+
+
+def test_reads_at_once_and_where_it_would_wait_in_the_queue(
+    open_database: Open, locked_against_readers: Callable[[], sqlite3.Connection]
+) -> None:
+    database, thread = open_database("quota"), Thread()
+    begin = database.snapshot
+    foreign = locked_against_readers()
+    database.queue = TransactionQueue("quota.db", lambda *, wait=None: begin(wait=0), Clock(), thread)
+    reading = Deferred.fromCoroutine(database.read(lambda connection: connection.execute(COUNT).fetchone()))
+    assert outcomes(reading) == [...]
+    foreign.close()
+    thread.step()
+    assert outcomes(reading) == [(0,)]
+    assert finished(database.read(lambda connection: connection.execute(COUNT).fetchone())) == (0,)
+    assert thread.asked == []
+
+
+def test_a_lock_that_is_not_waited_for_is_no_fault_of_the_storage(
+    open_database: Open, locked_against_readers: Callable[[], sqlite3.Connection]
+) -> None:
+    database = open_database("quota")
+    foreign = locked_against_readers()
+    with pytest.raises(Unavailable) as caught, database.connection(wait=0):
+        pass
+    assert is_busy(caught.value)
+    foreign.close()
+    with open_database("quota").transaction(), pytest.raises(Unavailable) as caught, database.transaction(wait=0):
+        pass
+    assert is_busy(caught.value)
+    assert database.availability.faults == []
 
 
 def test_refuses_a_file_of_a_newer_version(open_database: Open) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from twisted.internet.task import Clock
 
-from directory_server.embedded import Database, SqliteQuota, _quota, finished
+from directory_server.embedded import Database, MachineTime, SqliteQuota, _quota, finished, quota_clock
 from directory_server.errors import QuotaExceeded, Unavailable
 from directory_server.model import Allowance
 
@@ -18,12 +18,21 @@ from .conftest import Open
 
 
 class TestSqliteQuota(QuotaContract):
+    boot = "f3a1"
+
     @pytest.fixture(autouse=True)
     def _databases(self, open_database: Open) -> None:
         self._open = open_database
 
-    async def quota(self, now: Callable[[], float]) -> SqliteQuota:
-        return SqliteQuota(self._open("quota"), now)
+    async def quota(self, wall: Callable[[], float], uptime: Callable[[], float]) -> SqliteQuota:
+        database = self._open("quota")
+        return SqliteQuota(database, quota_clock(database, MachineTime(wall, uptime, self.boot)))
+
+
+class TestWithoutBootId(TestSqliteQuota):
+    """The machine does not name its boots."""
+
+    boot = ""
 
 
 @pytest.fixture
@@ -53,22 +62,6 @@ def spend(quota: SqliteQuota, key_id: str, times: int = 1) -> None:
         finished(quota.charge(key_id, 1_000_000))
 
 
-def test_takes_units_of_the_future_for_spent_now_when_it_settles(quota: SqliteQuota, database: Database) -> None:
-    spend(quota, "k", 2)
-    earlier = SqliteQuota(database, lambda: 900_000.0)
-    finished(earlier.settle())
-    assert finished(earlier.peek("k", 2)) == Allowance(2, 0, 3600)
-    later = SqliteQuota(database, lambda: 903_600.0)
-    assert finished(later.charge("k", 2)) == Allowance(2, 1, 3600)
-
-
-def test_leaves_units_of_the_past_alone_when_it_settles(quota: SqliteQuota, clock: Clock) -> None:
-    spend(quota, "k", 2)
-    clock.advance(100)
-    finished(quota.settle())
-    assert finished(quota.peek("k", 2)).reset == 3500
-
-
 def test_prunes_what_is_out_of_the_window_and_nothing_else(
     quota: SqliteQuota, database: Database, clock: Clock
 ) -> None:
@@ -76,13 +69,13 @@ def test_prunes_what_is_out_of_the_window_and_nothing_else(
     spend(quota, "b", 2)
     clock.advance(1800)
     spend(quota, "b", 1)
-    quota.prune()
+    finished(quota.prune())
     assert rows(database) == {"a": 3, "b": 3}
     clock.advance(1799)
-    quota.prune()
+    finished(quota.prune())
     assert rows(database) == {"a": 3, "b": 3}
     clock.advance(1)
-    quota.prune()
+    finished(quota.prune())
     assert rows(database) == {"a": 1, "b": 1}
     assert finished(quota.charge("b", 2)).remaining == 0
 
@@ -93,13 +86,13 @@ def test_prunes_some_keys_at_a_time_and_all_in_turn(quota: SqliteQuota, database
     clock.advance(3600)
     for key in "ab":
         spend(quota, key)
-    quota.prune(keys=3)
+    finished(quota.prune(keys=3))
     assert rows(database) == {"a": 1, "b": 1, "c": 1, "d": 2, "e": 2}
-    quota.prune(keys=3)
+    finished(quota.prune(keys=3))
     assert rows(database) == {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1}
     spend(quota, "a", 2)
     clock.advance(3600)
-    quota.prune(keys=3)
+    finished(quota.prune(keys=3))
     assert rows(database) == {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1}
 
 
@@ -110,35 +103,35 @@ def test_prunes_some_rows_at_a_time(
     spend(quota, "a", 7)
     spend(quota, "b", 4)
     clock.advance(3600)
-    quota.prune()
+    finished(quota.prune())
     assert rows(database) == {"a": 3, "b": 4}
-    quota.prune()
+    finished(quota.prune())
     assert rows(database) == {"a": 1, "b": 2}
-    quota.prune()
-    quota.prune()
+    finished(quota.prune())
+    finished(quota.prune())
     assert rows(database) == {"a": 1, "b": 1}
 
 
 def test_prunes_the_next_time_what_it_cannot_now(
     quota: SqliteQuota, database: Database, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def unavailable() -> None:
+    def unavailable(**_: object) -> None:
         raise Unavailable("The disk is away.")
 
     spend(quota, "a", 2)
     clock.advance(3600)
     with monkeypatch.context() as away:
         away.setattr(database, "transaction", unavailable)
-        quota.prune()
+        finished(quota.prune())
     assert rows(database) == {"a": 2}
-    quota.prune()
+    finished(quota.prune())
     assert rows(database) == {"a": 1}
 
 
 def test_knows_when_a_key_was_last_used_however_long_ago_that_is(quota: SqliteQuota, clock: Clock) -> None:
     spend(quota, "a", 3)
     clock.advance(30 * 86_400)
-    quota.prune()
+    finished(quota.prune())
     assert finished(quota.last("a")) == 1_000_000.0
     assert finished(quota.peek("a", 3)) == Allowance(3, 3, 0)
 

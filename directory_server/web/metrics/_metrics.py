@@ -119,6 +119,9 @@ class _CountedQuota:
     async def last(self, key_id: str) -> float | None:
         return await self._quota.last(key_id)
 
+    async def prune(self) -> None:
+        await self._quota.prune()
+
 
 @frozen
 class _TimedSubscriber:

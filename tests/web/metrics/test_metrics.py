@@ -77,6 +77,8 @@ def test_each_has_a_registry_of_its_own(metrics: Metrics) -> None:
 
 
 def test_refusals_of_the_quota_are_counted_and_passed_on(metrics: Metrics) -> None:
+    pruned = []
+
     class Spent:
         async def charge(self, key_id: str, limit: int | None) -> Allowance:
             if limit == 0:
@@ -89,10 +91,15 @@ def test_refusals_of_the_quota_are_counted_and_passed_on(metrics: Metrics) -> No
         async def last(self, key_id: str) -> float | None:
             return 5.0
 
+        async def prune(self) -> None:
+            pruned.append(True)
+
     quota = metrics.quota(Spent())
     assert finished(quota.charge("a", 5)) == Allowance(5, 1, 2)
     assert finished(quota.peek("a", 5)) == Allowance(5, 3, 4)
     assert finished(quota.last("a")) == 5.0
+    finished(quota.prune())
+    assert pruned == [True]
     with pytest.raises(QuotaExceeded):
         finished(quota.charge("a", 0))
     assert value(metrics, "directory_quota_refusals_total") == 1

@@ -1,0 +1,24 @@
+"""The clocks of this machine."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from . import embedded
+
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
+def machine_time() -> embedded.MachineTime:
+    """Return the clocks of this machine.
+
+    Linux names each boot (random(4)), and its CLOCK_BOOTTIME counts the time in which the machine is suspended, too.
+    Elsewhere the monotonic clock, which all processes share, takes its place, and boots have no name.
+    """
+    try:
+        boot = _BOOT_ID.read_text("ascii").strip()
+        clock = time.CLOCK_BOOTTIME
+    except (OSError, ValueError, AttributeError):
+        return embedded.MachineTime(time.time, time.monotonic, "")
+    return embedded.MachineTime(time.time, lambda: time.clock_gettime(clock), boot)
