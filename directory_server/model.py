@@ -24,6 +24,9 @@ T = TypeVar("T")
 DEFAULT_LIMIT = 50
 """Hits in an answer to one who names no limit."""
 
+PAGE_BYTES = 524_288
+"""Bytes from which on a page of a list ends before its limit, at least one item in."""
+
 ChangeKind = Literal["added", "changed", "removed"]
 Outcome = Literal["added", "changed", "unchanged", "too_old", "over_limit"]
 """What became of a published entry. The last two are not kept: older than the versions of its name that are, or beyond

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -11,7 +10,7 @@ from attrs import frozen
 
 from ..errors import BadInput
 from ..model import DEFAULT_LIMIT, Place, Query
-from ._json import decode, encode
+from ._cursors import decode_array, encode_array
 from ._structure import structure
 
 MAX_KEYWORDS = 256
@@ -120,18 +119,18 @@ def entry_id(text: str) -> str:
 
 def encode_cursor(query: Query, place: Place) -> str:
     """Return the cursor that goes on with `query` behind `place`."""
-    return urlsafe_b64encode(encode([query.keywords, place.score, place.name])).rstrip(b"=").decode()
+    return encode_array([query.keywords, place.score, place.name])
 
 
 def decode_cursor(cursor: str, keywords: str) -> Place:
     """Return the place at which `cursor` goes on with `keywords`. Raises BadInput."""
     try:
-        match decode(urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4))):
+        match decode_array(cursor):
             case [str(asked), float() | int() as score, str(name)]:
                 pass
             case _:
                 raise ValueError
-    except (ValueError, BadInput):
+    except ValueError:
         raise BadInput("cursor: is not one that this server gave; take it from the Link header of a page.") from None
     if asked != keywords:
         raise BadInput(f"cursor: belongs to the search for {asked!r}; give the keywords of the page it came from.")

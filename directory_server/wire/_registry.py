@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qsl
@@ -13,7 +12,8 @@ from attrs import evolve, frozen
 from ..errors import BadInput
 from ..model import OFFICIAL, Version, mcp_id_of
 from . import _sound
-from ._json import decode, encode, raw, rfc3339
+from ._cursors import decode_array, encode_array
+from ._json import encode, raw, rfc3339
 from ._queries import MAX_KEYWORDS, MAX_PARAMETERS
 from ._sound import sound
 
@@ -72,7 +72,7 @@ def registry_parameters(query: bytes) -> RegistryQuery:
 def encode_registry_cursor(query: RegistryQuery, place: tuple[Any, str]) -> str:
     """Return the cursor that goes on with `query` behind `place`."""
     fields = [query.search, query.version, query.updated_since, query.include_deleted, *place]
-    return urlsafe_b64encode(encode(fields)).rstrip(b"=").decode()
+    return encode_array(fields)
 
 
 def registry_entry(version: Version) -> bytes:
@@ -111,13 +111,23 @@ def registry_page(entries: list[bytes], cursor: str | None = None) -> bytes:
 
 def _decode_cursor(cursor: str) -> RegistryQuery:
     try:
-        match decode(urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4))):
-            case [str(search), str(version), since, bool(deleted), (str() | float() | int()) as place, str(name)]:
-                if not (since is None or isinstance(since, int | float)) or isinstance(place, str) == bool(search):
+        match decode_array(cursor):
+            case [str(search), str(version), None | int() | float() as since, bool(deleted), str(place), str(name)]:
+                if search:
+                    raise ValueError
+            case [
+                str(search),
+                str(version),
+                None | int() | float() as since,
+                bool(deleted),
+                int() | float() as place,
+                str(name),
+            ]:
+                if not search or len(search) > MAX_KEYWORDS:
                     raise ValueError
             case _:
                 raise ValueError
-    except (ValueError, BadInput):
+    except ValueError:
         raise BadInput("cursor: is not one that this server gave; take it from metadata.nextCursor.") from None
     return RegistryQuery(search, version, since, deleted, place=(place, name))
 

@@ -69,7 +69,8 @@ class Reader:
         last = mcp_id_of(LAST)
         while last not in self.ids[-1:]:
             self.connections += 1
-            with self.server.open("/api/open/v1/changes", self.key, **{"Last-Event-ID": self.last}) as response:
+            headers = {"Accept": "text/event-stream", "Last-Event-ID": self.last}
+            with self.server.open("/api/open/v1/changes", self.key, **headers) as response:
                 assert response.status == 200, response.read()
                 for last_id, mcp_id in events(response):
                     self.last, seq = last_id, int(last_id.partition("-")[0])

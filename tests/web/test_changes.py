@@ -16,6 +16,7 @@ from .conftest import MAIL, POSTGRES, Answer, Connection, Server, entry, read
 
 CHANGES = "/api/open/v1/changes"
 JSON = {"Accept": "application/json"}
+STREAM = {"Accept": "text/event-stream"}
 NAMES = ["x/0", "x/1", "x/2"]
 
 
@@ -52,7 +53,8 @@ def told(raw: bytes) -> list[tuple[str, str]]:
 
 
 def watch(server: Server, query: str = "", **more: Any) -> Connection:
-    return server.open("GET", CHANGES + query, **more)
+    headers = {**STREAM, **more.pop("headers", {})}
+    return server.open("GET", CHANGES + query, headers=headers, **more)
 
 
 def publish(server: Server, *entries: Entry) -> None:
@@ -286,17 +288,46 @@ def test_a_page_from_where_the_log_does_not_reach_is_410(server: Server, since: 
 @pytest.mark.parametrize(
     ("accept", "kind"),
     [
-        (None, "text/event-stream"),
-        ("*/*", "text/event-stream"),
+        (None, "application/json"),
+        ("", "application/json"),
+        ("*/*", "application/json"),
+        ("text/*", "application/json"),
         ("text/event-stream", "text/event-stream"),
-        ("application/json, text/event-stream", "text/event-stream"),
+        ("Text/Event-Stream; charset=utf-8", "text/event-stream"),
+        ("text/event-stream, */*;q=0.1", "text/event-stream"),
+        ("application/json;q=0.5, text/event-stream", "text/event-stream"),
+        ("application/json, text/event-stream", "application/json"),
+        ("application/json, text/event-stream;q=0.9", "application/json"),
+        ("text/event-stream;q=0", "application/json"),
         ("application/json", "application/json"),
         ("application/json;q=0.9, */*;q=0.1", "application/json"),
+        (",;=;q=x,\xff/\xff", "application/json"),
     ],
 )
-def test_json_is_sent_to_those_who_ask_for_it(server: Server, accept: str | None, kind: str) -> None:
-    answer = read(watch(server, headers={"Accept": accept} if accept else {}).received())
+def test_a_stream_is_sent_only_where_it_is_asked_for(server: Server, accept: str | None, kind: str) -> None:
+    answer = read(server.open("GET", CHANGES, headers={} if accept is None else {"Accept": accept}).received())
     assert (answer.status, answer.headers["Content-Type"]) == (200, kind)
+
+
+@pytest.mark.parametrize("accept", ["*/*", "text/event-stream"])
+def test_the_limit_of_a_generated_client_is_taken_by_both(server: Server, accept: str) -> None:
+    answer = read(server.open("GET", f"{CHANGES}?since=0&limit=100", headers={"Accept": accept}).received())
+    assert answer.status == 200
+
+
+def test_a_page_ends_early_where_its_changes_are_large(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("directory_server.wire._events.PAGE_BYTES", 2_000)
+    publish(server, *(entry(f"y/{number}", "It rains. " * 30) for number in range(20)))
+    seen, path, sizes = [], f"{CHANGES}?since=2&limit=1000", []
+    while path:
+        answer = server.get(path, key=server.new_key()[1])
+        seen += [each["seq"] for each in answer.json["data"]]
+        sizes.append(len(answer.body))
+        assert answer.json["next"].startswith(f"{seen[-1]}-")
+        link = answer.headers["Link"]
+        path = link.removeprefix("<").removesuffix('>; rel="next"') if link else ""
+    assert seen == list(range(3, 23))
+    assert max(sizes) < 2_600
 
 
 @pytest.mark.parametrize(
@@ -304,7 +335,6 @@ def test_json_is_sent_to_those_who_ask_for_it(server: Server, accept: str | None
     [
         ("?since=x", {}, "since: must be the seq of a change"),
         ("", {"Last-Event-ID": "\xff"}, "Last-Event-ID: must be the seq of a change"),
-        ("?limit=5", {}, "limit: is for pages"),
         ("?limit=1001", JSON, "limit: must be 1 to 1000"),
         ("?keywords=", {}, "keywords: is required"),
         ("?cursor=x", JSON, "'cursor'; known are since, keywords, limit"),
@@ -333,14 +363,14 @@ def test_the_streams_of_a_key_are_counted_over_both_doors(server: Server) -> Non
 def test_over_quota_there_is_neither_stream_nor_page(server: Server) -> None:
     _, key = server.new_key(limit=1)
     page(server, key=key)
-    for headers in (JSON, {}):
+    for headers in (JSON, STREAM):
         answer = server.get(CHANGES, key=key, headers=headers)
         assert (answer.status, answer.json["error"]) == (401, "rate_limited")
     assert len(server.hub) == 0
 
 
 def test_head_opens_no_stream(server: Server) -> None:
-    answer = server.ask("HEAD", CHANGES)
+    answer = server.ask("HEAD", CHANGES, headers=STREAM)
     assert (answer.status, answer.headers["Content-Type"], answer.body) == (200, "text/event-stream", b"")
     assert len(server.hub) == 0
 

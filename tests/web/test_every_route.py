@@ -98,7 +98,7 @@ ASKED = {
     "GET /api/open/v1/entries/{mcp_id}": [Ask("GET", f"/api/open/v1/entries/{POSTGRES_ID}")],
     "GET /api/open/v1/changes": [
         Ask("GET", "/api/open/v1/changes"),
-        Ask("GET", "/api/open/v1/changes?since=1&keywords=postgres"),
+        Ask("GET", "/api/open/v1/changes?since=1&keywords=postgres", {"Accept": "text/event-stream"}),
         Ask("GET", "/api/open/v1/changes?since=1", {"Accept": "application/json"}),
     ],
     "POST /api/open/mcp: tools/call, resources/read": [

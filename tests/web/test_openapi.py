@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlencode
 
 import attrs
 import pytest
@@ -100,6 +101,24 @@ def test_answers_are_as_described(server: Server, described: Any) -> None:
         assert [name for name in good["headers"] if name not in answer.headers] == ["Link"] * (
             "Link" in good["headers"]
         )
+
+
+@pytest.mark.parametrize("accept", ["*/*", "application/json, text/event-stream", "application/json"])
+def test_the_request_of_a_generated_client_is_answered_as_described(
+    server: Server, described: Any, accept: str
+) -> None:
+    """Such clients send what is required, and each default that a parameter has."""
+    for path, operation in operations(described):
+        parameters = [each for each in operation.get("parameters", ()) if each["in"] == "query"]
+        sent = {
+            each["name"]: each["schema"].get("default", each["schema"].get("examples", [None])[0])
+            for each in parameters
+            if each.get("required") or "default" in each["schema"]
+        }
+        url = f"{path.format(mcp_id=POSTGRES_ID)}?{urlencode(sent)}".rstrip("?")
+        answer = server.get(url, headers={"Accept": accept})
+        assert answer.status == 200, answer.json
+        fits(answer.json, operation["responses"]["200"]["content"]["application/json"]["schema"], described)
 
 
 def test_an_entry_has_just_these_fields(described: Any) -> None:

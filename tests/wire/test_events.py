@@ -62,7 +62,8 @@ def test_what_is_gone_has_its_id_alone() -> None:
 
 
 def test_a_list_shows_the_same() -> None:
-    item = wire.change_item(change("changed"))
+    (encoded,) = wire.change_items([change("changed")])
+    item = json.loads(encoded)
     fields = read(wire.change_event(change("changed"), LOG))
     assert item == {"seq": 7, "event": "entry.changed", **json.loads(fields["data"])}
 

@@ -1,4 +1,4 @@
-"""The door of the change feed, for those who mirror the directory or watch it."""
+"""The endpoint of the change feed, for programs that mirror the directory or watch it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from urllib.parse import urlencode
 
 from attrs import frozen
 from twisted.web.server import Request
+from werkzeug.datastructures import MIMEAccept
+from werkzeug.http import parse_accept_header
 
 from ... import wire
 from ...directory import Directory
-from ...errors import BadInput, Gone, TooManyStreams
+from ...errors import Gone, TooManyStreams
 from ...model import Change
 from ...ports import Matching, Offload
-from .._headers import query
+from .._headers import query, values
 from .._headers import value as header
 from .._reply import reply
 from ..gate import Gate, Visit
@@ -42,10 +44,10 @@ class Changes:
     _live: Live
 
     async def get(self, request: Request) -> bytes | None:
-        """Answer a page of changes where JSON is asked for, else a stream of them."""
+        """Answer a page of changes, or a stream of them where `Accept` asks for that."""
         async with self._gate.admit(request) as visit:
             watch = wire.watch_parameters(query(request), header(request, "Last-Event-ID"))
-            answer = self._page if _wants_json(request) else self._stream
+            answer = self._stream if wants_stream(values(request, "Accept")) else self._page
             return await answer(request, visit, watch)
 
     async def _page(self, request: Request, visit: Visit, watch: wire.Watch) -> bytes:
@@ -54,16 +56,21 @@ class Changes:
         await visit.charge()
         limit = watch.limit or wire.DEFAULT_CHANGES
         changes, place = await self._passing(watch.since or 0, watch.keywords, limit)
+        items = await self._offload(wire.change_items, changes)
+        if len(items) < len(changes):
+            place = changes[len(items) - 1].seq
         if place < await self._directory.head():
             words = {} if watch.keywords is None else {"keywords": watch.keywords}
             link = urlencode({"since": wire.position(place, self._live.log), **words, "limit": limit})
             request.setHeader("Link", f'<{PATH}?{link}>; rel="next"')
-        items = [wire.change_item(change) for change in changes]
-        return reply(request, {"data": items, "count": len(items), "next": wire.position(place, self._live.log)})
+        body = {
+            "data": [wire.raw(item) for item in items],
+            "count": len(items),
+            "next": wire.position(place, self._live.log),
+        }
+        return reply(request, body)
 
     async def _stream(self, request: Request, visit: Visit, watch: wire.Watch) -> bytes | None:
-        if watch.limit is not None:
-            raise BadInput("limit: is for pages, which are sent for 'Accept: application/json'; a stream has no end.")
         if reason := self._hub.full(visit.key.id):
             raise TooManyStreams(reason)
         await visit.charge()
@@ -103,6 +110,8 @@ class Changes:
         return found, place
 
 
-def _wants_json(request: Request) -> bool:
-    accepted = header(request, "Accept") or ""
-    return "application/json" in accepted and "text/event-stream" not in accepted
+def wants_stream(accepted: Sequence[str]) -> bool:
+    """Return whether the values of `Accept` name event streams, and do not rank JSON as high (RFC 9110, 12.5.1)."""
+    ranked = parse_accept_header(", ".join(accepted).lower(), MIMEAccept)
+    named = {kind.partition(";")[0]: quality for kind, quality in reversed(ranked)}
+    return named.get("text/event-stream", 0) > named.get("application/json", 0)

@@ -130,7 +130,7 @@ def _changes() -> dict[str, Any]:
             "schema": _KEYWORDS,
         },
         "limit": {
-            "description": "The largest number of changes in a page; not for streams.",
+            "description": "The largest number of changes in a page; large ones end it earlier. Streams ignore it.",
             "schema": _whole(1, wire.MAX_CHANGES, default=wire.DEFAULT_CHANGES),
         },
     }
@@ -139,8 +139,9 @@ def _changes() -> dict[str, Any]:
         "operationId": "changes",
         "summary": "Follow what changes",
         "description": (
-            "With `Accept: application/json` (and no `text/event-stream` in it) the answer is a page of the log of "
-            "changes; else it is a stream of server-sent events that goes on with what happens. Costs one unit."
+            "The answer is a page of the log of changes. With `Accept: text/event-stream` it is a stream of "
+            "server-sent events that goes on with what happens; where `Accept` ranks JSON as high, it is a page. Costs "
+            "one unit."
         ),
         "parameters": [{"name": name, "in": "query", **said[name]} for name in wire.WATCH_PARAMETERS],
         "responses": {
