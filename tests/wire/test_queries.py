@@ -11,8 +11,8 @@ from directory_server import wire
 from directory_server.errors import BadInput
 from directory_server.model import Place, Query
 
-SCORES = st.floats(allow_nan=False, allow_infinity=False)
-NAMES = st.text(st.characters(exclude_categories=["Cs"]))
+SCORES = st.floats(-(2.0**53), 2.0**53)
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
 KEYWORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=256).filter(str.strip)
 
 
