@@ -189,7 +189,7 @@ class Entry:
         hit, official, publisher = self.hit(), self.official, self.publisher
         stars = publisher.get("stars")
         # What is installed must be what was published, so it is left out rather than cleaned.
-        install = installations(self.name, self.packages, self.remotes)
+        install = installations(self.name, self.mcp_id, self.packages, self.remotes)
         if document is None or cleaner.changed:
             install = shown.safe("install", install)
         return Detail(

@@ -18,6 +18,7 @@ from ._entry import mcp_id_of as mcp_id_of
 from .install import Configuration as Configuration
 from .install import Input as Input
 from .install import Installation as Installation
+from .install import Notice as Notice
 
 T = TypeVar("T")
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
 from attrs import frozen
 
+from ..sanitize import clean_line
 from ._editors import Configuration, configurations
+from ._keys import input_prefix, server_key
+from ._notices import REASONS, WARNINGS, Notice, Unusable
 from ._packages import local
 from ._remotes import hosted
 from ._server import Server
-from ._texts import Input, Unusable
+from ._texts import Input, words
 
-__all__ = ["Configuration", "Input", "Installation", "installations"]
+__all__ = ["REASONS", "WARNINGS", "Configuration", "Input", "Installation", "Notice", "installations"]
 
 WAYS = 8
 """Packages that are looked at, and as many remotes."""
@@ -29,43 +31,47 @@ class Installation:
     """One way to have a server: `kind` of package or remote, its name or URL, and what to paste.
 
     `inputs` are what people fill in; those that stand in the configurations do so as `<name>`, in VS Code as a
-    question. The others are optional and left out. `note` says why there are neither, where that is so.
+    question. The others are optional and left out. `warnings` are what people should know before they paste.
+    Where nothing safe and whole can be made of the way, there are no configurations: `unavailable` is the reason and
+    `note` its sentence.
     """
 
     kind: str
     name: str
-    inputs: Sequence[Input]
-    configurations: Sequence[Configuration]
+    inputs: Sequence[Input] = ()
+    configurations: Sequence[Configuration] = ()
+    warnings: Sequence[Notice] = ()
+    unavailable: Notice | None = None
     note: str = ""
 
 
 def installations(
-    server_name: str, packages: Sequence[Mapping[str, Any]], remotes: Sequence[Mapping[str, Any]]
+    server_name: str, mcp_id: str, packages: Sequence[Mapping[str, Any]], remotes: Sequence[Mapping[str, Any]]
 ) -> tuple[Installation, ...]:
-    """Return the ways to have the server, remotes first, for they need nothing on the machine.
-
-    A way is passed over where its configuration could not be safe and whole: an unknown kind, a name that its registry
-    cannot have, a URL that is not http, control characters, references to what an editor would put in.
-    """
-    key = _key(server_name)
-    return tuple(_installation(key, server) for server in chain(_usable(hosted, remotes), _usable(local, packages)))
-
-
-def _installation(key: str, server: Server) -> Installation:
-    if server.size > LARGEST:
-        note = f"Not shown: its arguments, variables and headers make more than {LARGEST:,} characters."
-        return Installation(server.kind, server.name[:300], (), (), note)
-    return Installation(server.kind, server.name, server.inputs, configurations(key, server))
+    """Return the ways to have the server, remotes first, for they need nothing on the machine."""
+    key, prefix = server_key(server_name, mcp_id), input_prefix(server_name, mcp_id)
+    ways = chain(
+        ((hosted, way, "type", "url") for way in islice(remotes, WAYS)),
+        ((local, way, "registryType", "identifier") for way in islice(packages, WAYS)),
+    )
+    return tuple(_installation(key, prefix, *each) for each in ways)
 
 
-def _usable(read: Any, ways: Sequence[Mapping[str, Any]]) -> Iterator[Server]:
-    for way in islice(ways, WAYS):
-        try:
-            yield read(way)
-        except Unusable:
-            continue
-
-
-def _key(server_name: str) -> str:
-    """Return what editors call the server: the last part of its name, in letters that all of them take."""
-    return re.sub(r"[^A-Za-z0-9_-]+", "-", server_name.rpartition("/")[2][:60]).strip("-") or "server"
+def _installation(
+    key: str, prefix: str, read: Callable[[Mapping[str, Any]], Server], way: Mapping[str, Any], kind: str, name: str
+) -> Installation:
+    try:
+        server = read(way)
+        if server.size > LARGEST:
+            raise Unusable("size", f"{LARGEST:,}")
+    except Unusable as unusable:
+        reason = unusable.notice
+        return Installation(
+            clean_line(words(way.get(kind)), 30),
+            clean_line(words(way.get(name)), 300),
+            unavailable=reason,
+            note=reason.message,
+        )
+    return Installation(
+        server.kind, server.name, server.inputs, configurations(key, prefix, server), warnings=server.warnings
+    )

@@ -8,7 +8,7 @@ from typing import Any
 from attrs import frozen
 
 from ._server import Server
-from ._texts import Input, Text
+from ._texts import Input, Text, shown
 
 Fill = Callable[[Text], str]
 
@@ -22,28 +22,36 @@ class Configuration:
     config: Mapping[str, Any]
 
 
-def configurations(key: str, server: Server) -> tuple[Configuration, ...]:
-    """Return `server`, called `key`, as each editor wants it."""
+def configurations(key: str, prefix: str, server: Server) -> tuple[Configuration, ...]:
+    """Return `server`, called `key`, as each editor wants it; `prefix` begins the ids of inputs that editors share."""
     return (
-        Configuration("VS Code", ".vscode/mcp.json", _vs_code(key, server)),
+        Configuration("VS Code", ".vscode/mcp.json", _vs_code(key, prefix, server)),
         Configuration("Cursor", "~/.cursor/mcp.json", {"mcpServers": {key: _plain(server, "url")}}),
-        Configuration("Claude Code", ".mcp.json", {"mcpServers": {key: _typed(server, _bracketed)}}),
+        Configuration("Claude Code", ".mcp.json", {"mcpServers": {key: _typed(server, shown)}}),
         Configuration(
             "Windsurf", "~/.codeium/windsurf/mcp_config.json", {"mcpServers": {key: _plain(server, "serverUrl")}}
         ),
-        Configuration("Others", "mcp.json", {"mcpServers": {key: _typed(server, _bracketed)}}),
+        Configuration("Others", "mcp.json", {"mcpServers": {key: _typed(server, shown)}}),
     )
 
 
-def _vs_code(key: str, server: Server) -> Mapping[str, Any]:
+def _vs_code(key: str, prefix: str, server: Server) -> Mapping[str, Any]:
     known = {each.name: each for each in server.inputs}
-    questions = [_question(known[name]) for name in dict.fromkeys(each.name for each in server.asked)]
+    questions = [_question(prefix, known[name]) for name in dict.fromkeys(each.name for each in server.asked)]
     inputs = {"inputs": questions} if questions else {}
-    return {**inputs, "servers": {key: _typed(server, _asked)}}
+
+    def asked(text: Text) -> str:
+        return "".join(f"${{input:{_id(prefix, part)}}}" if isinstance(part, Input) else part for part in text)
+
+    return {**inputs, "servers": {key: _typed(server, asked)}}
 
 
-def _question(asked: Input) -> Mapping[str, Any]:
-    question = {"id": asked.name, "description": asked.description or asked.name}
+def _id(prefix: str, asked: Input) -> str:
+    return f"{prefix}-{asked.name}"
+
+
+def _question(prefix: str, asked: Input) -> Mapping[str, Any]:
+    question = {"id": _id(prefix, asked), "description": asked.description or asked.name}
     if asked.choices and not asked.secret:
         return {"type": "pickString", **question, "options": list(asked.choices)}
     return {"type": "promptString", **question, **({"password": True} if asked.secret else {})}
@@ -55,7 +63,7 @@ def _typed(server: Server, fill: Fill) -> Mapping[str, Any]:
 
 
 def _plain(server: Server, url: str) -> Mapping[str, Any]:
-    return _body(server, url, _bracketed)
+    return _body(server, url, shown)
 
 
 def _body(server: Server, url: str, fill: Fill) -> Mapping[str, Any]:
@@ -64,11 +72,3 @@ def _body(server: Server, url: str, fill: Fill) -> Mapping[str, Any]:
         arguments = [fill(text) for text in server.arguments]
         return {"command": server.command, "args": arguments, **({"env": given} if given else {})}
     return {url: fill(server.url), **({"headers": given} if given else {})}
-
-
-def _bracketed(text: Text) -> str:
-    return "".join(f"<{part.name}>" if isinstance(part, Input) else part for part in text)
-
-
-def _asked(text: Text) -> str:
-    return "".join(f"${{input:{part.name}}}" if isinstance(part, Input) else part for part in text)

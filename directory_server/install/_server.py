@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from attrs import field, frozen
 
+from ._notices import Notice
 from ._texts import Input, Text
 
 
@@ -21,6 +22,7 @@ class Server:
     url: Text = ()
     given: Mapping[str, Text] = field(factory=dict)
     """Environment variables of a command, headers of a URL."""
+    warnings: Sequence[Notice] = ()
 
     @property
     def asked(self) -> Iterator[Input]:

@@ -9,6 +9,9 @@ from typing import Any
 
 from attrs import define, evolve, field, frozen
 
+from ..sanitize import clean, clean_line
+from ._notices import Unusable
+
 LONGEST = 2_000
 """Characters of one text."""
 
@@ -17,17 +20,9 @@ MOST = 100
 
 _PLACE = re.compile(r"\$?\{([A-Za-z_][A-Za-z0-9_.-]{0,59})\}")
 
-# Beside controls: what turns the reading direction, or cannot be seen (Unicode, UAX 9; Trojan Source, CVE-2021-42574).
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
-
-
 # What editors put the person's own in place of: VS Code, Cursor, Claude Code and Windsurf for ${…}, Gemini CLI for
 # $NAME, OpenCode for {env:…} and {file:…}, and Windows for %NAME% where npx is a batch file.
 _REFERENCE = re.compile(r"\$[A-Za-z_{(]|\{(?:env|file):|%(?![0-9A-Fa-f]{2}%)[A-Za-z_][A-Za-z0-9_]*%")
-
-
-class Unusable(Exception):
-    """Nothing safe and whole can be made of this package or remote."""
 
 
 @frozen
@@ -45,6 +40,19 @@ class Input:
 Text = tuple[str | Input, ...]
 """Fixed parts, and inputs where something is filled in."""
 
+INPUT = "\ue000"
+"""What stands for an input in `flat`. It is a character of private use, which no fixed part may have."""
+
+
+def flat(text: Text) -> str:
+    """Return a text with `INPUT` in place of each input, to match it with a pattern."""
+    return "".join(INPUT if isinstance(part, Input) else part for part in text)
+
+
+def shown(text: Text) -> str:
+    """Return a text with `<name>` in place of each input, for people to see what is missing."""
+    return "".join(f"<{part.name}>" if isinstance(part, Input) else part for part in text)
+
 
 @define
 class Inputs:
@@ -56,63 +64,67 @@ class Inputs:
     def all(self) -> tuple[Input, ...]:
         return tuple(self._named.values())
 
-    def text(self, said: Mapping[str, Any], name: str) -> Text | None:
+    def text(self, said: Mapping[str, Any], name: str, *, asked: bool = False) -> Text | None:
         """Return what stands where an entry says `said` (KeyValueInput or Argument of the server.json schema).
 
-        None where it is optional and has no value. Raises Unusable.
+        None where it is optional and has no value. With `asked`, people fill in every input themselves: the
+        publisher's defaults and choices are left out. Raises Unusable.
         """
         if value := words(said.get("value")):
-            return self.filled(value, said)
-        asked = self._input(name, said, required=_needed(said))
-        if asked.default:
-            return self.filled(asked.default, said)
-        return (asked,) if asked.required else None
+            return self.filled(value, said, asked=asked)
+        new = self._input(name, said, required=_needed(said), asked=asked)
+        if new.default:
+            return self.filled(new.default, said)
+        return (new,) if new.required else None
 
-    def filled(self, value: str, said: Mapping[str, Any]) -> Text:
+    def filled(self, value: str, said: Mapping[str, Any], *, asked: bool = False) -> Text:
         """Return `value` with an input, or its value, at each `{name}`. Raises Unusable."""
         variables = mapping(said.get("variables"))
         parts: list[str | Input] = []
         end = 0
         for place in _PLACE.finditer(value):
-            parts += [value[end : place.start()], self._variable(place[1], mapping(variables.get(place[1])), said)]
+            variable = self._variable(place[1], mapping(variables.get(place[1])), said, asked)
+            parts += [value[end : place.start()], variable]
             end = place.end()
         parts.append(value[end:])
         # Two harmless parts can make a reference where they meet.
         literal("".join(part.name if isinstance(part, Input) else part for part in parts))
         return tuple(part for part in parts if part)
 
-    def _variable(self, name: str, variable: Mapping[str, Any], said: Mapping[str, Any]) -> str | Input:
+    def _variable(self, name: str, variable: Mapping[str, Any], said: Mapping[str, Any], asked: bool) -> str | Input:
         secret = variable.get("isSecret", said.get("isSecret"))
-        fixed = words(variable.get("value")) or ("" if secret is True else words(variable.get("default")))
+        default = "" if secret is True or asked else words(variable.get("default"))
+        fixed = words(variable.get("value")) or default
         # A default such as ${HOME}/.config is the publisher's; the person says where that is.
         return (
             fixed
             if fixed and not _REFERENCE.search(fixed)
-            else self._input(name, {**variable, "isSecret": secret}, required=True)
+            else self._input(name, {**variable, "isSecret": secret}, required=True, asked=asked)
         )
 
-    def _input(self, name: str, said: Mapping[str, Any], required: bool) -> Input:
+    def _input(self, name: str, said: Mapping[str, Any], required: bool, asked: bool) -> Input:
         # VS Code would put a variable's value into the question, too.
-        description = re.sub(r"\$+\{", "{", _UNSEEN.sub(" ", words(said.get("description"))[:300])).strip()
+        description = re.sub(r"\$+\{", "{", clean_line(words(said.get("description"))[:300], 300)).strip()
         secret = said.get("isSecret") is True
         # A secret that everybody can read is none: the person has one of their own.
-        default = "" if secret else words(said.get("default"))
+        default = "" if secret or asked else words(said.get("default"))
         name = self._free(re.sub(r"[^A-Za-z0-9_-]+", "_", name[:60]).strip("_-") or "value", description)
         new = Input(
             name,
             description,
             required,
             secret,
-            "" if _REFERENCE.search(default) or _UNSEEN.search(default) or len(default) > LONGEST else default,
-            tuple(literal(choice) for each in _some(said.get("choices")) if (choice := words(each))),
+            default if _is_literal(default) else "",
+            () if asked else tuple(literal(choice) for each in _some(said.get("choices")) if (choice := words(each))),
         )
         known = self._named.get(name)
-        self._named[name] = found = (
-            evolve(known, required=known.required or required, secret=known.secret or new.secret) if known else new
-        )
+        if known:
+            new = evolve(known, required=known.required or required, secret=known.secret or new.secret)
+            new = evolve(new, default="", choices=()) if asked else new
+        self._named[name] = new
         if len(self._named) > MOST:
-            raise Unusable
-        return found
+            raise Unusable("count", str(MOST))
+        return new
 
     def _free(self, name: str, description: str) -> str:
         """Return `name`, or with a number if it is of something else already: names belong to single arguments."""
@@ -128,9 +140,20 @@ def literal(value: str) -> str:
     Editors put their own settings and the person's environment where a reference stands, and know no way to write it
     plainly: an entry could have a token of the person sent to a URL of its own.
     """
-    if _REFERENCE.search(value) or _UNSEEN.search(value) or len(value) > LONGEST:
-        raise Unusable
+    if len(value) > LONGEST:
+        raise Unusable("size", f"{LONGEST:,}")
+    if clean(value) != value or "\n" in value or "\t" in value:
+        raise Unusable("hidden")
+    if _REFERENCE.search(value):
+        raise Unusable("reference", value)
     return value
+
+
+def _is_literal(value: str) -> bool:
+    try:
+        return bool(literal(value))
+    except Unusable:
+        return False
 
 
 def words(value: object) -> str:
@@ -154,7 +177,7 @@ def _some(value: object) -> Sequence[Any]:
     if not isinstance(value, list):
         return ()
     if len(value) > MOST:
-        raise Unusable
+        raise Unusable("count", str(MOST))
     return value
 
 

@@ -11,41 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directory_server import wire
-from directory_server.install import WAYS, Installation, installations
+from directory_server.install import WAYS, installations
+from directory_server.model import mcp_id_of
+from directory_server.sanitize import clean
 
-STDIO = {"type": "stdio"}
-SECRET = {"name": "API_KEY", "description": "Your key", "isRequired": True, "isSecret": True}
-
-
-def package(kind: str = "npm", identifier: str = "@a/b", **more: Any) -> dict[str, Any]:
-    return {"registryType": kind, "identifier": identifier, "transport": STDIO, **more}
-
-
-def remote(url: str = "https://a.example/mcp", **more: Any) -> dict[str, Any]:
-    return {"type": "streamable-http", "url": url, **more}
-
-
-def only(*packages: Any, remotes: Any = ()) -> Installation:
-    [way] = installations("io.github.a/b", packages, remotes)
-    return way
-
-
-def configs(way: Installation) -> dict[str, Any]:
-    return {each.editor: each.config for each in way.configurations}
-
-
-def server(way: Installation, editor: str = "Cursor") -> Any:
-    config = configs(way)[editor]
-    [found] = (config.get("servers") or config["mcpServers"]).values()
-    return found
+from .builders import SECRET, STDIO, configs, only, package, remote, server, ways
 
 
 @pytest.mark.parametrize(
     ("said", "command", "arguments"),
     [
-        (package(), "npx", ["-y", "@a/b"]),
+        (package(), "npx", ["-y", "@a/b@latest"]),
         (package(version="1.2.3"), "npx", ["-y", "@a/b@1.2.3"]),
-        (package(version="latest"), "npx", ["-y", "@a/b"]),
         (package("pypi", "a-b", version="1.0"), "uvx", ["a-b@1.0"]),
         (package("oci", "a/b", version="1.0"), "docker", ["run", "-i", "--rm", "a/b:1.0"]),
         (package("oci", "ghcr.io/a/b:2", version="1"), "docker", ["run", "-i", "--rm", "ghcr.io/a/b:2"]),
@@ -59,17 +36,21 @@ def test_packages_are_run_by_what_belongs_to_their_registry(said: Any, command: 
 
 def test_each_editor_has_its_own_form_of_a_command() -> None:
     way = only(package(environmentVariables=[SECRET]))
-    body = {"command": "npx", "args": ["-y", "@a/b"]}
+    body = {"command": "npx", "args": ["-y", "@a/b@latest"]}
     filled = {"env": {"API_KEY": "<API_KEY>"}}
+    mcp_id = mcp_id_of("io.github.a/b")
+    key, prefix = f"a-b-{mcp_id[-12:]}", f"a-b-{mcp_id}"
     assert configs(way) == {
         "VS Code": {
-            "inputs": [{"type": "promptString", "id": "API_KEY", "description": "Your key", "password": True}],
-            "servers": {"b": {"type": "stdio", **body, "env": {"API_KEY": "${input:API_KEY}"}}},
+            "inputs": [
+                {"type": "promptString", "id": f"{prefix}-API_KEY", "description": "Your key", "password": True}
+            ],
+            "servers": {key: {"type": "stdio", **body, "env": {"API_KEY": f"${{input:{prefix}-API_KEY}}"}}},
         },
-        "Cursor": {"mcpServers": {"b": {**body, **filled}}},
-        "Claude Code": {"mcpServers": {"b": {"type": "stdio", **body, **filled}}},
-        "Windsurf": {"mcpServers": {"b": {**body, **filled}}},
-        "Others": {"mcpServers": {"b": {"type": "stdio", **body, **filled}}},
+        "Cursor": {"mcpServers": {key: {**body, **filled}}},
+        "Claude Code": {"mcpServers": {key: {"type": "stdio", **body, **filled}}},
+        "Windsurf": {"mcpServers": {key: {**body, **filled}}},
+        "Others": {"mcpServers": {key: {"type": "stdio", **body, **filled}}},
     }
 
 
@@ -80,7 +61,7 @@ def test_each_editor_has_its_own_form_of_a_url() -> None:
     assert server(way, "VS Code") == {
         "type": "http",
         "url": "https://a.example/mcp",
-        "headers": {"Authorization": "Bearer ${input:token}"},
+        "headers": {"Authorization": f"Bearer ${{input:a-b-{mcp_id_of('io.github.a/b')}-token}}"},
     }
     assert configs(way)["VS Code"]["inputs"][0]["password"] is True
     assert server(way, "Cursor") == {"url": "https://a.example/mcp", **filled}
@@ -125,9 +106,7 @@ def test_arguments_stand_where_they_belong() -> None:
     )
     assert server(way)["args"] == [
         "-y",
-        "--package",
-        "@a/b",
-        "@a/b",
+        "@a/b@latest",
         "serve",
         "--port",
         "8080",
@@ -140,10 +119,12 @@ def test_arguments_stand_where_they_belong() -> None:
 
 
 def test_one_name_for_two_things_is_asked_for_twice() -> None:
-    mount = {"type": "named", "name": "--mount", "value": "src={path}"}
+    mount = {"type": "named", "name": "--mount", "value": "type=bind,src={path},dst=/data"}
     said = [{**mount, "variables": {"path": {"description": what}}} for what in ("Data", "Settings", "Data")]
     assert server(only(package("oci", "a/b", runtimeArguments=said)))["args"][3:-1] == [
-        *("--mount", "src=<path>", "--mount", "src=<path-2>", "--mount", "src=<path>")
+        *("--mount", "type=bind,src=<path>,dst=/data"),
+        *("--mount", "type=bind,src=<path-2>,dst=/data"),
+        *("--mount", "type=bind,src=<path>,dst=/data"),
     ]
 
 
@@ -211,7 +192,10 @@ def test_a_publishers_reference_becomes_a_question() -> None:
     ],
 )
 def test_nothing_is_made_of_a_hostile_package(hostile: Any) -> None:
-    assert installations("a/b", [hostile], []) == ()
+    way = only(hostile)
+    assert (way.inputs, way.configurations) == ((), ())
+    assert way.unavailable is not None
+    assert way.note == way.unavailable.message
 
 
 @pytest.mark.parametrize(
@@ -236,18 +220,20 @@ def test_nothing_is_made_of_a_hostile_package(hostile: Any) -> None:
     ],
 )
 def test_nothing_is_made_of_a_hostile_remote(hostile: Any) -> None:
-    assert installations("a/b", [], [hostile]) == ()
+    way = only(remotes=[hostile])
+    assert (way.inputs, way.configurations) == ((), ())
+    assert way.unavailable is not None
 
 
 def test_a_secret_is_asked_for_whatever_the_publisher_gives_as_its_default() -> None:
     said = {"default": "changeme", "isSecret": True}
     variables = [
         {"name": "A", "isRequired": True, **said},
-        {"name": "B", "value": "x {c}", "variables": {"c": said}},
+        {"name": "B_C", "value": "x {c}", "variables": {"c": said}},
         {"name": "D", "isRequired": False, **said},
     ]
     way = only(package(environmentVariables=variables))
-    assert server(way)["env"] == {"A": "<A>", "B": "x <c>"}
+    assert server(way)["env"] == {"A": "<A>", "B_C": "x <c>"}
     assert "changeme" not in str(wire.encode(way))
 
 
@@ -267,15 +253,17 @@ def test_docker_takes_the_options_that_are_known() -> None:
         {"type": "named", "name": "-v", "value": "{data}:/data", "variables": {"data": {"isRequired": True}}},
         {"type": "positional", "value": "-e"},
         {"type": "positional", "value": "API_KEY"},
-        {"type": "named", "name": "--network=host", "isRequired": True},
+        {"type": "named", "name": "--network=none", "isRequired": True},
     ]
     arguments = server(only(package("oci", "a/b", environmentVariables=[SECRET], runtimeArguments=stated)))["args"]
-    assert arguments[5:] == ["-v", "<data>:/data", "-e", "API_KEY", "--network=host", "a/b"]
+    assert arguments[5:] == ["-v", "<data>:/data", "-e", "API_KEY", "--network", "none", "a/b"]
 
 
 def test_a_way_that_says_too_much_says_so() -> None:
     way = only(package(packageArguments=[{"type": "positional", "value": "a" * 1_000}] * 3))
     assert (way.kind, way.name, way.inputs, way.configurations) == ("npm", "@a/b", (), ())
+    assert way.unavailable is not None
+    assert way.unavailable.code == "size"
     assert "2,000 characters" in way.note
 
 
@@ -283,22 +271,14 @@ def test_a_huge_entry_stays_small() -> None:
     said = {"name": "A", "description": "é" * 1_000, "isRequired": True, "choices": ["c" * 50] * 90}
     arguments = [{"type": "positional", "value": '"' * 2_000, **said}] * 90
     sizes = [(package(packageArguments=arguments[:count])) for count in range(90)]
-    small = [package(packageArguments=[{"type": "positional", "value": '"' * 1_900}])] * 1_000
+    small = [package(packageArguments=[{"type": "positional", "value": "'" * 1_900}])] * 1_000
     remotes = [remote(headers=[said] * count) for count in range(100)]
-    assert len(wire.encode(installations("a/b", sizes, remotes))) < 200_000
-    assert len(wire.encode(installations("a/b", small, remotes))) < 400_000
+    assert len(wire.encode(ways(*sizes, remotes=remotes))) < 200_000
+    assert len(wire.encode(ways(*small, remotes=remotes))) < 400_000
 
 
 def test_ways_are_bounded() -> None:
-    assert len(installations("a/b", [package()] * 1_000, [remote()] * 1_000)) == 2 * WAYS
-
-
-@pytest.mark.parametrize(
-    ("name", "key"), [("a/b", "b"), ("a/b c\"'$(id)", "b-c-id"), ("测试", "server"), ("a/", "server")]
-)
-def test_the_name_in_the_file_is_one_that_editors_take(name: str, key: str) -> None:
-    [way] = installations(name, [package()], [])
-    assert list(configs(way)["Cursor"]["mcpServers"]) == [key]
+    assert len(ways(*[package()] * 1_000, remotes=[remote()] * 1_000)) == 2 * WAYS
 
 
 WORD = st.sampled_from(
@@ -365,7 +345,8 @@ def strings(value: Any) -> Iterator[str]:
 
 @given(LINE, st.lists(PACKAGE, max_size=3), st.lists(REMOTE, max_size=3))
 def test_whatever_an_entry_holds_the_configuration_is_whole_and_safe(name: str, packages: Any, remotes: Any) -> None:
-    for way in installations(name, packages, remotes):
+    mcp_id = mcp_id_of(name)
+    for way in installations(name, mcp_id, packages, remotes):
         asked = {each.name for each in way.inputs}
         assert len(wire.encode(way)) < 40_000
         for each in way.configurations:
@@ -375,8 +356,10 @@ def test_whatever_an_entry_holds_the_configuration_is_whole_and_safe(name: str, 
                 assert not re.search("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
                 references = [part.partition("}")[0] for part in text.split("${")[1:]]
                 assert each.editor == "VS Code" or not references
-                assert {part.removeprefix("input:") for part in references} <= asked
-        if way.note:
+                assert {part.partition(f"-{mcp_id}-")[2] for part in references} <= asked
+        if way.unavailable:
+            assert not way.configurations
+            assert clean(way.name) == way.name
             continue
         questions = [each["id"] for each in configs(way)["VS Code"].get("inputs", ())]
         assert len(set(questions)) == len(questions)
@@ -391,7 +374,7 @@ def test_real_entries(shared_data: Path) -> None:
                 continue
             detail = wire.decode_entry(wire.decode(line)).detail()
             stated += bool(detail.packages or detail.remotes)
-            configured += bool(detail.install)
+            configured += any(way.configurations for way in detail.install)
             assert len(wire.encode(detail.install)) < 64 * 1024
     assert stated > 5_000
     assert configured > 0.94 * stated

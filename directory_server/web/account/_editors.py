@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any
 
 from attrs import frozen
@@ -48,6 +49,15 @@ def editors(url: str, key: str | None) -> Sequence[Editor]:
     ]
 
 
+def input_id(url: str) -> str:
+    """Return the id of the question for the key of the directory at `url`.
+
+    VS Code gives the kept answer to every server whose configuration has the same id. So the id belongs to the URL:
+    another directory has another one, and the ids of entries, which end with the name of an input, are longer.
+    """
+    return f"mcp-directory-key-{sha256(url.encode()).hexdigest()[:16]}"
+
+
 def _servers(server: dict[str, Any]) -> str:
     return wire.pretty({"mcpServers": {NAME: server}})
 
@@ -56,6 +66,7 @@ def _vs_code(server: dict[str, Any], key: str | None) -> dict[str, Any]:
     if key is not None:
         return {"servers": {NAME: server}}
     # Asked for once, and kept where the file does not show it.
-    asked = {"id": "directory-key", "type": "promptString", "description": "Key of the MCP directory", "password": True}
-    headers = {**server["headers"], "Authorization": "Bearer ${input:directory-key}"}
+    name = input_id(server["url"])
+    asked = {"id": name, "type": "promptString", "description": "Key of the MCP directory", "password": True}
+    headers = {**server["headers"], "Authorization": f"Bearer ${{input:{name}}}"}
     return {"inputs": [asked], "servers": {NAME: {**server, "headers": headers}}}

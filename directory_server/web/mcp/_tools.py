@@ -159,8 +159,9 @@ TOOLS = {
                         "remotes": {**_OBJECTS, "description": "URLs at which the server is offered."},
                         "install": {
                             **_OBJECTS,
-                            "description": "Ways to have the server, each with what to put into the files of editors "
-                            "and what is to be filled in there.",
+                            "description": "Ways to have the server, each with what to put into the files of editors, "
+                            "what is to be filled in there, and warnings to pass on to the user; or the reason why it "
+                            "is unavailable.",
                         },
                         "icons": _OBJECTS,
                         "license": _TEXT,

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import attrs
 
-from ...model import ChangeKind, Configuration, Detail, Input, Installation, Tool
+from ...model import ChangeKind, Configuration, Detail, Input, Installation, Notice, Tool
 from ..health import OBSTACLES
 
 Schema = dict[str, Any]
@@ -43,6 +43,8 @@ _TYPES: dict[Any, Schema] = {
     Sequence[Tool]: {"type": "array", "items": {"$ref": "#/components/schemas/Tool"}},
     Sequence[Input]: {"type": "array", "items": {"$ref": "#/components/schemas/Input"}},
     Sequence[Configuration]: {"type": "array", "items": {"$ref": "#/components/schemas/Configuration"}},
+    Sequence[Notice]: {"type": "array", "items": {"$ref": "#/components/schemas/Notice"}},
+    Notice | None: {"oneOf": [{"$ref": "#/components/schemas/Notice"}, {"type": "null"}]},
     Sequence[Installation]: {"type": "array", "items": {"$ref": "#/components/schemas/Installation"}},
     Sequence[Mapping[str, Any]]: {"type": "array", "items": _OBJECT},
     Mapping[str, str]: {"type": "object", "additionalProperties": TEXT},
@@ -63,7 +65,12 @@ _SAID = {
     "kind": "The registry type of the package, or the transport of the remote.",
     "inputs": "What is to be filled in.",
     "configurations": "One for each editor.",
-    "note": "Why there is no configuration; empty where there is.",
+    "warnings": "What people should know before they use it.",
+    "unavailable": "Why there is no configuration; null where there is one.",
+    "note": "The message of unavailable; empty where there is a configuration.",
+    "code": "What is meant, for programs; it does not change.",
+    "subject": "The part of the entry that is meant; it is the publisher's text, at most 100 characters.",
+    "message": "A sentence for people; it may change.",
     "required": "Whether it stands in the configurations; what does not is optional.",
     "secret": "Whether it is to be kept from others.",
     "default": "Empty where there is none.",
@@ -91,6 +98,7 @@ def schemas() -> dict[str, Schema]:
         "Tool": _record(_fields(Tool)),
         "Input": _record(_fields(Input)),
         "Configuration": _record(_fields(Configuration)),
+        "Notice": _record(_fields(Notice)),
         "Installation": _record(_fields(Installation)),
         "Detail": _record({**_fields(Detail), **_LISTED, "mcp_id": _MCP_ID}),
         # What was removed has nothing but its id.

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
 
 from ... import wire
-from ...model import Detail, Entry, Tool
+from ...model import Detail, Entry, Installation, Notice, Tool
 from ._cards import transports
-from ._filters import link, plain
+from ._filters import caution, link, plain
 
 TOOLS = 40
 """Tools that are shown."""
@@ -21,6 +21,9 @@ WAYS = 5
 INSTALLS = 2
 """Ways to install it that are shown."""
 
+UNAVAILABLE = 4
+"""Ways that cannot be used, of which the reason is shown."""
+
 PASTED = 4_000
 """Characters of what is to be pasted; what is longer is in the detail record."""
 
@@ -30,11 +33,15 @@ WORDS = 20
 
 @frozen
 class Way:
-    """A way to get at a server: the kind of package or remote, and its name or address, which may be a `url`."""
+    """A way to reach a server: the kind of package or remote, and its name or address, which may be a `url`.
+
+    `caution` is why people should look twice at the host of its address.
+    """
 
     kind: str
     name: str
     url: str
+    caution: str
 
 
 @frozen
@@ -48,10 +55,12 @@ class Pasted:
 
 @frozen
 class Install:
-    """How a package or remote of that name is installed."""
+    """How a package or remote of that name is installed, and what to know before; or why that is not possible."""
 
     name: str
     pasted: Sequence[Pasted]
+    warnings: Sequence[Notice]
+    reason: Notice | None
 
 
 @frozen
@@ -81,6 +90,7 @@ class Shown:
     more_ways: int
     install: Sequence[Install]
     unpasted: Sequence[str]
+    unavailable: Sequence[Install]
 
 
 def shown(detail: Detail, language: str) -> Shown:
@@ -89,7 +99,8 @@ def shown(detail: Detail, language: str) -> Shown:
     website = link(detail.website_url)
     brief = plain(detail.descriptions.get(language) or detail.brief, 400)
     description = plain(detail.long_description, 2_000)
-    installs = list(_installs(detail))
+    installs = [_install(each) for each in detail.install if not each.unavailable][:INSTALLS]
+    unavailable = [_install(each) for each in detail.install if each.unavailable][:UNAVAILABLE]
     return Shown(
         mcp_id=detail.mcp_id,
         name=plain(detail.name, 100) or detail.mcp_id,
@@ -114,26 +125,28 @@ def shown(detail: Detail, language: str) -> Shown:
         more_ways=sum(max(0, len(ways) - WAYS) for ways in (detail.packages, detail.remotes)),
         install=[each for each in installs if each.pasted],
         unpasted=[each.name for each in installs if not each.pasted],
+        unavailable=unavailable,
     )
 
 
-def _installs(detail: Detail) -> Iterator[Install]:
-    for way in detail.install[:INSTALLS]:
-        pasted = [Pasted(each.editor, each.file, wire.pretty(each.config)) for each in way.configurations]
-        yield Install(plain(way.name, 100), [each for each in pasted if len(each.text) <= PASTED])
+def _install(way: Installation) -> Install:
+    pasted = [Pasted(each.editor, each.file, wire.pretty(each.config)) for each in way.configurations]
+    short = [each for each in pasted if len(each.text) <= PASTED]
+    return Install(plain(way.name, 100), short, way.warnings, way.unavailable)
 
 
 def _package(package: Mapping[str, Any]) -> Way:
     name = plain(_text(package.get("identifier")), 150)
     version = plain(_text(package.get("version")), 40)
-    return Way(
-        plain(_text(package.get("registryType")), 20), f"{name} {version}".strip(), link(package.get("identifier"))
-    )
+    url = link(package.get("identifier"))
+    shown = plain(url, 150) if url else name
+    return Way(plain(_text(package.get("registryType")), 20), f"{shown} {version}".strip(), url, caution(url))
 
 
 def _remote(remote: Mapping[str, Any]) -> Way:
-    # Where the server is spoken to is no page for people.
-    return Way(plain(_text(remote.get("type")), 20), plain(_text(remote.get("url")), 300), "")
+    # The address of a server is not a page for people, so it is no link.
+    url = _text(remote.get("url"))
+    return Way(plain(_text(remote.get("type")), 20), plain(link(url) or url, 300), "", caution(url))
 
 
 def _text(value: object) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from ... import hosts
 from ...sanitize import clean, clean_text
+
+_PLAIN_HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,}")
 
 
 def plain(value: object, most: int = 300) -> str:
@@ -15,15 +19,20 @@ def plain(value: object, most: int = 300) -> str:
 
 
 def link(value: object) -> str:
-    """Return a URL that a link may lead to: one of http or https with a host; for all else an empty text."""
+    """Return a URL that a link may lead to, its host in ASCII; for anything else an empty text.
+
+    It has the scheme http or https, a valid host and no user information.
+    """
     text = str(value)
     if len(text) > 2_000 or not text.isprintable() or " " in text or clean(text) != text:
         return ""
     try:
         parts = urlsplit(text)
+        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+            return ""
+        return text if _is_plain(parts.netloc) else hosts.ascii_url(text)
     except ValueError:
         return ""
-    return text if parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc else ""
 
 
 def host(value: object) -> str:
@@ -31,9 +40,23 @@ def host(value: object) -> str:
     return urlsplit(link(value)).hostname or ""
 
 
+def caution(value: object) -> str:
+    """Return why people should look twice at the host of a URL: `international`, `private` or `local`, or nothing."""
+    try:
+        host = hosts.of(str(value))
+    except ValueError:
+        return ""
+    return "international" if host.international else "" if host.scope == "public" else host.scope
+
+
+def _is_plain(netloc: str) -> bool:
+    # Most hosts are lower-case letters, digits and dots, with an ending that is no number: nothing to change.
+    return bool(_PLAIN_HOST.fullmatch(netloc))
+
+
 def day(value: str) -> str:
     """Return the date of a time as registries write it (RFC 3339)."""
     return plain(value[:10])
 
 
-FILTERS: Mapping[str, Callable[..., Any]] = {"plain": plain, "link": link, "host": host, "day": day}
+FILTERS: Mapping[str, Callable[..., Any]] = {"plain": plain, "link": link, "host": host, "caution": caution, "day": day}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directory_server.web.pages._filters import host, link, plain
+from directory_server.web.pages._filters import caution, host, link, plain
 
 
 @pytest.mark.parametrize(
@@ -40,9 +40,28 @@ def test_what_is_no_web_address_is_no_link(url: object) -> None:
     assert host(url) == ""
 
 
-@pytest.mark.parametrize("url", ["https://example.org", "http://example.org:8080/a?b=c#d", "https://例え.jp/"])
+@pytest.mark.parametrize("url", ["https://example.org", "http://example.org:8080/a?b=c#d", "https://[2606::1]/"])
 def test_web_addresses_are_links(url: str) -> None:
     assert link(url) == url
+    assert caution(url) == ""
+
+
+@pytest.mark.parametrize(
+    ("url", "shown", "why"),
+    [
+        ("https://例え.jp/a", "https://xn--r8jz45g.jp/a", "international"),
+        ("https://gіthub.com:8443/a", "https://xn--gthub-n2e.com:8443/a", "international"),
+        ("https://ｇｉｔｈｕｂ.com/a?b#c", "https://github.com/a?b#c", "international"),
+        ("https://xn--gthub-n2e.com/", "https://xn--gthub-n2e.com/", "international"),
+        ("http://169.254.169.254/latest", "http://169.254.169.254/latest", "local"),
+        ("http://192.168.1.1/", "http://192.168.1.1/", "private"),
+        ("http://2130706433/", "", ""),
+        ("https://☃.example/", "", ""),
+    ],
+)
+def test_hosts_of_links_are_in_ascii_and_marked(url: str, shown: str, why: str) -> None:
+    assert link(url) == shown
+    assert caution(url) == why
 
 
 @given(st.text())

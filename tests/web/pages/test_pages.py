@@ -140,9 +140,34 @@ def test_what_is_pasted_runs_the_publishers_code_and_the_page_says_so(look: Look
     server.publish(shown)
     text = page_of(look, shown).text
     assert "runs its publisher’s code on your machine" in text
-    assert "\nshort\n" in text
+    assert "\nshort@latest\n" in text
     assert "\nlong\n" not in text
-    assert "long: its configuration is too long to show here." in text
+    assert "long: It cannot be installed from here. Its arguments" in text
+
+
+@pytest.mark.parametrize(
+    ("language", "reason", "warning", "mark"),
+    [
+        ("en", "It is not on the list of allowed options", "The container gets access to the folder", "not public"),
+        ("zh", "该选项不在允许的选项列表中", "容器可以访问您填写的文件夹", "非公共地址"),
+    ],
+)
+def test_a_page_says_why_a_way_is_unavailable_and_what_to_know_before_it_is_used(
+    look: Look, server: Server, language: str, reason: str, warning: str, mark: str
+) -> None:
+    foreign = {"type": "named", "name": "--registry", "value": "https://evil.example"}
+    volume = {"type": "named", "name": "-v", "value": "{data}:/data"}
+    packages = [
+        {"registryType": "npm", "identifier": "steered", "runtimeArguments": [foreign]},
+        {"registryType": "oci", "identifier": "a/mounted:1", "runtimeArguments": [volume]},
+    ]
+    shown = entry("a/b", packages=packages, remotes=[{"type": "sse", "url": "https://wiki.corp.internal/sse"}])
+    server.publish(shown)
+    text = page_of(look, shown, Accept_Language=language).text
+    assert reason in text.replace("\n", " ")
+    assert "--registry" in text
+    assert warning in text
+    assert mark in text
 
 
 def test_text_in_the_reader_s_language_goes_first(look: Look, server: Server) -> None:

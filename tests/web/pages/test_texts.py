@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from directory_server.install import REASONS, WARNINGS
 from directory_server.web.pages._texts import LANGUAGES, choose, load
 
 TEXTS = load()
@@ -28,6 +30,15 @@ def test_a_text_takes_the_same_values_in_every_language(key: str) -> None:
     for texts in TEXTS.values():
         assert texts.word(key).strip()
         assert places(texts.word(key)) - {"count"} == places(TEXTS["en"].word(key)) - {"count"}
+
+
+@pytest.mark.parametrize(("table", "messages"), [("reason", REASONS), ("warning", WARNINGS)])
+def test_every_notice_of_an_installation_has_a_text(table: str, messages: Mapping[str, str]) -> None:
+    assert {name for name in TEXTS["en"].names if name.startswith(f"{table}.")} == {
+        f"{table}.{code}" for code in messages
+    }
+    for code, message in messages.items():
+        assert places(TEXTS["en"].word(f"{table}.{code}")) == places(message)
 
 
 def test_chinese_is_chinese() -> None:

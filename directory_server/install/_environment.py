@@ -1,0 +1,97 @@
+"""Which environment variables an entry may set to a fixed value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,100}")
+
+_HARMLESS: Mapping[str, re.Pattern[str]] = {
+    name: re.compile(form, re.IGNORECASE)
+    for name, form in {
+        "DOTNET_CLI_TELEMETRY_OPTOUT": "1|true",
+        "DOTNET_NOLOGO": "1|true",
+        "DOTNET_SKIP_FIRST_TIME_EXPERIENCE": "1|true",
+        "NODE_ENV": "[a-z]{1,20}",
+        "NODE_NO_WARNINGS": "[01]",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONIOENCODING": "utf-?8(:[a-z]{1,20})?",
+        "PYTHONUNBUFFERED": "[01]|true",
+        "PYTHONUTF8": "[01]",
+        "RUST_LOG": "[a-z0-9_:=,]{1,60}",
+    }.items()
+}
+"""Variables of the families below that change neither code nor trust, with the values they may have."""
+
+_SINGLE = frozenset(
+    (
+        *("ALLOW", "BACKEND", "CONFIG", "DB", "DEBUG", "ENVIRONMENT", "HOST", "INTERVAL", "LIMIT", "LOGLEVEL", "MODE"),
+        *("MODEL", "PORT", "PROFILE", "PROVIDER", "READONLY", "REGION", "STAGE", "TIMEOUT", "TOOLS", "TOOLSET"),
+        *("TOOLSETS", "TRANSPORT", "TZ", "VERBOSE", "WORKERS"),
+    )
+)
+"""Names of one word that may be set: operating systems and runtimes use many of the others."""
+
+_SYSTEM = frozenset(
+    (
+        *("PATH", "PATHEXT", "CDPATH", "HOME", "USERPROFILE", "SHELL", "COMSPEC", "ENV", "IFS", "BROWSER", "EDITOR"),
+        *("VISUAL", "PAGER", "TMPDIR", "TEMP", "TMP", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "SYSTEMROOT", "WINDIR"),
+        *("CLASSPATH", "KUBECONFIG", "GOPATH", "GOPROXY", "GOFLAGS", "HOSTALIASES", "ZDOTDIR", "PSMODULEPATH"),
+    )
+)
+"""Names of one word that operating systems and runtimes use for code, homes and programs to start."""
+
+_FAMILIES = re.compile(
+    # Interpreters, package managers and their runners.
+    r"_?(?:PYTHON|PYENV|PIP|UV|UVX|CONDA|MAMBA|VIRTUAL|POETRY|PDM|HATCH|NODE|NPM|NVM|FNM|VOLTA|PNPM|YARN|BUN|DENO|TSX"
+    r"|COREPACK|DOTNET|CORECLR|COR|COMPLUS|NUGET|MSBUILD|VSTEST|JAVA|JDK|JRE|JVM|MAVEN|GRADLE|PERL[0-9A-Z]*|RUBY|RUBYGEMS"
+    r"|GEM|BUNDLE|BUNDLER|RBENV|PHP|COMPOSER|LUA|GO|CARGO|RUST|RUSTUP|RUSTC|JULIA|ERL|ELIXIR|MIX|R|GUILE|TCL|OCAML"
+    # Loaders, allocators and debuggers.
+    r"|LD|DYLD|GLIBC|MALLOC|GCONV|LIBC|LSAN|ASAN|MSAN|TSAN|UBSAN|MONO|WINE|ETW|CUDA_INJECTION|NVBIT"
+    # Shells, the system and its directories.
+    r"|BASH|ZSH|KSH|SHELL|PS[0-9]?|PSMODULE|POWERSHELL|PROMPT|COMSPEC|XDG|APPDATA|LOCALAPPDATA|PROGRAM[A-Z0-9]*"
+    r"|COMMONPROGRAM[A-Z0-9]*|ALLUSERSPROFILE|SYSTEMROOT|SYSTEMDRIVE|WINDIR|USERPROFILE|PATHEXT|TMPDIR|TEMP|TMP"
+    r"|LC|NLSPATH|TERM|TERMINFO|TERMCAP|DISPLAY|WAYLAND|DBUS|SUDO|PAM|KRB5[A-Z0-9]*|GNUPG|GPG|GIO|GTK|GDK|QT"
+    r"|QML[0-9A-Z]*|GST|ALSA|PULSE|VK|MESA|LIBGL|EGL|FONTCONFIG|NSS|P11|OPENSC|SASL|RES|HOSTALIASES|LOCALDOMAIN"
+    # Programs that are started by others.
+    r"|EDITOR|VISUAL|PAGER|LESS[A-Z]*|MAN|GIT|HG|SVN|CVS|RSYNC|DOCKER|BUILDKIT|BUILDX|COMPOSE"
+    r"|CONTAINER|CONTAINERS|CONTAINERD|PODMAN|MOBY|KUBE[A-Z]*|HELM|ELECTRON"
+    # TLS and HTTP clients.
+    r"|SSL[A-Z]*|TLS|OPENSSL|GNUTLS|CURL|WGET|WGETRC|REQUESTS|HTTPX|HTTPLIB2|GRPC|AIOHTTP)(?:_.*|[0-9]*)"
+    r"|SSH_(?:ASKPASS|AUTH_SOCK|AGENT|SK_PROVIDER|CONFIG|COMMAND|OPTIONS?).*"
+    r"|(?:BROWSER|CHROME|CHROMIUM|PUPPETEER|PLAYWRIGHT|SELENIUM)_.*(?:PATH|BIN|EXEC|ARGS|FLAGS|OPTIONS|DOWNLOAD|HOST).*"
+    r"|PYTHON.*|PERL.*|RUBY.*|JAVA.*|(?:GO|NODE|CLASS|CD|INFO|MAN|PKG|C|CPLUS|LOC|FIG)_?PATH"
+)
+"""Families by how a name begins; the name is in capitals."""
+
+_PARTS = re.compile(
+    r"SSL|CERT|(?:^|_)(?:CA|CABUNDLE|CAFILE|CAPATH|TLS|TRUST|TRUSTSTORE|KEYSTORE|PRELOAD|STARTUP|PROFILER|RUSTFLAGS)(?:_|$)"
+    r"|(?:^|_)(?:HOME|BROWSER|EDITOR|SHELL|HOOKS?|INTERPRETER|EXECUTABLE|PYTHON|COMMAND|CMD)(?:_PATH)?$"
+    r"|PROXY(?:_(?:URL|URI|HOST|PORT|SERVER|ADDRESS|USER|PASSWORD|PAC))?$|PROXIES$"
+    r"|(?:^|_)(?:LIBRARY|LIB|MODULE|MODULES|PLUGIN|PLUGINS|EXTENSION|EXTENSIONS|BIN|INCLUDE|CLASS|SCRIPT)_?(?:PATHS?|DIRS?)$"
+    r"|(?:^|_)(?:JAVA|JVM|NODE|PYTHON|PERL|RUBY|TOOL)_?(?:OPTS|OPTIONS|FLAGS|ARGS)$"
+)
+"""Families by a part of the name: TLS, trust, proxies, homes, and programs or libraries to load."""
+
+
+def steers(name: str) -> bool:
+    """Return whether a variable can change which code runs, which servers are trusted or where files are kept."""
+    if name in _HARMLESS:
+        return False
+    upper = _upper(name)
+    return upper in _SYSTEM or bool(_FAMILIES.fullmatch(upper) or _PARTS.search(upper))
+
+
+def may_be_fixed(name: str, value: str) -> bool:
+    """Return whether an entry may set the variable `name` to `value`."""
+    form = _HARMLESS.get(name)
+    if form:
+        return bool(form.fullmatch(value))
+    upper = _upper(name)
+    return not steers(name) and ("_" in upper.strip("_") or upper in _SINGLE)
+
+
+def _upper(name: str) -> str:
+    # Windows does not tell case apart, and programs take other marks for "_".
+    return name.upper().replace(".", "_").replace("-", "_")

@@ -1,0 +1,88 @@
+"""Why a way of installing is unavailable, and what people should know before they use one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import frozen
+
+from ..sanitize import clean_line
+
+LONGEST_SUBJECT = 100
+"""Characters of the part of an entry that a notice quotes."""
+
+REASONS: Mapping[str, str] = {
+    "kind": "Packages of type {subject} have no configuration for editors.",
+    "bundle": "An MCP bundle is downloaded and opened in a program that installs bundles. "
+    "Compare its SHA-256 first: {subject}.",
+    "bundle_unverified": "The entry gives no valid SHA-256 of the MCP bundle, so a download cannot be verified.",
+    "local_server": "The server must be started by hand first: its address, {subject}, is on the local machine.",
+    "name": "{subject} is not a valid package name in its registry.",
+    "runner": "{subject} runs whatever its arguments say. It is a shell, an interpreter or a package runner.",
+    "version": "{subject} is not an exact version.",
+    "registry": "The package comes from {subject}, which is not an allowed registry for its type.",
+    "option": "The entry passes the option {subject} to the program that runs the package. It is not on the list of "
+    "allowed options.",
+    "option_value": "The entry gives the option {subject} a value that is not allowed.",
+    "host_path": "The entry fixes a path or a volume of the host for the container: {subject}.",
+    "network": "The entry fixes the network of the container: {subject}.",
+    "other_package": "The entry names another package or command to run: {subject}.",
+    "variable_name": "{subject} is not a valid name of an environment variable.",
+    "variable": "The entry sets the environment variable {subject}. Variables of its kind can change which code runs, "
+    "which servers are trusted or where files are kept.",
+    "undeclared": "The entry passes the variable {subject} of your environment to the container without declaring it.",
+    "header_name": "{subject} is not a valid name of an HTTP header.",
+    "url": "{subject} is not a valid http or https URL.",
+    "address": "The address is of the local machine or its network link: {subject}.",
+    "reference": "The entry refers to settings or environment variables of the editor: {subject}.",
+    "hidden": "The entry has control characters or invisible characters in a value.",
+    "shell": "An argument has characters that the command interpreter of Windows acts upon: {subject}.",
+    "size": "Its arguments, variables and headers have more than {subject} characters.",
+    "count": "It has more than {subject} arguments, variables, headers or inputs.",
+}
+"""Messages by code; `{subject}` is the part of the entry that is meant."""
+
+WARNINGS: Mapping[str, str] = {
+    "version_open": "The entry states no version. The newest version in the registry runs.",
+    "tag": "The image tag can be moved to another image at any time. Only a digest fixes what runs.",
+    "image_registry": "The image comes from {subject}, which is not one of the well-known registries.",
+    "host_path": "The container gets access to the folder that you enter. Enter one that it may read and change.",
+    "network": 'The container joins the network that you enter. The network "host" gives it your machine\'s network.',
+    "port": "The container's port is published on your machine, and may be reachable from your network: {subject}.",
+    "host_gateway": "The container can reach services that run on your machine.",
+    "user": "The container runs as the user that you enter. User 0 is root.",
+    "variable": "The variable {subject} can change which code runs, which servers are trusted or where files are "
+    "kept. Enter only a value that you understand.",
+    "international": "The host name has letters beyond ASCII, which can look like those of another name. It is shown "
+    "in its ASCII form: {subject}.",
+    "private_address": "The address is not public: {subject}. It leads to a server in the network that you are in.",
+    "unencrypted": "The connection is not encrypted. Others on the way can read and change it, keys included.",
+}
+"""Messages by code, as in REASONS."""
+
+
+@frozen
+class Notice:
+    """A reason or a warning: its `code`, the part of the entry that is meant, and a sentence for people."""
+
+    code: str
+    subject: str
+    message: str
+
+
+class Unusable(Exception):
+    """Nothing safe and whole can be made of this package or remote; the code is one of REASONS."""
+
+    def __init__(self, code: str, subject: str = "") -> None:
+        super().__init__(code, subject)
+        self.notice = _notice(REASONS, code, subject)
+
+
+def warning(code: str, subject: str = "") -> Notice:
+    """Return the warning `code` about `subject`."""
+    return _notice(WARNINGS, code, subject)
+
+
+def _notice(messages: Mapping[str, str], code: str, subject: str) -> Notice:
+    shown = clean_line(subject, LONGEST_SUBJECT)
+    return Notice(code, shown, messages[code].replace("{subject}", shown))
