@@ -192,6 +192,7 @@ class DirectoryService(MultiService):
             web.per_minute,
             viewer=cookies.account,
             sign_in=account.SIGN_IN,
+            hsts=web.hsts,
         )
         followers: list[Follower] = [live, announcements, front.news]
         self._feed = Feed(store, bus, [meter.builds(index, reactor.seconds), newest], followers, reactor)

@@ -191,6 +191,11 @@ class WebConfig:
         "URL at which people reach the server; if none: that of the first endpoint, from the same machine.",
         _url,
     )
+    hsts: int = setting(
+        0,
+        "Seconds for which browsers that came by TLS insist on it (Strict-Transport-Security); 0 for not at all.",
+        _at_least(0),
+    )
     search: Literal["public", "accounts", "off"] = setting(
         "accounts", "Who may search on the pages: anybody (public), those who are signed in (accounts), nobody (off)."
     )

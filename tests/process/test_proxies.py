@@ -47,13 +47,14 @@ def nginx(folder: Path, pem: Path, ours: int, port: int) -> list[object]:
         "127.0.0.1:8080": f"127.0.0.1:{ours}",
         "/etc/ssl/certs/directory.pem": str(pem),
         "/etc/ssl/private/directory.pem": str(pem),
+        "/var/log/nginx/": f"{folder}/",
     }
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     temporary = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
     file = folder / "nginx.conf"
     file.write_text(
         f"daemon off; master_process off; pid {folder}/pid; error_log {folder}/error.log; events {{}}\n"
-        f"http {{ access_log off; {temporary}\n{changed(documented('nginx'), places)}}}\n"
+        f"http {{ {temporary}\n{changed(documented('nginx'), places)}}}\n"
     )
     return ["nginx", "-p", folder, "-c", file]
 
@@ -63,6 +64,7 @@ def haproxy(folder: Path, pem: Path, ours: int, port: int) -> list[object]:
         "bind :443 ": f"bind 127.0.0.1:{port} ",
         "127.0.0.1:8080": f"127.0.0.1:{ours}",
         "/etc/ssl/private/directory.pem": str(pem),
+        "/dev/log local0": "stdout format raw local0",
     }
     file = folder / "haproxy.cfg"
     file.write_text(changed(documented("haproxy"), places))
@@ -91,6 +93,7 @@ class Proxied:
     trusting: ssl.SSLContext
     installation: Installation
     server: Server
+    folder: Path
 
     def open(
         self, path: str, headers: dict[str, str], body: bytes | None = None, source: str = "127.0.0.1"
@@ -116,7 +119,12 @@ def behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installat
     """Return a server that trusts its proxy to tell whom a request is from."""
     installation = Installation(tmp_path_factory.mktemp("behind"))
     installation.command("quickstart")
-    settings = ["http.trusted_proxies=127.0.0.1", "http.allowed_hosts=localhost", f"http.failed_keys={FAILURES}"]
+    settings = [
+        "http.trusted_proxies=127.0.0.1",
+        "http.allowed_hosts=localhost",
+        "web.hsts=60",
+        f"http.failed_keys={FAILURES}",
+    ]
     with installation.serve(*(text for each in settings for text in ("--set", each))) as server:
         yield installation, server
         assert "Traceback" not in server.stop()
@@ -161,7 +169,7 @@ def proxied(request: Any, behind: tuple[Installation, Server], tmp_path_factory:
 
     try:
         until(answers, f"the start of {request.param}")
-        yield Proxied(request.param, port, ssl.create_default_context(cafile=str(pem)), *behind)
+        yield Proxied(request.param, port, ssl.create_default_context(cafile=str(pem)), *behind, folder)
     finally:
         process.terminate()
         process.wait(PATIENCE)
@@ -220,3 +228,29 @@ def test_a_throttled_address_is_that_of_the_client_whatever_it_claims(proxied: P
     assert [guess(bad, claimed) for claimed in range(FAILURES + 2)] == [401] * FAILURES + [429] * 2
     assert guess(other, 0) == 401
     assert proxied.ask(f"{SEARCH}?keywords=a", proxied.new_key(), source=bad).status == 200
+
+
+def test_pages_are_known_to_come_by_tls(proxied: Proxied) -> None:
+    page = proxied.ask("/account/sign-in", {"Accept": "text/html", "X-Forwarded-Proto": "http"})
+    assert page.status == 200
+    assert page.headers["Set-Cookie"].startswith("__Host-session=")
+    assert "; Secure" in page.headers["Set-Cookie"]
+    assert page.headers["Strict-Transport-Security"] == "max-age=60"
+
+
+def test_the_proxys_log_has_requests_without_their_secrets(proxied: Proxied) -> None:
+    secrets = [f"{proxied.name}{number}" * 8 for number in range(3)]
+    proxied.ask(f"/r/{secrets[0]}/v0.1/servers?limit=1", {})
+    proxied.ask(f"/account/invitation/{secrets[1]}", {"Accept": "text/html"})
+    # What nginx refuses by itself is in its log of errors.
+    proxied.ask(f"/r/{secrets[2]}", {}, b" " * 300_000)
+    # A browser names the page that an asset is for.
+    proxied.ask("/healthz", proxied.new_key(Referer=f"https://localhost/account/invitation/{secrets[1]}"))
+
+    def logged() -> str:
+        return "".join(each.read_text() for each in proxied.folder.glob("*log*") if each.is_file())
+
+    until(lambda: "/healthz" in logged(), "the line of the last request")
+    assert "/r/-" in logged()
+    assert "/account/invitation/-" in logged()
+    assert not any(secret in logged() for secret in secrets)

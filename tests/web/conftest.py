@@ -218,6 +218,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         "openness": "public",
         "url": "",
         "is_open": False,
+        "hsts": 0,
         **({"openness": param} if isinstance(param, str) else param),
     }
 
@@ -247,8 +248,8 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         name = (request.getHeader("Cookie") or "").partition("test=")[2]
         return Viewer(f"{name}@example.org") if name else await cookies.account(request)
 
-    web: Any = {"openness": chosen["openness"], "per_minute": 60, "viewer": viewer, "sign_in": account.SIGN_IN}
-    front = pages.front(directory, index.__len__, visits, proxies, clock.seconds, **web)
+    web: Any = {"openness": chosen["openness"], "per_minute": 60, "viewer": viewer, "hsts": chosen["hsts"]}
+    front = pages.front(directory, index.__len__, visits, proxies, clock.seconds, sign_in=account.SIGN_IN, **web)
     feed = Feed(store, bus, [index, newest], [live, announcements, front.news], clock)
     failures = addresses.AddressLimiter(proxies, clock.seconds, rate=0.5, burst=30)
     quota = embedded.SqliteQuota(spent, clock.seconds)

@@ -14,6 +14,7 @@ from twisted.web.server import Request
 from .._headers import cookie, query, values
 from .._refusals import Refusal
 from .._reply import reply
+from ..addresses import Proxies
 from ._assets import Assets
 from ._filters import FILTERS
 from ._texts import LANGUAGES, Texts, choose, load
@@ -68,9 +69,15 @@ class Language:
 
 
 class Frame:
-    """Makes pages of templates, each with a way to the search, if there is one, and to `sign_in`, if that is a path."""
+    """Makes pages of templates, each with a way to the search, if there is one, and to `sign_in`, if that is a path.
 
-    def __init__(self, *, searchable: bool = True, sign_in: str = "") -> None:
+    Pages that are sent under TLS, as `proxies` tell it, have browsers insist on it for `hsts` seconds; 0 is for none.
+    """
+
+    def __init__(self, proxies: Proxies, *, searchable: bool = True, sign_in: str = "", hsts: int = 0) -> None:
+        self._proxies = proxies
+        # RFC 6797, section 6.1.
+        self._hsts = {"Strict-Transport-Security": f"max-age={hsts}"} if hsts else {}
         self._texts = load()
         self.assets, self._templates = _compiled(searchable, sign_in)
 
@@ -93,7 +100,9 @@ class Frame:
             **values,
         )
         # Names may hold halves of characters, which UTF-8 cannot.
-        return reply(request, body.encode("utf-8", "replace"), status, **HEADERS)
+        # Browsers ignore it in an answer without TLS, and servers must not send it there (RFC 6797, section 7.2).
+        secure = self._hsts if self._hsts and self._proxies.is_secure(request) else {}
+        return reply(request, body.encode("utf-8", "replace"), status, **HEADERS, **secure)
 
     def refuse(self, request: Request, refused: Refusal) -> bytes:
         """Answer a refusal with a page that says what is wrong; `page` says how."""

@@ -87,15 +87,17 @@ def front(
     *,
     viewer: Callable[[Request], Awaitable[Viewer | None]] = nobody,
     sign_in: str = "",
+    hsts: int = 0,
 ) -> Pages:
     """Return the pages; `hub` is for their streams.
 
-    `per_minute` is how many of them each member may ask for, and each address from which others ask.
+    `per_minute` is how many of them each member may ask for, and each address from which others ask. Browsers that
+    get one under TLS insist on TLS for `hsts` seconds.
     """
     rate = per_minute / 60
     addresses = AddressLimiter(proxies, now, rate=rate, burst=per_minute)
     accounts = Limiter(now, rate=rate, burst=per_minute)
-    frame = Frame(searchable=openness != "off", sign_in=sign_in)
+    frame = Frame(proxies, searchable=openness != "off", sign_in=sign_in, hsts=hsts)
     entrance = Entrance(openness, addresses, accounts, viewer, sign_in)
     return Pages(frame, News(hub, proxies), entrance, directory, size)
 
