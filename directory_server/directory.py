@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from .errors import Gone, NotFound
-from .model import Change, Detail, Entry, Outcome, Page, Place, Query, Version
-from .ports import Bus, Index, Store
+from .model import Change, Detail, Entry, Outcome, Page, Place, Query, Version, mcp_id_of
+from .ports import READ_BYTES, Bus, Index, Store
+
+T = TypeVar("T")
 
 PAGES = 500
 """Pages of hits that are kept: those that were asked for last, as long as nothing has changed."""
@@ -48,9 +51,9 @@ class Directory:
         found = [await self._store.entry(mcp_id) for mcp_id in mcp_ids]
         return [entry for entry in found if entry is not None]
 
-    async def newest(self, limit: int) -> Sequence[Entry]:
-        """Return the `limit` entries that were added last, the latest first."""
-        return await self._store.newest(limit)
+    async def newest(self, limit: int, of: Callable[[Entry], T]) -> Sequence[T]:
+        """Return what `of` makes of each of the `limit` entries that were added last, the latest first."""
+        return await self._store.newest(limit, of)
 
     async def log_id(self) -> str:
         """Return the id of the change log."""
@@ -73,7 +76,10 @@ class Directory:
         return await self._store.head()
 
     async def changes(self, after: int, limit: int) -> Sequence[Change]:
-        """Return at most `limit` changes behind `after`, in order, each with the entry shown now."""
+        """Return at most `limit` changes behind `after`, in order, each with the entry shown now.
+
+        There are fewer where entries are large, and none only where there are no more.
+        """
         return await self._store.changes(after, limit)
 
     async def listing(
@@ -85,6 +91,7 @@ class Directory:
         updated_since: float | None = None,
         include_deleted: bool = False,
         curated: bool = False,
+        most: int = READ_BYTES,
     ) -> Sequence[Version]:
         """Return at most `limit` versions in the order of names, as Store.listing describes it."""
         return await self._store.listing(
@@ -94,6 +101,7 @@ class Directory:
             updated_since=updated_since,
             include_deleted=include_deleted,
             curated=curated,
+            most=most,
         )
 
     async def versions(self, name: str) -> Sequence[Version]:
@@ -104,10 +112,19 @@ class Directory:
         """Return a version of the server called `name`, "latest" for the latest; None where there is none."""
         return await self._store.version(name, version)
 
-    async def found(self, query: Query) -> tuple[Sequence[Version], Place | None]:
-        """Return the latest versions of the hits for `query`, best first, and where the next page begins."""
+    async def found(self, query: Query, most: int = READ_BYTES) -> tuple[Sequence[Version], Place | None]:
+        """Return the latest versions of the hits for `query`, best first, and where the next page begins.
+
+        The page ends behind the version that brings the bytes of all to `most`.
+        """
         page = await self.search(query)
-        return await self._store.latest([hit.mcp_id for hit in page.hits]), page.next
+        versions = await self._store.latest([hit.mcp_id for hit in page.hits], most)
+        if versions and sum(len(each.body) for each in versions) >= most:
+            last = mcp_id_of(versions[-1].name)
+            count = next(number for number, hit in enumerate(page.hits, 1) if hit.mcp_id == last)
+            if count < len(page.hits):
+                page = await self.search(evolve(query, limit=count))
+        return versions, page.next
 
     async def publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
         """Keep `entries` of `source`; return what became of each, in order.

@@ -19,6 +19,9 @@ BATCH = 4_000
 LOADED = 20_000
 """The same at the start, when nobody waits for the first."""
 
+BATCH_BYTES, LOADED_BYTES = 8_000_000, 32_000_000
+"""Bytes of entries after which a batch ends before that."""
+
 RETRY = 1.0
 """Seconds until a pump that failed tries again."""
 
@@ -60,7 +63,7 @@ class Feed(Service):
         # The head first: what changes while the entries are read is then pumped again, instead of missed.
         self._seq = await self._store.head()
         after = ""
-        while changes := await self._store.current(after, LOADED):
+        while changes := await self._store.current(after, LOADED, LOADED_BYTES):
             for subscriber in self._subscribers:
                 await subscriber.apply(changes)
             after = changes[-1].mcp_id
@@ -92,7 +95,7 @@ class Feed(Service):
 
     async def _pump(self) -> None:
         self._awake = False
-        while self.running and (changes := await self._store.changes(self._seq, BATCH)):
+        while self.running and (changes := await self._store.changes(self._seq, BATCH, BATCH_BYTES)):
             for subscriber in (*self._subscribers, *self._followers):
                 await subscriber.apply(changes)
             self._seq = changes[-1].seq

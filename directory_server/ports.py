@@ -27,6 +27,9 @@ from .model import (
 P = ParamSpec("P")
 T = TypeVar("T")
 
+READ_BYTES = 8_000_000
+"""Bytes of entries that one call of a Store reads, about, unless it is given another number."""
+
 
 class Store(Protocol):
     """Entries by source, name and version, and the ordered log of changes to what is shown of them."""
@@ -48,23 +51,28 @@ class Store(Protocol):
     async def log_id(self) -> str:
         """Return the random id of the change log, 12 hexadecimal digits; a restored backup is given another."""
 
-    async def current(self, after: str, limit: int) -> Sequence[Change]:
+    async def current(self, after: str, limit: int, most: int = READ_BYTES) -> Sequence[Change]:
         """Return at most `limit` of the entries shown now, in the order of their ids, beginning behind `after`.
 
-        Each comes as the change that last touched it, so that what follows the log can start from here.
+        Each comes as the change that last touched it, so that what follows the log can start from here. Reading stops
+        behind the entry that brings the bytes of all to `most`: only an empty answer means that there are no more.
         """
 
-    async def changes(self, after: int, limit: int) -> Sequence[Change]:
+    async def changes(self, after: int, limit: int, most: int = READ_BYTES) -> Sequence[Change]:
         """Return at most `limit` changes with a `seq` above `after`, in order, each with the entry shown now.
 
-        What `changes` and `current` give is analysed by the store's own Analysis, whoever published it.
+        Reading stops behind the change that brings the bytes of all to `most`: only an empty answer means that there
+        are no more. What `changes` and `current` give is analysed by the store's own Analysis, whoever published it.
         """
 
     async def oldest(self) -> int:
         """Return the `seq` of the oldest change that the log still has, 0 before the first."""
 
-    async def newest(self, limit: int) -> Sequence[Entry]:
-        """Return the `limit` entries shown that were added last, the latest first."""
+    async def newest(self, limit: int, of: Callable[[Entry], T]) -> Sequence[T]:
+        """Return what `of` makes of each of the `limit` entries shown that were added last, the latest first.
+
+        It holds one entry at a time. `of` may be called in another thread.
+        """
 
     async def count(self) -> int:
         """Return the number of entries shown."""
@@ -78,9 +86,12 @@ class Store(Protocol):
         updated_since: float | None = None,
         include_deleted: bool = False,
         curated: bool = False,
+        most: int = READ_BYTES,
     ) -> Sequence[Version]:
         """Return at most `limit` versions in the order of names, beginning behind the name and version `after`.
 
+        Reading stops behind the version that brings the bytes of all bodies to `most`: fewer than `limit` versions
+        with fewer bytes are the last ones.
         `versions` is "latest" for one of each name, "all", in the order of their texts within a name, or an exact
         version. `updated_since` leaves out what last changed here before it (seconds since the epoch), `curated` all
         names that the operator does not stand by. A name's versions are those of the source that is shown for it;
@@ -90,8 +101,11 @@ class Store(Protocol):
     async def versions(self, name: str) -> Sequence[Version]:
         """Return the versions of `name`, deleted ones too, the latest first and the others by age."""
 
-    async def latest(self, mcp_ids: Sequence[str]) -> Sequence[Version]:
-        """Return the latest versions of those of `mcp_ids` that are shown, in their order."""
+    async def latest(self, mcp_ids: Sequence[str], most: int = READ_BYTES) -> Sequence[Version]:
+        """Return the latest versions of those of `mcp_ids` that are shown, in their order.
+
+        Reading stops behind the version that brings the bytes of all bodies to `most`.
+        """
 
     async def version(self, name: str, version: str) -> Version | None:
         """Return the `version` of `name`, deleted or not, "latest" for the latest; None where there is none."""

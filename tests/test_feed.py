@@ -13,28 +13,33 @@ from twisted.logger import LogEvent, Logger, formatEvent
 
 from directory_server import embedded
 from directory_server.errors import Unavailable
-from directory_server.feed import BATCH, RETRY, Feed
+from directory_server.feed import BATCH, BATCH_BYTES, LOADED_BYTES, RETRY, Feed
 from directory_server.model import Change
 from directory_server.ports import Bus, Store
 
 
 @define
 class Log:
-    """A store that is nothing but its log, in which every change is of another entry; it answers once `gate` opens."""
+    """A store that is nothing but its log, in which every change is of another entry; it answers once `gate` opens.
+
+    It notes how many bytes each reading may have.
+    """
 
     length: int = 0
     gate: Deferred[None] | None = None
+    bytes: set[int] = field(factory=set)
     on_current: Callable[[], None] = lambda: None
 
     async def head(self) -> int:
         return self.length
 
-    async def current(self, after: str, limit: int) -> Sequence[Change]:
-        changes = await self.changes(int(after or 0), limit)
+    async def current(self, after: str, limit: int, most: int) -> Sequence[Change]:
+        changes = await self.changes(int(after or 0), limit, most)
         self.on_current()
         return changes
 
-    async def changes(self, after: int, limit: int) -> Sequence[Change]:
+    async def changes(self, after: int, limit: int, most: int) -> Sequence[Change]:
+        self.bytes.add(most)
         last = min(after + limit, self.length)
         if self.gate is not None:
             await self.gate
@@ -120,6 +125,14 @@ def test_each_change_goes_to_everybody_once_in_order_and_in_batches(setting: Set
         (2 * BATCH + 2, 2 * BATCH + 2),
     ]
     assert setting.second.batches == setting.first.batches
+
+
+def test_a_batch_has_a_bound_in_bytes(setting: Setting) -> None:
+    setting.log.length = 3
+    embedded.finished(setting.feed.load())
+    assert setting.log.bytes == {LOADED_BYTES}
+    setting.feed.startService()
+    assert setting.log.bytes == {LOADED_BYTES, BATCH_BYTES}
 
 
 def test_what_happened_before_the_start_is_pumped_at_the_start(setting: Setting) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 
 from ..model import Version
+
+_Row = tuple[str, str, bytes, float, float, int, int, int]
 
 _VERSION = """
     SELECT record.name, record.version, record.body, coalesce(record.published_at, record.created_at),
@@ -57,9 +60,11 @@ _OF_IDS = f"""
 _THE_VERSION = f"{_VERSION} {_ALL} WHERE entry.name = :name AND record.version = :version AND NOT hidden"
 
 
-def listing(connection: sqlite3.Connection, versions: str, asked: Mapping[str, object]) -> Sequence[Version]:
-    """Return the versions that `asked` describes, for Store.listing."""
-    return _read(connection.execute(_LISTS.get(versions, _LIST_EXACT), {**asked, "versions": versions}))
+def listing(connection: sqlite3.Connection, versions: str, asked: Mapping[str, object], most: int) -> Sequence[Version]:
+    """Return the versions that `asked` describes, about `most` bytes of them, for Store.listing."""
+    rows = connection.execute(_LISTS.get(versions, _LIST_EXACT), {**asked, "versions": versions})
+    with closing(rows):
+        return list(_first(rows, most))
 
 
 def all_versions(connection: sqlite3.Connection, name: str) -> Sequence[Version]:
@@ -67,9 +72,10 @@ def all_versions(connection: sqlite3.Connection, name: str) -> Sequence[Version]
     return _read(connection.execute(_VERSIONS, (name,)))
 
 
-def latest_versions(connection: sqlite3.Connection, mcp_ids: str) -> Sequence[Version]:
-    """Return the latest versions of ids, which are JSON, for Store.latest."""
-    return _read(connection.execute(_OF_IDS, (mcp_ids,)))
+def latest_versions(connection: sqlite3.Connection, mcp_ids: str, most: int) -> Sequence[Version]:
+    """Return the latest versions of ids, which are JSON, about `most` bytes of them, for Store.latest."""
+    with closing(connection.execute(_OF_IDS, (mcp_ids,))) as rows:
+        return list(_first(rows, most))
 
 
 def one_version(connection: sqlite3.Connection, name: str, version: str) -> Version | None:
@@ -78,8 +84,20 @@ def one_version(connection: sqlite3.Connection, name: str, version: str) -> Vers
     return next(iter(_read(connection.execute(query, {"name": name, "version": version}))), None)
 
 
-def _read(rows: Iterable[tuple[str, str, bytes, float, float, int, int, int]]) -> Sequence[Version]:
-    return [
-        Version(name, version, body, published_at, updated_at, bool(latest), bool(deleted), bool(curated))
-        for name, version, body, published_at, updated_at, latest, deleted, curated in rows
-    ]
+def _read(rows: Iterable[_Row]) -> Sequence[Version]:
+    return list(map(_version, rows))
+
+
+def _first(rows: Iterable[_Row], most: int) -> Iterator[Version]:
+    """Yield versions up to the one that brings the bytes of their bodies to `most`."""
+    for row in rows:
+        version = _version(row)
+        yield version
+        most -= len(version.body)
+        if most <= 0:
+            return
+
+
+def _version(row: _Row) -> Version:
+    name, version, body, published_at, updated_at, latest, deleted, curated = row
+    return Version(name, version, body, published_at, updated_at, bool(latest), bool(deleted), bool(curated))

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from threading import Event
-from typing import Concatenate, ParamSpec
+from typing import Concatenate, ParamSpec, TypeVar
 
 from attrs import frozen
 from twisted.logger import Logger
@@ -14,13 +14,14 @@ from twisted.logger import Logger
 from .. import wire
 from ..errors import Unavailable
 from ..model import Change, Entry, Outcome, Version
-from ..ports import Analysis, Offload
+from ..ports import READ_BYTES, Analysis, Offload
 from ._database import Database
 from ._listing import all_versions, latest_versions, listing, one_version
 from ._publishing import MAX_VERSIONS, Publisher, Row, SourceLimits, is_known
 from ._shown import epoch
 
 P = ParamSpec("P")
+T = TypeVar("T")
 
 _ENTRY = "SELECT body FROM entry JOIN record ON record.id = shown WHERE mcp_id = ?"
 
@@ -98,17 +99,17 @@ class SqliteStore:
         with self._database.connection() as connection:
             return str(connection.execute(_LOG).fetchone()[0])
 
-    async def current(self, after: str, limit: int) -> Sequence[Change]:
-        return await self._offload(self._read, _CURRENT, after, limit)
+    async def current(self, after: str, limit: int, most: int = READ_BYTES) -> Sequence[Change]:
+        return await self._offload(self._read, _CURRENT, after, limit, most)
 
-    async def changes(self, after: int, limit: int) -> Sequence[Change]:
-        return await self._offload(self._read, _CHANGES, after, limit)
+    async def changes(self, after: int, limit: int, most: int = READ_BYTES) -> Sequence[Change]:
+        return await self._offload(self._read, _CHANGES, after, limit, most)
 
     async def oldest(self) -> int:
         return await self._number(_OLDEST)
 
-    async def newest(self, limit: int) -> Sequence[Entry]:
-        return await self._offload(self._newest, limit)
+    async def newest(self, limit: int, of: Callable[[Entry], T]) -> Sequence[T]:
+        return await self._offload(self._newest, limit, of)
 
     async def count(self) -> int:
         return await self._number(_COUNT)
@@ -122,6 +123,7 @@ class SqliteStore:
         updated_since: float | None = None,
         include_deleted: bool = False,
         curated: bool = False,
+        most: int = READ_BYTES,
     ) -> Sequence[Version]:
         name, version = after
         asked = {
@@ -132,13 +134,13 @@ class SqliteStore:
             "deleted": include_deleted,
             "curated": curated,
         }
-        return await self._offload(self._listed, listing, versions, asked)
+        return await self._offload(self._listed, listing, versions, asked, most)
 
     async def versions(self, name: str) -> Sequence[Version]:
         return await self._offload(self._listed, all_versions, name)
 
-    async def latest(self, mcp_ids: Sequence[str]) -> Sequence[Version]:
-        return await self._offload(self._listed, latest_versions, wire.text(list(mcp_ids)))
+    async def latest(self, mcp_ids: Sequence[str], most: int = READ_BYTES) -> Sequence[Version]:
+        return await self._offload(self._listed, latest_versions, wire.text(list(mcp_ids)), most)
 
     async def version(self, name: str, version: str) -> Version | None:
         return await self._database.read(lambda connection: one_version(connection, name, version))
@@ -152,9 +154,12 @@ class SqliteStore:
                     row |= {"analysis": self._analysis.version, "analysed": self._analysis(entry)}
         return Publisher(self._database, self._sources, self._limits, self._clock, self._pause).publish(rows)
 
-    def _read(self, query: str, after: str | int, limit: int) -> Sequence[Change]:
-        with self._database.connection() as connection:
-            rows = connection.execute(query, (after, limit)).fetchall()
+    def _read(self, query: str, after: str | int, limit: int, most: int) -> Sequence[Change]:
+        rows, size = [], 0
+        with self._database.connection() as connection, closing(connection.execute(query, (after, limit))) as read:
+            while size < most and (row := read.fetchone()):
+                rows.append(row)
+                size += sum(len(column) for column in row if isinstance(column, bytes))
         current, found, anew = self._analysis.version, [], []
         for seq, kind, mcp_id, record, body, analysis, analysed, pinned in rows:
             if body and (analysis != current or analysed is None):
@@ -167,12 +172,14 @@ class SqliteStore:
                 connection.executemany(_ANALYSED, anew)
         return found
 
-    def _newest(self, limit: int) -> Sequence[Entry]:
-        bodies: dict[str, bytes] = {}
+    def _newest(self, limit: int, of: Callable[[Entry], T]) -> Sequence[T]:
+        found: dict[str, T] = {}
         with self._database.connection() as connection, closing(connection.execute(_NEWEST)) as rows:
-            while len(bodies) < limit and (row := rows.fetchone()):
-                bodies.setdefault(*row)
-        return [wire.restore_entry(body) for body in bodies.values()]
+            while len(found) < limit and (row := rows.fetchone()):
+                mcp_id, body = row
+                if mcp_id not in found:
+                    found[mcp_id] = of(wire.restore_entry(body))
+        return list(found.values())
 
     def _listed(
         self, read: Callable[Concatenate[sqlite3.Connection, P], Sequence[Version]], *args: P.args, **kwargs: P.kwargs

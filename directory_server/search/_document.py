@@ -10,7 +10,7 @@ from itertools import accumulate, chain
 from math import log10
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import frozen
 
 from ..model import Entry, Hit
 from ._analysis import COMMON_PARTS, MAX_KEY, MAX_TEXT, MAX_TOKEN, Word, fold, key, tokens, words
@@ -32,9 +32,6 @@ MAX_WAYS = 50
 
 MAX_PHRASES = 4_000
 """Characters of an entry in which exact phrases are looked for; the most that a real entry has are 2,107."""
-
-MAX_SHOWN_NAME, MAX_SHOWN_BRIEF, MAX_SHOWN_URL = 200, 2_000, 2_000
-"""Characters of the texts of a hit that the index keeps. A longer text is cut, a longer URL is left out."""
 
 SATURATION = 1.2
 """The weighted frequency at which a term has half of its greatest impact (k1 of BM25)."""
@@ -141,7 +138,7 @@ def document(entry: Entry) -> Document:
     weights, named = _heaviest(weights, len(counts[0][1]))
     of_owner, of_short, of_title = (words(text, humps=True) for text in (owner, short, title))
     phrases = phrase("\n".join((title, name, brief, *labels, *translations)), MAX_PHRASES)
-    row = Row(entry.mcp_id, name, _shown(entry.hit()), _prior(entry, of_owner, of_short), phrases)
+    row = Row(entry.mcp_id, name, entry.hit(), _prior(entry, of_owner, of_short), phrases)
     marks = {
         FULL_NAME + key(words(name, humps=True)),
         FULL_NAME + key((*of_owner, *of_short)),
@@ -185,11 +182,6 @@ def _heaviest(weights: dict[str, float], named: int) -> tuple[dict[str, float], 
     letters = list(accumulate(len(word) for _, word in order))
     kept = sorted(order[: bisect_right(letters, MAX_LETTERS)])
     return {word: weights[word] for _, word in kept}, sum(number < named for number, _ in kept)
-
-
-def _shown(hit: Hit) -> Hit:
-    url = hit.website_url if len(hit.website_url) <= MAX_SHOWN_URL else ""
-    return evolve(hit, name=hit.name[:MAX_SHOWN_NAME], brief=hit.brief[:MAX_SHOWN_BRIEF], website_url=url)
 
 
 def _word_of(value: object) -> str:

@@ -1,7 +1,7 @@
 """Strict JSON in, bytes out: the only room that knows what the values look like outside."""
 
 from ._entries import MAX_DETAIL, MAX_ENTRY, decode_entry, encode_detail, encode_entry, fingerprint, restore_entry
-from ._events import change_event, change_items, event, place, position
+from ._events import change_event, change_item, event, place, position
 from ._json import decode, encode, pretty, raw, rfc3339, text
 from ._queries import (
     DEFAULT_CHANGES,
@@ -45,7 +45,7 @@ __all__ = [
     "RegistryQuery",
     "Watch",
     "change_event",
-    "change_items",
+    "change_item",
     "decode",
     "decode_entry",
     "detail_arguments",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from ..model import PAGE_BYTES, Change
+from ..model import Change
 from ._entries import restore_entry
 from ._json import encode
 
@@ -42,16 +41,9 @@ def change_event(change: Change, log: str) -> bytes:
     return event(_fields(change), name=f"entry.{change.kind}", identity=position(change.seq, log))
 
 
-def change_items(changes: Sequence[Change]) -> Sequence[bytes]:
-    """Return what a list shows of the first of `changes`, encoded: as many as PAGE_BYTES have room for."""
-    items: list[bytes] = []
-    size = 0
-    for change in changes:
-        items.append(encode({"seq": change.seq, "event": f"entry.{change.kind}", **_fields(change)}))
-        size += len(items[-1])
-        if size >= PAGE_BYTES:
-            break
-    return items
+def change_item(change: Change) -> bytes:
+    """Return what a list shows of a change, encoded."""
+    return encode({"seq": change.seq, "event": f"entry.{change.kind}", **_fields(change)})
 
 
 def _fields(change: Change) -> dict[str, str]:

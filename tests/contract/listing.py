@@ -55,6 +55,18 @@ class ListingContract:
         assert [each.latest for each in found] == [False, False, True] * 2
 
     @awaited
+    async def test_lists_no_more_than_so_many_bytes(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry(f"x/{name}", brief="x" * 1_000) for name in "abcde"])
+        (size,) = {len(each.body) for each in await store.listing(("", ""), 9)}
+        ids = [mcp_id_of(f"x/{name}") for name in "edcba"]
+        for most, count in ((1, 1), (size, 1), (size + 1, 2), (9 * size, 5)):
+            for versions in ("latest", "all", "1.0.0"):
+                listed = await store.listing(("", ""), 9, versions=versions, most=most)
+                assert names(listed) == [f"x/{name}" for name in "abcde"][:count]
+            assert names(await store.latest(ids, most)) == [f"x/{name}" for name in "edcba"][:count]
+
+    @awaited
     async def test_lists_an_exact_version(self) -> None:
         store = await self.store()
         await store.publish(

@@ -32,6 +32,14 @@ def entry(name: str = NAME, version: str = "1.0.0", brief: str = "It rains.", **
     return Entry({"name": name, "version": version, "description": brief}, meta)
 
 
+def name_of(entry: Entry) -> str:
+    return entry.name
+
+
+def brief_of(entry: Entry) -> str:
+    return entry.brief
+
+
 def kinds(changes: Sequence[Change]) -> list[str]:
     return [change.kind for change in changes]
 
@@ -52,7 +60,7 @@ class StoreContract:
         assert await store.head() == 0
         assert await store.oldest() == 0
         assert await store.count() == 0
-        assert list(await store.newest(10)) == []
+        assert list(await store.newest(10, Entry.hit)) == []
         assert await store.entry(mcp_id_of(NAME)) is None
         assert list(await store.current("", 10)) == []
         assert list(await store.changes(0, 10)) == []
@@ -280,6 +288,22 @@ class StoreContract:
         assert pages == [log[mcp_id] for mcp_id in ids]
 
     @awaited
+    async def test_reads_no_further_than_so_many_bytes(self) -> None:
+        store = await self.store()
+        entries = [entry(f"x/{number}", brief="x" * 1_000) for number in range(5)]
+        await store.publish("a", entries)
+        (size,) = {len(change.body or b"") + len(change.analysed or b"") for change in await store.changes(0, 5)}
+        for most, count in ((1, 1), (size, 1), (size + 1, 2), (3 * size, 3), (9 * size, 5)):
+            changes = await store.changes(0, 9, most)
+            assert [change.seq for change in changes] == [1, 2, 3, 4, 5][:count]
+            assert len(await store.changes(0, 2, most)) == min(count, 2)
+            pages: list[Change] = []
+            while page := await store.current(pages[-1].mcp_id if pages else "", 9, most):
+                assert len(page) <= count
+                pages += page
+            assert [change.mcp_id for change in pages] == sorted(each.mcp_id for each in entries)
+
+    @awaited
     async def test_knows_the_oldest_change_of_its_log(self) -> None:
         store = await self.store()
         await store.publish("a", [entry("x/a"), entry("x/b")])
@@ -291,17 +315,17 @@ class StoreContract:
         store = await self.store()
         await store.publish("a", [entry(f"x/{number}") for number in range(5)])
         await store.publish("a", [entry("x/1", brief="It snows.")])
-        assert [each.name for each in await store.newest(3)] == ["x/4", "x/3", "x/2"]
-        assert [each.brief for each in await store.newest(9)] == ["It rains."] * 3 + ["It snows.", "It rains."]
+        assert list(await store.newest(3, name_of)) == ["x/4", "x/3", "x/2"]
+        assert list(await store.newest(9, brief_of)) == ["It rains."] * 3 + ["It snows.", "It rains."]
 
     @awaited
     async def test_counts_what_comes_back_as_added_anew_and_once(self) -> None:
         store = await self.store()
         await store.publish("a", [entry("x/a"), entry("x/b"), entry("x/c")])
         await store.publish("a", [entry("x/a", status="deleted"), entry("x/b", status="deleted")])
-        assert [each.name for each in await store.newest(9)] == ["x/c"]
+        assert list(await store.newest(9, name_of)) == ["x/c"]
         await store.publish("a", [entry("x/a", status="active")])
-        assert [each.name for each in await store.newest(9)] == ["x/a", "x/c"]
+        assert list(await store.newest(9, name_of)) == ["x/a", "x/c"]
 
     @awaited
     async def test_is_one_store_for_all_processes(self) -> None:

@@ -40,7 +40,7 @@ def test_offloads_what_takes_long_and_nothing_else(open_database: Open) -> None:
     finished(store.publish("a", [entry()]))
     finished(store.current("", 1))
     finished(store.changes(0, 1))
-    finished(store.newest(1))
+    finished(store.newest(1, Entry.hit))
     assert len(offloaded) == 4
     finished(store.entry(entry().mcp_id))
     finished(store.head())

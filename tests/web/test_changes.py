@@ -9,8 +9,9 @@ import pytest
 from attrs import frozen
 
 from directory_server import embedded
-from directory_server.model import OFFICIAL, Entry, mcp_id_of
-from directory_server.search import TextAnalysis
+from directory_server.model import OFFICIAL, Change, Entry, mcp_id_of
+from directory_server.search import TextAnalysis, matching
+from directory_server.wire import encode_entry
 
 from .conftest import MAIL, POSTGRES, Answer, Connection, Server, entry, read
 
@@ -316,7 +317,7 @@ def test_the_limit_of_a_generated_client_is_taken_by_both(server: Server, accept
 
 
 def test_a_page_ends_early_where_its_changes_are_large(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("directory_server.wire._events.PAGE_BYTES", 2_000)
+    monkeypatch.setattr("directory_server.web.changes._door.PAGE_BYTES", 2_000)
     publish(server, *(entry(f"y/{number}", "It rains. " * 30) for number in range(20)))
     seen, path, sizes = [], f"{CHANGES}?since=2&limit=1000", []
     while path:
@@ -404,3 +405,23 @@ def test_a_store_that_fails_ends_the_stream_in_order(
     assert len(server.hub) == 0
     assert len(logged_failures) == 1
     logged_failures.clear()
+
+
+def test_what_is_sent_to_a_stream_at_a_time_has_a_bound() -> None:
+    from directory_server.web.changes._pages import FRAME_BYTES, _page, frames
+
+    made = [entry(f"y/{number}", "x" * 400) for number in range(300)]
+    changes = [
+        Change(seq, "added", each.mcp_id, encode_entry(each), TextAnalysis()(each)) for seq, each in enumerate(made, 1)
+    ]
+    for asked in (None, "y"):
+        seqs: list[int] = []
+        while len(seqs) < len(changes):
+            page = _page(changes[len(seqs) :], asked, matching, "log")
+            assert len(page.frames) < FRAME_BYTES + 1_000
+            seqs += [int(each.id.partition("-")[0]) for each in events(page.frames)]
+            assert page.last == seqs[-1]
+        assert seqs == [change.seq for change in changes]
+    # So has what is made for the channels, which nobody is sent if it is more.
+    found = frames(changes, [None, "y", "z"], matching, "log", 2_000)
+    assert [2_000 < len(each) < 3_000 for each in found.values()] == [True, True, False]

@@ -129,6 +129,17 @@ def test_every_name_comes_once_while_entries_are_published(server: Server) -> No
     assert {f"m/{number:02}" for number in range(40)} <= set(seen)
 
 
+def test_a_page_of_large_entries_ends_by_bytes_and_the_cursor_leads_on(server: Server) -> None:
+    large = [f"x/{number}" for number in range(8)]
+    server.publish(*(entry(name, f"Large. {'x' * 300_000}") for name in large))
+    pages = walk(server, "limit=50", "&limit=50")
+    assert [name for page in pages for name in page] == [MAIL.name, POSTGRES.name, *large]
+    assert max(map(len, pages)) <= 6
+    found = walk(server, "limit=50&search=large", "&limit=50")
+    assert sorted(name for page in found for name in page) == large
+    assert max(map(len, found)) <= 4
+
+
 def version(name: str, number: str, *, latest: bool = False, status: str = "active") -> Entry:
     return Entry(
         {"name": name, "version": number, "description": "Sings."}, {OFFICIAL: {"isLatest": latest, "status": status}}

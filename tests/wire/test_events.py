@@ -62,8 +62,7 @@ def test_what_is_gone_has_its_id_alone() -> None:
 
 
 def test_a_list_shows_the_same() -> None:
-    (encoded,) = wire.change_items([change("changed")])
-    item = json.loads(encoded)
+    item = json.loads(wire.change_item(change("changed")))
     fields = read(wire.change_event(change("changed"), LOG))
     assert item == {"seq": 7, "event": "entry.changed", **json.loads(fields["data"])}
 

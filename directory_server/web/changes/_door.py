@@ -13,7 +13,7 @@ from werkzeug.http import parse_accept_header
 from ... import wire
 from ...directory import Directory
 from ...errors import Gone, TooManyStreams
-from ...model import Change
+from ...model import PAGE_BYTES
 from ...ports import Matching, Offload
 from .._headers import query, values
 from .._headers import value as header
@@ -21,7 +21,7 @@ from .._reply import reply
 from ..gate import Gate, Visit
 from ..streams import Hub
 from ._live import Live
-from ._pages import passing
+from ._pages import items
 
 PATH = "/api/open/v1/changes"
 
@@ -55,20 +55,13 @@ class Changes:
             await self._directory.check_place(watch.since, watch.log)
         await visit.charge()
         limit = watch.limit or wire.DEFAULT_CHANGES
-        changes, place = await self._passing(watch.since or 0, watch.keywords, limit)
-        items = await self._offload(wire.change_items, changes)
-        if len(items) < len(changes):
-            place = changes[len(items) - 1].seq
+        found, place = await self._passing(watch.since or 0, watch.keywords, limit)
         if place < await self._directory.head():
             words = {} if watch.keywords is None else {"keywords": watch.keywords}
             link = urlencode({"since": wire.position(place, self._live.log), **words, "limit": limit})
             request.setHeader("Link", f'<{PATH}?{link}>; rel="next"')
-        body = {
-            "data": [wire.raw(item) for item in items],
-            "count": len(items),
-            "next": wire.position(place, self._live.log),
-        }
-        return reply(request, body)
+        data = [wire.raw(each) for each in found]
+        return reply(request, {"data": data, "count": len(data), "next": wire.position(place, self._live.log)})
 
     async def _stream(self, request: Request, visit: Visit, watch: wire.Watch) -> bytes | None:
         if reason := self._hub.full(visit.key.id):
@@ -93,19 +86,22 @@ class Changes:
             return gone.head, wire.event(message, name="reset", identity=wire.position(gone.head, self._live.log))
         return since, wire.place(since, self._live.log)
 
-    async def _passing(self, place: int, keywords: str | None, limit: int) -> tuple[Sequence[Change], int]:
-        """Return up to `limit` changes behind `place` that are asked for, and the place up to which that is all."""
+    async def _passing(self, place: int, keywords: str | None, limit: int) -> tuple[Sequence[bytes], int]:
+        """Return up to `limit` changes behind `place` that are asked for, and the place up to which that is all.
+
+        They are encoded, and have about PAGE_BYTES at most.
+        """
         size = limit if keywords is None else READ
-        found: list[Change] = []
+        found: list[bytes] = []
+        left = PAGE_BYTES
         for _ in range(READINGS):
             changes = await self._directory.changes(place, size)
             if not changes:
                 break
-            found += await self._offload(passing, changes, keywords, self._matching)
-            if len(found) > limit:
-                return found[:limit], found[limit - 1].seq
-            place = changes[-1].seq
-            if len(found) == limit or len(changes) < size:
+            more, place = await self._offload(items, changes, keywords, self._matching, limit - len(found), left)
+            found += more
+            left -= sum(map(len, more))
+            if len(found) == limit or left <= 0:
                 break
         return found, place
 

@@ -52,7 +52,7 @@ class Live:
         while not asked >= (now := set(self._channels)):
             # Whoever asks for something new meanwhile is to hear of these changes, too.
             asked = now
-            found = await self._offload(frames, new, asked, self._matching, self.log)
+            found = await self._offload(frames, new, asked, self._matching, self.log, BURST)
         before, self.seq = self.seq, new[-1].seq
         for each, channel in list(self._channels.items()):
             if len(found[each]) > BURST:

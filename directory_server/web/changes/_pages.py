@@ -16,6 +16,9 @@ from ...ports import Matching, Offload
 PAGE = 100
 """Changes in a page."""
 
+FRAME_BYTES = 48 * 1024
+"""Bytes of frames after which such a page ends: as many as are kept for a reader who lags behind."""
+
 KEPT = 64
 """Pages that are kept: many streams read the same ones when a server has come back, or much has changed at once."""
 
@@ -48,12 +51,35 @@ def passing(changes: Sequence[Change], query: Asked, matching: Matching) -> Sequ
     return [change for change in changes if change.kind == "removed" or matching(change, [query])]
 
 
-def frames(changes: Sequence[Change], asked: Collection[Asked], matching: Matching, log: str) -> dict[Asked, bytes]:
+def items(
+    changes: Sequence[Change], query: Asked, matching: Matching, limit: int, most: int
+) -> tuple[list[bytes], int]:
+    """Return at most `limit` of `changes` that one who asked for `query` is told of, and the place up to which.
+
+    They are encoded. There are fewer where they have `most` bytes together.
+    """
+    found: list[bytes] = []
+    place = 0
+    for change in changes:
+        if passing([change], query, matching):
+            if len(found) >= limit or most <= 0:
+                break
+            found.append(wire.change_item(change))
+            most -= len(found[-1])
+        place = change.seq
+    return found, place
+
+
+def frames(
+    changes: Sequence[Change], asked: Collection[Asked], matching: Matching, log: str, most: int
+) -> dict[Asked, bytes]:
     """Return the frames for each of `asked`, of changes in the log with the id `log`.
 
-    Each change is encoded once, and looked at once for each query.
+    Each change is encoded once, and looked at once for each query. For one of `asked` with more than `most` bytes of
+    frames, those behind the first `most` bytes are left out.
     """
     found: dict[Asked, list[bytes]] = {each: [] for each in asked}
+    left = dict.fromkeys(asked, most)
     queries = [each for each in asked if each is not None]
     everything = {None} & found.keys()
     for change in changes:
@@ -61,7 +87,9 @@ def frames(changes: Sequence[Change], asked: Collection[Asked], matching: Matchi
         if matched or everything:
             frame = wire.change_event(change, log)
             for each in (*everything, *matched):
-                found[each].append(frame)
+                if left[each] >= 0:
+                    found[each].append(frame)
+                    left[each] -= len(frame)
     return {each: b"".join(parts) for each, parts in found.items()}
 
 
@@ -103,9 +131,19 @@ class Pages:
         changes = [change for change in changes if change.seq <= place.upto]
         if not changes:
             return Page(b"", place.upto)
-        found = await self._offload(frames, changes, [place.asked], self._matching, self._log)
-        # So that one who comes back need not look again at what was nothing for him.
-        last = changes[-1].seq
-        if place.asked is None:
-            return Page(found[None], last)
-        return Page(found[place.asked] + wire.place(last, self._log), last)
+        return await self._offload(_page, changes, place.asked, self._matching, self._log)
+
+
+def _page(changes: Sequence[Change], asked: Asked, matching: Matching, log: str) -> Page:
+    """Return the page that begins with `changes`, of the log with the id `log`; FRAME_BYTES of frames end it."""
+    parts: list[bytes] = []
+    left, last = FRAME_BYTES, 0
+    for change in changes:
+        if left <= 0:
+            break
+        if passing([change], asked, matching):
+            parts.append(wire.change_event(change, log))
+            left -= len(parts[-1])
+        last = change.seq
+    # So that one who comes back need not look again at what was nothing for him.
+    return Page(b"".join([*parts, wire.place(last, log)] if asked is not None else parts), last)

@@ -35,7 +35,7 @@ class Newest:
         self.listed: Sequence[dict[str, Any]] = ()
 
     async def apply(self, changes: Sequence[Change]) -> None:
-        self.listed = [_described(entry) for entry in await self._directory.newest(NEWEST)]
+        self.listed = await self._directory.newest(NEWEST, _described)
 
 
 def entry_of(uri: str) -> str | None:

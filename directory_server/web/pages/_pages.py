@@ -54,7 +54,7 @@ class Pages:
                 values["cards"] = await self._cards(page, language)
                 values["more"] = _more(wanted, page)
             else:
-                values["cards"] = [card(entry, language) for entry in await self._directory.newest(NEWEST)]
+                values["cards"] = await self._directory.newest(NEWEST, lambda entry: card(entry, language))
         except BadInput as error:
             values["error"] = error.code
         status = 400 if values["error"] else 200

@@ -23,6 +23,9 @@ from ._entrance import Entrance
 ROUNDS = 10
 """Pages of hits that are looked through, at most, for those that pass the filters of one search."""
 
+PAGE_BYTES = 1_000_000
+"""Bytes of entries after which a page ends, however few they are; 100 real ones have 93,000."""
+
 FRESH = 60
 """Seconds for which an answer may be kept before it is asked for again."""
 
@@ -88,21 +91,24 @@ class Registry:
             updated_since=wanted.updated_since,
             include_deleted=wanted.include_deleted,
             curated=self._curated,
+            most=PAGE_BYTES,
         )
         page = versions[: wanted.limit]
-        return page, (page[-1].name, page[-1].version) if len(versions) > wanted.limit else None
+        more = len(versions) > wanted.limit or _size(versions) >= PAGE_BYTES
+        return page, (page[-1].name, page[-1].version) if more else None
 
     async def _found(self, wanted: wire.RegistryQuery) -> Found:
         """Search, best first; of each server, its latest version, unless an exact one is asked for."""
         found: list[Version] = []
         place = Place(*wanted.place) if wanted.place else None
         for _ in range(ROUNDS):
-            hits, place = await self._directory.found(Query(wanted.search, wanted.limit - len(found), place))
+            query = Query(wanted.search, wanted.limit - len(found), place)
+            hits, place = await self._directory.found(query, PAGE_BYTES - _size(found))
             for hit in hits:
                 version = await self._of(hit, wanted)
                 if version is not None:
                     found.append(version)
-            if place is None or len(found) == wanted.limit:
+            if place is None or len(found) == wanted.limit or _size(found) >= PAGE_BYTES:
                 break
         return found, (place.score, place.name) if place else None
 
@@ -121,3 +127,7 @@ class Registry:
         request.setHeader("ETag", tag)
         request.setHeader("Cache-Control", f"{shared}, max-age={FRESH}")
         return sent
+
+
+def _size(versions: Sequence[Version]) -> int:
+    return sum(len(each.body) for each in versions)
