@@ -96,8 +96,7 @@ class SqliteStore:
         return await self._number(_HEAD)
 
     async def log_id(self) -> str:
-        with self._database.connection() as connection:
-            return str(connection.execute(_LOG).fetchone()[0])
+        return await self._database.read(lambda connection: str(connection.execute(_LOG).fetchone()[0]))
 
     async def current(self, after: str, limit: int, most: int = READ_BYTES) -> Sequence[Change]:
         return await self._offload(self._read, _CURRENT, after, limit, most)
