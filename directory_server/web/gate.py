@@ -32,14 +32,24 @@ class Visit:
     _request: Request
     _quota: Quota
     _shown: bool = field(default=False, init=False)
+    _unavailable: str = field(default="", init=False)
 
     async def charge(self) -> None:
-        """Spend one unit of the key's quota, and say in the answer's head what is left. Raises QuotaExceeded."""
+        """Spend one unit of the key's quota, and say in the answer's head what is left.
+
+        Raises QuotaExceeded, and Unavailable where storage does not answer; then for the rest of the request too, or a
+        batch would wait as often as it has calls.
+        """
+        if self._unavailable:
+            raise Unavailable(self._unavailable)
         try:
             allowance = await self._quota.charge(self.key.quota_id, self.key.limit)
         except QuotaExceeded as error:
             self._show(error.allowance)
             self._request.setHeader("Retry-After", str(error.allowance.reset))
+            raise
+        except Unavailable as error:
+            self._unavailable = error.message
             raise
         self._show(allowance)
 
