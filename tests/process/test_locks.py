@@ -9,7 +9,8 @@ import sqlite3
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from http.client import HTTPException
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,11 @@ def foreign(installation: Installation, database: str) -> Iterator[sqlite3.Conne
     """Return the connection of a program that knows nothing of ours."""
     with closing(sqlite3.connect(installation.data / database, isolation_level=None)) as connection:
         yield connection
+
+
+def spent(installation: Installation) -> int:
+    with foreign(installation, "quota.db") as connection:
+        return int(connection.execute("SELECT count(*) FROM spent").fetchone()[0])
 
 
 def searches(pool: ThreadPoolExecutor, server: Server, key: str, number: int) -> list[Future[Answer]]:
@@ -110,6 +116,54 @@ def test_a_foreign_writer_of_the_catalogue_stops_no_request(installation: Instal
         assert [server.search("a", key).status for _ in range(3)] == [200] * 3
         answers_what_is_free(server, key, [])
         assert installation.command("key", "list").count("test") == 1
+
+
+@pytest.mark.parametrize("synchronous", ["normal", "full"])
+def test_a_killed_process_has_lost_no_charge_that_it_answered(installation: Installation, synchronous: str) -> None:
+    key, answered = installation.new_key("--limit", 10_000), []
+
+    def ask(server: Server) -> None:
+        with suppress(OSError, HTTPException):
+            while server.search("a", key).status == 200:
+                answered.append(server)
+
+    with (
+        installation.serve("--set", f"quota.synchronous={synchronous}") as server,
+        foreign(installation, "quota.db") as writer,
+        ThreadPoolExecutor(8) as pool,
+    ):
+        clients = [pool.submit(ask, server) for _ in range(8)]
+        for number in range(20, 120, 20):
+            until(lambda: len(answered) >= number, "answers")  # noqa: B023
+            # Charges go both ways: at once and through the queue.
+            writer.execute("PRAGMA busy_timeout = 5000")
+            writer.execute("BEGIN IMMEDIATE")
+            writer.execute("ROLLBACK")
+        server.process.kill()
+        for client in clients:
+            client.result()
+    assert len(answered) <= spent(installation) <= len(answered) + len(clients)
+
+
+def test_two_servers_and_a_foreign_writer_share_one_exact_quota(installation: Installation) -> None:
+    key = installation.new_key("--limit", 100)
+
+    def ask(server: Server) -> int:
+        return sum(server.search("a", key).status == 200 for _ in range(20))
+
+    with (
+        installation.serve() as one,
+        installation.serve() as other,
+        foreign(installation, "quota.db") as writer,
+        ThreadPoolExecutor(8) as pool,
+    ):
+        clients = [pool.submit(ask, server) for server in (one, other) * 4]
+        writer.execute("PRAGMA busy_timeout = 5000")
+        while not all(client.done() for client in clients):
+            writer.execute("BEGIN IMMEDIATE")
+            writer.execute("ROLLBACK")
+        assert sum(client.result() for client in clients) == 100
+    assert spent(installation) == 100
 
 
 @pytest.fixture(scope="module")
