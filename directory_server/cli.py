@@ -16,7 +16,7 @@ import click
 from attrs import frozen
 
 from . import __version__, embedded, importing, sample
-from .commands import account, entry, opened, registry, store, sync
+from .commands import account, after_restore, entry, opened, registry, store, sync
 from .config import Config, ConfigError, describe, load
 from .errors import DirectoryError, Unavailable
 from .machine import machine_time
@@ -79,6 +79,7 @@ def _here(ctx: click.Context, *, new: bool = False) -> Here:
 
 
 main.add_command(account)
+main.add_command(after_restore)
 main.add_command(entry)
 main.add_command(registry)
 main.add_command(sync)

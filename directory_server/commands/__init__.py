@@ -4,6 +4,7 @@ from ._account import account
 from ._entry import entry
 from ._here import opened, store
 from ._registry import registry
+from ._restore import after_restore
 from ._sync import sync
 
-__all__ = ["account", "entry", "opened", "registry", "store", "sync"]
+__all__ = ["account", "after_restore", "entry", "opened", "registry", "store", "sync"]

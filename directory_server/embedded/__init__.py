@@ -15,6 +15,7 @@ from ._passwords import Argon2Passwords
 from ._publishing import SourceLimits
 from ._quota import SqliteQuota
 from ._registry_tokens import SqliteRegistryTokens
+from ._restore import Restored, after_restore
 from ._secret import session_secret
 from ._sessions import SqliteSessions
 from ._store import SqliteStore
@@ -27,6 +28,7 @@ __all__ = [
     "DataVersionBus",
     "Database",
     "MachineTime",
+    "Restored",
     "SourceLimits",
     "SqliteAccounts",
     "SqliteCuration",
@@ -39,6 +41,7 @@ __all__ = [
     "SqliteStore",
     "StorageWatch",
     "Threads",
+    "after_restore",
     "anchored",
     "finished",
     "inline",
