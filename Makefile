@@ -1,4 +1,4 @@
-# make run: a server with sample data.  make test: lint, types, all tests.  make check: the fast part of that.
+# make run: a server with sample data, on port 8080 or PORT=….  make test: lint, types, all tests.  make check: the fast part of that.
 PYTHON ?= python3
 DATA ?= data
 
@@ -6,8 +6,11 @@ DATA ?= data
 
 # Whoever tries the server out looks at its pages, too; it listens for this machine alone.
 run: export DIRECTORY_SERVER_WEB__SEARCH ?= public
+ifdef PORT
+run: export DIRECTORY_SERVER_LISTEN = tcp:$(PORT):interface=127.0.0.1
+endif
 run: .venv/run
-	@.venv/bin/directory-server --data-dir $(DATA) quickstart
+	@.venv/bin/directory-server --data-dir $(DATA) quickstart --check-ports
 	@exec .venv/bin/twistd --nodaemon --pidfile= directory --data-dir $(DATA)
 
 test: .venv/dev

@@ -16,7 +16,7 @@ import click
 from attrs import frozen
 
 from . import __version__, embedded, importing, sample
-from .commands import account, after_restore, entry, opened, registry, store, sync
+from .commands import account, after_restore, check_ports, entry, opened, registry, store, sync
 from .config import Config, ConfigError, describe, load
 from .errors import DirectoryError, Unavailable
 from .machine import machine_time
@@ -92,8 +92,8 @@ def import_(ctx: click.Context, files: Sequence[str]) -> None:
     """Import entries from FILEs: .json, .jsonl, either with .gz, or - for standard input.
 
     A file holds a server.json, a registry's list page, an array of either, or one entry a line. A server that runs
-    on the same data directory answers with them within seconds. Fails where a file cannot be read to its end; an
-    entry that is refused is reported and stops nothing.
+    on the same data directory answers with them within seconds. Fails where a file cannot be read to its end, or has
+    no entry that is accepted; one refused entry among others is reported and stops nothing.
     """
     here, report = _here(ctx, new=True), importing.Report()
     try:
@@ -103,7 +103,7 @@ def import_(ctx: click.Context, files: Sequence[str]) -> None:
             )
     finally:
         _tell(report)
-    if report.unfinished:
+    if report.unfinished or report.rejected:
         ctx.exit(1)
 
 
@@ -235,9 +235,12 @@ def config(ctx: click.Context) -> None:
 
 
 @main.command()
+@click.option("--check-ports", "check", is_flag=True, help="Fail first if a port to listen on is taken.")
 @click.pass_context
-def quickstart(ctx: click.Context) -> None:
+def quickstart(ctx: click.Context, check: bool) -> None:
     """Fill an empty data directory with the sample catalogue, make a first key, and say what to do next."""
+    if check:
+        check_ports(ctx.obj)
     here = _here(ctx, new=True)
     if not embedded.finished(here.store.count()):
         embedded.finished(importing.import_files([str(sample.path())], here.store.publish, source="local"))

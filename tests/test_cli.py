@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -222,6 +223,15 @@ def test_an_entry_that_is_refused_stops_nothing(directory: Directory) -> None:
     assert result.stderr == "refused -:2: server.name: must be a string.\n"
 
 
+def test_a_file_that_is_refused_whole_is_a_failure(directory: Directory, tmp_path: Path) -> None:
+    (tmp_path / "good.json").write_text(line("a.example/one"))
+    (tmp_path / "bad.json").write_text('{"name": 1}\n{"name": 2}\n')
+    result = directory.run("import", "good.json", "bad.json")
+    assert (result.exit_code, result.stdout) == (1, "1 added, 0 changed, 0 unchanged, 2 refused.\n")
+    (tmp_path / "empty.json").write_text("[]")
+    assert directory.run("import", "good.json", "empty.json").exit_code == 0
+
+
 def test_a_file_that_cannot_be_read_is_told_and_the_others_are_imported(directory: Directory, tmp_path: Path) -> None:
     (tmp_path / "one.json").write_text(line("a.example/one"))
     result = directory.run("import", "missing.json", "one.json")
@@ -320,3 +330,17 @@ def test_what_only_looks_or_ends_makes_no_data_directory(tmp_path: Path, command
 
 def test_the_version(directory: Directory) -> None:
     assert directory.succeed("--version") == "directory-server, version 0.1.0\n"
+
+
+@pytest.mark.parametrize("interface", [":interface=127.0.0.1", ""])
+def test_quickstart_fails_first_where_the_port_is_taken(tmp_path: Path, interface: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        listen = f"tcp:{taken.getsockname()[1]}{interface}"
+        arguments = ["--data-dir", str(tmp_path / "data"), "--set", f"listen={listen}", "quickstart", "--check-ports"]
+        result = CliRunner().invoke(main, arguments)
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert result.stderr.startswith(
+            f"Error: Cannot listen on {listen}: Address already in use. Choose another port"
+        )
+        assert not (tmp_path / "data").exists()
+    assert CliRunner().invoke(main, arguments).exit_code == 0

@@ -3,8 +3,9 @@
 from ._account import account
 from ._entry import entry
 from ._here import opened, store
+from ._ports import check_ports
 from ._registry import registry
 from ._restore import after_restore
 from ._sync import sync
 
-__all__ = ["account", "after_restore", "entry", "opened", "registry", "store", "sync"]
+__all__ = ["account", "after_restore", "check_ports", "entry", "opened", "registry", "store", "sync"]

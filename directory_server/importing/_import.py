@@ -55,7 +55,8 @@ class Progress:
 class Report:
     """What became of the entries so far. The counts are exact; `refusals` tells of the first DETAILS of the refused.
 
-    `unfinished` counts the files that could not be read, or not to their end; `too_old` versions older than those that
+    `unfinished` counts the files that could not be read, or not to their end, `rejected` the others of which every
+    entry was refused; `too_old` versions older than those that
     are kept of their name.
     """
 
@@ -65,6 +66,7 @@ class Report:
     refused: int = 0
     too_old: int = 0
     unfinished: int = 0
+    rejected: int = 0
     refusals: list[Refusal] = field(factory=list)
 
     @property
@@ -141,6 +143,7 @@ def _entries(
     def tell(read: int, size: int | None) -> None:
         progress(Progress(file, read, size, report.entries))
 
+    refused_before, unfinished_before, accepted = report.refused, report.unfinished, False
     for document in documents(file, tell, most=most):
         try:
             entry = _decoded(document)
@@ -148,7 +151,10 @@ def _entries(
             report.refuse(Refusal(file, document.line, refused.message))
             report.unfinished += document.final
         else:
+            accepted = True
             yield entry, len(document.body)
+    if report.refused > refused_before and not accepted and report.unfinished == unfinished_before:
+        report.rejected += 1
 
 
 def _decoded(document: Document) -> Entry:
