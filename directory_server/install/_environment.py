@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from ._notices import Unusable
+
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,100}")
 
 _HARMLESS: Mapping[str, re.Pattern[str]] = {
@@ -26,9 +28,23 @@ _HARMLESS: Mapping[str, re.Pattern[str]] = {
 
 _SINGLE = frozenset(
     (
-        *("ALLOW", "BACKEND", "CONFIG", "DB", "DEBUG", "ENVIRONMENT", "HOST", "INTERVAL", "LIMIT", "LOGLEVEL", "MODE"),
-        *("MODEL", "PORT", "PROFILE", "PROVIDER", "READONLY", "REGION", "STAGE", "TIMEOUT", "TOOLS", "TOOLSET"),
-        *("TOOLSETS", "TRANSPORT", "TZ", "VERBOSE", "WORKERS"),
+        *("ALLOW", "BACKEND", "BASEURL", "CACHE", "CONFIG", "CURRENCY", "DATABASE", "DB", "DEBUG", "DOMAIN", "DRYRUN"),
+        *("ENDPOINT", "ENVIRONMENT", "FORMAT", "HEADLESS", "HOST", "INTERVAL", "LANGUAGE", "LEVEL", "LIMIT", "LOCALE"),
+        *(
+            "LOGGING",
+            "LOGLEVEL",
+            "MODE",
+            "MODEL",
+            "NAMESPACE",
+            "NETWORK",
+            "ORG",
+            "PORT",
+            "PROFILE",
+            "PROJECT",
+            "PROVIDER",
+        ),
+        *("READONLY", "REGION", "SANDBOX", "SCHEMA", "SITE", "STAGE", "TEAM", "TENANT", "THEME", "TIMEOUT", "TIMEZONE"),
+        *("TOOLS", "TOOLSET", "TOOLSETS", "TRANSPORT", "TZ", "UNITS", "URL", "VERBOSE", "WORKERS", "WORKSPACE"),
     )
 )
 """Names of one word that may be set: operating systems and runtimes use many of the others."""
@@ -83,13 +99,15 @@ def steers(name: str) -> bool:
     return upper in _SYSTEM or bool(_FAMILIES.fullmatch(upper) or _PARTS.search(upper))
 
 
-def may_be_fixed(name: str, value: str) -> bool:
-    """Return whether an entry may set the variable `name` to `value`."""
-    form = _HARMLESS.get(name)
-    if form:
-        return bool(form.fullmatch(value))
+def check_fixed(name: str, value: str) -> None:
+    """Raise Unusable if an entry may not set the variable `name` to `value`."""
+    if (form := _HARMLESS.get(name)) and form.fullmatch(value):
+        return
+    if form or steers(name):
+        raise Unusable("variable", name)
     upper = _upper(name)
-    return not steers(name) and ("_" in upper.strip("_") or upper in _SINGLE)
+    if "_" not in upper.strip("_") and upper not in _SINGLE:
+        raise Unusable("variable_unlisted", name)
 
 
 def _upper(name: str) -> str:

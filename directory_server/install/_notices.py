@@ -30,8 +30,10 @@ REASONS: Mapping[str, str] = {
     "variable_name": "{subject} is not a valid name of an environment variable.",
     "variable": "The entry sets the environment variable {subject}. Variables of its kind can change which code runs, "
     "which servers are trusted or where files are kept.",
+    "variable_unlisted": "The entry sets the environment variable {subject}. Names of one word may be set only if they "
+    "are listed as harmless.",
     "undeclared": "The entry passes the variable {subject} of your environment to the container without declaring it.",
-    "header_name": "{subject} is not a valid name of an HTTP header.",
+    "header_name": "{subject} is not the name of an HTTP header that an entry may set.",
     "url": "{subject} is not a valid http or https URL.",
     "address": "The address is of the local machine or its network link: {subject}.",
     "reference": "The entry refers to settings or environment variables of the editor: {subject}.",

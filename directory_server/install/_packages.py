@@ -15,7 +15,7 @@ from attrs import define, field, frozen
 
 from .. import hosts
 from . import _identifiers as identifiers
-from ._environment import NAME, may_be_fixed, steers
+from ._environment import NAME, check_fixed, steers
 from ._notices import Notice, Unusable, warning
 from ._remotes import KINDS, hosted
 from ._runtime import DNX, DOCKER, NPX, UVX, Options, Table
@@ -245,8 +245,7 @@ class _Reader:
             if not value:
                 continue
             if flat(value) != INPUT:
-                if not may_be_fixed(name, flat(value)):
-                    raise Unusable("variable", name)
+                check_fixed(name, flat(value))
             elif steers(name):
                 self._warnings.append(warning("variable", name))
             yield name, value

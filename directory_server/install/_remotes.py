@@ -17,6 +17,24 @@ KINDS = ("streamable-http", "sse")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
 """What a header may be called (RFC 9110, section 5.6.2)."""
 
+_RESERVED = frozenset(
+    (
+        *("connection", "content-encoding", "content-length", "cookie2", "date", "expect", "host", "http2-settings"),
+        *(
+            "keep-alive",
+            "mcp-protocol-version",
+            "mcp-session-id",
+            "te",
+            "trailer",
+            "transfer-encoding",
+            "upgrade",
+            "via",
+        ),
+    )
+)
+"""Headers that belong to the client (Fetch standard, MCP). Host would have the request answered by another server than
+the one that the URL names."""
+
 _URL = re.compile(
     rf"(?P<scheme>https?)://(?P<host>[^\s/?#\\@:\[\]]+|\[[^\s/?#\\@\[\]]+\])"
     rf"(?::(?P<port>[0-9]{{1,5}}|{INPUT}))?(?P<rest>(?:[/?#][^\s\\<>\"]*)?)",
@@ -35,7 +53,7 @@ def hosted(remote: Mapping[str, Any]) -> Server:
     headers = {}
     for said in mappings(remote.get("headers")):
         name = words(said.get("name"))
-        if not _TOKEN.fullmatch(name):
+        if not _TOKEN.fullmatch(name) or name.lower() in _RESERVED or name.lower().startswith(("proxy-", "sec-")):
             raise Unusable("header_name", name)
         if value := inputs.text(said, name):
             headers[literal(name)] = value

@@ -12,7 +12,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from ._environment import NAME, may_be_fixed, steers
+from ._environment import NAME, check_fixed, steers
 from ._notices import Notice, Unusable, warning
 from ._texts import INPUT, Inputs, Text, flat, words
 
@@ -197,8 +197,8 @@ class Options:
         elif value == INPUT:
             if steers(name):
                 self.warnings.append(warning("variable", name))
-        elif not may_be_fixed(name, value):
-            raise Unusable("variable", name)
+        else:
+            check_fixed(name, value)
 
 
 def _is_named(said: Mapping[str, Any]) -> bool:

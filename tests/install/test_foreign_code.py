@@ -209,7 +209,7 @@ def test_people_may_fill_in_such_a_variable_and_are_warned(name: str) -> None:
 
 def test_a_name_of_one_word_is_set_only_if_it_is_known() -> None:
     assert server(only(package(environmentVariables=[{"name": "PORT", "value": "80"}])))["env"] == {"PORT": "80"}
-    assert code(only(package(environmentVariables=[{"name": "SOMETHING", "value": "80"}]))) == "variable"
+    assert code(only(package(environmentVariables=[{"name": "SOMETHING", "value": "80"}]))) == "variable_unlisted"
     assert "variable" not in warnings(only(package(environmentVariables=[{"name": "TOKEN", "isRequired": True}])))
 
 
@@ -355,6 +355,11 @@ def test_remotes_are_shown_with_their_host_in_ascii(url: str, shown: str, warned
 )
 def test_remotes_at_local_addresses_and_odd_ones_are_unavailable(reason: str, url: str) -> None:
     assert code(only(remotes=[remote(url)])) == reason
+
+
+@pytest.mark.parametrize("name", ["Host", "host", "Transfer-Encoding", "Proxy-Authorization", "Mcp-Session-Id", "A B"])
+def test_headers_of_the_client_are_not_for_entries(name: str) -> None:
+    assert code(only(remotes=[remote(headers=[{"name": name, "value": "a"}])])) == "header_name"
 
 
 def test_reasons_quote_little_and_nothing_that_cannot_be_seen() -> None:
