@@ -83,6 +83,12 @@ def _entering(page: Any, served: tuple[Installation, Server], email: str) -> Ite
     yield "sign in, refused"
     page.goto("/account/register")
     yield "register"
+    page.locator("#email").fill(f"registered-{email}")
+    page.locator("#password").fill(PASSWORD)
+    _submit(page, "='/account/register'")
+    page.wait_for_url("**/account/keys")
+    yield "keys, pending"
+    _submit(page, "='/account/sign-out'")
     page.goto("/account/invitation/unknown")
     yield "invitation, unknown"
     page.goto(invited(served, email))
@@ -106,6 +112,8 @@ def _keys(page: Any, served: tuple[Installation, Server]) -> Iterator[str]:
             yield "key, tested"
             secret = page.locator("#secret").text_content()
             assert served[1].search("mail", secret).status == 200
+            page.reload()
+            yield "key, shown before"
     yield "keys, too many"
     page.goto("/account/keys")
     yield "keys"

@@ -78,7 +78,16 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installat
     installation = Installation(tmp_path_factory.mktemp("served"))
     installation.command("quickstart")
     with installation.serve(
-        "--set", "web.search=public", "--set", "web.per_minute=10000", "--set", "accounts.registration=open"
+        "--set",
+        "web.search=public",
+        "--set",
+        "web.per_minute=10000",
+        "--set",
+        "accounts.registration=open",
+        "--set",
+        "accounts.per_address=1000",
+        "--set",
+        "accounts.per_network=1000",
     ) as server:
         yield installation, server
         assert "Traceback" not in server.stop()

@@ -35,6 +35,8 @@ def test_a_person_gets_a_key_uses_it_and_ends_it(
     assert editor["url"] == f"{server.url}/api/open/mcp"
     assert editor["headers"]["Authorization"] == f"Bearer {secret}"
 
+    assert page.url.endswith("/secret")
+
     test = page.get_by_role("button", name="Test", exact=True)
     if scripts:
         test.click()
@@ -46,8 +48,12 @@ def test_a_person_gets_a_key_uses_it_and_ends_it(
     result.get_by_text("The key works. The directory offers: search_mcp, get_mcp_detail").wait_for()
 
     assert server.call("search_mcp", {"keywords": "github"}, secret)["isError"] is False
-    page.goto("/account/keys")
+    page.reload()
+    page.get_by_role("heading", name="This secret was already shown").wait_for()
+    assert secret not in page.content()
+    page.get_by_role("link", name="To your keys").click()
     page.get_by_text("1 of 20 used.").wait_for()
+    assert page.get_by_role("button", name="New secret").count() == 1
     assert secret not in page.content()
 
     page.get_by_role("button", name="New secret").click()

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Callable
+from contextlib import closing
+from importlib.resources import files
+from pathlib import Path
 
 import pytest
 from twisted.internet.task import Clock
@@ -83,6 +87,20 @@ def test_one_of_many_that_use_a_link_at_once_gets_it(accounts: SqliteAccounts) -
         thread.join()
     assert outcomes.count("refused") == 7
     assert finished(accounts.password(ann.id)) in outcomes
+
+
+def test_accounts_of_an_older_schema_are_approved(tmp_path: Path) -> None:
+    steps = sorted(files("directory_server.embedded").joinpath("schema", "directory").iterdir(), key=lambda s: s.name)
+    with closing(sqlite3.connect(tmp_path / "directory.db")) as connection:
+        for step in steps[:5]:
+            connection.executescript(step.read_text("utf-8"))
+        connection.execute("INSERT INTO account (id, email, created_at) VALUES ('old', 'old@example.org', 1)")
+        connection.execute("PRAGMA user_version = 5")
+        connection.commit()
+    database = Database(tmp_path, "directory")
+    (old,) = finished(SqliteAccounts(database, lambda: 1_000_000.0).list())
+    database.close()
+    assert (old.id, old.approved) == ("old", True)
 
 
 def test_forgets_sessions_that_have_ended(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 
 import pytest
@@ -62,3 +63,22 @@ def test_deletes_expired_rows_with_the_next_write(database: Database) -> None:
     finished(later.put("another session", key.id, NewSecret("mcpd_x", rotated=True)))
     with database.connection() as connection:
         assert connection.execute("SELECT count(*) FROM new_secret").fetchone() == (1,)
+
+
+def test_one_of_many_that_take_a_new_secret_at_once_gets_it(database: Database) -> None:
+    new = SqliteNewSecrets(database, lambda: 1_000_000.0)
+    key, secret = finished(SqliteKeyRing(database, lambda: 1_000_000.0).create("laptop", limit=20, expires_at=None))
+    finished(new.put("session", key.id, NewSecret(secret, rotated=False)))
+    begin = threading.Barrier(8)
+    taken: list[NewSecret | None] = []
+
+    def take() -> None:
+        begin.wait()
+        taken.append(finished(new.take("session", key.id)))
+
+    threads = [threading.Thread(target=take) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(taken, key=bool) == [None] * 7 + [NewSecret(secret, rotated=False)]
