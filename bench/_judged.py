@@ -10,7 +10,7 @@ from pathlib import Path
 from attrs import frozen
 
 from directory_server.model import Entry
-from directory_server.wire import decode_entry
+from directory_server.wire import decode_entry, endorsed
 
 from ._metrics import Grades
 
@@ -28,9 +28,12 @@ class Judged:
 
 
 def read_entries(path: Path) -> Sequence[Entry]:
-    """Return the entries of a gzipped file, one a line. Exits with a message where the file is absent."""
+    """Return the entries of a gzipped file, one a line, as `import --official` takes them.
+
+    Exits with a message where the file is absent.
+    """
     with gzip.open(_present(path)) as lines:
-        return [decode_entry(json.loads(line)) for line in lines]
+        return [endorsed(decode_entry(json.loads(line))) for line in lines]
 
 
 def read_judged(path: Path) -> Sequence[Judged]:

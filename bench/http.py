@@ -69,7 +69,7 @@ class Bench:
                 print(f"{peer.name}: skipped, {peer.missing}", flush=True)
         if self._only in self._real:
             command = str(Path(sys.executable).with_name("directory-server"))
-            arguments = ["--data-dir", str(self._folder / self._real), "import", str(self._file)]
+            arguments = ["--data-dir", str(self._folder / self._real), "import", "--official", str(self._file)]
             subprocess.run([command, *arguments], check=True, capture_output=True)
 
     def round(self) -> None:

@@ -45,7 +45,9 @@ def main(file: Path) -> None:
 
 def measure(who: str, folder: str, upstream: int) -> None:
     config = Path(folder, "directory.toml")
-    config.write_text(f'[[upstream]]\nname = "official"\nurl = "http://127.0.0.1:{upstream}"\ninterval = 60\n')
+    config.write_text(
+        f'[[upstream]]\nname = "official"\nurl = "http://127.0.0.1:{upstream}"\ninterval = 60\nofficial = true\n'
+    )
     key = command(folder, "key", "create", "--label", "bench", "--limit", "unlimited")[1].strip()
     port = free_port()
     with (
@@ -81,7 +83,7 @@ def chain(file: Path) -> None:
     ):
         config = Path(elsewhere, "directory.toml")
         config.write_text(f'[[upstream]]\nname = "first"\nurl = "http://127.0.0.1:{ports[0]}"\n')
-        command(one, "import", str(file))
+        command(one, "import", "--official", str(file))
         with serving(one, ports[0], None, *PUBLIC):
             seconds, said = command(other, "--config", str(config), "sync")
             row("chain: sync, said", said.strip())

@@ -22,6 +22,9 @@ OFFICIAL = "io.modelcontextprotocol.registry/official"
 PUBLISHER = "io.modelcontextprotocol.registry/publisher-provided"
 """The key of `server._meta` under which publishers keep what the schema has no field for."""
 
+MAX_STARS = 10_000_000
+"""Stars that a repository can have; no real one has a million. A publisher that states more is not believed."""
+
 
 def mcp_id_of(name: str) -> str:
     """Return the id that every directory gives the server called `name` (RFC 9562, UUID version 5)."""
@@ -88,11 +91,13 @@ class Entry:
     """One MCP server: the official `server.json` document and the registry's `_meta`, both kept whole.
 
     Real documents hold values of unexpected types in optional places; the properties read what is usable and
-    pass over the rest.
+    pass over the rest. `is_official` says that the official registry lists the entry, by the word of the operator or
+    of a source that the operator trusts in this; anybody can write `_meta`.
     """
 
     server: Mapping[str, Any]
     meta: Mapping[str, Any] = field(factory=dict)
+    is_official: bool = False
 
     @property
     def name(self) -> str:
@@ -116,13 +121,19 @@ class Entry:
 
     @cached_property
     def official(self) -> Mapping[str, Any]:
-        """What the official registry says of the entry; empty where it does not list it."""
+        """Status and dates of the entry, as its source writes them under the key of the official registry."""
         return _mapping(self.meta.get(OFFICIAL))
 
     @cached_property
     def publisher(self) -> Mapping[str, Any]:
         """What the publisher adds beyond the schema."""
         return _mapping(_mapping(self.server.get("_meta")).get(PUBLISHER))
+
+    @property
+    def stars(self) -> int | None:
+        """Stars of the repository as the publisher states them; None where that is not credible."""
+        stars = self.publisher.get("stars")
+        return stars if isinstance(stars, int) and not isinstance(stars, bool) and 0 <= stars <= MAX_STARS else None
 
     @property
     def long_description(self) -> str:
@@ -186,8 +197,7 @@ class Entry:
             document = None
         shown = Shown(whole=document is not None)
         said = self if document is None else Entry(document, self.meta)
-        hit, official, publisher = self.hit(), self.official, self.publisher
-        stars = publisher.get("stars")
+        hit, official = self.hit(), self.official
         # What is installed must be what was published, so it is left out rather than cleaned.
         install = installations(self.name, self.mcp_id, self.packages, self.remotes)
         if document is None or cleaner.changed:
@@ -214,9 +224,9 @@ class Entry:
             install=install,
             icons=shown.objects("icons", _mappings(said.server.get("icons"))),
             license=shown.line("license", _text(said.publisher.get("license"))),
-            stars=stars if isinstance(stars, int) and not isinstance(stars, bool) else None,
+            stars=self.stars,
             status=shown.line("status", _text(official.get("status"))) or "active",
-            official=bool(official),
+            official=self.is_official,
             published_at=shown.line("published_at", _text(official.get("publishedAt"))) or None,
             updated_at=shown.line("updated_at", _text(official.get("updatedAt"))) or None,
             server=document or {},

@@ -87,8 +87,9 @@ main.add_command(sync)
 
 @main.command("import")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--official", is_flag=True, help="Take the files' word for which entries the official registry lists.")
 @click.pass_context
-def import_(ctx: click.Context, files: Sequence[str]) -> None:
+def import_(ctx: click.Context, files: Sequence[str], official: bool) -> None:
     """Import entries from FILEs: .json, .jsonl, either with .gz, or - for standard input.
 
     A file holds a server.json, a registry's list page, an array of either, or one entry a line. A server that runs
@@ -99,7 +100,9 @@ def import_(ctx: click.Context, files: Sequence[str]) -> None:
     try:
         with _bar(files) as progress:
             embedded.finished(
-                importing.import_files(files, here.store.publish, source="local", progress=progress, report=report)
+                importing.import_files(
+                    files, here.store.publish, source="local", official=official, progress=progress, report=report
+                )
             )
     finally:
         _tell(report)
@@ -243,7 +246,9 @@ def quickstart(ctx: click.Context, check: bool) -> None:
         check_ports(ctx.obj)
     here = _here(ctx, new=True)
     if not embedded.finished(here.store.count()):
-        embedded.finished(importing.import_files([str(sample.path())], here.store.publish, source="local"))
+        embedded.finished(
+            importing.import_files([str(sample.path())], here.store.publish, source="local", official=True)
+        )
     secret = None
     if not embedded.finished(here.keys.list()):
         _, secret = embedded.finished(here.keys.create("first key", limit=here.config.quota.limit, expires_at=None))

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from directory_server import embedded
 from directory_server.cli import main
-from directory_server.model import ApiKey
+from directory_server.model import OFFICIAL, ApiKey, mcp_id_of
 from directory_server.search import TextAnalysis
 
 SECRET = re.compile(r"mcpd_[0-9A-Za-z]{38}\n")
@@ -214,6 +214,17 @@ def test_an_import_counts_what_became_of_each_entry(directory: Directory, tmp_pa
     assert again == "0 added, 1 changed, 2 unchanged, 0 refused.\n"
     assert directory.succeed("import", str(file)).endswith(" Nothing has changed.\n")
     assert directory.entries() == 3
+
+
+def test_an_import_is_believed_about_the_official_registry_when_told_so(directory: Directory, tmp_path: Path) -> None:
+    server = json.loads(line("x/a"))
+    file = tmp_path / "list.json"
+    file.write_text(json.dumps({"servers": [{"server": server, "_meta": {OFFICIAL: {"status": "active"}}}]}))
+    for options, official in (((), False), (("--official",), True), ((), False)):
+        directory.succeed("import", *options, str(file))
+        entry = embedded.finished(directory.store.entry(mcp_id_of("x/a")))
+        assert entry is not None
+        assert entry.is_official == official
 
 
 def test_an_entry_that_is_refused_stops_nothing(directory: Directory) -> None:

@@ -144,4 +144,4 @@ def _with(entry: Entry, fields: Sequence[str]) -> Entry:
     edited = wire.decode_entry({"server": server, "_meta": entry.meta})
     if edited.name != entry.name:
         raise BadInput("name: an entry keeps its name; add another one instead.")
-    return evolve(edited, meta=entry.meta)
+    return evolve(edited, meta=entry.meta, is_official=entry.is_official)

@@ -9,7 +9,7 @@ from attrs import define, field, frozen
 
 from ..errors import BadInput
 from ..model import Entry, Outcome
-from ..wire import decode, decode_entry
+from ..wire import decode, decode_entry, endorsed
 from ._documents import documents
 from ._scanner import Document
 
@@ -94,19 +94,21 @@ async def import_files(
     *,
     source: str,
     batch: int = BATCH,
+    official: bool = False,
     progress: Callable[[Progress], None] = lambda progress: None,
     report: Report | None = None,
 ) -> Report:
     """Publish the entries of `files` as those of `source`, at most `batch` in a transaction; return what they became.
 
-    "-" is the standard input. A file or an entry that cannot be read is refused and the rest goes on. Raises
+    "-" is the standard input. `official` is whether the word of the files is taken for which entries the official
+    registry lists. A file or an entry that cannot be read is refused and the rest goes on. Raises
     Unavailable where the store cannot write: earlier transactions stay, and `report`, which is filled as they are
     made, says how much they were. It reads in the calling thread: for a command, not for a process that serves.
     """
     report = Report() if report is None else report
     with closing(batches(files, report, batch=batch, progress=progress)) as read:
         for entries in read:
-            report.count(await publish(source, entries))
+            report.count(await publish(source, [endorsed(each) for each in entries] if official else entries))
     return report
 
 

@@ -12,7 +12,7 @@ from .. import importing
 from ..importing import Publish
 from ..model import OFFICIAL, Entry, Mirrored, Walk
 from ..ports import Mirrors, Offload
-from ..wire import restore_entry, rfc3339
+from ..wire import endorsed, restore_entry, rfc3339
 from . import _page
 from ._failure import UpstreamFailed
 from ._fetch import Answer, Fetch, Validators
@@ -225,6 +225,8 @@ class Round:
     def _noted(self, entries: Sequence[Entry]) -> tuple[list[Entry], dict[str, bool]]:
         """Return which of `entries` are taken, and whether each of the names is."""
         self.report.entries += len(entries)
+        if self._upstream.official:
+            entries = [endorsed(entry) for entry in entries]
         names = {entry.name: self._upstream.takes(entry.name) for entry in entries}
         return [entry for entry in entries if names[entry.name]], names
 

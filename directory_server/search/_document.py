@@ -47,6 +47,13 @@ SPELT, MAKER, FACET = "\0spelt:", "\0maker:", "\0"
 """What marks a term that is no word: a whole name, with its owner or without, or without COMMON_PARTS; a name to
 the letter; a product whose maker offers it; a filter."""
 
+TOP_STARS = 100_000
+"""Stars from which more do not count."""
+
+POPULAR, LISTED, VENDOR = 0.15, 0.03, 0.06
+"""The most that the prior gains by stars, by a listing in the official registry, and by an owner named like the product
+that is listed there."""
+
 NAMESAKE = 4
 """Letters of a product's name from which an owner's name that holds it is no accident."""
 
@@ -143,7 +150,7 @@ def document(entry: Entry) -> Document:
         FULL_NAME + key(words(name, humps=True)),
         FULL_NAME + key((*of_owner, *of_short)),
         FULL_NAME + key((*words(namespace.rpartition(".")[2], humps=True), *of_short)),
-        facet("official", "true" if entry.official else "false"),
+        facet("official", "true" if entry.is_official else "false"),
         *(SPELT + phrase(each) for each in (name, short) if each),
         *(SHORT_NAME + key(each) for each in (of_short, of_title) if each),
         *(BARE_NAME + bare for each in (of_short, of_title) if (bare := key(each, without=COMMON_PARTS))),
@@ -221,10 +228,15 @@ def _is_namesake(product: str, owner: Sequence[Word]) -> bool:
 
 
 def _prior(entry: Entry, owner: Sequence[Word], short: Sequence[Word]) -> float:
-    stars = entry.publisher.get("stars")
-    popular = log10(1 + stars) / 5 if isinstance(stars, int) and stars > 0 else 0.0
-    vendor = _is_namesake(key(short, without=COMMON_PARTS), owner) or entry.publisher.get("vendorOfficial") is True
-    return 0.15 * popular + 0.03 * bool(entry.official) + 0.06 * vendor
+    """Return the query-independent part of the score, at most POPULAR + LISTED + VENDOR.
+
+    Stars are the publisher's claim, so the most that they can add is bounded, on a logarithmic scale. That the owner
+    of a product offers it is seen in the name, and only where the official registry lists it, which checks to whom
+    names belong; what publishers say of themselves does not count.
+    """
+    popular = log10(1 + min(entry.stars or 0, TOP_STARS)) / log10(1 + TOP_STARS)
+    vendor = entry.is_official and _is_namesake(key(short, without=COMMON_PARTS), owner)
+    return POPULAR * popular + LISTED * entry.is_official + VENDOR * vendor
 
 
 def _owner(namespace: str) -> str:

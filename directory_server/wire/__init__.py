@@ -1,6 +1,15 @@
 """Strict JSON in, bytes out: the only room that knows what the values look like outside."""
 
-from ._entries import MAX_DETAIL, MAX_ENTRY, decode_entry, encode_detail, encode_entry, fingerprint, restore_entry
+from ._entries import (
+    MAX_DETAIL,
+    MAX_ENTRY,
+    decode_entry,
+    encode_detail,
+    encode_entry,
+    endorsed,
+    fingerprint,
+    restore_entry,
+)
 from ._events import change_event, change_item, event, place, position
 from ._json import decode, encode, pretty, raw, rfc3339, text
 from ._queries import (
@@ -54,6 +63,7 @@ __all__ = [
     "encode_detail",
     "encode_entry",
     "encode_registry_cursor",
+    "endorsed",
     "entry_id",
     "event",
     "fingerprint",

@@ -12,6 +12,9 @@ from ..errors import BadInput
 from ..model import Detail, Entry
 from ._json import encode
 
+OWN = "io.github.mcp-directory-server/entry"
+"""The key of `_meta` under which the directory says what it knows of an entry itself."""
+
 MAX_NAME = 200
 """Characters of a server's name (server.json schema: 3 to 200)."""
 
@@ -57,7 +60,7 @@ def decode_entry(value: Any) -> Entry:
 
 def encode_entry(entry: Entry) -> bytes:
     """Return the entry as JSON, its members in the order they came in."""
-    return orjson.dumps({"server": entry.server, "_meta": entry.meta})
+    return orjson.dumps(_stored(entry))
 
 
 def encode_detail(detail: Detail) -> bytes:
@@ -72,10 +75,26 @@ def encode_detail(detail: Detail) -> bytes:
 def restore_entry(body: bytes) -> Entry:
     """Return the entry that `encode_entry` made `body` of, which is trusted: a store reads back its own."""
     value = orjson.loads(body)
-    return Entry(value["server"], value["_meta"])
+    return Entry(value["server"], value["_meta"], value.get("official") is True)
 
 
 def fingerprint(entry: Entry) -> bytes:
     """Return 16 bytes that two entries share when, the order of members apart, they say the same."""
-    canonical = orjson.dumps({"server": entry.server, "_meta": entry.meta}, option=orjson.OPT_SORT_KEYS)
+    canonical = orjson.dumps(_stored(entry), option=orjson.OPT_SORT_KEYS)
     return blake2b(canonical, digest_size=16).digest()
+
+
+def endorsed(entry: Entry) -> Entry:
+    """Return `entry` as a source gives it whose word is taken for what the official registry lists.
+
+    It lists what has the registry's key in `_meta`, unless the source is a directory server that says it does not:
+    those write the key for every entry, for clients that need the dates in it.
+    """
+    own = entry.meta.get(OWN)
+    denied = isinstance(own, dict) and own.get("official") is False
+    return evolve(entry, is_official=bool(entry.official) and not denied)
+
+
+def _stored(entry: Entry) -> dict[str, Any]:
+    # An entry that no trusted source vouches for is stored as it was before there was such a mark.
+    return {"server": entry.server, "_meta": entry.meta} | ({"official": True} if entry.is_official else {})

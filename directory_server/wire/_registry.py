@@ -13,12 +13,10 @@ from ..errors import BadInput
 from ..model import OFFICIAL, Version, mcp_id_of
 from . import _sound
 from ._cursors import decode_array, encode_array
+from ._entries import OWN
 from ._json import encode, raw, rfc3339
 from ._queries import MAX_KEYWORDS, MAX_PARAMETERS
 from ._sound import sound
-
-OWN = "io.github.mcp-directory-server/entry"
-"""The key of `_meta` under which the directory says what it knows of an entry itself."""
 
 MOST = 100
 USUAL = 30
@@ -98,7 +96,7 @@ def registry_entry(version: Version) -> bytes:
             "updatedAt": rfc3339(version.updated_at),
             "isLatest": version.latest,
         },
-        OWN: {"mcpId": mcp_id_of(version.name), "curated": version.curated},
+        OWN: {"mcpId": mcp_id_of(version.name), "curated": version.curated, "official": entry.get("official") is True},
     }
     return encode({"server": server, "_meta": meta})
 

@@ -70,6 +70,16 @@ def test_an_entry_of_ones_own_goes_before_upstreams(directory: Directory) -> Non
     assert directory.refuse("remove", NAME) == f"Error: The directory has no entry of its own that is called '{NAME}'."
 
 
+def test_an_edited_entry_is_as_official_as_the_one_that_was_edited(directory: Directory) -> None:
+    for is_official in (False, True):
+        directory.sync(Entry(entry(NAME).server, {OFFICIAL: {"status": "active"}}, is_official))
+        directory.run("edit", NAME, "--set=title=Mail")
+        shown = directory.shown()
+        assert shown is not None
+        assert (shown.title, shown.is_official) == ("Mail", is_official)
+        directory.run("remove", NAME)
+
+
 def test_fields_of_an_entry_are_set(directory: Directory) -> None:
     directory.sync(Entry({"name": NAME, "version": "1.0.0", "description": "", "websiteUrl": "x"}, {"a/b": {"c": 1}}))
     said = directory.run(

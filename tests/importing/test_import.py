@@ -15,7 +15,7 @@ from twisted.python.failure import Failure
 from directory_server.errors import Unavailable
 from directory_server.importing import Progress, Refusal, Report, import_files
 from directory_server.importing._import import BATCH_BYTES, DETAILS
-from directory_server.model import Entry, Outcome
+from directory_server.model import OFFICIAL, Entry, Outcome
 
 T = TypeVar("T")
 
@@ -54,6 +54,21 @@ class Shelf:
 
 def line(name: str, **members: Any) -> str:
     return json.dumps({"server": {"name": name, "version": "1", "description": "d", **members}}) + "\n"
+
+
+def test_files_are_believed_about_the_official_registry_only_when_asked_to(tmp_path: Path) -> None:
+    published: list[Entry] = []
+
+    async def publish(source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
+        published.extend(entries)
+        return ["added"] * len(entries)
+
+    server = {"name": "x", "version": "1", "description": "d"}
+    listed = {"server": server, "_meta": {OFFICIAL: {"status": "active"}}, "official": True, "is_official": True}
+    file = kept(tmp_path / "a", json.dumps(listed) + "\n", json.dumps({"server": server, "official": True}) + "\n")
+    for official in (False, True):
+        result(import_files([file], publish, source="local", official=official))
+    assert [entry.is_official for entry in published] == [False, False, True, False]
 
 
 def kept(path: Path, *lines: str) -> str:

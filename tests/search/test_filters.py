@@ -19,8 +19,12 @@ LOCAL = an_entry(
 REMOTE = Entry(
     an_entry("org.example/remote", "A box for mail", remotes=[{"type": "streamable-http", "url": "https://x"}]).server,
     {OFFICIAL: {"status": "active"}},
+    is_official=True,
 )
-ODD = an_entry("org.example/odd", "Mail", packages=[{"registryType": 7}, "x"], remotes=[{"type": None}])
+ODD = Entry(
+    an_entry("org.example/odd", "Mail", packages=[{"registryType": 7}, "x"], remotes=[{"type": None}]).server,
+    {OFFICIAL: {"status": "active", "isLatest": True}},
+)
 
 EXPECTED = {
     "mail": {"local", "remote", "odd"},

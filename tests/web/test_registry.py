@@ -72,6 +72,7 @@ def test_a_document_comes_out_as_it_went_in(server: Server) -> None:
         1,
     )
     assert answer["_meta"][OWN]["curated"] is True
+    assert answer["_meta"][OWN]["official"] is False
 
 
 def test_what_would_make_an_editor_refuse_the_page_is_never_empty(server: Server) -> None:

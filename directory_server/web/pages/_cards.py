@@ -37,7 +37,7 @@ def card(entry: Entry, language: str) -> Card:
         server_name=plain(entry.name, 120),
         brief=plain(entry.descriptions.get(language) or entry.brief, 240),
         tags=[plain(tag, 30) for tag in entry.tags[:TAGS]],
-        official=bool(entry.official),
+        official=entry.is_official,
         transports=transports(entry.transports),
     )
 

@@ -46,7 +46,7 @@ def rich(name: str = "io.github.example/rich", **more: Any) -> Entry:
         "_meta": {PUBLISHER: publisher},
     }
     official = {"status": "active", "publishedAt": "2026-01-02T03:04:05Z", "updatedAt": "2026-02-03T00:00:00Z"}
-    return Entry({**server, **more}, {OFFICIAL: official})
+    return Entry({**server, **more}, {OFFICIAL: official}, is_official=True)
 
 
 def page_of(look: Look, shown: Entry, **headers: str) -> Document:
