@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import re
 import socket
 import time
@@ -72,6 +74,21 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Direc
 
 def line(name: str, description: str = "A server.") -> str:
     return json.dumps({"name": name, "version": "1.0.0", "description": description}) + "\n"
+
+
+def test_a_data_directory_that_another_process_keeps_locked_is_said_in_one_line(
+    directory: Directory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("directory_server.embedded._folder_lock.TIMEOUT", 0.1)
+    folder = os.open(directory.data, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    refused = directory.fail("key", "list")
+    os.close(folder)
+    assert refused == (
+        f"Error: Cannot use {directory.data}: another process has kept {directory.data} locked for more than 0.1 "
+        f"seconds. A process that upgrades the data directory does so; any other should be ended. "
+        f"'lsof {directory.data}' lists the processes."
+    )
 
 
 def test_a_new_key_alone_goes_to_standard_output(directory: Directory) -> None:

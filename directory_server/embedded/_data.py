@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from errno import errorcode
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from ._connection import Synchronous
 from ._database import Database, file_identity
 from ._secret import session_secret
 from ._threads import Threads
-from ._transactions import MAX_WAITING, TransactionQueue
+from ._transactions import MAX_WAITING, WAIT, TransactionQueue
+
+_LATE = f"transactions wait for a lock or the disk for more than {WAIT:g} second"
 
 
 class DataDirectoryLost(Exception):
@@ -43,7 +46,8 @@ class DataDirectory:
         for database, begin in ((self.directory, self.directory.snapshot), (self.quota, self.quota.transaction)):
             threads = Threads(reactor, 1, MAX_WAITING)
             self._threads.append(threads)
-            database.queue = TransactionQueue(database.path.name, begin, reactor, threads)
+            late = partial(self.availability.failed, database.path, "TIMEOUT", _LATE)
+            database.queue = TransactionQueue(database.path.name, begin, reactor, threads, late)
         # The first commit into an empty log syncs it.
         with suppress(Unavailable):
             self.quota.checkpoint()

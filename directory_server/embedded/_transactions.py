@@ -56,18 +56,26 @@ class TransactionQueue:
     """Runs functions of a connection in transactions of one thread, in their order, many in each (group commit).
 
     `begin` opens a transaction of the database called `name`, and `offload` runs a function in a thread that nothing
-    else uses. All methods are for the reactor's thread. What a function returns, or the DirectoryError it raises, is
-    passed on when its transaction is committed; such an error must leave nothing written. Any other error undoes the
-    whole transaction, and is passed to all of its callers.
+    else uses. `late` is called when functions have waited for too long. All methods are for the reactor's thread. What
+    a function returns, or the DirectoryError it raises, is passed on when its transaction is committed; such an error
+    must leave nothing written. Any other error undoes the whole transaction, and is passed to all of its callers.
     """
 
     _log = Logger()
 
-    def __init__(self, name: str, begin: Begin, clock: IReactorTime, offload: Offload) -> None:
+    def __init__(
+        self,
+        name: str,
+        begin: Begin,
+        clock: IReactorTime,
+        offload: Offload,
+        late: Callable[[], None] = lambda: None,
+    ) -> None:
         self._name = name
         self._begin = begin
         self._clock = clock
         self._offload = offload
+        self._late = late
         self._lock = threading.Lock()
         self._waiting: deque[_Job] = deque()
         self._running: Sequence[_Job] = ()
@@ -170,6 +178,8 @@ class TransactionQueue:
             ends = [job.deadline for job in self._waiting][:1]
             ends += [job.deadline + COMMIT - WAIT for job in running][:1]
         self._timer = self._clock.callLater(max(min(ends) - now, 0.001), self._expire) if ends else None
+        if any(not job.answered for job in expired):
+            self._late()
         for job in expired:
             self._refuse(job)
 

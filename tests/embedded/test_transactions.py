@@ -34,12 +34,18 @@ def thread() -> Thread:
 
 
 @pytest.fixture
-def queue(database: Database, clock: Clock, thread: Thread) -> Iterator[TransactionQueue]:
+def late() -> list[float]:
+    """Return when functions have waited for too long."""
+    return []
+
+
+@pytest.fixture
+def queue(database: Database, clock: Clock, thread: Thread, late: list[float]) -> Iterator[TransactionQueue]:
     def begin(*, wait: float | None = None) -> AbstractContextManager[sqlite3.Connection]:
         assert wait == WAIT
         return database.transaction(wait=0)
 
-    queue = TransactionQueue("quota.db", begin, clock, thread)
+    queue = TransactionQueue("quota.db", begin, clock, thread, lambda: late.append(clock.seconds()))
     yield queue
     queue.stop()
     assert clock.getDelayedCalls() == []
@@ -118,7 +124,12 @@ def test_undoes_the_whole_transaction_for_any_other_error(
 
 
 def test_calls_nothing_while_the_lock_is_away_and_refuses_after_a_second(
-    queue: TransactionQueue, thread: Thread, clock: Clock, database: Database, foreign: sqlite3.Connection
+    queue: TransactionQueue,
+    thread: Thread,
+    clock: Clock,
+    database: Database,
+    foreign: sqlite3.Connection,
+    late: list[float],
 ) -> None:
     foreign.execute("BEGIN IMMEDIATE")
     first = queue.submit(insert(1))
@@ -129,11 +140,14 @@ def test_calls_nothing_while_the_lock_is_away_and_refuses_after_a_second(
     assert outcomes(first, second) == [..., ...]
     clock.advance(WAIT / 2)
     assert outcomes(first, second) == [Unavailable, ...]
+    assert late == [WAIT]
     foreign.execute("ROLLBACK")
     thread.step()
     assert outcomes(second) == [2]
     assert numbers(database) == [2]
     assert not queue.is_busy
+    clock.advance(10 * WAIT)
+    assert late == [WAIT]
 
 
 def test_refuses_each_after_a_second_of_its_own_however_long_the_lock_is_away(
