@@ -24,7 +24,10 @@ PRUNED = 5_000
 """Rows that one call of `prune` deletes at most."""
 
 CHECKPOINT = 500
-"""Charges after which the write-ahead log is copied into the database: it has some thousand pages then."""
+"""Charges, or calls of `prune`, after which the write-ahead log is copied into the database.
+
+It has some thousand pages then, four megabytes.
+"""
 
 _NEWEST = "SELECT at, n FROM spent WHERE key = ? ORDER BY at DESC, n DESC LIMIT 1"
 
@@ -66,6 +69,7 @@ class SqliteQuota:
     _wall: Callable[[], float] | None = None
     _pruned_to: str = ""
     _charges: int = 0
+    _prunes: int = 0
 
     async def charge(self, key_id: str, limit: int | None) -> Allowance:
         if limit is None:
@@ -115,6 +119,10 @@ class SqliteQuota:
             if queue is None:
                 self._prune(keys)
             else:
+                # Others write too, the check of the storage for one: a copy must come without any charge.
+                self._prunes += 1
+                if self._prunes % CHECKPOINT == 0:
+                    self._copy_log(queue)
                 await queue.run(partial(self._prune, keys))
         except Unavailable as error:
             if not is_busy(error):
@@ -137,9 +145,11 @@ class SqliteQuota:
 
     def _written(self, queue: TransactionQueue) -> None:
         self._charges += 1
-        if self._charges >= CHECKPOINT:
-            self._charges = 0
-            Deferred.fromCoroutine(queue.run(self._checkpoint)).addErrback(self._failed)
+        if self._charges % CHECKPOINT == 0:
+            self._copy_log(queue)
+
+    def _copy_log(self, queue: TransactionQueue) -> None:
+        Deferred.fromCoroutine(queue.run(self._checkpoint)).addErrback(self._failed)
 
     def _checkpoint(self) -> None:
         # Where others write or the disk fails, the log goes on until the next time.

@@ -166,6 +166,17 @@ def test_copies_the_log_in_the_thread_and_begins_it_anew_there(served: Served, m
     assert served.spent() == 11
 
 
+def test_copies_the_log_of_an_idle_server_too(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_quota, "CHECKPOINT", 3)
+    finished(served.quota.charge("k", 1000))
+    number = served.log_number()
+    for _ in range(3):
+        Deferred.fromCoroutine(served.quota.prune())
+    while served.thread.asked:
+        served.thread.step()
+    assert served.log_number() == number + 1
+
+
 def test_goes_on_with_the_log_where_another_process_writes_meanwhile(
     served: Served, monkeypatch: pytest.MonkeyPatch, logged_failures: list[LogEvent]
 ) -> None:
