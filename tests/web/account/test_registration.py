@@ -52,6 +52,21 @@ def test_the_keys_of_a_new_account_share_one_quota_until_it_is_approved(server: 
 
 
 @OPEN
+def test_one_address_gets_no_quota_by_many_accounts_and_keys(server: Server) -> None:
+    keys = []
+    for number in range(10):
+        browser, _ = register(server, f"{number}@example.org")
+        for _ in range(5):
+            browser.get("/account/keys")
+            place = browser.post("/account/keys", {"label": "x"}).headers["Location"] or ""
+            if place.endswith("/secret"):
+                browser.get(place)
+                keys.append(browser.secret)
+    admitted = sum(server.get(SEARCH, key=key).status == 200 for key in keys for _ in range(21))
+    assert (len(finished(server.accounts.list())), len(keys), admitted) == (3, 6, 60)
+
+
+@OPEN
 def test_a_new_account_has_few_keys_until_it_is_approved(server: Server) -> None:
     browser, _ = register(server, "ann@example.org")
     for label in ("laptop", "phone"):
