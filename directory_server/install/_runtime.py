@@ -14,7 +14,7 @@ from attrs import define, field, frozen
 
 from ._environment import NAME, check_fixed, steers
 from ._notices import Notice, Unusable, warning
-from ._texts import INPUT, Inputs, Text, flat, words
+from ._texts import INPUT, LONGEST, Inputs, Text, flat, words
 
 _PATH = r"(?:/(?!\.\.?(?:[/:,]|$))[A-Za-z0-9._-]+)+/?"
 """An absolute path in a container, of plain characters."""
@@ -125,6 +125,8 @@ class Options:
             said = rest.popleft()
             name = words(said.get("name")) if _is_named(said) else ""
             word = name or words(said.get("value"))
+            if len(word) > LONGEST:
+                raise Unusable("size", f"{LONGEST:,}")
             if not word.startswith("-"):
                 if self._is_repeated(said, word):
                     self.rest = list(rest)
@@ -168,11 +170,11 @@ class Options:
     def _valued(self, option: str, form: object, said: Mapping[str, Any]) -> Iterator[Text]:
         if form is PACKAGE:
             value = words(said.get("value"))
-            if not value or not self._is_package(value):
+            if not value or len(value) > LONGEST or not self._is_package(value):
                 raise Unusable("other_package", value or option)
             return
         assert isinstance(form, Form)
-        name = words(said.get("value")).partition("=")[0] if form is _VARIABLE else ""
+        name = words(said.get("value"))[:LONGEST].partition("=")[0] if form is _VARIABLE else ""
         asked = form.asked or bool(name and steers(name))
         text = self._inputs.text(said, words(said.get("valueHint")) or option.strip("-"), asked=asked)
         if text is None:

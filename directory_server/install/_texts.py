@@ -18,6 +18,9 @@ LONGEST = 2_000
 MOST = 100
 """Texts of one kind in a package or remote: arguments, variables, headers; inputs of all of them."""
 
+PLACES = 200
+"""Places in the texts of a package or remote where something is filled in."""
+
 _PLACE = re.compile(r"\$?\{([A-Za-z_][A-Za-z0-9_.-]{0,59})\}")
 
 # What editors put the person's own in place of: VS Code, Cursor, Claude Code and Windsurf for ${…}, Gemini CLI for
@@ -59,6 +62,7 @@ class Inputs:
     """Reads the texts of one package or remote, and gathers what they ask for."""
 
     _named: dict[str, Input] = field(factory=dict, init=False)
+    _places: int = field(default=0, init=False)
 
     @property
     def all(self) -> tuple[Input, ...]:
@@ -79,10 +83,15 @@ class Inputs:
 
     def filled(self, value: str, said: Mapping[str, Any], *, asked: bool = False) -> Text:
         """Return `value` with an input, or its value, at each `{name}`. Raises Unusable."""
+        if len(value) > LONGEST:
+            raise Unusable("size", f"{LONGEST:,}")
         variables = mapping(said.get("variables"))
         parts: list[str | Input] = []
         end = 0
         for place in _PLACE.finditer(value):
+            self._places += 1
+            if self._places > PLACES:
+                raise Unusable("count", str(PLACES))
             variable = self._variable(place[1], mapping(variables.get(place[1])), said, asked)
             parts += [value[end : place.start()], variable]
             end = place.end()

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from directory_server import wire
 from directory_server.install import WAYS, installations
+from directory_server.install._texts import PLACES, Inputs
 from directory_server.model import mcp_id_of
 from directory_server.sanitize import clean
 
@@ -275,6 +277,21 @@ def test_a_huge_entry_stays_small() -> None:
     remotes = [remote(headers=[said] * count) for count in range(100)]
     assert len(wire.encode(ways(*sizes, remotes=remotes))) < 200_000
     assert len(wire.encode(ways(*small, remotes=remotes))) < 400_000
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        # 110,000 questions in one argument took a second.
+        package(packageArguments=[{"type": "positional", "value": "{a}" * 110_000}]),
+        package(environmentVariables=[{"name": f"A_{number}", "value": "{a}" * 600} for number in range(100)]),
+        package("pypi", "a", runtimeArguments=[{"type": "positional", "value": "a==" + "1." * 110_000 + "!"}]),
+    ],
+)
+def test_a_way_with_too_much_in_it_is_given_up_early(said: Any) -> None:
+    with patch.object(Inputs, "_input", autospec=True, side_effect=Inputs._input) as asked:
+        assert not only(said).configurations
+    assert asked.call_count <= PLACES
 
 
 def test_ways_are_bounded() -> None:
