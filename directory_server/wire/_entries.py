@@ -21,6 +21,9 @@ MAX_NAME = 200
 MAX_ENTRY = 1_000_000
 """Bytes of one encoded entry; the largest real one has 62,244."""
 
+MAX_VALUES = 20_000
+"""JSON values in an entry; the most that a real one has are 2,192. Each takes up to 64 bytes of memory when decoded."""
+
 MAX_DETAIL = 512 * 1024
 """Bytes of the encoded detail of an entry; the largest of a real one has 149,410."""
 
@@ -53,9 +56,23 @@ def decode_entry(value: Any) -> Entry:
     if not server["version"].strip():
         raise BadInput("server.version: must not be empty.")
     entry = Entry(server, meta)
-    if len(encode_entry(entry)) > MAX_ENTRY:
+    encoded = encode_entry(entry)
+    if len(encoded) > MAX_ENTRY:
         raise BadInput(f"The entry is larger than {MAX_ENTRY:,} bytes.")
+    # Each value stands behind one of these characters, of which texts may have more.
+    if sum(map(encoded.count, (b",", b"[", b"{"))) > MAX_VALUES and _has_more_values(entry, MAX_VALUES):
+        raise BadInput(f"The entry has more than {MAX_VALUES:,} JSON values.")
     return entry
+
+
+def _has_more_values(entry: Entry, most: int) -> bool:
+    inside: list[Any] = [entry.server, entry.meta]
+    while inside and most >= 0:
+        container = inside.pop()
+        most -= len(container)
+        members = container.values() if isinstance(container, dict) else container
+        inside += [each for each in members if isinstance(each, dict | list)]
+    return most < 0
 
 
 def encode_entry(entry: Entry) -> bytes:

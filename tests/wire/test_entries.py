@@ -42,11 +42,19 @@ def test_the_fingerprint_knows_content_and_not_order() -> None:
         ({**SERVER, "version": ""}, "server.version: must not be empty"),
         ({**SERVER, "description": None}, "server.description: must be a string"),
         ({**SERVER, "x": "a" * 1_000_000}, "larger than 1,000,000 bytes"),
+        ({**SERVER, "x": [[]] * 20_000}, "more than 20,000 JSON values"),
+        ({**SERVER, "x": [{"y": [1, 2, 3]}] * 5_000}, "more than 20,000 JSON values"),
+        ({"server": SERVER, "_meta": {str(number): {} for number in range(20_001)}}, "more than 20,000 JSON values"),
     ],
 )
 def test_what_is_refused(value: Any, said: str) -> None:
     with pytest.raises(BadInput, match=said):
         wire.decode_entry(value)
+
+
+def test_texts_may_have_any_number_of_commas_and_brackets() -> None:
+    readme = {**SERVER, "description": ",[{" * 50_000, "x": [1] * 19_000}
+    assert wire.decode_entry(readme).server == readme
 
 
 def test_what_lists_show() -> None:
