@@ -19,7 +19,7 @@ BATCH = 4_000
 LOADED = 20_000
 """The same at the start, when nobody waits for the first."""
 
-BATCH_BYTES, LOADED_BYTES = 8_000_000, 32_000_000
+BATCH_BYTES, LOADED_BYTES = 8_000_000, 16_000_000
 """Bytes of entries after which a batch ends before that."""
 
 RETRY = 1.0

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import atexit
+import ctypes
 import gc
 import os
 import resource
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 SWITCH = 0.0001
@@ -22,6 +23,13 @@ COLLECT = (10_000, 20, 50)
 """How many new objects, and collections of younger ones, bring a collection of garbage (gc.set_threshold).
 
 One of everything takes 50 ms when the index is new, and all threads wait for it: it shall be rare.
+"""
+
+MALLOC = {-8: 2, -3: 1_048_576, -1: 8_388_608}
+"""Parameters of glibc's allocator (mallopt(3)): M_ARENA_MAX, M_MMAP_THRESHOLD and M_TRIM_THRESHOLD, in bytes.
+
+By default each thread has an arena of its own, and blocks of up to 32 MiB are taken from it: what twenty threads once
+needed for large entries stays with the process. So, free blocks of a megabyte go back to the kernel at once.
 """
 
 
@@ -44,6 +52,17 @@ def tune() -> None:
     gc.freeze()
     gc.set_threshold(*COLLECT)
     sys.setswitchinterval(SWITCH)
+
+
+def tune_allocator(environ: Mapping[str, str]) -> bool:
+    """Have the C library give memory back, unless `environ` has settings for it; return whether it could be told."""
+    if any(name.startswith("MALLOC_") or name == "GLIBC_TUNABLES" for name in environ):
+        return False
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError):  # It is another C library.
+        return False
+    return all(mallopt(parameter, value) for parameter, value in MALLOC.items())
 
 
 def raise_file_limit() -> int:

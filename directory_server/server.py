@@ -62,6 +62,7 @@ class DirectoryService(MultiService):
         self._reopen: Callable[[], None] = lambda: None
 
     def privilegedStartService(self) -> None:
+        process.tune_allocator(os.environ)
         with self._giving_up():
             for part in self._parts():
                 part.setServiceParent(self)

@@ -109,7 +109,9 @@ def stem(token: str) -> str:
     """Return the term for a token: without its English ending (Porter, Snowball 2001). What is no word stays."""
     if not (token.isascii() and token.isalnum()):
         return token
-    return _stemmed(token) if len(token) <= MAX_TOKEN else token
+    stemmed = _stemmed(token) if len(token) <= MAX_TOKEN else token
+    # Most words are their own stems: one string for both saves memory where many are kept.
+    return token if stemmed == token else stemmed
 
 
 @lru_cache(maxsize=4_096)
