@@ -43,7 +43,7 @@ class Directory:
         """Return all that is known of the entry `mcp_id`. Raises NotFound."""
         entry = await self._store.entry(mcp_id)
         if entry is None:
-            raise NotFound(f"No entry has the mcp_id {mcp_id}. The tool search_mcp gives the ids that there are.")
+            raise NotFound(f"No entry has the mcp_id {mcp_id}.")
         return entry.detail()
 
     async def entries(self, mcp_ids: Iterable[str]) -> Sequence[Entry]:

@@ -225,7 +225,7 @@ class DirectoryService(MultiService):
             front.frame, cookies, membership, own_keys, endpoint, proxies, now, url=web.url, opening=opening
         )
         tree = routes.Routes(
-            rest.Rest(entrance, directory),
+            rest.Rest(entrance, directory, offload),
             changes.Changes(entrance, directory, matching, offload, hub, live),
             endpoint,
             registry.Registry(browsing, directory, config.registry.listed == "curated"),

@@ -1,15 +1,17 @@
-"""The REST door: search and entries, for scripts."""
+"""The REST endpoints for scripts: search and entries."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
-from attrs import frozen
+from attrs import evolve, frozen
 from twisted.web.server import Request
 
 from .. import wire
 from ..directory import Directory
-from ..model import Page
+from ..model import Page, Place, Query, mcp_id_of
+from ..ports import Offload
 from ._headers import query
 from ._reply import reply
 from .gate import Gate
@@ -23,18 +25,22 @@ class Rest:
 
     _gate: Gate
     _directory: Directory
+    _offload: Offload
 
     async def search(self, request: Request) -> bytes:
         """Answer a page of hits; the next one's address is in the Link header (RFC 8288)."""
         async with self._gate.admit(request) as visit:
             wanted = wire.search_parameters(query(request))
+            fields = wire.search_fields(query(request))
             await visit.charge()
             page = await self._directory.search(wanted)
-        if page.next is not None:
-            parameters = {"keywords": wanted.keywords, "limit": wanted.limit}
-            link = urlencode({**parameters, "cursor": wire.encode_cursor(wanted, page.next)})
+            body, place = (page.form(_body), page.next) if fields is None else await self._chosen(wanted, page, fields)
+        if place is not None:
+            chosen = {} if fields is None else {"fields": ",".join(fields)}
+            parameters = {"keywords": wanted.keywords, "limit": wanted.limit, **chosen}
+            link = urlencode({**parameters, "cursor": wire.encode_cursor(wanted, place)})
             request.setHeader("Link", f'<{SEARCH}?{link}>; rel="next"')
-        return reply(request, page.form(_body))
+        return reply(request, body)
 
     async def entry(self, request: Request, mcp_id: str) -> bytes:
         """Answer all that is known of an entry."""
@@ -45,7 +51,23 @@ class Rest:
             detail = await self._directory.detail(wanted)
         return reply(request, wire.encode_detail(detail))
 
+    async def _chosen(self, wanted: Query, page: Page, fields: Sequence[str]) -> tuple[bytes, Place | None]:
+        """Return the body that has these fields of each hit, and the place behind the last one in it."""
+        if wire.HIT_FIELDS.issuperset(fields):
+            return _records(wire.hit_records(page.hits, fields)), page.next
+        versions, place = await self._directory.found(wanted)
+        records = await self._offload(wire.detail_records, versions, fields)
+        if len(records) < len(versions):
+            last = mcp_id_of(versions[len(records) - 1].name)
+            count = next(number for number, hit in enumerate(page.hits, 1) if hit.mcp_id == last)
+            place = (await self._directory.search(evolve(wanted, limit=count))).next
+        return _records(records), place
+
 
 def _body(page: Page) -> bytes:
     hits = [{"name": hit.name, "brief": hit.brief, "website_url": hit.website_url} for hit in page.hits]
     return wire.encode({"data": hits, "count": len(hits)})
+
+
+def _records(records: Sequence[bytes]) -> bytes:
+    return wire.encode({"data": [wire.raw(record) for record in records], "count": len(records)})

@@ -26,9 +26,11 @@ from ._queries import (
     entry_id,
     no_parameters,
     search_arguments,
+    search_fields,
     search_parameters,
     watch_parameters,
 )
+from ._records import FIELDS, HIT_FIELDS, detail_records, hit_records
 from ._registry import (
     RegistryQuery,
     encode_registry_cursor,
@@ -41,6 +43,8 @@ from ._structure import structure
 
 __all__ = [
     "DEFAULT_CHANGES",
+    "FIELDS",
+    "HIT_FIELDS",
     "MAX_CHANGES",
     "MAX_DETAIL",
     "MAX_ENTRY",
@@ -58,6 +62,7 @@ __all__ = [
     "decode",
     "decode_entry",
     "detail_arguments",
+    "detail_records",
     "encode",
     "encode_cursor",
     "encode_detail",
@@ -67,6 +72,7 @@ __all__ = [
     "entry_id",
     "event",
     "fingerprint",
+    "hit_records",
     "message",
     "message_id",
     "no_parameters",
@@ -80,6 +86,7 @@ __all__ = [
     "restore_entry",
     "rfc3339",
     "search_arguments",
+    "search_fields",
     "search_parameters",
     "structure",
     "text",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -11,6 +12,7 @@ from attrs import frozen
 from ..errors import BadInput
 from ..model import DEFAULT_LIMIT, Place, Query
 from ._cursors import decode_array, encode_array
+from ._records import fields_of
 from ._structure import structure
 
 MAX_KEYWORDS = 256
@@ -28,7 +30,7 @@ DEFAULT_CHANGES = 100
 MAX_PARAMETERS = 20
 """Parameters of a URL that are looked at."""
 
-SEARCH_PARAMETERS = ("keywords", "limit", "cursor")
+SEARCH_PARAMETERS = ("keywords", "limit", "cursor", "fields")
 """What the URL of a search may say."""
 
 WATCH_PARAMETERS = ("since", "keywords", "limit")
@@ -83,6 +85,14 @@ def search_parameters(query: bytes) -> Query:
     limit = _limit(values["limit"], MAX_LIMIT) if "limit" in values else DEFAULT_LIMIT
     after = decode_cursor(values["cursor"], keywords) if "cursor" in values else None
     return Query(keywords, limit, after)
+
+
+def search_fields(query: bytes) -> Sequence[str] | None:
+    """Return the fields of each hit that the query of a URL names, or None where it names none. Raises BadInput."""
+    if b"fields" not in query:
+        return None
+    values = _parameters(query, *SEARCH_PARAMETERS)
+    return fields_of(values["fields"]) if "fields" in values else None
 
 
 def watch_parameters(query: bytes, last_event_id: str | None) -> Watch:

@@ -273,7 +273,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     mode, curated = marker.args if marker else ("public", False)
     browsing = registry.Entrance(mode, entrance, tokens, reads, failures)
     tree = routes.Routes(
-        rest.Rest(entrance, directory),
+        rest.Rest(entrance, directory, embedded.inline),
         changes.Changes(entrance, directory, matching, embedded.inline, hub, live),
         endpoint,
         registry.Registry(browsing, directory, curated),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from directory_server import embedded
+from directory_server import embedded, wire
 from directory_server.model import mcp_id_of
 
 from .conftest import POSTGRES, POSTGRES_ID, Server, entry
@@ -64,7 +64,11 @@ def test_pages_follow_each_other_by_the_link_header(server: Server) -> None:
         (f"?keywords=a&limit={'9' * 5000}", "whole number"),
         ("?keywords=a&cursor=%25", "cursor"),
         ("?keywords=a&cursor=bm9wZQ", "cursor"),
-        ("?keywords=a&page=2", "'page'; known are keywords, limit, cursor"),
+        ("?keywords=a&page=2", "'page'; known are keywords, limit, cursor, fields"),
+        ("?keywords=a&fields=", "fields: has ''"),
+        ("?keywords=a&fields=name,,brief", "fields: has ''"),
+        ("?keywords=a&fields=name,body", "fields: has 'body'; it must be a list of these, with commas: mcp_id,name,"),
+        ("?keywords=a&fields=name&fields=brief", "more than once"),
         ("?keywords=a&keywords=b", "more than once"),
         ("?keywords=%ff", "UTF-8"),
         ("?%ff=1", "UTF-8"),
@@ -76,6 +80,51 @@ def test_bad_parameters_are_named_and_cost_nothing(server: Server, query: str, s
     assert answer.json["error"] == "bad_request"
     assert said in answer.json["message"]
     assert answer.headers["X-RateLimit-Remaining"] == "20"
+
+
+def test_a_search_gives_the_fields_that_are_asked_for(server: Server) -> None:
+    answer = server.get(f"{SEARCH}?keywords=postgres&fields=server_name,mcp_id,name,mcp_id")
+    found = {"server_name": POSTGRES.name, "mcp_id": POSTGRES_ID, "name": "Postgres"}
+    assert answer.json == {"data": [found], "count": 1}
+    assert list(answer.json["data"][0]) == ["server_name", "mcp_id", "name"]
+
+
+def test_each_field_of_a_search_is_that_of_the_entry(server: Server) -> None:
+    server.publish(entry("a/b", "Quartz.", packages=[{"registryType": "npm", "identifier": "b", "version": "1.0.0"}]))
+    (found,) = server.get(f"{SEARCH}?keywords=quartz&fields={','.join(wire.FIELDS)}").json["data"]
+    assert found == server.get(f"/api/open/v1/entries/{found['mcp_id']}").json
+
+
+def test_pages_of_chosen_fields_follow_each_other_and_end_early_where_they_are_large(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("directory_server.wire._records.PAGE_BYTES", 2_500)
+    server.publish(*(entry(f"a/quartz-{number}", "Quartz. " * 60) for number in range(9)))
+    plain = server.get(f"{SEARCH}?keywords=quartz&fields=server_name").json["data"]
+    seen, path, sizes = [], f"{SEARCH}?keywords=quartz&limit=7&fields=server_name,server", []
+    while path:
+        answer = server.get(path)
+        seen += [{"server_name": each["server_name"]} for each in answer.json["data"]]
+        sizes.append(answer.json["count"])
+        link = answer.headers["Link"]
+        path = link.removeprefix("<").removesuffix('>; rel="next"') if link else ""
+    assert seen == plain
+    assert sizes[0] < 7
+    assert len(seen) == 9
+
+
+def test_no_error_of_rest_speaks_of_tools(server: Server) -> None:
+    paths = [f"/api/open/v1/entries/{UNKNOWN}", "/api/open/v1/entries/x", SEARCH, f"{SEARCH}?keywords=a&cursor=x"]
+    for path in [*paths, f"{SEARCH}?keywords=a&fields=x", "/api/open/v1/changes?since=99", "/api/open/v1/none"]:
+        answer = server.get(path)
+        assert answer.status >= 400
+        assert b"_mcp" not in answer.body
+    assert b"search_mcp" not in server.get("/api/open/openapi.json").body
+
+
+def test_a_model_is_told_which_tool_gives_ids(server: Server) -> None:
+    result = server.call("get_mcp_detail", {"mcp_id": UNKNOWN})
+    assert "search_mcp" in result["content"][0]["text"]
 
 
 def test_a_cursor_of_another_search_is_refused(server: Server) -> None:

@@ -41,7 +41,10 @@ def _listing(page: Page) -> dict[str, Any]:
 
 
 async def _detail(directory: Directory, mcp_id: str) -> dict[str, Any]:
-    detail = wire.encode_detail(await directory.detail(mcp_id))
+    try:
+        detail = wire.encode_detail(await directory.detail(mcp_id))
+    except errors.NotFound as error:
+        raise errors.NotFound(f"{error.message} Use the tool search_mcp to get the ids that there are.") from None
     return _result({"success": True, "data": wire.raw(detail)})
 
 

@@ -19,7 +19,7 @@ _EXAMPLES: list[errors.DirectoryError] = [
     errors.Unauthorized(),
     errors.QuotaExceeded(Allowance(20, 0, 3445)),
     errors.Forbidden("This server does not answer to the name 'evil.example'.", code="forbidden_host"),
-    errors.NotFound("No entry has this mcp_id. Search for entries to get the ids that there are."),
+    errors.NotFound("No entry has the mcp_id 123e4567-e89b-52d3-a456-426614174000."),
     errors.Gone(99, 1, 51),
     errors.Throttled(12),
     errors.TooManyStreams("This key has as many streams open as it may."),

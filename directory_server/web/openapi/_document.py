@@ -84,6 +84,20 @@ def _search() -> dict[str, Any]:
             "description": "Where to go on, out of the Link header of the page before. Opaque.",
             "schema": {"type": "string"},
         },
+        "fields": {
+            "description": (
+                "Which fields each entry of the answer has, in this order; without it the three of Hit. They are those "
+                "of Detail. A page of large ones ends before its limit."
+            ),
+            "style": "form",
+            "explode": False,
+            "schema": {
+                "type": "array",
+                "items": {"enum": list(wire.FIELDS)},
+                "minItems": 1,
+                "examples": [["mcp_id", "name", "server_name"]],
+            },
+        },
     }
     return {
         "operationId": "search",
@@ -107,7 +121,7 @@ def _entry() -> dict[str, Any]:
                 "name": "mcp_id",
                 "in": "path",
                 "required": True,
-                "description": "The entry's id, as the tool search_mcp and the changes give it.",
+                "description": "The id of an entry, as the changes and a search with fields=mcp_id give it.",
                 "schema": mcp_id(),
             }
         ],

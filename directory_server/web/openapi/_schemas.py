@@ -91,7 +91,11 @@ _SAID = {
 def schemas() -> dict[str, Schema]:
     """Return the named schemas of the description."""
     return {
-        "Hit": _record(_LISTED),
+        "Hit": {
+            "type": "object",
+            "description": "An entry that was found: name, brief and website_url, or the fields that were asked for.",
+            "properties": {**_fields(Detail), **_LISTED, "mcp_id": _MCP_ID},
+        },
         "SearchPage": _record(
             {"data": _many("Hit"), "count": {**COUNT, "description": "The number of entries in data."}}
         ),
