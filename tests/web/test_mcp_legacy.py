@@ -294,3 +294,28 @@ def test_a_failure_inside_echoes_the_id(
     assert b"inner secret" not in answer.body
     assert len(logged_failures) == 1
     logged_failures.clear()
+
+
+def refused_in(batch: list[Any]) -> list[bool]:
+    """Return for each answer of a batch whether the size of the batch is the reason that it is an error."""
+    return [answer.get("error", {}).get("data") == {"error": "batch_too_large"} for answer in batch]
+
+
+def test_a_batch_has_a_bounded_number_of_requests_that_cost_nothing(server: Server) -> None:
+    spent = request("tools/call", {"name": "search_mcp", "arguments": {"keywords": "postgres"}})
+    answers = server.post([*(request("ping", identity=number) for number in range(30)), spent]).json
+    assert refused_in(answers) == [False] * 20 + [True] * 10 + [False]
+    assert [answer["id"] for answer in answers] == [*range(30), 1]
+    assert "Send this one in another" in answers[20]["error"]["message"]
+
+
+def test_a_batch_ends_where_its_answers_are_large(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("directory_server.web.mcp._endpoint.BATCH_BYTES", 10_000)
+    call = request("tools/call", {"name": "get_mcp_detail", "arguments": {"mcp_id": POSTGRES_ID}})
+    answer = server.post([request("tools/list"), call] * 5)
+    refused = refused_in(answer.json)
+    assert refused == sorted(refused)
+    assert 2 < refused.count(True) < 8
+    assert len(answer.body) < 20_000
+    # What was refused has cost nothing.
+    assert answer.headers["X-RateLimit-Remaining"] == str(20 - refused[1::2].count(False))

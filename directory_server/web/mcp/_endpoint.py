@@ -23,7 +23,7 @@ from ._announcements import Announcements
 from ._errors import INVALID_PARAMS, INVALID_REQUEST, RESOURCE_NOT_FOUND, RpcError, error_object, rpc_code
 from ._legacy import ASSUMED, Legacy
 from ._legacy import VERSIONS as LEGACY_VERSIONS
-from ._methods import Methods
+from ._methods import CHARGED, Methods
 from ._modern import LISTEN, Modern, claims_modern
 from ._resources import Newest
 from ._sessions import Sessions
@@ -33,6 +33,12 @@ PATH = b"/api/open/mcp"
 
 MAX_BATCH = 50
 """Messages in one batch."""
+
+MAX_FREE = 20
+"""Requests in one batch that cost nothing: a client needs each of them once."""
+
+BATCH_BYTES = 4 * 1_048_576
+"""Bytes of the answers to a batch from which on its other requests are refused."""
 
 
 def rpc_body(refused: Refusal, identity: wire.Id | None = None) -> dict[str, Any]:
@@ -138,16 +144,34 @@ class Mcp:
         if not 1 <= len(values) <= MAX_BATCH:
             raise BadInput(f"A batch has 1 to {MAX_BATCH} messages, not {len(values)}.", code="invalid_request")
         self._check_session(request, visit)
-        answers = [answer for value in values if (answer := await self._one_of_many(value, visit)) is not None]
-        return reply(request, answers) if answers else empty(request, 202)
+        answers: list[bytes] = []
+        size = free = 0
+        for value in values:
+            answer = await self._one_of_many(value, visit, size >= BATCH_BYTES, free >= MAX_FREE)
+            if answer is not None:
+                answers.append(wire.encode(answer))
+                size += len(answers[-1])
+                free += value.get("method") not in CHARGED if isinstance(value, dict) else 0
+        return reply(request, b"[%s]" % b",".join(answers)) if answers else empty(request, 202)
 
-    async def _one_of_many(self, value: Any, visit: Visit) -> dict[str, Any] | None:
+    async def _one_of_many(self, value: Any, visit: Visit, is_large: bool, is_spent: bool) -> dict[str, Any] | None:
+        """Return the answer to a message of a batch, None for a notification.
+
+        `is_large` is whether the answers before have as many bytes as a batch may have, and `is_spent` whether there
+        have been as many requests that cost nothing.
+        """
         try:
             message = wire.message(value)
             if not message.wants_answer:
                 return None
             if message.method == "initialize":
                 raise RpcError(INVALID_REQUEST, "initialize must not be part of a batch.")
+            if is_large:
+                reason = f"The answers before this one have {BATCH_BYTES:,} bytes. Send this request by itself."
+                raise RpcError(INVALID_REQUEST, reason, data={"error": "batch_too_large"})
+            if is_spent and message.method not in CHARGED:
+                reason = f"A batch may have {MAX_FREE} requests that cost nothing. Send this one in another."
+                raise RpcError(INVALID_REQUEST, reason, data={"error": "batch_too_large"})
             return _response(message, await self._legacy.answer(message, visit))
         except RpcError as error:
             visit.note_error(error.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from attrs import frozen
@@ -21,6 +21,9 @@ INSTRUCTIONS = (
     "from the results for how to install or connect to one. Its resources are the servers that were added last. "
     + CLAIMS
 )
+
+CHARGED = frozenset({"tools/call", "resources/read"})
+"""The methods that cost a request of the quota."""
 
 CAPABILITIES = {"tools": {"listChanged": False}, "resources": {"listChanged": True}}
 
@@ -80,7 +83,7 @@ class Methods:
             raise RpcError(INVALID_REQUEST, error.message, data=data) from None
         return {"contents": [{"uri": uri, "mimeType": "application/json", "text": wire.encode_detail(detail).decode()}]}
 
-    def _only_page(self, name: str, items: Sequence[Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    def _only_page(self, name: str, items: Any, params: Mapping[str, Any]) -> dict[str, Any]:
         if params.get("cursor") is not None:
             raise self._invalid("cursor: is not one that this server gave; there is one page.")
         return {name: items}

@@ -32,10 +32,12 @@ class Newest:
 
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
-        self.listed: Sequence[dict[str, Any]] = ()
+        self.listed = wire.raw(b"[]")
+        """The list, encoded."""
 
     async def apply(self, changes: Sequence[Change]) -> None:
-        self.listed = await self._directory.newest(NEWEST, _described)
+        described = await self._directory.newest(NEWEST, _described)
+        self.listed = wire.raw(wire.encode(described))
 
 
 def entry_of(uri: str) -> str | None:
@@ -52,7 +54,7 @@ def _described(entry: Entry) -> dict[str, Any]:
     hit = entry.hit()
     return {
         "uri": SCHEME + hit.mcp_id,
-        "name": entry.name,
+        "name": hit.server_name,
         "title": hit.name,
         "description": hit.brief,
         "mimeType": "application/json",
