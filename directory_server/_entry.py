@@ -49,6 +49,12 @@ class Hit:
     website_url: str
     server_name: str = ""
 
+    @property
+    def size(self) -> int:
+        """The bytes of its texts, and of what an encoded hit has around them."""
+        texts = (self.name, self.brief, self.website_url, self.server_name)
+        return 100 + sum(len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts)
+
 
 @frozen
 class Detail:

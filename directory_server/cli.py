@@ -16,12 +16,13 @@ import click
 from attrs import frozen
 
 from . import __version__, embedded, importing, sample
-from .commands import account, after_restore, check_ports, entry, opened, registry, store, sync
+from .commands import account, after_restore, check_ports, echo, entry, opened, registry, store, sync
 from .config import Config, ConfigError, describe, load
 from .errors import DirectoryError, Unavailable
 from .machine import machine_time
 from .model import ApiKey
 from .quickstart import instructions, public_url
+from .sanitize import clean
 
 _SPAN = re.compile(r"(\d{1,6})(d|h|m|s)")
 _SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
@@ -49,7 +50,7 @@ class Commands(click.Group):
             config: Config = ctx.find_object(Config)  # type: ignore[assignment]
             raise click.ClickException(f"Cannot use {config.data_dir.absolute()}: {error.message}") from None
         except DirectoryError as error:
-            raise click.ClickException(error.message) from None
+            raise click.ClickException(clean(error.message)) from None
         except ConfigError as error:
             raise click.ClickException(str(error)) from None
 
@@ -130,13 +131,13 @@ def _bar(files: Sequence[str]) -> Iterator[Callable[[importing.Progress], None]]
 def _tell(report: importing.Report) -> None:
     for refusal in report.refusals:
         place = refusal.file if refusal.line is None else f"{refusal.file}:{refusal.line}"
-        click.echo(f"refused {place}: {refusal.reason}", err=True)
+        echo(f"refused {place}: {refusal.reason}", err=True)
     if report.refused > len(report.refusals):
-        click.echo(f"… and {report.refused - len(report.refusals):,} more refused", err=True)
+        echo(f"… and {report.refused - len(report.refusals):,} more refused", err=True)
     if report.too_old:
-        click.echo(f"{report.too_old:,} versions not kept: older than the latest of their name that are.", err=True)
+        echo(f"{report.too_old:,} versions not kept: older than the latest of their name that are.", err=True)
     changed = "" if report.added or report.changed else " Nothing has changed."
-    click.echo(
+    echo(
         f"{report.added:,} added, {report.changed:,} changed, {report.unchanged:,} unchanged, "
         f"{report.refused:,} refused.{changed}"
     )
@@ -157,8 +158,8 @@ def create(ctx: click.Context, label: str, limit: str | None, expires: str) -> N
     here = _here(ctx, new=True)
     chosen = here.config.quota.limit if limit is None else _limit(limit)
     made, secret = embedded.finished(here.keys.create(label, limit=chosen, expires_at=_expiry(expires)))
-    click.echo(f"Key {made.id} for {label!r}; it is shown this once:", err=True)
-    click.echo(secret)
+    echo(f"Key {made.id} for {label!r}; it is shown this once:", err=True)
+    echo(secret)
 
 
 @key.command("list")
@@ -187,7 +188,7 @@ def list_(ctx: click.Context) -> None:
         )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 @key.command("revoke")
@@ -196,7 +197,7 @@ def list_(ctx: click.Context) -> None:
 def revoke(ctx: click.Context, key_id: str) -> None:
     """End a key now: a running server refuses it, and ends its streams, within a second."""
     embedded.finished(_here(ctx).keys.revoke(key_id))
-    click.echo(f"Key {key_id} is revoked.", err=True)
+    echo(f"Key {key_id} is revoked.", err=True)
 
 
 @key.command("rotate")
@@ -208,8 +209,8 @@ def rotate(ctx: click.Context, key_id: str, grace: str | None) -> None:
     here = _here(ctx)
     seconds = here.config.keys.grace if grace is None else _span(grace)
     _, secret = embedded.finished(here.keys.rotate(key_id, grace=seconds))
-    click.echo(f"The new secret of key {key_id}; it is shown this once:", err=True)
-    click.echo(secret)
+    echo(f"The new secret of key {key_id}; it is shown this once:", err=True)
+    echo(secret)
 
 
 @main.command()
@@ -218,15 +219,15 @@ def status(ctx: click.Context) -> None:
     """Say what the data directory holds."""
     here = _here(ctx)
     keys = embedded.finished(here.keys.list())
-    click.echo(f"data directory  {here.config.data_dir.resolve()}")
-    click.echo(f"entries         {embedded.finished(here.store.count()):,}")
-    click.echo(f"last change     {embedded.finished(here.store.head()):,}")
-    click.echo(f"keys            {sum(_state(each) == 'valid' for each in keys)} valid, {len(keys)} in all")
+    echo(f"data directory  {here.config.data_dir.resolve()}")
+    echo(f"entries         {embedded.finished(here.store.count()):,}")
+    echo(f"last change     {embedded.finished(here.store.head()):,}")
+    echo(f"keys            {sum(_state(each) == 'valid' for each in keys)} valid, {len(keys)} in all")
     for each in embedded.finished(here.mirrors.all()):
         last = _day(each.last_success) + " UTC" if each.last_success else "not followed yet"
-        click.echo(f"upstream        {each.name}: {each.entries:,} entries, {last}")
+        echo(f"upstream        {each.name}: {each.entries:,} entries, {last}")
         if each.error:
-            click.echo(f"                {each.failures} failed since then, the latest: {each.error}")
+            echo(f"                {each.failures} failed since then, the latest: {each.error}")
 
 
 @main.command()
@@ -234,7 +235,7 @@ def status(ctx: click.Context) -> None:
 def config(ctx: click.Context) -> None:
     """Show the settings in effect, secrets masked."""
     for name, value, meaning in describe(ctx.obj):
-        click.echo(f"{name} = {value}\n    {meaning}")
+        echo(f"{name} = {value}\n    {meaning}")
 
 
 @main.command()
@@ -254,7 +255,7 @@ def quickstart(ctx: click.Context, check: bool) -> None:
         _, secret = embedded.finished(here.keys.create("first key", limit=here.config.quota.limit, expires_at=None))
     entries = embedded.finished(here.store.count())
     pages = here.config.web.search == "public"
-    click.echo(instructions(public_url(here.config.web.url, here.config.listen), secret, entries, pages=pages))
+    echo(instructions(public_url(here.config.web.url, here.config.listen), secret, entries, pages=pages))
 
 
 def _limit(text: str) -> int | None:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from attrs import evolve, field, frozen
 
+from ._page_cache import PageCache
 from .errors import Gone, NotFound
-from .model import Change, Detail, Entry, Outcome, Page, Place, Query, Version, mcp_id_of
+from .model import PAGE_BYTES, Change, Detail, Entry, Outcome, Page, Place, Query, Version, mcp_id_of
 from .ports import READ_BYTES, Bus, Index, Store
 
 T = TypeVar("T")
-
-PAGES = 500
-"""Pages of hits that are kept: those that were asked for last, as long as nothing has changed."""
 
 
 @frozen
@@ -25,18 +22,17 @@ class Directory:
     _store: Store
     _index: Index
     _bus: Bus
-    _pages: OrderedDict[tuple[int, Query], Page] = field(factory=OrderedDict, init=False, repr=False)
+    _pages: PageCache = field(factory=PageCache, init=False, repr=False)
 
     async def search(self, query: Query) -> Page:
-        """Return the hits for `query`, best first."""
+        """Return the hits for `query`, best first; fewer than its limit where they have more than PAGE_BYTES."""
         asked = self._index.generation, query
         page = self._pages.get(asked)
         if page is None:
-            page = self._pages[asked] = await self._index.search(query)
-            if len(self._pages) > PAGES:
-                self._pages.popitem(last=False)
-        else:
-            self._pages.move_to_end(asked)
+            page = await self._index.search(query)
+            if page.size > PAGE_BYTES:
+                page = await self._index.search(evolve(query, limit=page.count_within(PAGE_BYTES)))
+            self._pages.put(asked, page)
         return page
 
     async def detail(self, mcp_id: str) -> Detail:
@@ -104,9 +100,9 @@ class Directory:
             most=most,
         )
 
-    async def versions(self, name: str) -> Sequence[Version]:
-        """Return the versions of the server called `name`, the latest first; none where it is unknown or hidden."""
-        return await self._store.versions(name)
+    async def versions(self, name: str, after: str, limit: int, most: int) -> Sequence[Version]:
+        """Return versions of the server called `name`, as Store.versions describes it; none where it is hidden."""
+        return await self._store.versions(name, after, limit, most)
 
     async def version(self, name: str, version: str) -> Version | None:
         """Return a version of the server called `name`, "latest" for the latest; None where there is none."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
+from itertools import accumulate
 from typing import Any, Literal, TypeVar
 
 from attrs import field, frozen
@@ -63,6 +65,15 @@ class Page:
     hits: Sequence[Hit]
     next: Place | None = None
     _forms: dict[Callable[[Page], Any], Any] = field(factory=dict, init=False, eq=False, repr=False)
+
+    @cached_property
+    def size(self) -> int:
+        """The bytes of the hits, about."""
+        return sum(hit.size for hit in self.hits)
+
+    def count_within(self, size: int) -> int:
+        """Return how many hits from the first on have at most `size` bytes, at least one."""
+        return max(1, sum(total <= size for total in accumulate(hit.size for hit in self.hits)))
 
     def form(self, make: Callable[[Page], T]) -> T:
         """Return what `make` makes of this page, once for all whom the page answers."""

@@ -98,8 +98,8 @@ class Store(Protocol):
         hidden names have none.
         """
 
-    async def versions(self, name: str) -> Sequence[Version]:
-        """Return the versions of `name`, deleted ones too, the latest first and the others by age."""
+    async def versions(self, name: str, after: str = "", limit: int = 1_000, most: int = READ_BYTES) -> list[Version]:
+        """Return versions of `name`, the latest first, others by age, behind the version `after`; `most` as above."""
 
     async def latest(self, mcp_ids: Sequence[str], most: int = READ_BYTES) -> Sequence[Version]:
         """Return the latest versions of those of `mcp_ids` that are shown, in their order.

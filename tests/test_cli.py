@@ -372,3 +372,15 @@ def test_quickstart_fails_first_where_the_port_is_taken(tmp_path: Path, interfac
         )
         assert not (tmp_path / "data").exists()
     assert CliRunner().invoke(main, arguments).exit_code == 0
+
+
+def test_foreign_text_does_not_steer_the_terminal(directory: Directory, tmp_path: Path) -> None:
+    file = tmp_path / "evil\x1b]0;title\x07.jsonl"
+    file.write_text('{"name": "a/b", "version": "1"}\n')
+    result = directory.run("import", str(file))
+    assert "server.description: is required" in result.output
+    assert "evil\ufffd]0;title\ufffd.jsonl" in result.output
+    assert not set(result.output) & set("\x1b\x07")
+    directory.succeed("key", "create", "--label", "my\u3164label")
+    listed = directory.succeed("key", "list")
+    assert "mylabel" in listed

@@ -9,7 +9,8 @@ import pytest
 from attrs import define, field
 
 from directory_server import embedded
-from directory_server.directory import PAGES, Directory
+from directory_server._page_cache import PAGES, PAGES_BYTES, PageCache
+from directory_server.directory import Directory
 from directory_server.errors import Gone, NotFound, Unavailable
 from directory_server.model import Entry, Hit, Outcome, Page, Place, Query
 from directory_server.ports import Bus, Index, Store
@@ -81,6 +82,24 @@ def test_as_many_pages_are_kept_as_were_asked_for_last() -> None:
     for number in (*range(PAGES), 0, PAGES, 0, 1):
         embedded.finished(directory.search(Query(str(number))))
     assert [query.keywords for query in world.queries] == [*map(str, range(PAGES + 1)), "1"]
+
+
+def test_pages_are_kept_up_to_a_number_of_bytes() -> None:
+    cache = PageCache()
+    large = Page(tuple(Hit(str(number), "n", "é" * 50_000, "") for number in range(10)))
+    assert 1_000_000 < large.size < 1_010_000
+    for number in range(40):
+        cache.put((1, Query(str(number))), large)
+    kept = [number for number in range(40) if cache.get((1, Query(str(number))))]
+    assert kept == list(range(40 - PAGES_BYTES // large.size, 40))
+    cache.put((1, Query("39")), NOTHING)
+    assert cache.get((1, Query("39"))) is NOTHING
+
+
+def test_a_page_that_is_too_large_is_searched_for_with_a_smaller_limit() -> None:
+    world = World(page=Page(tuple(Hit(str(number), "n", "x" * 100_000, "") for number in range(10))))
+    embedded.finished(world.directory.search(Query("mail", 10)))
+    assert world.queries == [Query("mail", 10), Query("mail", 5)]
 
 
 def test_a_page_takes_each_form_once() -> None:

@@ -3,9 +3,10 @@
 from ._account import account
 from ._entry import entry
 from ._here import opened, store
+from ._output import echo
 from ._ports import check_ports
 from ._registry import registry
 from ._restore import after_restore
 from ._sync import sync
 
-__all__ = ["account", "after_restore", "check_ports", "entry", "opened", "registry", "store", "sync"]
+__all__ = ["account", "after_restore", "check_ports", "echo", "entry", "opened", "registry", "store", "sync"]

@@ -17,6 +17,7 @@ from ..model import Account, ApiKey
 from ..quickstart import public_url
 from ._durations import duration
 from ._here import opened
+from ._output import echo
 
 _EMAIL = click.argument("email")
 
@@ -58,9 +59,9 @@ def reset(ctx: click.Context, email: str, revoke_keys: bool) -> None:
     if revoke_keys:
         for each in working:
             finished(keys.revoke(each.id))
-        click.echo(f"{_keys(len(working))} of {found.email} revoked; password and sessions ended.", err=True)
+        echo(f"{_keys(len(working))} of {found.email} revoked; password and sessions ended.", err=True)
     elif working:
-        click.echo(
+        echo(
             f"{_keys(len(working))} of {found.email} can still be used. "
             f"To revoke them: account reset {found.email} --revoke-keys",
             err=True,
@@ -81,7 +82,7 @@ def list_(ctx: click.Context) -> None:
         rows.append((each.email, _state(each), str(owned[each.id]), created))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 @account.command()
@@ -91,7 +92,7 @@ def disable(ctx: click.Context, email: str) -> None:
     """Sign EMAIL out, let it not sign in, and let its keys not open, within a second."""
     accounts = _accounts(ctx)
     finished(accounts.disable(_found(accounts, email).id))
-    click.echo(f"The account {email} is disabled.", err=True)
+    echo(f"The account {email} is disabled.", err=True)
 
 
 @account.command()
@@ -101,7 +102,7 @@ def enable(ctx: click.Context, email: str) -> None:
     """Let EMAIL sign in again, and its keys open."""
     accounts = _accounts(ctx)
     finished(accounts.enable(_found(accounts, email).id))
-    click.echo(f"The account {email} is enabled.", err=True)
+    echo(f"The account {email} is enabled.", err=True)
 
 
 @account.command()
@@ -112,7 +113,7 @@ def approve(ctx: click.Context, email: str) -> None:
     accounts = _accounts(ctx)
     found = _found(accounts, email)
     finished(accounts.approve(found.id))
-    click.echo(f"The account {found.email} is approved.", err=True)
+    echo(f"The account {found.email} is approved.", err=True)
 
 
 def _accounts(ctx: click.Context, *, new: bool = False) -> embedded.SqliteAccounts:
@@ -142,8 +143,8 @@ def _print_link(ctx: click.Context, accounts: embedded.SqliteAccounts, found: Ac
     config: Config = ctx.find_object(Config)  # type: ignore[assignment]
     lifetime = config.accounts.link
     token = finished(accounts.link(found.id, lifetime=lifetime))
-    click.echo(f"For {found.email}, to be used once, within {duration(lifetime)}:", err=True)
-    click.echo(f"{public_url(config.web.url, config.listen)}/account/invitation/{token}")
+    echo(f"For {found.email}, to be used once, within {duration(lifetime)}:", err=True)
+    echo(f"{public_url(config.web.url, config.listen)}/account/invitation/{token}")
 
 
 def _state(found: Account) -> str:

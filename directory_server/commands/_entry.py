@@ -13,6 +13,7 @@ from ..embedded import finished
 from ..errors import BadInput, NotFound
 from ..model import LOCAL, Entry, Mark
 from ._here import here
+from ._output import echo
 
 _NAME = click.argument("name")
 
@@ -30,7 +31,7 @@ def add(ctx: click.Context, file: str) -> None:
     entries = _read(file)
     outcomes = finished(here(ctx, new=True).store.publish(LOCAL, entries))
     for each, outcome in zip(entries, outcomes, strict=True):
-        click.echo(f"{each.name} {each.version}: {outcome.replace('_', ' ')}")
+        echo(f"{each.name} {each.version}: {outcome.replace('_', ' ')}")
 
 
 @entry.command()
@@ -55,7 +56,7 @@ def edit(ctx: click.Context, name: str, file: str | None, fields: Sequence[str])
             raise NotFound(f"No entry is called {name!r}.")
         edited = _with(wire.restore_entry(found.body), fields)
     (outcome,) = finished(store.publish(LOCAL, [edited]))
-    click.echo(f"{edited.name} {edited.version}: {outcome.replace('_', ' ')}")
+    echo(f"{edited.name} {edited.version}: {outcome.replace('_', ' ')}")
 
 
 @entry.command()
@@ -65,7 +66,7 @@ def remove(ctx: click.Context, name: str) -> None:
     """Take the directory's own entry NAME away; an upstream's, if there is one, is shown again."""
     if not finished(here(ctx).curation.disown(name)):
         raise NotFound(f"The directory has no entry of its own that is called {name!r}.")
-    click.echo(f"{name}: removed")
+    echo(f"{name}: removed")
 
 
 def _marking(command: str, mark: Mark, on: bool, done: str, about: str) -> None:
@@ -79,7 +80,7 @@ def _marking(command: str, mark: Mark, on: bool, done: str, about: str) -> None:
             made = finished(at.curation.mark(name, mark, on))
             # It may come yet; more often it is misspelt.
             doubt = " (no entry is called that at the moment)" if made and on and known is None else ""
-            click.echo(f"{name}: {done if made else 'unchanged'}{doubt}")
+            echo(f"{name}: {done if made else 'unchanged'}{doubt}")
 
 
 _marking("hide", "hidden", True, "hidden", "Show NAME nowhere: not in searches, lists and changes.")
@@ -96,7 +97,7 @@ def list_(ctx: click.Context) -> None:
     """List the names that the operator has a say in, and how."""
     for each in finished(here(ctx).curation.curated()):
         said = {"own": each.local, "hidden": each.hidden, "pinned": each.pinned, "allowed": each.allowed}
-        click.echo(f"{each.name}  {', '.join(word for word, is_so in said.items() if is_so)}")
+        echo(f"{each.name}  {', '.join(word for word, is_so in said.items() if is_so)}")
 
 
 def _read(file: str) -> list[Entry]:

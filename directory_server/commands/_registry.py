@@ -9,6 +9,7 @@ import click
 from .. import embedded
 from ..quickstart import public_url
 from ._here import opened
+from ._output import echo
 
 
 @click.group()
@@ -28,10 +29,10 @@ def create(ctx: click.Context, label: str) -> None:
     """Make a token and print the URL for editors, this once; nothing else goes to standard output."""
     config, data = opened(ctx, new=True)
     made, secret = embedded.finished(embedded.SqliteRegistryTokens(data.directory, time.time).create(label))
-    click.echo(f"Token {made.id} for {label!r}; its URL is shown this once:", err=True)
-    click.echo(f"{public_url(config.web.url, config.listen)}/r/{secret}")
+    echo(f"Token {made.id} for {label!r}; its URL is shown this once:", err=True)
+    echo(f"{public_url(config.web.url, config.listen)}/r/{secret}")
     if config.registry.access != "secret-path":
-        click.echo("It opens nothing yet: set registry.access to secret-path.", err=True)
+        echo("It opens nothing yet: set registry.access to secret-path.", err=True)
 
 
 @token.command("list")
@@ -45,7 +46,7 @@ def list_(ctx: click.Context) -> None:
         rows.append((each.id, each.label, each.last_four, day, "revoked" if each.revoked_at else "good"))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 @token.command()
@@ -55,4 +56,4 @@ def revoke(ctx: click.Context, token_id: str) -> None:
     """End a token now: from the next request on, its path is as if it had never been."""
     _, data = opened(ctx, new=False)
     embedded.finished(embedded.SqliteRegistryTokens(data.directory, time.time).revoke(token_id))
-    click.echo(f"Token {token_id} is revoked.", err=True)
+    echo(f"Token {token_id} is revoked.", err=True)

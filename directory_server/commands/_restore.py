@@ -9,6 +9,7 @@ import click
 
 from .. import embedded
 from ._here import opened
+from ._output import echo
 
 
 @click.command("after-restore")
@@ -27,12 +28,12 @@ def after_restore(ctx: click.Context, newer: Path | None) -> None:
     """
     _, data = opened(ctx, new=False)
     done = embedded.after_restore(data.directory, newer)
-    click.echo("Readers of the change feed start over: the log has a new id.")
-    click.echo(f"{done.sessions} sessions and {done.links} links ended.")
+    echo("Readers of the change feed start over: the log has a new id.")
+    echo(f"{done.sessions} sessions and {done.links} links ended.")
     if newer is None:
         _list("Valid keys. Revoke those that were revoked after the backup, with 'key revoke ID':", done.valid_keys)
         return
-    click.echo(f"{done.retired_secrets} secrets and {done.passwords} passwords replaced by newer ones.")
+    echo(f"{done.retired_secrets} secrets and {done.passwords} passwords replaced by newer ones.")
     _list("Revoked again, keys:", done.revoked_keys)
     _list("Revoked again, registry tokens:", done.revoked_tokens)
     _list("Disabled again, accounts:", done.disabled_accounts)
@@ -41,6 +42,6 @@ def after_restore(ctx: click.Context, newer: Path | None) -> None:
 
 def _list(title: str, rows: Sequence[tuple[str, str]]) -> None:
     if rows:
-        click.echo(title)
+        echo(title)
     for identity, text in rows:
-        click.echo(f"  {identity}  {text}")
+        echo(f"  {identity}  {text}")

@@ -18,6 +18,7 @@ from twisted.python.failure import Failure
 from .. import embedded, mirror
 from ..errors import DirectoryError
 from ._here import Here, here
+from ._output import echo
 
 
 @click.command()
@@ -49,7 +50,7 @@ def _rounds(reactor: Any, at: Here, upstreams: Sequence[mirror.Upstream], full: 
 def _stopped(failure: Failure) -> None:
     """End with the exit code 1 and one line where a signal has stopped the rounds."""
     failure.trap(CancelledError)
-    click.echo("Stopped by a signal; the next round goes on from here.", err=True)
+    echo("Stopped by a signal; the next round goes on from here.", err=True)
     raise SystemExit(1)
 
 
@@ -63,7 +64,7 @@ async def _take(reactor: Any, at: Here, upstreams: Sequence[mirror.Upstream], fu
                 report = await following.round(upstream, full=full, tell=tell)
         except DirectoryError as error:
             failed = True
-            click.echo(f"{upstream.name}: {error.message}", err=True)
+            echo(f"{upstream.name}: {error.message}", err=True)
         else:
             _tell(upstream.name, report, time.monotonic() - began)
     await following.close()
@@ -101,13 +102,13 @@ def _bar(name: str) -> Iterator[Callable[[mirror.Report], None]]:
 
 def _tell(name: str, report: mirror.Report, seconds: float) -> None:
     for refusal in report.refusals:
-        click.echo(f"refused {refusal}", err=True)
+        echo(f"refused {refusal}", err=True)
     if report.refused > len(report.refusals):
-        click.echo(f"… and {report.refused - len(report.refusals):,} more refused", err=True)
+        echo(f"… and {report.refused - len(report.refusals):,} more refused", err=True)
     if report.too_old:
-        click.echo(f"{report.too_old:,} versions not kept: older than the latest of their name that are.", err=True)
+        echo(f"{report.too_old:,} versions not kept: older than the latest of their name that are.", err=True)
     what = "all" if report.full else "what is new"
-    click.echo(
+    echo(
         f"{name}: {what}, {report.entries:,} entries in {report.pages:,} pages and {seconds:.1f} seconds: "
         f"{report.added:,} added, {report.changed:,} changed, {report.unchanged:,} unchanged, "
         f"{report.removed:,} removed, {report.refused:,} refused."

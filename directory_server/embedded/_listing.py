@@ -46,10 +46,13 @@ _LIST_ALL = f"""
 
 _LISTS = {"latest": _LIST_LATEST, "all": _LIST_ALL}
 
+# Without bodies, which sorting would hold all at once.
 _VERSIONS = f"""
-    {_VERSION} {_ALL} WHERE entry.name = ? AND NOT hidden
+    SELECT record.id, record.version {_ALL} WHERE entry.name = ? AND NOT hidden
     ORDER BY record.id = chosen DESC, coalesce(record.published_at, record.created_at) DESC, record.id DESC
 """
+
+_OF_RECORD = f"{_VERSION} {_ALL} WHERE entry.name = ? AND record.id = ?"
 
 _THE_LATEST = f"{_VERSION} {_LATEST} WHERE entry.name = :name AND NOT hidden"
 
@@ -67,9 +70,14 @@ def listing(connection: sqlite3.Connection, versions: str, asked: Mapping[str, o
         return list(_first(rows, most))
 
 
-def all_versions(connection: sqlite3.Connection, name: str) -> Sequence[Version]:
-    """Return all versions of `name`, for Store.versions."""
-    return _read(connection.execute(_VERSIONS, (name,)))
+def all_versions(connection: sqlite3.Connection, name: str, after: str, limit: int, most: int) -> list[Version]:
+    """Return versions of `name` behind the version `after`, about `most` bytes of them, for Store.versions."""
+    known = connection.execute(_VERSIONS, (name,)).fetchall()
+    begin = 0
+    if after:
+        begin = next((number for number, (_, version) in enumerate(known, 1) if version == after), len(known))
+    rows = (connection.execute(_OF_RECORD, (name, record)).fetchone() for record, _ in known[begin : begin + limit])
+    return list(_first(filter(None, rows), most))
 
 
 def latest_versions(connection: sqlite3.Connection, mcp_ids: str, most: int) -> Sequence[Version]:

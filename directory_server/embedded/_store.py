@@ -135,8 +135,8 @@ class SqliteStore:
         }
         return await self._offload(self._listed, listing, versions, asked, most)
 
-    async def versions(self, name: str) -> Sequence[Version]:
-        return await self._offload(self._listed, all_versions, name)
+    async def versions(self, name: str, after: str = "", limit: int = 1_000, most: int = READ_BYTES) -> list[Version]:
+        return list(await self._offload(self._listed, all_versions, name, after, limit, most))
 
     async def latest(self, mcp_ids: Sequence[str], most: int = READ_BYTES) -> Sequence[Version]:
         return await self._offload(self._listed, latest_versions, wire.text(list(mcp_ids)), most)

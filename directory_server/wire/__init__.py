@@ -37,6 +37,7 @@ from ._registry import (
     registry_entry,
     registry_page,
     registry_parameters,
+    registry_version_parameters,
 )
 from ._rpc import Id, Message, message, message_id
 from ._structure import structure
@@ -83,6 +84,7 @@ __all__ = [
     "registry_entry",
     "registry_page",
     "registry_parameters",
+    "registry_version_parameters",
     "restore_entry",
     "rfc3339",
     "search_arguments",

@@ -10,13 +10,13 @@ from typing import Any
 from ..errors import BadInput
 from ._json import decode, encode
 
-MAX_CURSOR = 4_000
-"""Characters of a cursor; the longest that is given has less than half of that."""
+MAX_CURSOR = 6_000
+"""Characters of a cursor; URLs have at most 8 KiB."""
 
 MAX_NUMBER = 2.0**53
 """The largest number in a cursor: all JSON readers, floating point and SQLite keep it exactly (RFC 7493, 2.2)."""
 
-MAX_TEXT = 300
+MAX_TEXT = 2_000
 """Characters of a text in a cursor: keywords, names and versions have less."""
 
 

@@ -18,6 +18,9 @@ OWN = "io.github.mcp-directory-server/entry"
 MAX_NAME = 200
 """Characters of a server's name (server.json schema: 3 to 200)."""
 
+MAX_VERSION = 255
+"""Characters of a version (server.json schema). Cursors of the registry API hold versions."""
+
 MAX_ENTRY = 1_000_000
 """Bytes of one encoded entry; the largest real one has 62,244."""
 
@@ -55,6 +58,8 @@ def decode_entry(value: Any) -> Entry:
         raise BadInput(f"server.name: must be 1 to {MAX_NAME} printable characters.")
     if not server["version"].strip():
         raise BadInput("server.version: must not be empty.")
+    if len(server["version"]) > MAX_VERSION:
+        raise BadInput(f"server.version: must be 1 to {MAX_VERSION} characters.")
     entry = Entry(server, meta)
     encoded = encode_entry(entry)
     if len(encoded) > MAX_ENTRY:

@@ -39,8 +39,21 @@ class RegistryQuery:
     place: tuple[Any, str] | None = None
 
 
-def registry_parameters(query: bytes) -> RegistryQuery:
-    """Return what the query of a URL asks for; parameters that the API does not have are passed over.
+def registry_version_parameters(query: bytes, name: str) -> tuple[RegistryQuery, str]:
+    """Return what the query of a URL asks of the versions of `name`, and the version that the page before ended with.
+
+    Raises BadInput, also for a cursor of another list.
+    """
+    wanted = registry_parameters(query, usual=MOST)
+    if wanted.place is None:
+        return wanted, ""
+    if wanted.search or wanted.place[0] != name:
+        raise BadInput("cursor: belongs to another list; take it from metadata.nextCursor of the page before.")
+    return wanted, wanted.place[1]
+
+
+def registry_parameters(query: bytes, usual: int = USUAL) -> RegistryQuery:
+    """Return what the query of a URL asks for, `usual` entries where it names no limit; other parameters are ignored.
 
     A cursor brings the search and the filters of its first page along: VS Code leaves them out from the second page on.
     Raises BadInput.
@@ -52,7 +65,7 @@ def registry_parameters(query: bytes) -> RegistryQuery:
         raise BadInput("The URL's parameters are not UTF-8.") from None
     except ValueError:
         raise BadInput(f"The URL has more than {MAX_PARAMETERS} parameters.") from None
-    limit = _limit(given.get("limit", ""))
+    limit = _limit(given.get("limit", ""), usual)
     if given.get("cursor"):
         return evolve(_decode_cursor(given["cursor"]), limit=limit)
     search = given.get("search", "").strip()
@@ -130,9 +143,9 @@ def _decode_cursor(cursor: str) -> RegistryQuery:
     return RegistryQuery(search, version, since, deleted, place=(place, name))
 
 
-def _limit(text: str) -> int:
+def _limit(text: str, usual: int) -> int:
     if not text:
-        return USUAL
+        return usual
     if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= MOST):
         raise BadInput(f"limit: must be a whole number of 1 to {MOST}.")
     return int(text)

@@ -82,6 +82,10 @@ class ListingContract:
         await store.publish("a", [entry(version="1.0.0"), entry(version="3.0.0"), entry(version="2.0.0"), entry("x/b")])
         assert said(await store.versions(NAME)) == [f"{NAME} 3.0.0", f"{NAME} 2.0.0", f"{NAME} 1.0.0"]
         assert list(await store.versions("x/none")) == []
+        assert said(await store.versions(NAME, "3.0.0")) == [f"{NAME} 2.0.0", f"{NAME} 1.0.0"]
+        assert said(await store.versions(NAME, "3.0.0", 1)) == [f"{NAME} 2.0.0"]
+        assert said(await store.versions(NAME, most=1)) == [f"{NAME} 3.0.0"]
+        assert list(await store.versions(NAME, "none")) == []
         one, latest = await store.version(NAME, "1.0.0"), await store.version(NAME, "latest")
         assert one is not None
         assert latest is not None

@@ -273,3 +273,35 @@ def test_whatever_is_asked_is_answered(server: Server, name: str, number: str, c
     path = f"/v0.1/servers/{quote(name, safe='')}/versions/{quote(number, safe='')}"
     for each in (path, f"{SERVERS}?cursor={quote(cursor)}", f"{SERVERS}?search={quote(name)}&version={quote(number)}"):
         assert server.get(each, key=None).status in (200, 400, 404)
+
+
+def test_versions_come_in_pages(server: Server) -> None:
+    path = "/v0.1/servers/a%2Fb/versions"
+    server.publish(*(Entry({"name": "a/b", "version": f"1.0.{number}", "description": "x"}) for number in range(7)))
+    seen, more = [], ""
+    while True:
+        page = server.get(f"{path}?limit=3{more}", key=None).json
+        seen.append([each["server"]["version"] for each in page["servers"]])
+        if "nextCursor" not in page["metadata"]:
+            break
+        more = f"&cursor={page['metadata']['nextCursor']}"
+    assert [len(each) for each in seen] == [3, 3, 1]
+    assert [each for page in seen for each in page] == [f"1.0.{number}" for number in reversed(range(7))]
+    assert server.get(path, key=None).json["metadata"] == {"count": 7}
+    other = server.get(f"/v0.1/servers/io.github.example%2Fmail/versions?{more[1:]}", key=None)
+    assert (other.status, "another list" in other.json["detail"]) == (400, True)
+
+
+def test_a_page_of_versions_ends_early_where_they_are_large(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("directory_server.web.registry._registry.PAGE_BYTES", 5_000)
+    said = "x" * 2_000
+    server.publish(*(Entry({"name": "a/b", "version": f"1.0.{number}", "description": said}) for number in range(7)))
+    seen, more = [], ""
+    while True:
+        page = server.get(f"/v0.1/servers/a%2Fb/versions{more}", key=None).json
+        seen += [each["server"]["version"] for each in page["servers"]]
+        assert page["metadata"]["count"] <= 3
+        if "nextCursor" not in page["metadata"]:
+            break
+        more = f"?cursor={page['metadata']['nextCursor']}"
+    assert seen == [f"1.0.{number}" for number in reversed(range(7))]

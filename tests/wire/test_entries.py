@@ -40,6 +40,7 @@ def test_the_fingerprint_knows_content_and_not_order() -> None:
         ({**SERVER, "name": "a\nb"}, "server.name: must be 1 to 200"),
         ({**SERVER, "name": "a" * 201}, "server.name: must be 1 to 200"),
         ({**SERVER, "version": ""}, "server.version: must not be empty"),
+        ({**SERVER, "version": "1" * 256}, "server.version: must be 1 to 255"),
         ({**SERVER, "description": None}, "server.description: must be a string"),
         ({**SERVER, "x": "a" * 1_000_000}, "larger than 1,000,000 bytes"),
         ({**SERVER, "x": [[]] * 20_000}, "more than 20,000 JSON values"),

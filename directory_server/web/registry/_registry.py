@@ -62,13 +62,18 @@ class Registry:
         return self._send(request, wire.registry_page([wire.registry_entry(each) for each in versions], cursor))
 
     async def versions(self, request: Request, name: str, token: str | None) -> bytes:
-        """Answer all versions of a server."""
+        """Answer a page of the versions of a server."""
         await self._entrance.admit(request, token)
-        deleted, name = wire.registry_parameters(query(request)).include_deleted, unquote(name)
-        versions = [each for each in await self._directory.versions(name) if self._shows(each, deleted)]
-        if not versions:
+        name = unquote(name)
+        wanted, after = wire.registry_version_parameters(query(request), name)
+        found = await self._directory.versions(name, after, wanted.limit + 1, PAGE_BYTES)
+        page = found[: wanted.limit]
+        versions = [each for each in page if self._shows(each, wanted.include_deleted)]
+        more = len(found) > wanted.limit or _size(found) >= PAGE_BYTES
+        if not (versions or after or more):
             raise NotFound(f"No server is called {name[:200]!r}.")
-        return self._send(request, wire.registry_page([wire.registry_entry(each) for each in versions]))
+        cursor = wire.encode_registry_cursor(wanted, (name, page[-1].version)) if more else None
+        return self._send(request, wire.registry_page([wire.registry_entry(each) for each in versions], cursor))
 
     async def version(self, request: Request, name: str, version: str, token: str | None) -> bytes:
         """Answer one version of a server."""
