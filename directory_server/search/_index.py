@@ -21,6 +21,9 @@ from ._segment import Bools, Segment
 from ._thesaurus import thesaurus
 from ._vocabulary import Ints, Vocabulary
 
+UNUSED = 50_000
+"""Terms in no entry that are kept; with more of them than used ones beyond that, the vocabulary is made again."""
+
 
 @frozen(eq=False)
 class _Part:
@@ -51,6 +54,7 @@ class _Part:
 class _Snapshot:
     """One state of the index. Nothing in it ever changes: a search that begins on it ends on it."""
 
+    vocabulary: Vocabulary
     base: _Part
     delta: _Part
     lexicon: Lexicon
@@ -72,10 +76,10 @@ class ImpactIndex:
     def __init__(self, offload: Offload, fold: int = 4_000) -> None:
         self._offload = offload
         self._fold = fold
-        self._vocabulary = Vocabulary()
         self._thesaurus = thesaurus()
-        nothing = _Part.whole(Segment.of([], self._vocabulary))
-        self._snapshot = _Snapshot(nothing, nothing, Lexicon(), 0)
+        vocabulary = Vocabulary()
+        nothing = _Part.whole(Segment.of([], vocabulary))
+        self._snapshot = _Snapshot(vocabulary, nothing, nothing, Lexicon(), 0)
         self._writing = Lock()
 
     @property
@@ -107,26 +111,35 @@ class ImpactIndex:
     def _among(self, snapshot: _Snapshot) -> tuple[Collection, Sequence[Bools], Sequence[Ints]]:
         """Return what is searched, and which documents of each segment of it live, and which are pinned."""
         parts = [part for part in (snapshot.base, snapshot.delta) if len(part.segment)]
-        among = Collection(self._vocabulary, [part.segment for part in parts], snapshot.lexicon, self._thesaurus)
+        among = Collection(snapshot.vocabulary, [part.segment for part in parts], snapshot.lexicon, self._thesaurus)
         return among, [part.live for part in parts], [part.pinned for part in parts]
 
     def _write(self, changes: Sequence[Change]) -> None:
         # The thread makes the swap: left to the caller, one cancelled at its `await` would lose it.
         with self._writing:
-            before, vocabulary = self._snapshot, self._vocabulary
+            before = self._snapshot
+            vocabulary = before.vocabulary
             changed = {change.mcp_id: change.analysed for change in changes}
             new = _Part.whole(Segment.of([unpack(each) for each in changed.values() if each is not None], vocabulary))
             base, delta = (part.without(list(changed)) for part in (before.base, before.delta))
             lexicon = before.lexicon
             delta = _merged([delta, new], vocabulary)
             if len(delta.segment) >= max(self._fold, len(base.segment) // 2):
-                base = _merged([base, delta], vocabulary)
+                base, vocabulary = _compacted(_merged([base, delta], vocabulary), vocabulary)
                 delta = _Part.whole(Segment.of([], vocabulary))
                 lexicon = Lexicon.learnt(base.segment, vocabulary)
             pins = {change.mcp_id: change.pinned for change in changes}
             pinned = before.pinned - pins.keys() | {mcp_id for mcp_id, is_so in pins.items() if is_so}
             base, delta = base.pinning(pinned), delta.pinning(pinned)
-            self._snapshot = _Snapshot(base, delta, lexicon, before.generation + 1, pinned)
+            self._snapshot = _Snapshot(vocabulary, base, delta, lexicon, before.generation + 1, pinned)
+
+
+def _compacted(part: _Part, vocabulary: Vocabulary) -> tuple[_Part, Vocabulary]:
+    """Return `part` and its vocabulary; a new one where most terms of this one are in no entry any more."""
+    if len(vocabulary.terms) <= UNUSED + 2 * len(np.unique(part.segment.terms)):
+        return part, vocabulary
+    new = Vocabulary()
+    return _Part.whole(part.segment.renumbered(vocabulary, new)), new
 
 
 def _merged(parts: Sequence[_Part], vocabulary: Vocabulary) -> _Part:

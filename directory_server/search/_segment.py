@@ -20,6 +20,9 @@ Bools = NDArray[np.bool_]
 MOST_TELLING = 64
 """Words of a document that tell what it is about; those that have less impact are but mentioned."""
 
+RENUMBERED = 4_000
+"""Words that are numbered anew at a time: to sort all of them would be one long call."""
+
 MISSPELT = range(3, 25)
 """Letters of a word that may have been misspelt."""
 
@@ -157,6 +160,20 @@ class Segment:
         dictionary = Dictionary.of(counts, vocabulary)
         columns = np.concatenate(terms), np.concatenate(holders), np.concatenate(impacts)
         return cls._sorted(rows, counts, dictionary, *columns)
+
+    def renumbered(self, old: Vocabulary, new: Vocabulary) -> Segment:
+        """Return this segment with the numbers of the empty vocabulary `new`, which gets no other words and terms."""
+        lives = np.zeros(len(old.terms), bool)
+        lives[self.terms] = True
+        kept = np.flatnonzero((self.counts > 0) & lives[old.terms_of(np.arange(len(self.counts)))])
+        for start in range(0, len(kept), RENUMBERED):
+            new.number_words([[old.words[number] for number in kept[start : start + RENUMBERED].tolist()]])
+        living = np.flatnonzero(lives)
+        numbers = np.zeros(len(lives), np.int32)
+        numbers[living] = new.number_terms(old.terms[number] for number in living.tolist())
+        counts = self.counts[kept]
+        dictionary = Dictionary.of(counts, new)
+        return self._sorted(self.rows, counts, dictionary, numbers[self.terms], self.holders, self.impacts)
 
     @classmethod
     def _sorted(

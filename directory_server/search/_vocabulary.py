@@ -33,7 +33,7 @@ class _Numbers(dict[str, int]):
 
 
 class Vocabulary:
-    """The words that entries hold, as they are written, and their terms. It only grows.
+    """The words that entries hold, as they are written, and their terms. It only grows; the index replaces it.
 
     What is known of each word is worked out when it is first met. No call of C is long, for all threads wait for one.
     """

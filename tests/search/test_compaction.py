@@ -1,0 +1,48 @@
+"""The vocabulary of an index whose entries change all the time."""
+
+from __future__ import annotations
+
+import pytest
+
+from directory_server import embedded
+from directory_server.model import Change, Entry, Query
+from directory_server.search import ImpactIndex, TextAnalysis, _index
+from directory_server.wire import encode_entry
+
+analysis = TextAnalysis()
+
+
+def change(seq: int, number: int, words: str) -> Change:
+    server = {"name": f"x/server-{number}", "version": "1", "description": words, "title": f"Mail {number}"}
+    entry = Entry(server | {"packages": [{"registryType": "npm"}]})
+    return Change(seq, "changed", entry.mcp_id, encode_entry(entry), analysis(entry))
+
+
+def briefs(index: ImpactIndex, keywords: str) -> list[tuple[str, str]]:
+    page = embedded.finished(index.search(Query(keywords, 100)))
+    return [(hit.name, hit.brief) for hit in page.hits]
+
+
+def test_words_that_no_entry_has_any_more_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_index, "UNUSED", 100)
+    index, rounds = ImpactIndex(embedded.inline, fold=10), 30
+    for number in range(rounds):
+        changes = [change(number, each, f"weather word{number}x{each} forecasting") for each in range(20)]
+        embedded.finished(index.apply(changes))
+    vocabulary = index._snapshot.vocabulary
+    assert len(vocabulary.words) < 600
+    assert len(vocabulary.terms) < 600
+    same = ImpactIndex(embedded.inline, fold=10)
+    embedded.finished(same.apply(changes))
+    for keywords in (
+        "weather",
+        "forecast",
+        "mail 7",
+        "server-1",
+        "x/server-3",
+        "wether",
+        "package:npm mail",
+        "word29x3",
+    ):
+        assert briefs(index, keywords) == briefs(same, keywords) != []
+    assert briefs(index, "word3x3 -weather") == []
