@@ -155,7 +155,10 @@ class Mirrors(Protocol):
         """Return how many names the upstream has of which not all versions are deleted."""
 
     async def hold(self, name: str, holder: str, *, now: float, until: float) -> bool:
-        """Take the upstream's lease, or keep it, for `holder`; return False if somebody else has it `now`."""
+        """Take the upstream's lease, or keep it, for `holder`; return False if somebody else has it `now`.
+
+        A lease that ends more than twice as far ahead as this one is void: it was written by a clock that was wrong.
+        """
 
     async def release(self, name: str, holder: str) -> None:
         """Give the lease back, if it is still the holder's."""

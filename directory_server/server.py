@@ -200,8 +200,7 @@ class DirectoryService(MultiService):
         mirrors = embedded.SqliteMirrors(data.directory, offload)
         follows = mirror.mirror(reactor, directory.publish, mirrors, offload, now, os.environ)
         upstreams = [
-            mirror.UpstreamService(follows, mirrors, mirror.Upstream(**asdict(each)), reactor, now)
-            for each in config.upstream
+            mirror.UpstreamService(follows, mirror.Upstream(**asdict(each)), reactor, now) for each in config.upstream
         ]
 
         def states() -> list[Mirrored]:

@@ -40,7 +40,8 @@ _ENTRIES = "SELECT count(DISTINCT name) FROM record WHERE source = ? AND NOT del
 
 _HOLD = """
     INSERT INTO lease (upstream, holder, until) VALUES (:upstream, :holder, :until)
-    ON CONFLICT (upstream) DO UPDATE SET holder = :holder, until = :until WHERE holder = :holder OR until <= :now
+    ON CONFLICT (upstream) DO UPDATE SET holder = :holder, until = :until
+        WHERE holder = :holder OR until <= :now OR until > :until + (:until - :now)
 """
 
 _RELEASE = "DELETE FROM lease WHERE upstream = ? AND holder = ?"

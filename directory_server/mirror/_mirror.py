@@ -17,7 +17,9 @@ from ..importing import Publish
 from ..model import Mirrored
 from ..ports import Mirrors, Offload
 from ._client import Client, client
+from ._credible import credible
 from ._failure import UpstreamBusy, UpstreamFailed
+from ._fetch import MAX_DELAY
 from ._file import DEADLINE as FILE_DEADLINE
 from ._file import MOST
 from ._headers import headers
@@ -61,6 +63,12 @@ class Mirror:
 
     _log = Logger()
 
+    async def known(self, upstream: Upstream) -> Mirrored:
+        """Return what is known of `upstream`, without times that a clock error left behind."""
+        state = await self._mirrors.get(upstream.name)
+        longest = max(LAST_RETRY, upstream.interval, MAX_DELAY) if state.error else upstream.interval
+        return credible(state, self._now(), longest * (1 + JITTER))
+
     def close(self) -> Deferred[None]:
         """End the connections that wait for more to ask."""
         return self._client.close()
@@ -99,7 +107,7 @@ class Mirror:
                 headers(upstream.headers, self._environ), MOST if upstream.is_file else PAGE_BYTES
             )
             taking = Round(upstream, fetch, self._publish, self._mirrors, self._offload, self._now, hold, tell)
-            running = Deferred.fromCoroutine(taking.run(full=full))
+            running = Deferred.fromCoroutine(taking.run(await self.known(upstream), full=full))
             state = await running.addTimeout(DEADLINE, self._clock)
         except TimeoutError:
             error = UpstreamFailed(f"It took more than {DEADLINE:g} seconds; the next round goes on from there.")

@@ -14,6 +14,7 @@ from ..model import OFFICIAL, Entry, Mirrored, Walk
 from ..ports import Mirrors, Offload
 from ..wire import endorsed, restore_entry, rfc3339
 from . import _page
+from ._credible import SKEW
 from ._failure import UpstreamFailed
 from ._fetch import Answer, Fetch, Validators
 from ._file import MOST, opened
@@ -33,9 +34,6 @@ STALE = 86_400.0
 
 OVERLAP = 600.0
 """Seconds that are asked for twice: an upstream may show what it wrote a while after the moment it notes."""
-
-SKEW = 86_400.0
-"""Seconds by which an upstream's clock may be off and still be believed about itself."""
 
 MAX_PAGES = 20_000
 """Pages of a round."""
@@ -110,9 +108,11 @@ class Round:
     _tell: Callable[[Report], None]
     report: Report = field(factory=Report)
 
-    async def run(self, *, full: bool) -> Mirrored:
-        """Take the round, a whole one if it is `full` or due; return what to remember. Raises UpstreamFailed."""
-        state = await self._mirrors.get(self._upstream.name)
+    async def run(self, state: Mirrored, *, full: bool) -> Mirrored:
+        """Take the round that follows `state`, a whole one if it is `full` or due; return what to remember.
+
+        Raises UpstreamFailed.
+        """
         if state.question != self._upstream.question:
             state = evolve(state, question=self._upstream.question, mark=None, etag="", modified="", walk=None)
         walk = self._begin(state, full)

@@ -13,7 +13,6 @@ from twisted.python.failure import Failure
 
 from ..errors import DirectoryError, Unavailable
 from ..model import Mirrored
-from ..ports import Mirrors
 from ._mirror import Mirror
 from ._upstream import Upstream
 
@@ -26,11 +25,8 @@ class UpstreamService(Service):
 
     _log = Logger()
 
-    def __init__(
-        self, mirror: Mirror, mirrors: Mirrors, upstream: Upstream, clock: IReactorTime, now: Callable[[], float]
-    ) -> None:
+    def __init__(self, mirror: Mirror, upstream: Upstream, clock: IReactorTime, now: Callable[[], float]) -> None:
         self._mirror = mirror
-        self._mirrors = mirrors
         self._upstream = upstream
         self._clock = clock
         self._now = now
@@ -64,10 +60,10 @@ class UpstreamService(Service):
 
     async def _take(self) -> None:
         try:
-            self.state = await self._mirrors.get(self._upstream.name)
+            self.state = await self._mirror.known(self._upstream)
             if self.state.next_round <= self._now():
                 await self._round_noted()
-                self.state = await self._mirrors.get(self._upstream.name)
+                self.state = await self._mirror.known(self._upstream)
         except Unavailable as error:
             # What is kept of the upstream still says that all is well.
             if self.state.error != error.message:

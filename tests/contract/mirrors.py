@@ -71,6 +71,14 @@ class MirrorsContract:
         assert not await one.hold("a", "one", now=16.0, until=26.0)
 
     @awaited
+    async def test_a_lease_from_a_clock_that_was_years_ahead_is_void(self) -> None:
+        one, other = await self.mirrors(), await self.mirrors()
+        assert await one.hold("a", "one", now=1e9, until=1e9 + 60)
+        assert not await other.hold("a", "other", now=1e9 - 60, until=1e9)
+        assert await other.hold("a", "other", now=1e9 - 61, until=1e9 - 1)
+        assert not await one.hold("a", "one", now=1e9 - 60, until=1e9)
+
+    @awaited
     async def test_a_lease_is_given_back_by_its_holder_alone(self) -> None:
         mirrors = await self.mirrors()
         assert await mirrors.hold("a", "one", now=0.0, until=10.0)

@@ -25,7 +25,7 @@ class Rounds:
         self.fail: Exception | None = None
         self.under_way: Deferred[None] | None = None
 
-    async def get(self, name: str) -> Mirrored:
+    async def known(self, upstream: Upstream) -> Mirrored:
         return self.state
 
     async def round(self, upstream: Upstream) -> Report:
@@ -50,7 +50,7 @@ def rounds(clock: Clock) -> Rounds:
 
 @pytest.fixture
 def service(clock: Clock, rounds: Rounds) -> UpstreamService:
-    return UpstreamService(rounds, rounds, UPSTREAM, clock, clock.seconds)  # type: ignore[arg-type]
+    return UpstreamService(rounds, UPSTREAM, clock, clock.seconds)  # type: ignore[arg-type]
 
 
 def test_takes_a_round_when_it_starts_and_whenever_one_is_due(
@@ -126,10 +126,10 @@ def test_a_store_that_fails_is_in_the_state_until_it_answers_again(
 
 
 def test_a_store_that_cannot_be_read_is_in_the_state(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
-    async def unavailable(name: str) -> Mirrored:
+    async def unavailable(upstream: Upstream) -> Mirrored:
         raise Unavailable("directory.db cannot be used now: the file cannot be opened.")
 
-    rounds.get = unavailable  # type: ignore[method-assign]
+    rounds.known = unavailable  # type: ignore[method-assign]
     service.startService()
     clock.pump([0] + [LOOK] * 3)
     assert "cannot be opened" in service.state.error

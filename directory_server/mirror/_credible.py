@@ -1,0 +1,37 @@
+"""Stored times that cannot be true, because a clock was wrong when they were written."""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from ..model import Mirrored
+
+LEEWAY = 300.0
+"""Seconds by which a moment that has passed may lie ahead: clocks are corrected, and those of processes differ."""
+
+SKEW = 86_400.0
+"""Seconds by which an upstream's clock may be off and still be believed about itself."""
+
+
+def credible(state: Mirrored, now: float, wait: float) -> Mirrored:
+    """Return `state` without the times that lie further ahead of `now` than they can.
+
+    Times are seconds since the epoch; `wait` is the longest time, in seconds, from one sync run to the next. A time
+    that is void counts as never set: the next sync run is due at once, a full one where it is unknown what is new.
+    """
+    ahead = state.last_round is not None and state.last_round > now + LEEWAY
+    walk = state.walk
+    return evolve(
+        state,
+        last_round=_past(state.last_round, now + LEEWAY),
+        last_success=_past(state.last_success, now + LEEWAY),
+        # It was reckoned from the moment of the last sync run.
+        next_round=0.0 if ahead or state.next_round > now + wait else state.next_round,
+        mark=_past(state.mark, now + SKEW),
+        walked_at=_past(state.walked_at, now + LEEWAY),
+        walk=None if walk is not None and walk.began > now + SKEW else walk,
+    )
+
+
+def _past(moment: float | None, latest: float) -> float | None:
+    return None if moment is None or moment > latest else moment
