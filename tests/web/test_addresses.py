@@ -206,7 +206,9 @@ def test_wrong_keys_are_tried_so_often_and_a_good_one_always_works(server: Serve
 
 
 def connect(server: Server, address: str) -> bool:
-    return server.site.buildProtocol(IPv4Address("TCP", address, 50_000)) is not None
+    from directory_server.web import edge
+
+    return isinstance(server.site.buildProtocol(IPv4Address("TCP", address, 50_000)), edge.Connection)
 
 
 def test_an_address_has_so_many_connections_and_all_have_so_many(server: Server) -> None:

@@ -8,9 +8,9 @@ together.
 
 from ._connection import Connection
 from ._connections import Connections
-from ._eager import Eager
+from ._eager import Eager, EagerServer
 from ._origins import Origins
 from ._shared import SharedPorts
 from ._site import DirectorySite
 
-__all__ = ["Connection", "Connections", "DirectorySite", "Eager", "Origins", "SharedPorts"]
+__all__ = ["Connection", "Connections", "DirectorySite", "Eager", "EagerServer", "Origins", "SharedPorts"]

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from twisted.internet.interfaces import IAddress, IProtocol, IPushProducer
+from twisted.internet.interfaces import IAddress, IProtocol
 from twisted.internet.protocol import Protocol, connectionDone
 from twisted.protocols.policies import ProtocolWrapper
 from twisted.python.failure import Failure
 from twisted.web.http_headers import Headers
-from zope.interface import implementer
 
 from .._refusals import HttpError
+from .._transports import unwrapped
 from ..addresses import network_of
+from ._output import Output
 from ._parser import Message, Parser, Phase
 
 if TYPE_CHECKING:
@@ -22,25 +23,24 @@ if TYPE_CHECKING:
 LIMITS = {Phase.REQUEST: 75.0, Phase.HEAD: 10.0, Phase.BODY: 15.0}
 """Seconds that a client has for what the parser waits for, however it spreads its bytes over them."""
 
-STALL = 30.0
-"""Seconds that a client may take nothing of an answer."""
-
 LINGER = 2.0
-"""Seconds that a client whose request was refused has to read why, before the connection is closed (RFC 9112, 9.6)."""
+"""Seconds that a client has to close its half of a connection after its last answer was sent (RFC 9112, 9.6)."""
 
 LEFT = 1_000_000
-"""Bytes that such a client may still send."""
+"""Bytes that it may still send in that time."""
+
+CLOSE = 30.0
+"""Seconds after which a connection that is closing is cut, whatever keeps it open."""
 
 AHEAD = 16
 """Requests that may wait for the answer to an earlier one, before no more are read."""
 
 
-@implementer(IPushProducer)
 class Connection(Protocol):
     """Has requests answered, one after the other.
 
-    It is the channel of twisted.web's Request, to which it lends the transport, and the producer that the transport
-    pauses while the client does not read.
+    It is the channel of twisted.web's Request, to which it lends the transport. It ends in one way only, `_end`, and
+    `check` bounds the time that each of its states may take.
     """
 
     transport: Any
@@ -52,9 +52,9 @@ class Connection(Protocol):
         self.closing = False
         self._last = False
         self._taking = False
-        self._paused_at: float | None = None
+        # Bytes that the client may send while the connection is closed, and when that began; None before.
         self._left: int | None = None
-        self._until = 0.0
+        self._ended = 0.0
         self._heir: IProtocol | None = None
 
     def connectionMade(self) -> None:
@@ -67,7 +67,7 @@ class Connection(Protocol):
         if isinstance(transport, ProtocolWrapper):
             # The PROXY protocol gives the client's address with the first bytes.
             self._peer = self._host = None
-        transport.registerProducer(self, True)
+        self._output = Output(transport, self.site.connections.budget, self.site.clock.seconds, self._drained)
         self.site.connections.add(self)
 
     def dataReceived(self, data: bytes) -> None:
@@ -81,14 +81,15 @@ class Connection(Protocol):
         if self._heir is not None:
             # What came behind the request is nothing to the one who has the connection now.
             return
-        if self._parser.wants_continue and self._request is None:
+        if self._parser.wants_continue and self._request is None and not self.closing:
             self._parser.wants_continue = False
-            self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            self._output.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         if len(self._parser.messages) > AHEAD:
             self.transport.pauseProducing()
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         self.closing = True
+        self._output.lost()
         self._parser.close()
         self.site.connections.remove(self)
         if self._request is not None:
@@ -102,38 +103,44 @@ class Connection(Protocol):
 
     def leave(self) -> None:
         """Close now, unless a request is under way or is being read."""
-        if self._request is None and self._left is None and self._parser.phase is Phase.REQUEST:
-            self.closing = True
-            self.transport.loseConnection()
+        if self._request is None and self._parser.phase is Phase.REQUEST:
+            self.loseConnection()
 
     def check(self, now: float) -> None:
-        """Refuse a request that takes too long to come; cut a client that does not read."""
+        """Refuse a request that takes too long to come; cut a client that does not read, or does not close."""
         parser = self._parser
         if self._left is not None:
-            if now >= self._until:
+            if now - self._ended >= CLOSE:
                 self.transport.abortConnection()
-        elif self._paused_at is not None:
-            if now - self._paused_at >= STALL:
-                self.transport.abortConnection()
+            elif now - self._ended >= LINGER:
+                # Below TLS, which waits for the client. The kernel still sends what it has been given.
+                unwrapped(self.transport).loseConnection()
+        elif self._output.waiting:
+            if self._output.is_late(now):
+                self._output.abort()
         elif self._request is None and now - parser.since >= LIMITS[parser.phase]:
             if parser.phase is Phase.REQUEST:
-                self.transport.loseConnection()
+                self.loseConnection()
             else:
                 seconds = LIMITS[parser.phase]
                 reason = f"This server waits {seconds:g} seconds for {parser.phase.value}, and no longer."
                 self._refuse(HttpError(408, "timeout", reason))
 
     def _take(self) -> None:
-        """Have the next requests answered, as long as there are any that have been read, and none is under way."""
+        """Have the next requests answered that were read, unless one is under way or the client is slow."""
         if self._taking:
             return
         self._taking = True
         messages = self._parser.messages
-        while self._request is None and messages and not self.closing:
+        while messages and self._is_ready():
             self._answer(messages.popleft())
         self._taking = False
-        if self._request is None and self._parser.refusal is not None and not self.closing:
+        if self._parser.refusal is not None and self._is_ready():
             self._refuse(self._parser.refusal)
+
+    def _is_ready(self) -> bool:
+        """Return whether the next request may be answered."""
+        return self._request is None and not self.closing and not self._output.waiting
 
     def _answer(self, message: Message) -> None:
         if self._last or not message.keep_alive:
@@ -142,30 +149,42 @@ class Connection(Protocol):
         self._request.process()
 
     def _refuse(self, error: HttpError) -> None:
-        """Answer bytes that are no request, and give the client time to read that while it may still be sending."""
+        """Answer bytes that are no request, and close."""
         self.closing = True
-        self.transport.write(self.site.refused(error.refusal, self._parser.path))
-        self._left, self._until = LEFT, self.site.clock.seconds() + LINGER
-        self.transport.unregisterProducer()
+        self._output.write(self.site.refused(error.refusal, self._parser.path))
+        self._end()
+
+    def _drained(self) -> None:
+        """Go on for a client that was slow, and has taken all."""
+        self._parser.since = self.site.clock.seconds()
+        if self._request is None:
+            self._next()
+
+    def _next(self) -> None:
+        """Turn to what follows an answer."""
+        if self.closing:
+            self._end()
+            return
+        self._take()
+        if not self._output.waiting and not self._parser.messages and self._left is None:
+            self.transport.resumeProducing()
+
+    def _end(self) -> None:
+        """Close the connection behind all that was written, leaving the client time to read it (RFC 9112, 9.6).
+
+        A transport that has a producer would not close; one that is closed with bytes unread resets the connection,
+        and the client loses what it has not read. So the server closes its half, and ignores what still comes.
+        """
+        if self._output.waiting or self._left is not None:
+            # `_drained` comes back to it.
+            return
+        self._left, self._ended = LEFT, self.site.clock.seconds()
+        self._output.close()
         self.transport.resumeProducing()
         # TLS has an end of its own for what is written.
         plain = not isinstance(self.transport, ProtocolWrapper)
         half_close = plain and getattr(self.transport, "loseWriteConnection", None)
         (half_close or self.transport.loseConnection)()
-
-    # What the transport asks of its producer.
-
-    def pauseProducing(self) -> None:
-        # Who does not read the answers gets to send no more requests.
-        self._paused_at = self.site.clock.seconds()
-        self.transport.pauseProducing()
-
-    def resumeProducing(self) -> None:
-        self._paused_at = None
-        self.transport.resumeProducing()
-
-    def stopProducing(self) -> None:
-        """Do nothing: the loss of the connection follows."""
 
     # What twisted.web's Request asks of its channel.
 
@@ -194,7 +213,7 @@ class Connection(Protocol):
         """Send a part of the body."""
         if self._head:
             data, self._head = self._head + data, b""
-        self.transport.write(data)
+        self._output.write(data)
 
     def writeSequence(self, parts: list[bytes]) -> None:
         """Send parts of the body."""
@@ -209,16 +228,16 @@ class Connection(Protocol):
             self.write(b"")
         self._request = None
         self._parser.since = self.site.clock.seconds()
-        if self.closing:
-            self.transport.loseConnection()
-            return
-        self._take()
-        if self._paused_at is None and not self._parser.messages:
-            self.transport.resumeProducing()
+        self._next()
 
     def loseConnection(self) -> None:
         """Close the connection once all that was written is sent."""
-        self.transport.loseConnection()
+        self.closing = True
+        self._end()
+
+    def abortConnection(self) -> None:
+        """Cut the connection."""
+        self._output.abort()
 
     # Answers without an end.
 
@@ -238,7 +257,7 @@ class Connection(Protocol):
 
     def _leave_to(self, heir: IProtocol) -> None:
         transport = self.transport
-        transport.unregisterProducer()
+        self._output.close()
         # TLS and PROXY wrap the transport, and pass what they receive to a protocol under another name.
         if isinstance(transport, ProtocolWrapper):
             transport.wrappedProtocol = heir

@@ -13,9 +13,13 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from ..addresses import Proxies, network_of
+from ._output import Budget
 
 if TYPE_CHECKING:
     from ._connection import Connection
+
+QUEUED = 64 * 1024 * 1024
+"""Bytes that may wait for slow clients, of all connections together."""
 
 CHECK = 1.0
 """Seconds between two rounds in which the time of each connection is looked at; no request sets a timer."""
@@ -34,7 +38,17 @@ class Connections(Service):
 
     _log = Logger()
 
-    def __init__(self, clock: IReactorTime, proxies: Proxies, *, most: int, per_address: int, grace: float) -> None:
+    def __init__(
+        self,
+        clock: IReactorTime,
+        proxies: Proxies,
+        *,
+        most: int,
+        per_address: int,
+        grace: float,
+        queued: int = QUEUED,
+    ) -> None:
+        self.budget = Budget(queued)
         self._clock = clock
         self._proxies = proxies
         self._most = most

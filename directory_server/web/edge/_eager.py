@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from typing import Any
 
 from attrs import frozen
@@ -9,6 +10,15 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IListeningPort, IProtocolFactory, IStreamServerEndpoint
 from twisted.internet.tcp import Port, Server
 from zope.interface import implementer
+
+BUFFER = 16 * 1024
+"""Bytes that may wait in the transport before its producer is paused; as many are read at a time."""
+
+UNSENT = 128 * 1024
+"""Bytes that the kernel may keep unsent for a client (tcp(7), TCP_NOTSENT_LOWAT).
+
+Without it the kernel takes megabytes for a client that does not read, and what it takes tells nothing of the client.
+"""
 
 
 class EagerServer(Server):
@@ -18,6 +28,7 @@ class EagerServer(Server):
     that a short frame does. Whatever the kernel does not take goes Twisted's way, errors too.
     """
 
+    bufferSize = BUFFER
     _waiting = False
 
     def write(self, data: bytes) -> None:
@@ -58,4 +69,7 @@ class Eager:
 def _hasten(port: IListeningPort) -> IListeningPort:
     if isinstance(port, Port) and port.transport is Server:
         port.transport = EagerServer
+        if port.connected and hasattr(socket, "TCP_NOTSENT_LOWAT"):
+            # Accepted sockets inherit it.
+            port.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT)
     return port

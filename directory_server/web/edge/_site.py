@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from itertools import count
 from secrets import token_hex
+from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IAddress, IReactorTime
+from twisted.internet.protocol import Protocol
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 from twisted.web.http import Request as AnyRequest
@@ -56,9 +58,9 @@ class DirectorySite(Site):
         """Return what TLS may agree on: HTTP/1.1 alone, of which a stream takes the whole connection."""
         return [b"http/1.1"]
 
-    def buildProtocol(self, addr: IAddress | None) -> Connection | None:  # type: ignore[override]
-        """Return what speaks to a client; None, which closes the connection, where there are too many."""
-        return Connection(self) if self.connections.has_room_for(str(getattr(addr, "host", ""))) else None
+    def buildProtocol(self, addr: IAddress | None) -> Connection | Rejected:  # type: ignore[override]
+        """Return the protocol of a new connection: one that closes it where there are too many."""
+        return Connection(self) if self.connections.has_room_for(str(getattr(addr, "host", ""))) else Rejected()
 
     def request(self, connection: Connection, message: Message) -> DirectoryRequest:
         """Return the request that `message` makes of `connection`, the head of its answer begun."""
@@ -102,6 +104,8 @@ class DirectorySite(Site):
             _send(body, request)
         except Exception:
             _log.failure("An answer could not be sent")
+            if not request.gone:
+                request.loseConnection()
 
     def refused(self, refusal: Refusal, path: bytes) -> bytes:
         """Return the whole answer to bytes that are no request, as far as they are known for `path`, and log it."""
@@ -141,6 +145,18 @@ class DirectorySite(Site):
         if second != self._second:
             self._second, self._date = second, datetimeToString(second)
         return self._date
+
+
+class Rejected(Protocol):
+    """Cuts a connection at once.
+
+    Twisted's wrapping factories, of TLS for one, cannot take None from `buildProtocol`.
+    """
+
+    transport: Any
+
+    def connectionMade(self) -> None:
+        self.transport.abortConnection()
 
 
 def _check_path(path: bytes) -> None:
