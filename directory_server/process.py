@@ -33,6 +33,10 @@ needed for large entries stays with the process. So, free blocks of a megabyte g
 """
 
 
+RESERVE = 256
+"""Open files that are kept for databases, logs and upstreams, unless that is more than half of those allowed."""
+
+
 class GaveUp(SystemExit, Exception):
     """End a process that cannot start, with the exit code 1.
 
@@ -73,6 +77,11 @@ def raise_file_limit() -> int:
     except (OSError, ValueError):  # macOS says that there is no limit, and then has one.
         return soft
     return hard
+
+
+def client_sockets(files: int) -> int:
+    """Return how many of the `files` that may be open may be sockets of clients."""
+    return files - min(RESERVE, files // 2)
 
 
 def handle_signals(reactor: Any, reopen: Callable[[], None]) -> None:

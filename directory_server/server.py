@@ -149,9 +149,17 @@ class DirectoryService(MultiService):
 
         config, reactor = self._config, self._reactor
         files = process.raise_file_limit()
-        # The rest is for requests, databases and logs.
-        total = min(config.streams.total, files * 3 // 4)
-        self._log.info("{files:,} files may be open, {total:,} of them as streams", files=files, total=total)
+        sockets = process.client_sockets(files)
+        # The others are for requests.
+        total = min(config.streams.total, sockets * 3 // 4)
+        self._log.info(
+            "{files:,} files may be open: {sockets:,} connections, {total:,} of them streams; "
+            "{rest:,} are kept for databases and logs",
+            files=files,
+            sockets=sockets,
+            total=total,
+            rest=files - sockets,
+        )
         now = embedded.anchored(time.time, time.monotonic)
         offload = threads.Offload(reactor)
         data = self._data = embedded.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
@@ -234,7 +242,14 @@ class DirectoryService(MultiService):
         )
         origins = edge.Origins(_hosts(config), frozenset(config.http.allowed_origins))
         connections = edge.Connections(
-            reactor, proxies, most=http.connections, per_address=http.per_address, grace=config.streams.grace
+            reactor,
+            proxies,
+            most=http.connections,
+            per_address=http.per_address,
+            grace=config.streams.grace,
+            queued=http.queued,
+            sockets=sockets,
+            streams=lambda: hub.sockets + visits.sockets,
         )
         observers: list[access.Observer] = [meter.observe]
         if config.log.access != "off":

@@ -100,6 +100,11 @@ class HttpConfig:
         "Of these, how many an address (IPv6: a /64) may have; trusted proxies may have any number.",
         _at_least(1),
     )
+    queued: int = setting(
+        67_108_864,
+        "Bytes of answers that may wait for slow clients, of all connections together.",
+        _at_least(1_000_000),
+    )
     failed_keys: int = setting(
         30, "Requests a minute with keys that do not open that an address may send.", _at_least(1)
     )

@@ -72,7 +72,7 @@ HEADERS = [
     Probe("no Host", head(host=b""), BAD),
     Probe("two Hosts", head(b"Host: localhost"), BAD),
     Probe("two Hosts that differ", head(b"Host: evil.example"), BAD),
-    Probe("Host is empty", head(host=b"Host:"), (403,), "forbidden_host", closes=False),
+    Probe("Host is empty", head(host=b"Host:"), (400,), "bad_request", closes=False),
     Probe("Host with a blank", head(host=b"Host: localhost evil"), BAD),
     Probe("Host with a path", head(host=b"Host: localhost/evil"), BAD),
     Probe("Host with credentials", head(host=b"Host: evil@localhost"), BAD),

@@ -282,7 +282,9 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         people,
     )
     origins = edge.Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
-    connections = edge.Connections(clock, proxies, most=5, per_address=3, grace=10)
+    connections = edge.Connections(
+        clock, proxies, most=5, per_address=3, grace=10, queued=10_000_000, sockets=6, streams=lambda: hub.sockets
+    )
     door = edge.DirectorySite(
         tree, origins, connections, access.Access(clock.seconds, [access.Log("text", cast(Any, AtOnce()))]), clock
     )

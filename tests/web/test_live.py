@@ -289,3 +289,15 @@ def test_a_failure_is_nothing_to_one_who_has_left() -> None:
     world.do_leave(0)
     # Nothing is logged, as when the server stops in the middle.
     world.waiting.pop().errback(RuntimeError("closed"))
+
+
+@given(st.lists(st.integers(1, 30), max_size=30), st.integers(1, 60))
+def test_pages_are_sent_in_pieces_of_whole_frames(sizes: list[int], size: int) -> None:
+    from directory_server.web.changes._pages import pieces
+
+    frames = [b"x" * each + b"\n\n" for each in sizes]
+    found = pieces(b"".join(frames), size)
+    assert b"".join(found) == b"".join(frames)
+    for piece in found:
+        assert piece.endswith(b"\n\n")
+        assert len(piece) <= size or piece.count(b"\n\n") == 1

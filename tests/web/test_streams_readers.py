@@ -161,3 +161,13 @@ def test_one_who_lags_gets_no_heartbeats_on_top() -> None:
     stream.send(b"x" * 20)
     stream.beat()
     assert transport.read() == b"x" * 20
+
+
+@pytest.mark.parametrize(("timed_out", "cuts"), [(True, 1), (False, 0)])
+def test_a_reader_that_the_kernel_gave_up_counts_as_cut(timed_out: bool, cuts: int) -> None:
+    transport: Any = Transport(100)
+    stream = stream_to(transport)
+    stream._hub.forget = lambda stream: None
+    transport.timed_out = timed_out
+    stream.connectionLost(None)
+    assert (stream._hub.cuts, stream._hub.released) == (cuts, 1)

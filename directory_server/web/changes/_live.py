@@ -74,7 +74,10 @@ class Live:
                 return
             if since < self.seq:
                 page = await self._pages.read(since, self.seq, asked)
-                stream.send(page.frames)
+                for piece in page.pieces:
+                    stream.send(piece)
+                    if not await stream.drained():
+                        return
                 since = page.last
             else:
                 # Another process, which this reader comes from, was told before this one.

@@ -26,11 +26,15 @@ Asked = str | None
 """Whose changes somebody wants: those of entries with all the words of a query, or all."""
 
 
+PIECE = 16 * 1024
+"""Bytes of a page that are sent to a stream at a time; its frames are kept once for all streams until then."""
+
+
 @frozen
 class Page:
-    """The frames of the changes up to `last` that somebody wants."""
+    """The frames of the changes up to `last` that somebody wants, in pieces of whole frames."""
 
-    frames: bytes
+    pieces: Sequence[bytes]
     last: int
 
 
@@ -93,6 +97,18 @@ def frames(
     return {each: b"".join(parts) for each, parts in found.items()}
 
 
+def pieces(data: bytes, size: int = PIECE) -> list[bytes]:
+    """Return frames in pieces of whole frames, each of at most `size` bytes unless one frame alone has more."""
+    found, start = [], 0
+    while len(data) - start > size:
+        end = data.rfind(b"\n\n", start, start + size)
+        if end < 0:
+            end = data.find(b"\n\n", start)
+        found.append(data[start : end + 2])
+        start = end + 2
+    return [*found, data[start:]] if start < len(data) else found
+
+
 class Pages:
     """Reads the log of `directory`, whose id is `log`, page by page."""
 
@@ -130,7 +146,7 @@ class Pages:
         changes = await self._directory.changes(place.after, PAGE)
         changes = [change for change in changes if change.seq <= place.upto]
         if not changes:
-            return Page(b"", place.upto)
+            return Page((), place.upto)
         return await self._offload(_page, changes, place.asked, self._matching, self._log)
 
 
@@ -146,4 +162,4 @@ def _page(changes: Sequence[Change], asked: Asked, matching: Matching, log: str)
             left -= len(parts[-1])
         last = change.seq
     # So that one who comes back need not look again at what was nothing for him.
-    return Page(b"".join([*parts, wire.place(last, log)] if asked is not None else parts), last)
+    return Page(pieces(b"".join([*parts, wire.place(last, log)] if asked is not None else parts)), last)

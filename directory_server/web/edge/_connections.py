@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from twisted.application.service import Service
@@ -18,9 +19,6 @@ from ._output import Budget
 if TYPE_CHECKING:
     from ._connection import Connection
 
-QUEUED = 64 * 1024 * 1024
-"""Bytes that may wait for slow clients, of all connections together."""
-
 CHECK = 1.0
 """Seconds between two rounds in which the time of each connection is looked at; no request sets a timer."""
 
@@ -32,8 +30,9 @@ class Connections(Service):
     """Every connection of HTTP; streams have left it.
 
     There may be `most` at a time, and `per_address` from one address (of IPv6: a /64 network), unless that is one of
-    `proxies`. When it stops, what they have been asked is answered, and what they are asked until LAST_CALL, within
-    `grace` seconds.
+    `proxies`. Together with the connections of `streams` there may be `sockets`. At most `queued` bytes wait for slow
+    clients; see Budget. When it stops, what they have been asked is answered, and what they are asked until LAST_CALL,
+    within `grace` seconds.
     """
 
     _log = Logger()
@@ -46,7 +45,9 @@ class Connections(Service):
         most: int,
         per_address: int,
         grace: float,
-        queued: int = QUEUED,
+        queued: int,
+        sockets: int,
+        streams: Callable[[], int] = int,
     ) -> None:
         self.budget = Budget(queued)
         self._clock = clock
@@ -54,7 +55,10 @@ class Connections(Service):
         self._most = most
         self._per_address = per_address
         self._grace = grace
+        self._sockets = sockets
+        self._streams = streams
         self._open: set[Connection] = set()
+        self._cuts = 0
         self._by_address: Counter[str] = Counter()
         self._refused = 0
         self._closed: Deferred[None] | None = None
@@ -68,7 +72,8 @@ class Connections(Service):
         """Tell whether one more from `address` may be taken in; empty for one that has none, as a UNIX socket."""
         crowded = address and self._by_address[network_of(address)] >= self._per_address
         crowded = crowded and not self._proxies.trusts(address)
-        has_room = not crowded and len(self._open) < self._most
+        count = len(self._open)
+        has_room = not crowded and count < self._most and count + self._streams() < self._sockets
         self._refused += not has_room
         return has_room
 
@@ -113,6 +118,9 @@ class Connections(Service):
         if self._refused:
             self._log.warn("{count} connections were refused: there were too many", count=self._refused)
             self._refused = 0
+        if self.budget.cuts > self._cuts:
+            count, self._cuts = self.budget.cuts - self._cuts, self.budget.cuts
+            self._log.warn("{count} slow clients were cut: more than http.queued waited for all of them", count=count)
 
     def _leave(self) -> None:
         for connection in list(self._open):

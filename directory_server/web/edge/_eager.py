@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import socket
+from errno import EAGAIN, ETIMEDOUT, EWOULDBLOCK
 from typing import Any
 
 from attrs import frozen
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IListeningPort, IProtocolFactory, IStreamServerEndpoint
+from twisted.internet.main import CONNECTION_LOST
 from twisted.internet.tcp import Port, Server
 from zope.interface import implementer
 
@@ -29,7 +31,20 @@ class EagerServer(Server):
     """
 
     bufferSize = BUFFER
+    timed_out = False
+    """Whether the kernel gave the connection up, since the client took nothing (tcp(7), TCP_USER_TIMEOUT)."""
     _waiting = False
+
+    def doRead(self) -> Any:
+        # As Twisted's own, which does not tell why a connection was lost.
+        try:
+            data = self.socket.recv(self.bufferSize)
+        except OSError as error:
+            if error.errno in (EAGAIN, EWOULDBLOCK):
+                return None
+            self.timed_out = error.errno == ETIMEDOUT
+            return CONNECTION_LOST
+        return self._dataReceived(data)
 
     def write(self, data: bytes) -> None:
         if not self._waiting and self.connected and not self.TLS:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from attrs import field, frozen
 
 from ...errors import Forbidden
+from .._refusals import HttpError
 
 _PORT = re.compile(r":\d*$")
 
@@ -32,7 +33,12 @@ class Origins:
     origins: frozenset[str]
 
     def check(self, host: str, origin: str | None) -> None:
-        """Raise Forbidden for a request to another name or from a page elsewhere (MCP 2025-11-25, Security Warning)."""
+        """Raise Forbidden for a request to another name or from a page elsewhere (MCP 2025-11-25, Security Warning).
+
+        Raises HttpError where a name is needed and none was given: HTTP/1.0 does not demand a Host (RFC 9112, 3.2).
+        """
+        if self.hosts and not host:
+            raise HttpError(400, "bad_request", "Host is missing or empty. It must name this server.")
         if self.hosts and _host_name(host) not in self.hosts:
             raise Forbidden(f"This server does not answer to the name {host[:100]!r}.", code="forbidden_host")
         own = host and origin is not None and origin.partition("://")[2].lower() == host.lower()

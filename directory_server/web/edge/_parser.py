@@ -115,6 +115,9 @@ class Parser:
         reason = error.__context__
         if isinstance(error, httptools.HttpParserCallbackError) and isinstance(reason, HttpError):
             self.refusal = reason
+        elif self._line.startswith(b"PRI * HTTP/2"):
+            # The preface of HTTP/2 (RFC 9113, section 3.4).
+            self.refusal = HttpError(505, "http_version", "HTTP/2 is not supported. Use HTTP/1.1.")
         elif isinstance(error, httptools.HttpParserInvalidMethodError) and _METHOD.match(self._line):
             self.refusal = HttpError(501, "not_implemented", "This server knows no such method.")
         else:

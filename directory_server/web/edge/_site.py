@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import count
-from secrets import token_hex
+from collections.abc import Iterator
+from os import urandom
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -51,7 +51,7 @@ class DirectorySite(Site):
         self.clock = clock
         self.connections = connections
         self._access = access
-        self._ids = map(f"{token_hex(6)}-{{:x}}".format, count(1))
+        self._ids = _random_ids()
         self._second, self._date = -1, b""
 
     def acceptableProtocols(self) -> list[bytes]:
@@ -145,6 +145,17 @@ class DirectorySite(Site):
         if second != self._second:
             self._second, self._date = second, datetimeToString(second)
         return self._date
+
+
+def _random_ids() -> Iterator[str]:
+    """Yield request ids of 24 random hexadecimal digits: they tell nothing of other requests, nor how many there are.
+
+    One system call makes many.
+    """
+    while True:
+        block = urandom(12 * 256).hex()
+        for start in range(0, len(block), 24):
+            yield block[start : start + 24]
 
 
 class Rejected(Protocol):

@@ -92,6 +92,11 @@ class Hub(Service):
     def __len__(self) -> int:
         return self._open
 
+    @property
+    def sockets(self) -> int:
+        """How many connections the streams have, those included that have ended and are not closed yet."""
+        return sum(map(len, self._wheel))
+
     def full(self, key_id: str) -> str:
         """Return why a key may not open another stream now, in a sentence; an empty text if it may."""
         if self._leases[key_id] >= self._per_key:

@@ -6,7 +6,7 @@ import socket
 from contextlib import suppress
 from typing import Any
 
-from twisted.protocols.policies import ProtocolWrapper
+from .._transports import unwrapped
 
 SEND_BUFFER = 16 * 1024
 """Bytes that the kernel is asked to keep unsent; Linux takes twice that, for its own records (socket(7))."""
@@ -17,8 +17,7 @@ UNSENT = 512
 
 def restrain(transport: Any, stall: float) -> None:
     """Bound what the kernel and the transport keep for a reader, and how many seconds it may not read; TCP alone."""
-    while isinstance(transport, ProtocolWrapper):
-        transport = transport.transport
+    transport = unwrapped(transport)
     handle = transport.getHandle() if hasattr(transport, "getHandle") else None
     if not isinstance(handle, socket.socket) or handle.family not in (socket.AF_INET, socket.AF_INET6):
         return

@@ -9,6 +9,7 @@ from twisted.internet.interfaces import IProtocol, IPushProducer, ITransport
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
+from .._transports import unwrapped
 from ._socket import restrain
 
 if TYPE_CHECKING:
@@ -135,6 +136,9 @@ class Stream:
         """Ignore what the client still sends: there will be no answer."""
 
     def connectionLost(self, reason: Failure) -> None:
+        if getattr(unwrapped(self._transport), "timed_out", False):
+            # The kernel was first (TCP_USER_TIMEOUT).
+            self._hub.cuts += 1
         self._close()
         self._hub.forget(self)
 

@@ -56,7 +56,7 @@ ENDS = {
 class Site:
     """The server's site on a listening socket, in a reactor that turns while a client waits."""
 
-    def __init__(self, kind: str, folder: Path, **bounds: int) -> None:
+    def __init__(self, kind: str, folder: Path, **bounds: Any) -> None:
         from directory_server.web.access import Access
         from directory_server.web.addresses import Proxies
         from directory_server.web.edge import Connections, DirectorySite, EagerServer, Origins
@@ -69,7 +69,7 @@ class Site:
         self.reactor = SelectReactor()
         self.kind = kind
         self.folder = folder
-        bounds = {"most": 100, "per_address": 100, **bounds}
+        bounds = {"most": 100, "per_address": 100, "queued": 64_000_000, "sockets": 1_000, **bounds}
         self.connections = Connections(self.clock, Proxies(), grace=10, **bounds)
         tree: Any = SimpleNamespace(
             app=Klein(),

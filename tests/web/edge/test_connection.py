@@ -259,3 +259,44 @@ def test_a_server_that_stops_waits_for_a_request_that_has_begun(server: Server) 
     connection.send(HEALTH[10:])
     assert answers(connection.received()) == [200]
     assert is_over(connection)
+
+
+def test_ids_of_requests_tell_nothing_of_others(server: Server) -> None:
+    connection = open_one(server)
+    ids = []
+    for _ in range(600):
+        connection.send(HEALTH)
+        ids.append(read(connection.received()).headers["X-Request-Id"] or "")
+    assert len(set(ids)) == 600
+    assert all(len(each) == 24 and int(each, 16) >= 0 for each in ids)
+    # Neither a common beginning nor a common end.
+    assert len({each[:6] for each in ids}) == len({each[-6:] for each in ids}) == 600
+
+
+@pytest.mark.parametrize("host", [b"", b"Host:\r\n"])
+def test_http_1_0_without_a_host_is_told_that_it_needs_one(server: Server, host: bytes) -> None:
+    connection = open_one(server)
+    connection.send(b"GET /healthz HTTP/1.0\r\n" + host + b"\r\n")
+    answer = read(connection.received())
+    assert (answer.status, answer.json["error"]) == (400, "bad_request")
+    assert answer.json["message"] == "Host is missing or empty. It must name this server."
+
+
+def test_the_preface_of_http_2_is_told_what_to_use(server: Server) -> None:
+    connection = open_one(server)
+    connection.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+    answer = read(connection.received())
+    assert (answer.status, answer.json["message"]) == (505, "HTTP/2 is not supported. Use HTTP/1.1.")
+
+
+def test_streams_and_connections_together_have_a_bound(server: Server) -> None:
+    from directory_server.web import edge
+
+    for _ in range(2):
+        server.open("GET", "/api/open/mcp")
+    others = [Connection(server.site, f"192.0.2.{last}") for last in range(4)]
+    assert len(server.site.connections) == 4
+    peer = others[0].transport.getPeer()
+    assert not isinstance(server.site.buildProtocol(peer), edge.Connection)
+    others[0].lose()
+    assert isinstance(server.site.buildProtocol(peer), edge.Connection)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 from collections.abc import Iterator
 from typing import Any
@@ -150,3 +151,18 @@ def test_only_ports_of_tcp_are_made_eager() -> None:
     port, special = (Port(0, None, reactor=MemoryReactorClock()) for _ in range(2))  # type: ignore[arg-type]
     special.transport = Other
     assert (transport(port), transport(special)) == (EagerServer, Other)
+
+
+@pytest.mark.parametrize(("number", "timed_out"), [(errno.ETIMEDOUT, True), (errno.ECONNRESET, False)])
+def test_a_connection_tells_whether_the_kernel_gave_it_up(number: int, timed_out: bool) -> None:
+    from twisted.internet.main import CONNECTION_LOST
+
+    from directory_server.web.edge import EagerServer
+
+    class Socket:
+        def recv(self, size: int) -> bytes:
+            raise OSError(number, "")
+
+    server: Any = EagerServer.__new__(EagerServer)
+    server.socket = Socket()
+    assert (server.doRead(), server.timed_out) == (CONNECTION_LOST, timed_out)

@@ -126,7 +126,7 @@ def test_takes_no_offer_to_speak_something_else(body: bytes) -> None:
         (b"FOO / HTTP/1.1\r\nHost: a\r\n\r\n", (501, "not_implemented")),
         (b"PROPFIND / HTTP/1.1\r\nHost: a\r\n\r\n", (501, "not_implemented")),
         (b"CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", (501, "not_implemented")),
-        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", (400, "bad_request")),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", (505, "http_version")),
         (b"GET /\r\n\r\n", (505, "http_version")),
         (b"GET / HTTP/1.2\r\nHost: a\r\n\r\n", (400, "bad_request")),
         (
