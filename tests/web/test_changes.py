@@ -418,8 +418,8 @@ def test_what_is_sent_to_a_stream_at_a_time_has_a_bound() -> None:
         seqs: list[int] = []
         while len(seqs) < len(changes):
             page = _page(changes[len(seqs) :], asked, matching, "log")
-            assert len(page.frames) < FRAME_BYTES + 1_000
-            seqs += [int(each.id.partition("-")[0]) for each in events(page.frames)]
+            assert len(b"".join(page.pieces)) < FRAME_BYTES + 1_000
+            seqs += [int(each.id.partition("-")[0]) for each in events(b"".join(page.pieces))]
             assert page.last == seqs[-1]
         assert seqs == [change.seq for change in changes]
     # So has what is made for the channels, which nobody is sent if it is more.
