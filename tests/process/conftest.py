@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -162,8 +163,13 @@ def port_of(log: Path, process: subprocess.Popen[bytes] | None = None) -> int:
 
 
 @contextmanager
-def running(arguments: list[object], folder: Path, env: Mapping[str, str] | None = None) -> Iterator[Server]:
-    """Run `twistd` with `arguments` in `folder`, from its first answer on; end it if the test has not."""
+def running(
+    arguments: list[object], folder: Path, env: Mapping[str, str] | None = None, *, files: int | None = None
+) -> Iterator[Server]:
+    """Run `twistd` with `arguments` in `folder`, from its first answer on; end it if the test has not.
+
+    It may have so many `files` open; None for as many as this process.
+    """
     log = folder / f"server-{len([*folder.glob('server-*.log')])}.log"
     with log.open("xb") as output:
         process = subprocess.Popen(
@@ -173,8 +179,7 @@ def running(arguments: list[object], folder: Path, env: Mapping[str, str] | None
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            # What a shell starts in the background inherits that SIGINT is ignored.
-            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+            preexec_fn=partial(_prepare, files),
         )
     try:
         yield Server(port_of(log, process), process=process, log=log)
@@ -182,6 +187,13 @@ def running(arguments: list[object], folder: Path, env: Mapping[str, str] | None
         if process.poll() is None:
             process.kill()
         process.wait(PATIENCE)
+
+
+def _prepare(files: int | None) -> None:
+    # What a shell starts in the background inherits that SIGINT is ignored.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if files is not None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
 
 
 FOREGROUND: list[object] = ["--nodaemon", "--pidfile="]

@@ -1,0 +1,53 @@
+"""The bound on open files: clients that take all connections leave the databases theirs."""
+
+from __future__ import annotations
+
+import os
+import socket
+from contextlib import ExitStack
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+
+from .conftest import FOREGROUND, LISTEN, PATIENCE, SEARCH, Installation, document, running, until
+
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are counted in /proc"),
+]
+
+FILES = 160
+
+
+def test_a_crowd_leaves_the_feed_its_database(installation: Installation) -> None:
+    key = installation.new_key()
+    arguments: list[object] = [*FOREGROUND, "directory", "-d", installation.data, "-l", LISTEN]
+    with running(arguments, installation.folder, files=FILES) as server, ExitStack() as crowd:
+        line = f"{FILES} files may be open: {FILES // 2} connections, 60 of them streams; 80 are kept"
+        assert line in server.log.read_text()
+        mine = HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+        mine.connect()
+        clients = [crowd.enter_context(socket.create_connection(("127.0.0.1", server.port))) for _ in range(2 * FILES)]
+
+        def sockets() -> int:
+            links = [each.readlink() for each in Path(f"/proc/{server.process.pid}/fd").iterdir() if each.is_symlink()]
+            return sum(str(link).startswith("socket:") for link in links)
+
+        until(lambda: sockets() >= FILES // 2, "the crowd")
+        installation.command("import", "-", stdin=document("a.example/late", "A late server."))
+
+        def found() -> bool:
+            mine.request("GET", f"{SEARCH}?keywords=late", headers={"Authorization": f"Bearer {key}"})
+            return b"a.example/late" in mine.getresponse().read()
+
+        until(found, "the entry")
+        assert sockets() < FILES // 2 + 10
+        assert len(os.listdir(f"/proc/{server.process.pid}/fd")) < FILES
+        for each in clients:
+            each.close()
+        until(lambda: sockets() < 10, "the end of the crowd")
+        assert server.ask("/healthz").status == 200
+        log = server.stop()
+        assert "Traceback" not in log
+        assert "connections were refused" in log
