@@ -79,7 +79,7 @@ HEADERS = [
     Probe("Host is a list", head(host=b"Host: localhost, evil"), BAD),
     Probe("Host is of another", head(host=b"Host: evil.example"), (403,), "forbidden_host", closes=False),
     Probe("Host with a port that is none", head(host=b"Host: localhost:x"), BAD),
-    Probe("HTTP/1.0 without Host", head(line=b"GET /healthz HTTP/1.0", host=b""), (200, 403)),
+    Probe("HTTP/1.0 without Host", head(line=b"GET /healthz HTTP/1.0", host=b""), (400,), "bad_request"),
     Probe("a line that is folded", head(b"X: a\r\n b"), BAD),
     Probe("a line that is folded first", b"GET /healthz HTTP/1.1\r\n Host: localhost\r\n\r\n", BAD),
     Probe("a blank before the colon", head(b"X : a"), BAD),

@@ -283,7 +283,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     )
     origins = edge.Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
     connections = edge.Connections(
-        clock, proxies, most=5, per_address=3, grace=10, queued=10_000_000, sockets=6, streams=lambda: hub.sockets
+        clock, proxies, most=5, per_address=3, grace=10, queued=10_000_000, sockets=1_000, streams=lambda: hub.sockets
     )
     door = edge.DirectorySite(
         tree, origins, connections, access.Access(clock.seconds, [access.Log("text", cast(Any, AtOnce()))]), clock

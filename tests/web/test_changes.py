@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 from attrs import frozen
+from twisted.internet.defer import Deferred
 
 from directory_server import embedded
+from directory_server.directory import Directory
 from directory_server.model import OFFICIAL, Change, Entry, mcp_id_of
 from directory_server.search import TextAnalysis, matching
 from directory_server.wire import encode_entry
@@ -425,3 +427,32 @@ def test_what_is_sent_to_a_stream_at_a_time_has_a_bound() -> None:
     # So has what is made for the channels, which nobody is sent if it is more.
     found = frames(changes, [None, "y", "z"], matching, "log", 2_000)
     assert [2_000 < len(each) < 3_000 for each in found.values()] == [True, True, False]
+
+
+def test_pages_are_made_a_few_at_a_time(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    from directory_server.web.changes._door import AT_A_TIME
+
+    server.site.connections._most = 100
+
+    waiting: list[Deferred[None]] = []
+    changes = Directory.changes
+
+    async def slow(self: Directory, since: int, limit: int) -> Any:
+        waiting.append(Deferred())
+        await waiting[-1]
+        return await changes(self, since, limit)
+
+    monkeypatch.setattr(Directory, "changes", slow)
+    keys = [server.new_key(limit=None)[1] for _ in range(AT_A_TIME + 3)]
+    asked = [
+        server.open("GET", CHANGES, key=key, headers={"Accept": "application/json"}, address=f"192.0.2.{number}")
+        for number, key in enumerate(keys)
+    ]
+    assert len(waiting) == AT_A_TIME
+    # One that leaves gives its turn to the next, whether it has it or waits for it.
+    asked.pop(0).lose()
+    asked.pop().lose()
+    for each in waiting:
+        if not each.called:
+            each.callback(None)
+    assert all(read(each.received()).status == 200 for each in asked)

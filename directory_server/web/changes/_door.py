@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
-from attrs import frozen
+from attrs import field, frozen
+from twisted.internet.defer import DeferredSemaphore
 from twisted.web.server import Request
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
@@ -31,6 +32,9 @@ READ = 1_000
 READINGS = 5
 """How often that is done for one page, which may then be short."""
 
+AT_A_TIME = 4
+"""Pages that are made at a time: the entries of each are in memory meanwhile. The other requests wait."""
+
 
 @frozen
 class Changes:
@@ -42,6 +46,7 @@ class Changes:
     _offload: Offload
     _hub: Hub
     _live: Live
+    _turns: DeferredSemaphore = field(init=False, factory=lambda: DeferredSemaphore(AT_A_TIME))
 
     async def get(self, request: Request) -> bytes | None:
         """Answer a page of changes, or a stream of them where `Accept` asks for that."""
@@ -55,7 +60,11 @@ class Changes:
             await self._directory.check_place(watch.since, watch.log)
         await visit.charge()
         limit = watch.limit or wire.DEFAULT_CHANGES
-        found, place = await self._passing(watch.since or 0, watch.keywords, limit)
+        await self._turns.acquire()
+        try:
+            found, place = await self._passing(watch.since or 0, watch.keywords, limit)
+        finally:
+            self._turns.release()
         if place < await self._directory.head():
             words = {} if watch.keywords is None else {"keywords": watch.keywords}
             link = urlencode({"since": wire.position(place, self._live.log), **words, "limit": limit})

@@ -292,6 +292,7 @@ def test_the_preface_of_http_2_is_told_what_to_use(server: Server) -> None:
 def test_streams_and_connections_together_have_a_bound(server: Server) -> None:
     from directory_server.web import edge
 
+    server.site.connections._sockets = 6
     for _ in range(2):
         server.open("GET", "/api/open/mcp")
     others = [Connection(server.site, f"192.0.2.{last}") for last in range(4)]
