@@ -49,6 +49,35 @@ class GaveUp(SystemExit, Exception):
         self.code = 1
 
 
+class Terminal:
+    """The standard error of the process that started the server, for as long as the start takes.
+
+    A daemon has none of its own, and twistd prints the first 100 bytes of the reason for which one cannot start.
+    """
+
+    def __init__(self) -> None:
+        try:
+            self._descriptor: int | None = os.dup(2)
+        except OSError:  # It was closed before.
+            self._descriptor = None
+
+    def tell(self, line: str) -> bool:
+        """Write `line` if this process is a daemon by now; return whether it was written."""
+        if self._descriptor is None or os.path.sameopenfile(self._descriptor, 2):
+            return False
+        try:
+            os.write(self._descriptor, f"{line}\n".encode(errors="replace"))
+        except OSError:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Let go of it, so that nobody waits for the end of what a daemon may write."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
 def tune() -> None:
     """Set up the collector of garbage and the threads for a process that has loaded its index."""
     # What has been loaded stays: a collection that looked through it would hold everybody up.

@@ -52,8 +52,9 @@ class DirectoryService(MultiService):
 
     _log = Logger()
 
-    def __init__(self, config: Config, reactor: Any) -> None:
+    def __init__(self, config: Config, reactor: Any, terminal: process.Terminal | None = None) -> None:
         super().__init__()
+        self._terminal = terminal
         self._config = config
         self._reactor = reactor
         self._shared_ports: list[IService] = []
@@ -78,6 +79,8 @@ class DirectoryService(MultiService):
             super().startService()
         # Not before signals are handled, or one that comes at once would end the process in its own way.
         self._reactor.callWhenRunning(self._tell)
+        if self._terminal is not None:
+            self._terminal.close()
 
     def stopService(self) -> Deferred[None]:
         self._draining = True
@@ -125,7 +128,8 @@ class DirectoryService(MultiService):
 
     def _give_up(self, reason: str) -> NoReturn:
         self._log.critical("{reason}", reason=reason)
-        raise GaveUp(reason)
+        told = self._terminal is not None and self._terminal.tell(reason)
+        raise GaveUp("the line above says why" if told else reason)
 
     def _parts(self) -> Iterator[IService]:
         # Importing Klein installs the reactor, so nothing of the web is imported before twistd has chosen one.

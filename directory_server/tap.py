@@ -12,6 +12,7 @@ from twisted.python import usage
 
 from . import endpoints
 from .config import Config, ConfigError, load
+from .process import Terminal
 from .server import DirectoryService
 
 
@@ -104,4 +105,4 @@ def service(config: Config) -> MultiService:
     """Return the service for `config`, on the reactor of this process."""
     from twisted.internet import reactor
 
-    return DirectoryService(config, reactor)
+    return DirectoryService(config, reactor, Terminal())

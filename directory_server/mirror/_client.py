@@ -8,10 +8,11 @@ from typing import Any
 from attrs import frozen
 from treq.client import HTTPClient
 from twisted.internet.defer import Deferred, succeed
-from twisted.web.client import Agent, BrowserLikePolicyForHTTPS
+from twisted.web.client import Agent
 from twisted.web.iweb import IAgent
 
 from ._bounded import BoundedAgent
+from ._certificates import CertificatePolicy
 from ._fetch import Fetch
 from ._head import HeadBoundedPool
 
@@ -40,5 +41,5 @@ def client(reactor: Any) -> Client:
     pool = HeadBoundedPool(reactor)
     pool.maxPersistentPerHost = 1
     pool.cachedConnectionTimeout = IDLE
-    agent = Agent(reactor, BrowserLikePolicyForHTTPS(), connectTimeout=CONNECT, pool=pool)
+    agent = Agent(reactor, CertificatePolicy(), connectTimeout=CONNECT, pool=pool)
     return Client(agent, reactor, pool.closeCachedConnections)
