@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 from . import embedded
 
@@ -22,3 +23,16 @@ def machine_time() -> embedded.MachineTime:
     except (OSError, ValueError, AttributeError):
         return embedded.MachineTime(time.time, time.monotonic, "")
     return embedded.MachineTime(time.time, lambda: time.clock_gettime(clock), boot)
+
+
+def use_monotonic_timers(reactor: Any) -> None:
+    """Have the timers of `reactor` follow the monotonic clock.
+
+    Twisted takes the time of day: where that is set back, nothing that is due later runs until it has caught up, no
+    heartbeat, no timeout, no poll of the database; where it is set forward, every timeout is over at once.
+    """
+    offset = time.monotonic() - reactor.seconds()
+    for call in reactor.getDelayedCalls():
+        call.time += offset
+        call.seconds = time.monotonic
+    reactor.seconds = time.monotonic

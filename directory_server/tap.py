@@ -12,6 +12,7 @@ from twisted.python import usage
 
 from . import endpoints
 from .config import Config, ConfigError, load
+from .machine import use_monotonic_timers
 from .process import Terminal
 from .server import DirectoryService
 
@@ -105,4 +106,5 @@ def service(config: Config) -> MultiService:
     """Return the service for `config`, on the reactor of this process."""
     from twisted.internet import reactor
 
+    use_monotonic_timers(reactor)
     return DirectoryService(config, reactor, Terminal())

@@ -29,17 +29,21 @@ class Client:
 
     _agent: IAgent
     _clock: Any
+    _now: Callable[[], float]
     close: Callable[[], Deferred[None]] = lambda: succeed(None)
 
     def fetch(self, headers: Mapping[str, str], most: int) -> Fetch:
         """Return what gets answers of at most `most` bytes, with `headers` in each request."""
-        return Fetch(HTTPClient(BoundedAgent(self._agent, most)), self._clock, headers)
+        return Fetch(HTTPClient(BoundedAgent(self._agent, most)), self._clock, self._now, headers)
 
 
-def client(reactor: Any) -> Client:
-    """Return a client on `reactor`, which speaks HTTP/1.1, and TLS with the certificates that the machine trusts."""
+def client(reactor: Any, now: Callable[[], float]) -> Client:
+    """Return a client on `reactor`, which speaks HTTP/1.1, and TLS with the certificates that the machine trusts.
+
+    `now` is the time of day in seconds since the epoch.
+    """
     pool = HeadBoundedPool(reactor)
     pool.maxPersistentPerHost = 1
     pool.cachedConnectionTimeout = IDLE
     agent = Agent(reactor, CertificatePolicy(), connectTimeout=CONNECT, pool=pool)
-    return Client(agent, reactor, pool.closeCachedConnections)
+    return Client(agent, reactor, now, pool.closeCachedConnections)

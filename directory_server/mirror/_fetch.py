@@ -65,10 +65,11 @@ class Answer:
 
 @frozen(eq=False)
 class Fetch:
-    """Gets what upstreams have, by HTTP, in bounded time; `client` bounds the bytes."""
+    """Gets what upstreams have, by HTTP, in bounded time; `client` bounds the bytes, `now` is the time of day."""
 
     _client: HTTPClient
     _clock: Any
+    _now: Callable[[], float]
     _headers: Mapping[str, str] = field(factory=dict)
 
     async def get(
@@ -148,7 +149,7 @@ class Fetch:
         until, date = _date(text), _date(_header(response, b"date"))
         if until is None:
             return 0.0
-        return min(max(until - (self._clock.seconds() if date is None else date), 0.0), MAX_DELAY)
+        return min(max(until - (self._now() if date is None else date), 0.0), MAX_DELAY)
 
 
 class _Body(Protocol):

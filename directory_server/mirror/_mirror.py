@@ -177,4 +177,4 @@ def mirror(
     environ: Mapping[str, str],
 ) -> Mirror:
     """Return what follows upstreams from this process, which no other is taken for."""
-    return Mirror(client(reactor), publish, mirrors, offload, reactor, now, environ, Random(), token_hex(8))
+    return Mirror(client(reactor, now), publish, mirrors, offload, reactor, now, environ, Random(), token_hex(8))

@@ -82,7 +82,7 @@ def world(tmp_path: Path) -> Iterator[World]:
     site = Site(registry)
     port = reactor.listenTCP(0, site, interface="127.0.0.1")
     pool = HeadBoundedPool(reactor, persistent=False)
-    client = Client(Agent(reactor, pool=pool), clock, pool.closeCachedConnections)
+    client = Client(Agent(reactor, pool=pool), clock, clock.seconds, pool.closeCachedConnections)
     logged: list[str] = []
 
     @provider(ILogObserver)

@@ -45,7 +45,7 @@ class Refusal:
 
 def getting(agent: Agent, clock: Clock) -> tuple[Deferred[Any], list[Failure]]:
     failures: list[Failure] = []
-    fetch = Client(agent, clock).fetch({}, 100)
+    fetch = Client(agent, clock, lambda: NOW).fetch({}, 100)
     return Deferred.fromCoroutine(fetch.get("http://a.example/", print)).addErrback(failures.append), failures
 
 
@@ -86,7 +86,6 @@ def test_a_request_that_nobody_waits_for_is_no_failure_of_upstreams(error: Excep
 )
 def test_when_to_come_back_without_a_date(said: str, seconds: float) -> None:
     clock, agent = Clock(), Agent(CancelledError())
-    clock.advance(NOW)
     _, failures = getting(agent, clock)
     agent.answer.callback(Refusal(Headers({"Retry-After": [said]})))
     assert isinstance(failures[0].value, UpstreamFailed)

@@ -29,7 +29,7 @@ class Transport(StringTransport):
 
 def test_the_client_bounds_heads() -> None:
     reactor = MemoryReactorClock()
-    following = client(reactor)
+    following = client(reactor, reactor.seconds)
     following.fetch({}, 100)._client.get("http://127.0.0.1/")
     factory: Any = reactor.tcpClients[0][2]
     assert isinstance(factory.buildProtocol(None)._wrappedProtocol, HeadBoundedProtocol)

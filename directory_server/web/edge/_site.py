@@ -143,7 +143,8 @@ class DirectorySite(Site):
         """Return the date as answers have it (RFC 9110, section 5.6.7), made once a second."""
         second = int(self.clock.seconds())
         if second != self._second:
-            self._second, self._date = second, datetimeToString(second)
+            # The clock counts from an arbitrary moment.
+            self._second, self._date = second, datetimeToString()
         return self._date
 
 
