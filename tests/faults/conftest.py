@@ -1,0 +1,200 @@
+"""Faults under a real server: a library to preload, small file systems, and what goes on while a fault lasts.
+
+A quick part runs by default. `FAULTS=all pytest tests/faults` runs more kinds of faults, and kills at more writes.
+
+Faults of the C library (preload.c) need Linux and a C compiler, small file systems need root; where these are missing,
+the tests are skipped and say so. What other directories test is not repeated here: locks and slow disks of the quota
+(tests/process/test_locks.py), files that cannot grow (tests/process/test_storage.py), killed publishers
+(tests/process/test_killed_publishers.py), single faults of an upstream (tests/mirror).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from attrs import field, frozen
+
+from ..process.conftest import (
+    FOREGROUND,
+    LISTEN,
+    MCP,
+    PATIENCE,
+    Installation,
+    Server,
+    environment,
+    running,
+    until,
+)
+from ._upstream import COMMAND
+
+ALL = os.environ.get("FAULTS") == "all"
+"""Whether the long part runs, too."""
+
+LIST_TOOLS = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+HEARTBEAT = ("--set", "streams.heartbeat=0.2")
+LIMIT = 20
+"""Requests in an hour that a new key has."""
+
+long = pytest.mark.skipif(not ALL, reason="a part of FAULTS=all")
+
+
+@frozen
+class Faults:
+    """Injects the faults of preload.c into processes that are started with `env`."""
+
+    library: Path
+    control: Path
+    env: dict[str, str] = field(init=False)
+
+    @env.default
+    def _environment(self) -> dict[str, str]:
+        return environment(LD_PRELOAD=str(self.library), FAULT_CONTROL=str(self.control))
+
+    @property
+    def hits(self) -> str:
+        """What calls were hit, since the last fault began: "R" in the main thread, "." in another."""
+        path = self.control.with_name(f"{self.control.name}.hits")
+        return path.read_text() if path.exists() else ""
+
+    def begin(self, action: str, pattern: str, number: int) -> None:
+        self.control.with_name(f"{self.control.name}.hits").unlink(missing_ok=True)
+        # A reader must never find half a line.
+        new = self.control.with_name(f"{self.control.name}.new")
+        new.write_text(f"{action} {pattern} {number}\n")
+        new.rename(self.control)
+
+    def end(self) -> None:
+        self.control.unlink(missing_ok=True)
+
+    @contextmanager
+    def serve(self, installation: Installation, *options: object, listen: str = LISTEN) -> Iterator[Server]:
+        """Run a server on the data directory, into which faults can be injected."""
+        arguments = [*FOREGROUND, "directory", "-d", installation.data, "-l", listen, *options]
+        with running(arguments, installation.folder, self.env) as server:
+            yield server
+
+    def command(self, installation: Installation, *arguments: object) -> subprocess.CompletedProcess[str]:
+        """Run `directory-server`, into which faults can be injected, to its end."""
+        command = [COMMAND, "--data-dir", installation.data, *arguments]
+        return subprocess.run(
+            list(map(str, command)), env=self.env, cwd=installation.folder, capture_output=True, text=True, timeout=60
+        )
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the compiled library, or skip."""
+    compiler = shutil.which("cc")
+    if compiler is None or not Path("/proc/self/fd").exists():
+        pytest.skip("injecting faults of the C library needs Linux and a C compiler, cc")
+    library = tmp_path_factory.mktemp("preload") / "preload.so"
+    source = Path(__file__).with_name("preload.c")
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-w", "-o", library, source, "-ldl"], check=True)
+    return library
+
+
+@pytest.fixture
+def faults(library: Path, tmp_path: Path) -> Faults:
+    """Return what injects faults into the processes of one test."""
+    return Faults(library, tmp_path / "fault")
+
+
+@pytest.fixture
+def installation(tmp_path: Path) -> Installation:
+    """Return an empty data directory."""
+    return Installation(tmp_path)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Return the folder of a file system of 4 MB of its own, or skip."""
+    folder = tmp_path / "data"
+    folder.mkdir(mode=0o700)
+    mount = shutil.which("mount")
+    made = mount and subprocess.run([mount, "-t", "tmpfs", "-o", "size=4m,mode=700", "tmpfs", folder], check=False)
+    if not made or made.returncode:
+        pytest.skip("a small file system cannot be mounted here: that needs root")
+    yield folder
+    subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+@contextmanager
+def stream(server: Server, key: str) -> Iterator[socket.socket]:
+    """Open a stream of events and yield its connection."""
+    head = f"GET {MCP} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\nAccept: text/event-stream\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
+        connection.sendall(head.encode())
+        received = b""
+        while b"retry: 3000\n\n" not in received:
+            data = connection.recv(65_536)
+            assert data, received
+            received += data
+        yield connection
+
+
+def heartbeat(connection: socket.socket) -> None:
+    """Wait for the next heartbeat of a stream, a comment; those that came before do not count."""
+    connection.setblocking(False)
+    with suppress(BlockingIOError):
+        while connection.recv(65_536):
+            pass
+    connection.settimeout(PATIENCE)
+    received = b""
+    while b":" not in received:
+        data = connection.recv(65_536)
+        assert data, "the stream has ended"
+        received += data
+
+
+def goes_on(server: Server, key: str, opened: socket.socket) -> None:
+    """Assert that what needs no write goes on: liveness, unmetered requests, heartbeats."""
+    assert server.ask("/healthz").status == 200
+    listed = server.ask(MCP, key, LIST_TOOLS)
+    assert (listed.status, "tools" in listed.json["result"]) == (200, True)
+    heartbeat(opened)
+
+
+def rejects_charges(server: Server, key: str) -> None:
+    """Assert that a request that must be charged is rejected as the documentation says."""
+    answer = server.search("a", key)
+    assert (answer.status, answer.headers["Retry-After"], answer.json["error"]) == (503, "1", "unavailable")
+    result = server.call("search_mcp", {"keywords": "a"}, key)
+    assert result["isError"] is True
+    assert "unavailable" in str(result)
+
+
+def recovers(server: Server) -> None:
+    """Wait until a server whose fault has ended is ready again."""
+    until(lambda: server.ask("/readyz").status == 200, "readiness")
+
+
+def is_exact(server: Server, key: str, spent: int) -> None:
+    """Assert that `key` has spent so many requests, by spending the others."""
+    statuses = [server.search("a", key).status for _ in range(LIMIT - spent + 2)]
+    assert statuses == [200] * (LIMIT - spent) + [401] * 2
+
+
+def spent(installation: Installation) -> int:
+    """Return the number of charges that the quota's database has."""
+    with closing(sqlite3.connect(installation.data / "quota.db")) as connection:
+        return int(connection.execute("SELECT count(*) FROM spent").fetchone()[0])
+
+
+def intact(installation: Installation) -> None:
+    """Assert that neither database is damaged."""
+    for name in ("directory.db", "quota.db"):
+        with closing(sqlite3.connect(installation.data / name)) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)], name
+
+
+def logged(log: str, part: str) -> Sequence[str]:
+    """Return the lines of a log that contain `part`, without their times."""
+    return [line.partition("] ")[2] for line in log.splitlines() if part in line]

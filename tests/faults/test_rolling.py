@@ -1,0 +1,46 @@
+"""A rolling restart: the processes on one port are replaced one by one, while clients spend a quota."""
+
+from __future__ import annotations
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from threading import Event
+
+import pytest
+
+from ..process.conftest import Client, Installation, document, until
+from .conftest import spent
+
+pytestmark = pytest.mark.process
+
+QUOTA = 10_000
+
+
+def test_a_rolling_restart_loses_no_request_and_no_charge(installation: Installation) -> None:
+    key, over, counted = installation.new_key("--limit", QUOTA), Event(), Counter[int]()
+    installation.command("import", "-", stdin=document("a.example/rain", "It rains."))
+
+    def ask(client: Client) -> Counter[int]:
+        statuses = Counter[int]()
+        while not over.wait(0.01):
+            answer = client.search("rains", key)
+            assert answer.json["count"] == 1
+            statuses[answer.status] += 1
+        return statuses
+
+    with ExitStack() as old, ExitStack() as new, ThreadPoolExecutor(4) as pool:
+        first = old.enter_context(installation.serve("--reuse-port"))
+        listen = f"tcp:{first.port}:interface=127.0.0.1"
+        second = old.enter_context(installation.serve("--reuse-port", listen=listen))
+        asking = [pool.submit(ask, Client(first.port)) for _ in range(4)]
+        new.callback(over.set)
+        for each in (first, second):
+            replacement = new.enter_context(installation.serve("--reuse-port", listen=listen))
+            assert "Traceback" not in each.stop()
+        until(lambda: replacement.ask("/readyz").status == 200, "readiness")
+        over.set()
+        for done in asking:
+            counted += done.result()
+    assert set(counted) == {200}
+    assert spent(installation) == counted[200] > 0
