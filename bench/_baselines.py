@@ -7,7 +7,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from directory_server.model import Entry
+from directory_server.domain.entries import Entry
 
 Engine = Callable[[str], Sequence[str]]
 """Returns the names of at most DEPTH hits for a query, best first."""

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from attrs import evolve
 
-from directory_server.model import Change, mcp_id_of
-from directory_server.search._document import FACET, WEIGHT
-from directory_server.search._packed import pack, unpack
+from directory_server.domain.changes import Change
+from directory_server.domain.entries import mcp_id_of
+from directory_server.search.index.document import FACET, WEIGHT
+from directory_server.search.index.packing import pack, unpack
 
 
 def copies(changes: Sequence[Change], number: int) -> Iterator[Change]:

@@ -8,7 +8,7 @@ from itertools import product
 from random import Random
 from string import ascii_lowercase
 
-from directory_server.model import Entry
+from directory_server.domain.entries import Entry
 
 LENGTH = 256
 """Characters of the longest query that the doors let pass."""

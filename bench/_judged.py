@@ -9,8 +9,8 @@ from pathlib import Path
 
 from attrs import frozen
 
-from directory_server.model import Entry
-from directory_server.wire import decode_entry, endorsed
+from directory_server.domain.entries import Entry
+from directory_server.serialization import decode_entry, endorsed
 
 from ._metrics import Grades
 

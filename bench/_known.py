@@ -13,7 +13,7 @@ from string import ascii_lowercase, digits
 
 from attrs import frozen
 
-from directory_server.model import Entry
+from directory_server.domain.entries import Entry
 
 FORMS: Mapping[str, int] = {"full_name": 1, "owner_and_part": 1, "part": 1, "one_edit": 10, "cut": 10}
 """The ways to type a name, and among how many first hits the entry is to be."""

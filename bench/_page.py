@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from directory_server import sample
-from directory_server.model import Change, Hit, Page, Query
-from directory_server.wire import decode_entry
+from directory_server.domain.changes import Change
+from directory_server.domain.entries import Hit
+from directory_server.domain.search import Page, Query
+from directory_server.serialization import decode_entry
 
 HITS = 50
 

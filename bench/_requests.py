@@ -10,7 +10,7 @@ from urllib.parse import quote_plus
 
 from attrs import frozen
 
-from directory_server.model import Entry
+from directory_server.domain.entries import Entry
 
 SEARCH = "/api/open/v1/search"
 

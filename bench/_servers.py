@@ -18,8 +18,9 @@ from typing import Any
 
 from attrs import frozen
 
-from directory_server import embedded
-from directory_server.embedded import SqliteKeyRing
+from directory_server import sqlite
+from directory_server.run_sync import run_sync
+from directory_server.sqlite import SqliteKeyRing
 
 from ._crowd import Asking
 
@@ -78,12 +79,9 @@ class Server:
 def ours(streams: int, *settings: str) -> Iterator[Server]:
     """Run the directory server, with keys for so many streams."""
     with tempfile.TemporaryDirectory() as folder:
-        data = embedded.DataDirectory(Path(folder), synchronous="normal")
+        data = sqlite.DataDirectory(Path(folder), synchronous="normal")
         ring = SqliteKeyRing(data.directory, time.time)
-        keys = [
-            embedded.finished(ring.create("bench", limit=None, expires_at=None))[1]
-            for _ in range(-(-streams // PER_KEY))
-        ]
+        keys = [run_sync(ring.create("bench", limit=None, expires_at=None))[1] for _ in range(-(-streams // PER_KEY))]
         data.close()
         port, door = free_port(), free_port()
         search = _get("/api/open/v1/search?keywords=postgres", f"Authorization: Bearer {keys[0]}")

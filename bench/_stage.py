@@ -19,9 +19,9 @@ from twisted.logger import globalLogBeginner, textFileLogObserver
 from twisted.web.resource import Resource
 from twisted.web.server import Request, Site
 
+from directory_server.app import DirectoryService
 from directory_server.config import load
-from directory_server.server import DirectoryService
-from directory_server.web.streams import Channel, Hub, Stream
+from directory_server.streams import Channel, Hub, Stream
 
 _MEMINFO = 55
 """SO_MEMINFO of Linux: nine numbers, of which the sixth is what waits to be sent."""

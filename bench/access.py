@@ -16,10 +16,10 @@ from typing import Any, Literal
 from twisted.internet.task import Clock
 from twisted.logger import Logger, LogPublisher, textFileLogObserver
 
-from directory_server.web import access
-from directory_server.web._templates import Templates
+from directory_server.web import access_log
 from directory_server.web.metrics import Metrics
-from directory_server.web.routes import Routes
+from directory_server.web.route_templates import RouteTemplates
+from directory_server.web.routing import Routes
 
 ROUNDS = 2_000
 
@@ -28,15 +28,15 @@ def microseconds(work: Callable[[], Any]) -> float:
     return min(timeit.repeat(work, number=ROUNDS, repeat=7)) / ROUNDS * 1e6
 
 
-def recording(*observers: access.Observer) -> Callable[[], None]:
-    record = access.Access(lambda: 1_800_000_000.5, observers).record
+def recording(*observers: access_log.Observer) -> Callable[[], None]:
+    record = access_log.AccessRecorder(lambda: 1_800_000_000.5, observers).record
     return lambda: record("GET", "/api/open/v1/search", 200, 5_754, 0.0005, "f2zca6az", "ebf3ace90c0e-1")
 
 
 def turn(form: Literal["text", "json"], logger: Logger, requests: int) -> Callable[[], None]:
     """Return what so many requests cost that end in one turn of the reactor."""
     clock = Clock()
-    record = recording(access.Log(form, clock, logger))
+    record = recording(access_log.AccessLog(form, clock, logger))
 
     def work() -> None:
         for _ in range(requests):
@@ -47,7 +47,7 @@ def turn(form: Literal["text", "json"], logger: Logger, requests: int) -> Callab
 
 
 def main() -> None:
-    templates = Templates(rule.rule for rule in Routes.app.url_map.iter_rules())
+    templates = RouteTemplates(rule.rule for rule in Routes.app.url_map.iter_rules())
     search, entry = b"/api/open/v1/search", b"/api/open/v1/entries/41d18bdd-f870-5370-a6db-68de9251dacf"
     with Path("/dev/null").open("w") as nowhere:
         publisher = LogPublisher()

@@ -24,7 +24,8 @@ from http.client import HTTPConnection
 from pathlib import Path
 from threading import Event, Thread
 
-from directory_server import embedded
+from directory_server import sqlite
+from directory_server.run_sync import run_sync
 
 from . import _contenders
 from ._slow import BODIES, SLOW, endless, held
@@ -79,10 +80,8 @@ def server() -> Iterator[tuple[_contenders.Running, str]]:
     command = str(Path(sys.executable).with_name("directory-server"))
     with tempfile.TemporaryDirectory() as name:
         subprocess.run([command, "--data-dir", name, "quickstart"], check=True, capture_output=True)
-        data = embedded.DataDirectory(Path(name))
-        _, key = embedded.finished(
-            embedded.SqliteKeyRing(data.directory, time.time).create("bench", limit=None, expires_at=None)
-        )
+        data = sqlite.DataDirectory(Path(name))
+        _, key = run_sync(sqlite.SqliteKeyRing(data.directory, time.time).create("bench", limit=None, expires_at=None))
         data.close()
         with _contenders.ours(Path(name), None, stub=False) as running:
             yield running, key

@@ -27,9 +27,10 @@ from pathlib import Path
 
 from attrs import asdict
 
-from directory_server import embedded, sample
-from directory_server.model import Entry
-from directory_server.wire import decode_entry
+from directory_server import sample, sqlite
+from directory_server.domain.entries import Entry
+from directory_server.run_sync import run_sync
+from directory_server.serialization import decode_entry
 
 from . import _contenders, _load, _requests, _results
 from ._requests import SEARCH, Credentials
@@ -143,9 +144,9 @@ class Bench:
 
 def make_keys(folder: Path, count: int) -> list[str]:
     """Make keys of PER_KEY requests an hour in a data directory; return their secrets."""
-    data = embedded.DataDirectory(folder)
-    ring = embedded.SqliteKeyRing(data.directory, time.time)
-    made = [embedded.finished(ring.create("bench", limit=PER_KEY, expires_at=None))[1] for _ in range(count)]
+    data = sqlite.DataDirectory(folder)
+    ring = sqlite.SqliteKeyRing(data.directory, time.time)
+    made = [run_sync(ring.create("bench", limit=PER_KEY, expires_at=None))[1] for _ in range(count)]
     data.close()
     return made
 

@@ -107,13 +107,14 @@ def documents(port: int) -> dict[str, bytes]:
 
 def until_asked(folder: str, name: str) -> None:
     """Wait until the server has taken a round; have the next be due at once."""
-    from directory_server.embedded import Database, SqliteMirrors, finished, inline
+    from directory_server.run_sync import inline, run_sync
+    from directory_server.sqlite import Database, SqliteMirrors
 
     database = Database(Path(folder), "directory")
     mirrors = SqliteMirrors(database, inline)
-    state = finished(mirrors.get("official"))
+    state = run_sync(mirrors.get("official"))
     rounds = state.last_success
-    while finished(mirrors.get("official")).last_success == rounds:
+    while run_sync(mirrors.get("official")).last_success == rounds:
         time.sleep(0.1)
     database.close()
 

@@ -20,11 +20,13 @@ from pathlib import Path
 
 from attrs import frozen
 
-from directory_server import embedded
-from directory_server.model import Change, Entry, Query
-from directory_server.ports import Index
+from directory_server.domain.changes import Change
+from directory_server.domain.entries import Entry
+from directory_server.domain.ports.search import Index
+from directory_server.domain.search import Query
+from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, TextAnalysis
-from directory_server.wire import encode_entry
+from directory_server.serialization import encode_entry
 
 from ._baselines import DEPTH, Engine, baselines
 from ._judged import DATA, Judged, read_entries, read_judged
@@ -47,7 +49,7 @@ SHOWN = 3
 
 def our_index() -> Index:
     """Return the index that is measured, empty."""
-    return ImpactIndex(embedded.inline)
+    return ImpactIndex(inline)
 
 
 @frozen
@@ -67,7 +69,7 @@ def main() -> None:
     index = our_index()
     began = time.perf_counter()
     analysis = TextAnalysis()
-    embedded.finished(
+    run_sync(
         index.apply([Change(seq, "added", e.mcp_id, encode_entry(e), analysis(e)) for seq, e in enumerate(entries, 1)])
     )
     print(f"{len(index):,} entries, built in {time.perf_counter() - began:.1f} s")
@@ -127,7 +129,7 @@ def _asking(index: Index, entries: Sequence[Entry]) -> Engine:
     names = {entry.mcp_id: entry.name for entry in entries}
 
     def search(q: str) -> Sequence[str]:
-        return [names[hit.mcp_id] for hit in embedded.finished(index.search(Query(q, limit=DEPTH))).hits]
+        return [names[hit.mcp_id] for hit in run_sync(index.search(Query(q, limit=DEPTH))).hits]
 
     return search
 

@@ -16,10 +16,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from directory_server import embedded
-from directory_server.model import Change, Entry, Query
+from directory_server.domain.changes import Change
+from directory_server.domain.entries import Entry
+from directory_server.domain.search import Query
+from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, TextAnalysis
-from directory_server.wire import encode_entry
+from directory_server.serialization import encode_entry
 
 from ._copies import copies
 from ._hostile import hostile
@@ -51,9 +53,9 @@ def build(index: ImpactIndex, changes: Sequence[Change], number: int, batch: int
     for change in copies(changes, number):
         waiting.append(change)
         if len(waiting) == batch:
-            embedded.finished(index.apply(waiting))
+            run_sync(index.apply(waiting))
             waiting = []
-    embedded.finished(index.apply(waiting))
+    run_sync(index.apply(waiting))
     del waiting
     seconds, after = time.perf_counter() - began, resident()
     print(
@@ -62,7 +64,7 @@ def build(index: ImpactIndex, changes: Sequence[Change], number: int, batch: int
     times = []
     for change in changes[:20]:
         began = time.perf_counter()
-        embedded.finished(index.apply([change]))
+        run_sync(index.apply([change]))
         times.append(1000 * (time.perf_counter() - began))
     print(f"one change: p50 {statistics.median(times):.1f} ms, slowest of {len(times)} {max(times):.1f} ms\n")
 
@@ -72,7 +74,7 @@ def timed(index: ImpactIndex, keywords: str, repeats: int) -> list[float]:
     times = []
     for _ in range(FIRST + repeats):
         began = time.perf_counter()
-        embedded.finished(index.search(Query(keywords)))
+        run_sync(index.search(Query(keywords)))
         times.append(1000 * (time.perf_counter() - began))
     return times[FIRST:]
 
@@ -108,7 +110,7 @@ def main() -> None:
     options = parser.parse_args()
 
     entries = read_entries(options.file)
-    index = ImpactIndex(embedded.inline)
+    index = ImpactIndex(inline)
     build(index, analysed(entries), options.entries or len(entries), options.batch)
     judged(index, [query for path in options.queries for query in read_judged(path)], options.repeats)
     attacked(index, entries, options.repeats, options.slowest)

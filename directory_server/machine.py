@@ -6,12 +6,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from . import embedded
+from . import sqlite
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
-def machine_time() -> embedded.MachineTime:
+def machine_time() -> sqlite.MachineTime:
     """Return the clocks of this machine.
 
     Linux names each boot (random(4)), and its CLOCK_BOOTTIME counts the time in which the machine is suspended, too.
@@ -21,8 +21,8 @@ def machine_time() -> embedded.MachineTime:
         boot = _BOOT_ID.read_text("ascii").strip()
         clock = time.CLOCK_BOOTTIME
     except (OSError, ValueError, AttributeError):
-        return embedded.MachineTime(time.time, time.monotonic, "")
-    return embedded.MachineTime(time.time, lambda: time.clock_gettime(clock), boot)
+        return sqlite.MachineTime(time.time, time.monotonic, "")
+    return sqlite.MachineTime(time.time, lambda: time.clock_gettime(clock), boot)
 
 
 def use_monotonic_timers(reactor: Any) -> None:

@@ -10,11 +10,10 @@ from twisted.application.service import MultiService
 from twisted.internet.endpoints import serverFromString
 from twisted.python import usage
 
-from . import endpoints
-from .config import Config, ConfigError, load
+from .app import DirectoryService
+from .config import Config, ConfigError, endpoints, load
 from .machine import use_monotonic_timers
 from .process import Terminal
-from .server import DirectoryService
 
 
 class Options(usage.Options):

@@ -5,8 +5,8 @@ import sys
 
 from twisted.application.service import Application
 
-from directory_server.config import ConfigError
-from directory_server.tap import configure, service
+from directory_server.config import (ConfigError)
+from directory_server.tap import (configure, service)
 
 try:
     config = configure(os.environ)

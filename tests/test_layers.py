@@ -1,10 +1,11 @@
-"""Reads the imports of the package and holds them to the Layers of docs/architecture.md: imports only go down."""
+"""Layering: compare the imports of the package with the layers of docs/architecture.md. Imports only go down."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -16,67 +17,90 @@ OURS = "directory_server"
 PACKAGE = Path(directory_server.__file__).parent
 PROJECT = PACKAGE.parent
 
-MAX_LINES = 300
+MAX_LINES = 305
 
-COMPOSERS = {"tap", "server", "cli", "commands"}
+COMPOSERS = {"app", "tap", "cli"}
+"""Packages that wire all others together, and may import them all."""
 
-GROUND = {"model", "errors", "ports"}
+_DOMAIN = {"client_config", "domain", "domain.errors"}
+_PORTS = _DOMAIN | {"domain.ports"}
+_SERVICES = _PORTS | {"serialization", "services", "http", "streams", "hosts", "sanitize"}
+_WEB = _SERVICES | {"web.access_log", "web.rate_limit", "web.responses", "web.error_responses"}
 
-BELOW = {
-    "__init__": set[str](),
-    "sanitize": set[str](),
-    "hosts": set[str](),
-    "_limits": {"sanitize"},
-    "install": {"hosts", "sanitize"},
-    "_entry": {"_limits", "install", "sanitize"},
-    "model": {"_entry", "install"},
-    "errors": {"model"},
-    "_people": {"model"},
-    "ports": {"model", "errors", "_people"},
-    "wire": {"model", "errors"},
-    "_page_cache": {"model"},
-    "directory": GROUND | {"_page_cache"},
-    "feed": GROUND,
-    "membership": GROUND,
-    "own_keys": GROUND,
-    "unused_accounts": GROUND,
-    "search": GROUND,
-    "embedded": GROUND | {"wire"},
-    "importing": GROUND | {"wire"},
-    "machine": {"embedded"},
-    "mirror": GROUND | {"wire", "importing", "__init__"},
-    "web": GROUND | {"hosts", "sanitize", "wire", "directory", "feed", "membership", "own_keys"},
-    "config": set[str](),
-    "sample": set[str](),
-    "endpoints": set[str](),
-    "quickstart": {"wire", "endpoints"},
-    "process": set[str](),
-    "threads": set[str](),
-    "systemd": set[str](),
+MAY_IMPORT: dict[str, set[str]] = {
+    "__init__": set(),
+    "sanitize": set(),
+    "hosts": set(),
+    "client_config": {"sanitize", "hosts"},
+    "domain": {"client_config", "sanitize", "hosts"},
+    "domain.errors": {"domain"},
+    "domain.ports": {"domain", "domain.errors"},
+    "serialization": _DOMAIN,
+    "services": _PORTS,
+    "search.text": set(),
+    "search.index": {"domain", "search.text"},
+    "search.query": {"search.index", "search.text"},
+    "search.ranking": {"domain", "search.query", "search.index", "search.text"},
+    "search": _PORTS | {"search.ranking", "search.query", "search.index", "search.text"},
+    "run_sync": set(),
+    "threads": {"domain.ports"},
+    "process": set(),
+    "machine": {"sqlite"},
+    "fair_queue": {"domain.errors"},
+    "passwords": _PORTS | {"fair_queue"},
+    "sqlite": _PORTS | {"serialization", "run_sync"},
+    "importer": _PORTS | {"serialization"},
+    "mirror": _PORTS | {"serialization", "importer", "__init__"},
+    "http": {"web.site"},
+    "streams": {"domain.ports", "http"},
+    "web": set(),
+    "web.access_log": {"domain.errors", "serialization"},
+    "web.responses": {"serialization", "http"},
+    "web.rate_limit": {"domain.errors", "http"},
+    "web.error_responses": {"domain.errors", "http", "web.responses"},
+    "web.origins": {"domain.errors", "http"},
+    "web.access_file": {"domain.errors", "web.access_log"},
+    "web.health": _WEB | {"__init__"},
+    "web.authentication": _WEB,
+    "web.route_templates": {"web.access_log"},
+    "web.rest": _WEB | {"web.authentication"},
+    "web.changes": _WEB | {"web.authentication"},
+    "web.registry": _WEB | {"web.authentication"},
+    "web.mcp": _WEB | {"web.authentication", "__init__"},
+    "web.metrics": _WEB,
+    "web.pages": _WEB,
+    "web.account": _WEB | {"web.mcp", "web.pages"},
+    "web.openapi": _WEB | {"web.rest", "web.changes", "web.health", "__init__"},
+    "web.routing": _WEB
+    | {"web.rest", "web.changes", "web.registry", "web.mcp", "web.pages", "web.account", "web.openapi"}
+    | {"web.route_templates", "web.health", "__init__"},
+    "web.site": _WEB | {"web.routing", "web.origins", "web.registry", "web.route_templates"},
+    "config": set(),
+    "sample": set(),
+    "systemd": set(),
 }
-"""Each room of the package and the rooms it may import from; those that compose are not here, for they may all."""
+"""Each layer, and the layers that it may import. The longest name that a module's name begins with is its layer."""
 
-HOMES = {
-    "argon2": {"embedded"},
-    "cattrs": {"wire"},
-    "click": {"cli", "commands"},
-    "cryptography": {"embedded"},
-    "idna": {"hosts"},
-    "json": {"wire"},
+ONLY_IN = {
+    "argon2": {"passwords"},
+    "cattrs": {"serialization", "config"},
+    "click": {"cli"},
+    "cryptography": {"sqlite"},
+    "httptools": {"http"},
+    "json": {"serialization"},
     "klein": {"web"},
-    "regex": {"sanitize"},
-    "prometheus_client": {"web"},
-    "orjson": {"wire", "search"},
-    "sqlite3": {"embedded"},
+    "prometheus_client": {"web.metrics"},
+    "orjson": {"serialization", "search.index"},
+    "sqlite3": {"sqlite"},
     "numpy": {"search"},
     "rapidfuzz": {"search"},
-    "time": COMPOSERS | {"machine"},
+    "time": {*COMPOSERS, "machine"},
     "twisted.internet.reactor": {"tap"},
     "treq": {"mirror"},
-    "twisted.web": {"mirror", "web"},
+    "twisted.web": {"mirror", "http", "streams", "web"},
     "werkzeug": {"web"},
 }
-"""Libraries, and the rooms that alone may know them."""
+"""Libraries, and the packages that alone may import them."""
 
 INSTALLS_REACTOR = ("twisted.internet.reactor", f"{OURS}.web", "klein")
 """What chooses a reactor as soon as it is imported."""
@@ -96,9 +120,9 @@ class Module:
     is_package: bool = False
 
     @property
-    def room(self) -> str:
-        """The part of the package that it belongs to: the first name below `directory_server`."""
-        return self.name.split(".")[1] if "." in self.name else "__init__"
+    def layer(self) -> str:
+        """The layer of the module."""
+        return layer_of(self.name) or "?"
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -118,6 +142,17 @@ class Module:
         return ".".join(parts[: len(parts) - level + self.is_package]) if level else ""
 
 
+def layer_of(name: str) -> str | None:
+    """Return the longest name in MAY_IMPORT or COMPOSERS that the dotted `name` begins with; None for other names."""
+    if name == OURS or name.startswith(f"{OURS}.__"):
+        return "__init__"
+    parts = name.split(".")[1:] if name.startswith(f"{OURS}.") else []
+    for length in range(len(parts), 0, -1):
+        if (found := ".".join(parts[:length])) in MAY_IMPORT or found in COMPOSERS:
+            return found
+    return None
+
+
 def module(path: Path) -> Module:
     parts = path.relative_to(PROJECT).with_suffix("").parts
     is_package = parts[-1] == "__init__"
@@ -129,14 +164,14 @@ MODULES = [module(path) for path in sorted(PACKAGE.rglob("*.py"))]
 
 def imports_only_go_down(module: Module) -> Iterator[str]:
     for name in module.imports(module.tree):
-        _, _, inner = name.partition(f"{OURS}.")
-        room = inner.split(".")[0]
-        known = room in BELOW or room in COMPOSERS
-        if known and room != module.room and module.room not in COMPOSERS and room not in BELOW[module.room]:
-            yield f"{module.room} imports {name}"
+        imported = layer_of(name)
+        if imported is None or imported == module.layer or module.layer in COMPOSERS:
+            continue
+        if imported not in MAY_IMPORT[module.layer]:
+            yield f"{module.layer} imports {name}"
 
 
-def private_modules_stay_at_home(module: Module) -> Iterator[str]:
+def private_modules_stay_private(module: Module) -> Iterator[str]:
     for name in module.imports(module.tree):
         # The last part may be a name inside a module; __version__ is public.
         for depth, part in enumerate(name.split(".")):
@@ -146,15 +181,16 @@ def private_modules_stay_at_home(module: Module) -> Iterator[str]:
                 yield f"{name} is private to {home}"
 
 
-def libraries_stay_at_home(module: Module) -> Iterator[str]:
+def libraries_stay_in_their_package(module: Module) -> Iterator[str]:
     for name in module.imports(module.tree):
-        for library, homes in HOMES.items():
-            if f"{name}.".startswith(f"{library}.") and module.room not in homes:
-                yield f"{name} is imported only in {', '.join(sorted(homes))}"
+        for library, packages in ONLY_IN.items():
+            allowed = any(f"{module.name}.".startswith(f"{OURS}.{package}.") for package in packages)
+            if f"{name}.".startswith(f"{library}.") and not allowed:
+                yield f"{name} is imported only in {', '.join(sorted(packages))}"
 
 
 def nothing_installs_a_reactor_when_imported(module: Module) -> Iterator[str]:
-    if module.room == "web":
+    if module.name.split(".")[1:2] == ["web"]:
         return
     for statement in module.tree.body:
         if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -169,7 +205,7 @@ def time_is_an_argument(module: Module) -> Iterator[str]:
             isinstance(node, ast.Attribute)
             and isinstance(node.value, ast.Name)
             and (node.value.id, node.attr) in NOW
-            and module.room not in COMPOSERS
+            and module.layer not in COMPOSERS
         ):
             yield f"{node.value.id}.{node.attr} in line {node.lineno}"
 
@@ -190,8 +226,8 @@ Rule = Callable[[Module], Iterator[str]]
 
 RULES: list[Rule] = [
     imports_only_go_down,
-    private_modules_stay_at_home,
-    libraries_stay_at_home,
+    private_modules_stay_private,
+    libraries_stay_in_their_package,
     nothing_installs_a_reactor_when_imported,
     time_is_an_argument,
     coroutines_are_async_def,
@@ -199,39 +235,80 @@ RULES: list[Rule] = [
 ]
 
 BROKEN: list[tuple[Rule, str, str]] = [
-    (imports_only_go_down, "model", "from .errors import BadInput"),
-    (imports_only_go_down, "directory", "from . import wire"),
-    (imports_only_go_down, "directory", "from .web.gate import Gate"),
-    (imports_only_go_down, "search._index", "from .. import wire"),
-    (imports_only_go_down, "embedded._store", "from ..search import ImpactIndex"),
-    (imports_only_go_down, "web.rest", "import directory_server.embedded"),
-    (imports_only_go_down, "web.mcp._tools", "from ...embedded._store import SqliteStore"),
+    (imports_only_go_down, "domain.entries", "from .errors import BadInput"),
+    (imports_only_go_down, "services.directory", "from .. import serialization"),
+    (imports_only_go_down, "services.directory", "from ..web.authentication import Authenticator"),
+    (imports_only_go_down, "search.impact_index", "from .. import serialization"),
+    (imports_only_go_down, "search.text.analysis", "from ..index.document import Document"),
+    (imports_only_go_down, "search.index.segment", "from ..ranking.scoring import best"),
+    (imports_only_go_down, "sqlite._store", "from ..search import ImpactIndex"),
+    (imports_only_go_down, "http._connection", "from ..domain.errors import DirectoryError"),
+    (imports_only_go_down, "web.rest", "import directory_server.sqlite"),
+    (imports_only_go_down, "web.rest", "from .mcp import McpEndpoint"),
+    (imports_only_go_down, "web.responses", "from .authentication import Authenticator"),
+    (imports_only_go_down, "web.mcp._tools", "from ...sqlite._store import SqliteStore"),
     (imports_only_go_down, "web.rest", "from .. import tap"),
-    (imports_only_go_down, "wire._rpc", "def late():\n    from ..ports import Store"),
-    (private_modules_stay_at_home, "web.rest", "from ..wire._json import decode"),
-    (private_modules_stay_at_home, "cli", "from .embedded import _store"),
-    (private_modules_stay_at_home, "web.gate", "from .mcp._errors import RpcError"),
-    (libraries_stay_at_home, "directory", "from klein import Klein"),
-    (libraries_stay_at_home, "web.rest", "import sqlite3"),
-    (libraries_stay_at_home, "web.rest", "import json"),
-    (libraries_stay_at_home, "quickstart", "from json import dumps"),
-    (libraries_stay_at_home, "importing._import", "import orjson"),
-    (libraries_stay_at_home, "feed", "from twisted.web import http"),
-    (libraries_stay_at_home, "feed", "def late():\n    from twisted.internet import reactor"),
-    (libraries_stay_at_home, "embedded._keyring", "from time import time"),
+    (imports_only_go_down, "serialization._rpc", "def late():\n    from ..domain.ports.storage import Store"),
+    (private_modules_stay_private, "web.rest", "from ..serialization._json import decode"),
+    (private_modules_stay_private, "cli.main", "from ..sqlite import _store"),
+    (private_modules_stay_private, "web.authentication", "from .mcp._errors import RpcError"),
+    (libraries_stay_in_their_package, "services.directory", "from klein import Klein"),
+    (libraries_stay_in_their_package, "web.rest", "import sqlite3"),
+    (libraries_stay_in_their_package, "web.rest", "import json"),
+    (libraries_stay_in_their_package, "cli.quickstart", "from json import dumps"),
+    (libraries_stay_in_their_package, "importer._importer", "import orjson"),
+    (libraries_stay_in_their_package, "services.feed", "from twisted.web import http"),
+    (libraries_stay_in_their_package, "services.feed", "def late():\n    from twisted.internet import reactor"),
+    (libraries_stay_in_their_package, "sqlite._keyring", "from time import time"),
     (nothing_installs_a_reactor_when_imported, "tap", "from twisted.internet import reactor"),
     (nothing_installs_a_reactor_when_imported, "tap", "import twisted.internet.reactor"),
-    (nothing_installs_a_reactor_when_imported, "tap", "if True:\n    from .web import gate"),
-    (time_is_an_argument, "embedded._shown", "datetime.now()"),
-    (coroutines_are_async_def, "feed", "from twisted.internet.defer import inlineCallbacks"),
-    (coroutines_are_async_def, "feed", "@defer.inlineCallbacks\ndef pump(): ..."),
-    (files_are_short, "feed", "\n" * 301),
+    (nothing_installs_a_reactor_when_imported, "tap", "if True:\n    from .web import authentication"),
+    (time_is_an_argument, "sqlite._store", "datetime.now()"),
+    (coroutines_are_async_def, "services.feed", "from twisted.internet.defer import inlineCallbacks"),
+    (coroutines_are_async_def, "services.feed", "@defer.inlineCallbacks\ndef pump(): ..."),
+    (files_are_short, "services.feed", "\n" * 306),
 ]
 
 
-def test_there_is_something_to_read() -> None:
-    rooms = {each.room for each in MODULES}
-    assert rooms == {*BELOW, *COMPOSERS}, "a new room needs its line in BELOW and in docs/architecture.md"
+def cycles(graph: Mapping[str, set[str]]) -> list[list[str]]:
+    """Return the groups of modules of `graph` that import each other, directly or through others."""
+    try:
+        tuple(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        return [error.args[1]]
+    return []
+
+
+def import_graph() -> dict[str, set[str]]:
+    """Return the modules that each module imports, imports for type checkers included."""
+    names = {each.name for each in MODULES}
+    graph: dict[str, set[str]] = {}
+    for each in MODULES:
+        imported = set()
+        for name in each.imports(each.tree):
+            while name and name not in names:
+                name = name.rpartition(".")[0]
+            imported.add(name)
+        graph[each.name] = imported - {each.name, OURS, ""}
+    return graph
+
+
+def test_no_modules_import_each_other() -> None:
+    graph = import_graph()
+    graph[f"{OURS}.http._connection"] -= {f"{OURS}.web.site", f"{OURS}.http._request"}
+    graph[f"{OURS}.http._connections"] -= {f"{OURS}.http._connection"}
+    graph[f"{OURS}.streams._channel"] -= {f"{OURS}.streams._stream"}
+    graph[f"{OURS}.streams._stream"] -= {f"{OURS}.streams._hub"}
+    assert cycles(graph) == []
+
+
+def test_a_cycle_is_found() -> None:
+    assert cycles({"a": {"b"}, "b": {"c"}, "c": {"a"}})
+
+
+def test_every_module_has_a_layer() -> None:
+    assert [each.name for each in MODULES if each.layer == "?"] == []
+    assert {each.layer for each in MODULES} == {*MAY_IMPORT, *COMPOSERS}
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)

@@ -14,9 +14,10 @@ from bench._hostile import LENGTH, hostile
 from bench._known import FORMS, KnownItem, known_items, misspelt
 from bench._metrics import interval, mean, ndcg, recall, recall_bound, reciprocal_rank
 from bench._runs import comparison, load, save
-from directory_server.model import Change, Entry
+from directory_server.domain.changes import Change
+from directory_server.domain.entries import Entry
 from directory_server.search import TextAnalysis
-from directory_server.wire import encode_entry
+from directory_server.serialization import encode_entry
 
 GRADES = {"best": 3, "good": 2, "related": 1}
 

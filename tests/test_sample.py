@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from directory_server import sample
-from directory_server.model import Entry
-from directory_server.wire import decode, decode_entry
+from directory_server.domain.entries import Entry
+from directory_server.serialization import decode, decode_entry
 
 LETTERS = {"zh": r"[\u4e00-\u9fff]", "ja": r"[\u3040-\u30ff]"}
 

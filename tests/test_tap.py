@@ -17,8 +17,9 @@ from twisted.plugin import getPlugins
 from twisted.python.failure import Failure
 from twisted.python.usage import UsageError
 
+from directory_server.app import DirectoryService
 from directory_server.config import Config, ConfigError, HttpConfig
-from directory_server.server import DirectoryService, GaveUp
+from directory_server.process import GaveUp
 from directory_server.tap import Options, configure, makeService
 
 LOOPBACK = ("tcp:8080:interface=127.0.0.1",)

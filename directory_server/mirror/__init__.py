@@ -1,10 +1,10 @@
 """Other registries, followed: what they have comes into the directory, and what changes there follows."""
 
 from ._client import Client
-from ._failure import UpstreamBusy, UpstreamFailed
+from ._errors import UpstreamBusy, UpstreamFailed
 from ._mirror import Mirror, mirror
-from ._round import Report
 from ._service import UpstreamService
+from ._sync_run import SyncReport
 from ._upstream import Upstream
 
-__all__ = ["Client", "Mirror", "Report", "Upstream", "UpstreamBusy", "UpstreamFailed", "UpstreamService", "mirror"]
+__all__ = ["Client", "Mirror", "SyncReport", "Upstream", "UpstreamBusy", "UpstreamFailed", "UpstreamService", "mirror"]

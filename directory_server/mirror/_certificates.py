@@ -16,7 +16,7 @@ from twisted.web.client import BrowserLikePolicyForHTTPS
 from twisted.web.iweb import IPolicyForHTTPS
 from zope.interface import implementer
 
-from ._failure import UpstreamFailed
+from ._errors import UpstreamFailed
 
 
 @implementer(IPolicyForHTTPS)

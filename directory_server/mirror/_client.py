@@ -11,9 +11,9 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.web.client import Agent
 from twisted.web.iweb import IAgent
 
-from ._bounded import BoundedAgent
+from ._bounded_agent import BoundedAgent
 from ._certificates import CertificatePolicy
-from ._fetch import Fetch
+from ._fetcher import Fetcher
 from ._head import HeadBoundedPool
 
 CONNECT = 10.0
@@ -32,9 +32,9 @@ class Client:
     _now: Callable[[], float]
     close: Callable[[], Deferred[None]] = lambda: succeed(None)
 
-    def fetch(self, headers: Mapping[str, str], most: int) -> Fetch:
+    def fetch(self, headers: Mapping[str, str], most: int) -> Fetcher:
         """Return what gets answers of at most `most` bytes, with `headers` in each request."""
-        return Fetch(HTTPClient(BoundedAgent(self._agent, most)), self._clock, self._now, headers)
+        return Fetcher(HTTPClient(BoundedAgent(self._agent, most)), self._clock, self._now, headers)
 
 
 def client(reactor: Any, now: Callable[[], float]) -> Client:

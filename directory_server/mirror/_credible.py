@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from ..model import Mirrored
+from ..domain.upstreams import UpstreamState
 
 LEEWAY = 300.0
 """Seconds by which a moment that has passed may lie ahead: clocks are corrected, and those of processes differ."""
@@ -13,7 +13,7 @@ SKEW = 86_400.0
 """Seconds by which an upstream's clock may be off and still be believed about itself."""
 
 
-def credible(state: Mirrored, now: float, wait: float) -> Mirrored:
+def credible(state: UpstreamState, now: float, wait: float) -> UpstreamState:
     """Return `state` without the times that lie further ahead of `now` than they can.
 
     Times are seconds since the epoch; `wait` is the longest time, in seconds, from one sync run to the next. A time

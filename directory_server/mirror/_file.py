@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from ..ports import Offload
-from ._failure import UpstreamFailed
-from ._fetch import Answer, Fetch, Validators
+from ..domain.ports.runtime import Offload
+from ._errors import UpstreamFailed
+from ._fetcher import Fetcher, Response, Validators
 from ._upstream import Upstream
 
 MOST = 512_000_000
@@ -22,13 +22,13 @@ DEADLINE = 600.0
 
 @asynccontextmanager
 async def opened(
-    upstream: Upstream, fetch: Fetch, known: Validators, offload: Offload
-) -> AsyncIterator[tuple[Answer, str]]:
+    upstream: Upstream, fetch: Fetcher, known: Validators, offload: Offload
+) -> AsyncIterator[tuple[Response, str]]:
     """Lend the path of the file, fetched if need be, unless it is unchanged. Raises UpstreamFailed."""
     if upstream.is_path:
         path = upstream.url.removeprefix("file://")
         validators = await offload(_stamp, path)
-        yield Answer(validators == known, validators, None), path
+        yield Response(validators == known, validators, None), path
         return
     # It is on the disk, not in memory, and gone with the `with`.
     with NamedTemporaryFile(prefix="directory-server-") as file:

@@ -8,7 +8,7 @@ from twisted.python.failure import Failure
 from twisted.web import client
 from twisted.web._newclient import HEADER, STATUS, HTTP11ClientProtocol
 
-from ._failure import UpstreamFailed
+from ._errors import UpstreamFailed
 
 MAX_HEAD = 65_536
 """Bytes of the status line and headers of a response, with those of all 1xx responses before it."""

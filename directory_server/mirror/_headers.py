@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from ._failure import UpstreamFailed
+from ._errors import UpstreamFailed
 
 
 def headers(given: Iterable[str], environ: Mapping[str, str]) -> dict[str, str]:

@@ -12,18 +12,19 @@ from twisted.internet.defer import Deferred, TimeoutError
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from ..errors import DirectoryError
-from ..importing import Publish
-from ..model import Mirrored
-from ..ports import Mirrors, Offload
+from ..domain.errors import DirectoryError
+from ..domain.ports.runtime import Offload
+from ..domain.ports.storage import Mirrors
+from ..domain.upstreams import UpstreamState
+from ..importer import Publish
 from ._client import Client, client
 from ._credible import credible
-from ._failure import UpstreamBusy, UpstreamFailed
-from ._fetch import MAX_DELAY
+from ._errors import UpstreamBusy, UpstreamFailed
+from ._fetcher import MAX_DELAY
 from ._file import DEADLINE as FILE_DEADLINE
 from ._file import MOST
 from ._headers import headers
-from ._round import Report, Round
+from ._sync_run import SyncReport, SyncRun
 from ._upstream import Upstream
 
 LEASE = 60.0
@@ -63,7 +64,7 @@ class Mirror:
 
     _log = Logger()
 
-    async def known(self, upstream: Upstream) -> Mirrored:
+    async def known(self, upstream: Upstream) -> UpstreamState:
         """Return what is known of `upstream`, without times that a clock error left behind."""
         state = await self._mirrors.get(upstream.name)
         longest = max(LAST_RETRY, upstream.interval, MAX_DELAY) if state.error else upstream.interval
@@ -74,8 +75,8 @@ class Mirror:
         return self._client.close()
 
     async def round(
-        self, upstream: Upstream, *, full: bool = False, tell: Callable[[Report], None] = lambda report: None
-    ) -> Report:
+        self, upstream: Upstream, *, full: bool = False, tell: Callable[[SyncReport], None] = lambda report: None
+    ) -> SyncReport:
         """Take a round of `upstream` and note how it went. Raises UpstreamFailed, or UpstreamBusy."""
         hold = self._lease(upstream)
         await hold()
@@ -100,13 +101,13 @@ class Mirror:
         upstream: Upstream,
         full: bool,
         hold: Callable[[], Deferred[None]],
-        tell: Callable[[Report], None],
-    ) -> Report:
+        tell: Callable[[SyncReport], None],
+    ) -> SyncReport:
         try:
             fetch = self._client.fetch(
                 headers(upstream.headers, self._environ), MOST if upstream.is_file else PAGE_BYTES
             )
-            taking = Round(upstream, fetch, self._publish, self._mirrors, self._offload, self._now, hold, tell)
+            taking = SyncRun(upstream, fetch, self._publish, self._mirrors, self._offload, self._now, hold, tell)
             running = Deferred.fromCoroutine(taking.run(await self.known(upstream), full=full))
             state = await running.addTimeout(DEADLINE, self._clock)
         except TimeoutError:
@@ -121,7 +122,7 @@ class Mirror:
         await self._succeeded(upstream, state, taking.report)
         return taking.report
 
-    async def _succeeded(self, upstream: Upstream, state: Mirrored, report: Report) -> None:
+    async def _succeeded(self, upstream: Upstream, state: UpstreamState, report: SyncReport) -> None:
         now = self._now()
         await self._mirrors.put(
             evolve(

@@ -7,10 +7,10 @@ from typing import Any
 
 from attrs import frozen
 
-from ..errors import BadInput
-from ..model import Entry
-from ..wire import decode, decode_entry
-from ._failure import UpstreamFailed
+from ..domain.entries import Entry
+from ..domain.errors import BadInput
+from ..serialization import decode, decode_entry
+from ._errors import UpstreamFailed
 
 MAX_CURSOR = 4_096
 """Characters of a cursor."""
@@ -23,7 +23,7 @@ MAX_ELEMENTS = 250_000
 
 
 @frozen
-class Refusal:
+class RejectedServer:
     """Why an entry was not taken, and its name, empty where not even that can be read."""
 
     name: str
@@ -31,15 +31,15 @@ class Refusal:
 
 
 @frozen
-class Page:
+class ServerPage:
     """The entries of a page, those that were `refused`, and the cursor of the next page, empty behind the last."""
 
     entries: Sequence[Entry]
-    refused: Sequence[Refusal]
+    refused: Sequence[RejectedServer]
     next: str
 
 
-def read(body: bytes) -> Page:
+def read(body: bytes) -> ServerPage:
     """Return the page that `body` holds (official registry API, GET /v0.1/servers).
 
     An entry that cannot be read is refused and the others are taken; raises UpstreamFailed where it is no page, or a
@@ -62,8 +62,8 @@ def read(body: bytes) -> Page:
             entries.append(decode_entry(each))
         except BadInput as error:
             name = _name(each)
-            refused.append(Refusal(name, f"{name or f'entry {number} of a page'}: {error.message}"))
-    return Page(entries, refused, _next(value.get("metadata")))
+            refused.append(RejectedServer(name, f"{name or f'entry {number} of a page'}: {error.message}"))
+    return ServerPage(entries, refused, _next(value.get("metadata")))
 
 
 def _next(metadata: Any) -> str:

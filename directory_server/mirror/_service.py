@@ -11,8 +11,8 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from ..errors import DirectoryError, Unavailable
-from ..model import Mirrored
+from ..domain.errors import DirectoryError, Unavailable
+from ..domain.upstreams import UpstreamState
 from ._mirror import Mirror
 from ._upstream import Upstream
 
@@ -30,7 +30,7 @@ class UpstreamService(Service):
         self._upstream = upstream
         self._clock = clock
         self._now = now
-        self.state = Mirrored(upstream.name)
+        self.state = UpstreamState(upstream.name)
         """What was known of it at the last look."""
         self._next: IDelayedCall | None = None
         self._round: Deferred[None] | None = None

@@ -12,8 +12,8 @@ each gave.
 `_matching` tells which queries an entry has all the words of, for those who wait for entries instead.
 """
 
-from ._index import ImpactIndex
-from ._matching import matching
-from ._packed import TextAnalysis
+from .impact_index import ImpactIndex
+from .index.packing import TextAnalysis
+from .percolator import percolate
 
-__all__ = ["ImpactIndex", "TextAnalysis", "matching"]
+__all__ = ["ImpactIndex", "TextAnalysis", "percolate"]

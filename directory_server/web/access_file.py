@@ -9,8 +9,8 @@ from typing import Any
 from twisted.logger import LogEvent, Logger
 from twisted.python.logfile import LogFile
 
-from ..errors import Unavailable
-from .access import NAMESPACE
+from ..domain.errors import Unavailable
+from .access_log import NAMESPACE
 
 ROTATION = 100_000_000
 """Bytes of a file of lines, about; a longer one becomes the first of those that are kept."""

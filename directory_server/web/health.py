@@ -8,10 +8,10 @@ from typing import Any
 from attrs import frozen
 from twisted.web.server import Request
 
-from .. import __version__, wire
-from ..model import Mirrored
-from ..ports import Index
-from ._reply import reply
+from .. import __version__, serialization
+from ..domain.ports.search import Index
+from ..domain.upstreams import UpstreamState
+from .responses import json_response
 
 OBSTACLES = ("index", "storage", "draining")
 """Why a process may not be ready: the index is not loaded, the storage fails, the process is stopping."""
@@ -28,7 +28,7 @@ class Health:
     _index: Index
     _obstacles: Callable[[], Sequence[str]] = tuple
     _is_full: bool = False
-    _upstreams: Callable[[], Sequence[Mirrored]] = tuple
+    _upstreams: Callable[[], Sequence[UpstreamState]] = tuple
 
     def live(self, request: Request) -> bytes:
         """Answer `/healthz`: 200 for as long as the process answers at all."""
@@ -37,19 +37,21 @@ class Health:
         if self._is_full:
             health["version"] = __version__
             health["upstreams"] = {each.name: _state(each) for each in self._upstreams()}
-        return reply(request, health)
+        return json_response(request, health)
 
     def ready(self, request: Request) -> bytes:
         """Answer `/readyz`: 200 where the process can answer requests, else 503 and the reasons."""
         if obstacles := self._obstacles():
-            return reply(request, {"status": "unavailable", "reasons": list(obstacles)}, 503, **{"Retry-After": "1"})
-        return reply(request, {"status": "ready"})
+            return json_response(
+                request, {"status": "unavailable", "reasons": list(obstacles)}, 503, **{"Retry-After": "1"}
+            )
+        return json_response(request, {"status": "ready"})
 
 
-def _state(upstream: Mirrored) -> dict[str, Any]:
+def _state(upstream: UpstreamState) -> dict[str, Any]:
     """Return what anybody may know of an upstream; `directory-server status` and the log say why it fails."""
     return {
         "status": "failing" if upstream.error else "ok" if upstream.last_success else "new",
         "entries": upstream.entries,
-        "last_success": upstream.last_success and wire.rfc3339(upstream.last_success),
+        "last_success": upstream.last_success and serialization.rfc3339(upstream.last_success),
     }

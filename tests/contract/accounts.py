@@ -8,9 +8,9 @@ import pytest
 from attrs import evolve
 from twisted.internet.task import Clock
 
-from directory_server.errors import BadInput, NotFound, TooManyAccounts
-from directory_server.model import Account
-from directory_server.ports import Accounts, Sessions
+from directory_server.domain.accounts import Account
+from directory_server.domain.errors import BadInput, NotFound, TooManyAccounts
+from directory_server.domain.ports.accounts import Accounts, Sessions
 
 from . import awaited
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twisted.logger import LogEvent
 
-from directory_server.ports import Bus
+from directory_server.domain.ports.runtime import Bus
 
 from . import awaited
 

@@ -8,10 +8,12 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from directory_server.model import Change, Entry, Hit, Page, Place, Query, mcp_id_of
-from directory_server.ports import Index
+from directory_server.domain.changes import Change
+from directory_server.domain.entries import Entry, Hit, mcp_id_of
+from directory_server.domain.ports.search import Index
+from directory_server.domain.search import Page, Position, Query
 from directory_server.search import TextAnalysis
-from directory_server.wire import encode_entry
+from directory_server.serialization import encode_entry
 
 from . import awaited
 
@@ -62,7 +64,7 @@ async def found(index: Index, keywords: str) -> list[str]:
 async def walked(index: Index, keywords: str, limit: int) -> list[Hit]:
     """Return the hits of all pages, each of at most `limit`."""
     hits: list[Hit] = []
-    after: Place | None = None
+    after: Position | None = None
     while True:
         page = await index.search(Query(keywords, limit, after))
         assert len(page.hits) == limit or page.next is None
@@ -266,5 +268,5 @@ class IndexContract:
     async def test_nothing_is_behind_the_last_place(self) -> None:
         index = await self.open()
         await index.apply(added(an_entry("org.example/mail", "letters")))
-        assert await index.search(Query("letters", 2, Place(0.0, ""))) == Page(())
-        assert len((await index.search(Query("letters", 2, Place(1e9, "")))).hits) == 1
+        assert await index.search(Query("letters", 2, Position(0.0, ""))) == Page(())
+        assert len((await index.search(Query("letters", 2, Position(1e9, "")))).hits) == 1

@@ -8,9 +8,10 @@ import pytest
 from attrs import evolve
 from twisted.internet.task import Clock
 
-from directory_server.errors import BadInput, NotFound, TooManyKeys
-from directory_server.model import ApiKey
-from directory_server.ports import Accounts, KeyRing
+from directory_server.domain.errors import BadInput, NotFound, TooManyKeys
+from directory_server.domain.keys import ApiKey
+from directory_server.domain.ports.access import KeyRing
+from directory_server.domain.ports.accounts import Accounts
 
 from . import awaited
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from directory_server.model import Curated, Version, mcp_id_of
-from directory_server.ports import Curation, Store
-from directory_server.wire import restore_entry
+from directory_server.domain.curation import CuratedName
+from directory_server.domain.entries import mcp_id_of
+from directory_server.domain.ports.storage import Curation, Store
+from directory_server.domain.versions import Version
+from directory_server.serialization import restore_entry
 
 from . import awaited
 from .store import NAME, entry, kinds
@@ -218,12 +220,12 @@ class ListingContract:
         store, curation = await self.store(), await self.curation()
         await store.publish("a", [entry("x/a"), entry("x/b")])
         await store.publish("local", [entry("x/c")])
-        assert list(await curation.curated()) == [Curated("x/c", True, False, False, False)]
+        assert list(await curation.curated()) == [CuratedName("x/c", True, False, False, False)]
         await curation.mark("x/b", "hidden", True)
         await curation.mark("x/c", "pinned", True)
         await curation.mark("x/d", "allowed", True)
         assert list(await curation.curated()) == [
-            Curated("x/b", False, True, False, False),
-            Curated("x/c", True, False, True, False),
-            Curated("x/d", False, False, False, True),
+            CuratedName("x/b", False, True, False, False),
+            CuratedName("x/c", True, False, True, False),
+            CuratedName("x/d", False, False, False, True),
         ]

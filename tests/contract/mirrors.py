@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from directory_server.model import Mirrored, Walk
-from directory_server.ports import Mirrors, Store
-from directory_server.wire import restore_entry
+from directory_server.domain.ports.storage import Mirrors, Store
+from directory_server.domain.upstreams import SyncProgress, UpstreamState
+from directory_server.serialization import restore_entry
 
 from . import awaited
 from .store import entry
@@ -26,17 +26,19 @@ class MirrorsContract:
     @awaited
     async def test_an_upstream_that_was_never_followed_is_new(self) -> None:
         mirrors = await self.mirrors()
-        assert await mirrors.get("a") == Mirrored("a")
+        assert await mirrors.get("a") == UpstreamState("a")
         assert list(await mirrors.all()) == []
 
     @awaited
     async def test_remembers_every_part(self) -> None:
         mirrors = await self.mirrors()
-        state = Mirrored("b", "q", 1.5, 2.5, 3.5, "No.", 4, 5, 6.5, '"7"', "8", 9, 10.5, Walk(True, 11.5, "12"))
+        state = UpstreamState(
+            "b", "q", 1.5, 2.5, 3.5, "No.", 4, 5, 6.5, '"7"', "8", 9, 10.5, SyncProgress(True, 11.5, "12")
+        )
         await mirrors.put(state)
-        await mirrors.put(Mirrored("a"))
+        await mirrors.put(UpstreamState("a"))
         assert await (await self.mirrors()).get("b") == state
-        assert list(await mirrors.all()) == [Mirrored("a"), state]
+        assert list(await mirrors.all()) == [UpstreamState("a"), state]
         await mirrors.put(evolve(state, walk=None))
         assert (await mirrors.get("b")).walk is None
 
@@ -46,9 +48,9 @@ class MirrorsContract:
         await store.publish("a", [entry(f"x/{letter}", version) for letter in "abcd" for version in ("1.0.0", "2.0.0")])
         await store.publish("a", [entry("x/d", "1.0.0", status="deleted"), entry("x/d", "2.0.0", status="deleted")])
         await store.publish("b", [entry("x/e")])
-        await mirrors.put(Mirrored("a"), seen={"x/a": True})
-        await mirrors.put(Mirrored("a"), seen={"x/b": False})
-        await mirrors.put(Mirrored("b"), seen={"x/c": True})
+        await mirrors.put(UpstreamState("a"), seen={"x/a": True})
+        await mirrors.put(UpstreamState("a"), seen={"x/b": False})
+        await mirrors.put(UpstreamState("b"), seen={"x/c": True})
         assert await mirrors.count_seen("a") == 2
         assert await mirrors.entries("a") == 3
         unseen = [restore_entry(body) for body in await mirrors.unseen("a", 9)]

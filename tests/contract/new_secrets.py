@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 from twisted.internet.task import Clock
 
-from directory_server.model import NewSecret
-from directory_server.ports import KeyRing, NewSecrets
+from directory_server.domain.keys import NewSecret
+from directory_server.domain.ports.access import KeyRing
+from directory_server.domain.ports.accounts import NewSecrets
 
 from . import awaited
 

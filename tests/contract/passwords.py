@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from directory_server.ports import Passwords
+from directory_server.domain.ports.accounts import Passwords
 
 from . import awaited
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 from twisted.internet.task import Clock
 
-from directory_server.errors import QuotaExceeded
-from directory_server.model import Allowance
-from directory_server.ports import Quota
+from directory_server.domain.errors import QuotaExceeded
+from directory_server.domain.ports.access import Quota
+from directory_server.domain.quota import Allowance
 
 from . import awaited
 

@@ -8,9 +8,9 @@ import pytest
 from attrs import evolve
 from twisted.internet.task import Clock
 
-from directory_server.errors import BadInput, NotFound
-from directory_server.model import RegistryToken
-from directory_server.ports import RegistryTokens
+from directory_server.domain.errors import BadInput, NotFound
+from directory_server.domain.keys import RegistryToken
+from directory_server.domain.ports.access import RegistryTokens
 
 from . import awaited
 

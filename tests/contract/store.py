@@ -8,9 +8,10 @@ from typing import Any
 
 from attrs import define
 
-from directory_server.model import OFFICIAL, Change, Entry, mcp_id_of
-from directory_server.ports import Store
-from directory_server.wire import restore_entry
+from directory_server.domain.changes import Change
+from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
+from directory_server.domain.ports.storage import Store
+from directory_server.serialization import restore_entry
 
 from . import awaited
 

@@ -15,10 +15,12 @@ from twisted.internet.task import Clock
 from twisted.logger import ILogObserver, LogEvent, globalLogPublisher
 from zope.interface import provider
 
-from directory_server.embedded import Database, SqliteMirrors, SqliteStore, finished, inline
+from directory_server.domain.entries import mcp_id_of
+from directory_server.domain.upstreams import UpstreamState
 from directory_server.mirror import Client, Mirror, Upstream
 from directory_server.mirror._head import HeadBoundedPool
-from directory_server.model import Mirrored, mcp_id_of
+from directory_server.run_sync import inline, run_sync
+from directory_server.sqlite import Database, SqliteMirrors, SqliteStore
 
 from ..contract.store import Briefs
 from .registry import NOW, Registry
@@ -58,15 +60,15 @@ class World:
             holder,
         )
 
-    def state(self) -> Mirrored:
-        return finished(self.mirrors.get(NAME))
+    def state(self) -> UpstreamState:
+        return run_sync(self.mirrors.get(NAME))
 
     def names(self) -> list[str]:
         """Return the names that are shown."""
-        return [each.name for each in finished(self.store.listing(("", ""), 10_000))]
+        return [each.name for each in run_sync(self.store.listing(("", ""), 10_000))]
 
     def brief(self, name: str) -> str | None:
-        entry = finished(self.store.entry(mcp_id_of(name)))
+        entry = run_sync(self.store.entry(mcp_id_of(name)))
         return entry.brief if entry else None
 
 

@@ -12,7 +12,7 @@ from twisted.internet.defer import Deferred
 from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET, Request
 
-from directory_server.model import OFFICIAL
+from directory_server.domain.entries import OFFICIAL
 
 HTTP_DATE = b"Fri, 15 Jan 2027 08:00:00 GMT"
 """What the registry says the time is: `NOW`."""

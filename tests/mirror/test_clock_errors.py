@@ -7,10 +7,10 @@ from attrs import evolve
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock, deferLater
 
+from directory_server.domain.upstreams import SyncProgress, UpstreamState
 from directory_server.mirror import UpstreamFailed
 from directory_server.mirror._credible import LEEWAY, SKEW, credible
 from directory_server.mirror._service import UpstreamService
-from directory_server.model import Mirrored, Walk
 
 from ..contract import awaited
 from .conftest import NAME, World
@@ -20,19 +20,19 @@ YEARS = 2 * 365 * 86_400.0
 
 
 def test_times_that_can_be_true_are_kept() -> None:
-    state = Mirrored(
+    state = UpstreamState(
         "a",
         last_round=NOW + LEEWAY,
         last_success=NOW + LEEWAY,
         next_round=NOW + 3_600,
         mark=NOW + SKEW,
         walked_at=NOW + LEEWAY,
-        walk=Walk(True, NOW + SKEW, "there"),
+        walk=SyncProgress(True, NOW + SKEW, "there"),
     )
     assert credible(state, NOW, 3_600) == state
     past = evolve(state, last_round=1.0, last_success=1.0, next_round=1.0, mark=1.0, walked_at=1.0)
     assert credible(past, NOW, 3_600) == past
-    assert credible(Mirrored("a"), NOW, 3_600) == Mirrored("a")
+    assert credible(UpstreamState("a"), NOW, 3_600) == UpstreamState("a")
 
 
 @pytest.mark.parametrize(
@@ -43,12 +43,12 @@ def test_times_that_can_be_true_are_kept() -> None:
         ({"next_round": NOW + 3_601}, {}),
         ({"mark": NOW + SKEW + 1}, {}),
         ({"walked_at": NOW + LEEWAY + 1}, {}),
-        ({"walk": Walk(True, NOW + SKEW + 1, "there")}, {}),
+        ({"walk": SyncProgress(True, NOW + SKEW + 1, "there")}, {}),
         ({"mark": NOW + YEARS, "walked": 5, "entries": 7}, {"walked": 5, "entries": 7}),
     ],
 )
 def test_times_too_far_ahead_are_void(written: dict[str, object], read: dict[str, object]) -> None:
-    assert credible(evolve(Mirrored("a"), **written), NOW, 3_600) == evolve(Mirrored("a"), **read)  # type: ignore[arg-type]
+    assert credible(evolve(UpstreamState("a"), **written), NOW, 3_600) == evolve(UpstreamState("a"), **read)  # type: ignore[arg-type]
 
 
 async def ran(world: World) -> None:

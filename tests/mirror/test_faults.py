@@ -101,7 +101,7 @@ async def test_nothing_is_taken_back_where_a_name_cannot_be_read(world: World) -
 
 @awaited
 async def test_a_walk_that_leads_nowhere_comes_to_an_end(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("directory_server.mirror._round.MAX_PAGES", 20)
+    monkeypatch.setattr("directory_server.mirror._sync_run.MAX_PAGES", 20)
     with pytest.raises(UpstreamFailed, match=r"Its pages do not end: page 21 "):
         await world.mirror.round(world.upstream("endless"))
 

@@ -16,7 +16,7 @@ from twisted.web.iweb import IAgent
 from zope.interface import implementer
 
 from directory_server.mirror import Client, UpstreamFailed
-from directory_server.mirror._fetch import DEADLINE, MAX_DELAY
+from directory_server.mirror._fetcher import DEADLINE, MAX_DELAY
 
 from .registry import NOW
 

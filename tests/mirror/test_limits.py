@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from directory_server.embedded import SourceLimits
 from directory_server.mirror import Mirror, UpstreamFailed
+from directory_server.sqlite import SourceLimits
 
 from ..contract import awaited
 from .conftest import NAME, World
@@ -45,8 +45,8 @@ async def test_what_is_beyond_a_limit_is_not_stored_and_the_round_says_so(world:
 
 @awaited
 async def test_an_upstream_without_end_is_left_soon(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("directory_server.mirror._round.MAX_OVER_LIMIT", 1_000)
-    monkeypatch.setattr("directory_server.mirror._round.BATCH", 100)
+    monkeypatch.setattr("directory_server.mirror._sync_run.MAX_OVER_LIMIT", 1_000)
+    monkeypatch.setattr("directory_server.mirror._sync_run.BATCH", 100)
     with pytest.raises(UpstreamFailed, match=r"1,000 entries were not stored"):
         await limited(world, 500).round(world.upstream("unique"))
     assert world.state().entries == 500

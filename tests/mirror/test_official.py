@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from directory_server.model import OFFICIAL, mcp_id_of
-from directory_server.wire import decode_entry
+from directory_server.domain.entries import OFFICIAL, mcp_id_of
+from directory_server.serialization import decode_entry
 
 from ..contract import awaited
 from .conftest import World

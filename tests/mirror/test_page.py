@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directory_server import wire
+from directory_server import serialization
 from directory_server.mirror import Upstream, UpstreamFailed
 from directory_server.mirror._page import read
 
@@ -39,7 +39,7 @@ def test_refuses_or_reads_whatever_it_is(body: bytes) -> None:
         page = read(body)
     except UpstreamFailed:
         return
-    assert all(wire.encode_entry(entry) for entry in page.entries)
+    assert all(serialization.encode_entry(entry) for entry in page.entries)
 
 
 @given(st.dictionaries(st.sampled_from(["name", "version", "description"]), JSON))

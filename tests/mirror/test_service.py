@@ -7,10 +7,10 @@ from attrs import evolve
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from directory_server.errors import Unavailable
-from directory_server.mirror import Report, Upstream, UpstreamFailed
+from directory_server.domain.errors import Unavailable
+from directory_server.domain.upstreams import UpstreamState
+from directory_server.mirror import SyncReport, Upstream, UpstreamFailed
 from directory_server.mirror._service import LOOK, UpstreamService
-from directory_server.model import Mirrored
 
 UPSTREAM = Upstream("a", "https://registry.example")
 
@@ -20,22 +20,22 @@ class Rounds:
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
-        self.state = Mirrored("a")
+        self.state = UpstreamState("a")
         self.taken: list[float] = []
         self.fail: Exception | None = None
         self.under_way: Deferred[None] | None = None
 
-    async def known(self, upstream: Upstream) -> Mirrored:
+    async def known(self, upstream: Upstream) -> UpstreamState:
         return self.state
 
-    async def round(self, upstream: Upstream) -> Report:
+    async def round(self, upstream: Upstream) -> SyncReport:
         self.taken.append(self.clock.seconds())
         if self.under_way is not None:
             await self.under_way
         self.state = evolve(self.state, next_round=self.clock.seconds() + 3600)
         if self.fail:
             raise self.fail
-        return Report()
+        return SyncReport()
 
 
 @pytest.fixture
@@ -65,12 +65,12 @@ def test_takes_a_round_when_it_starts_and_whenever_one_is_due(
 
 
 def test_takes_none_that_is_not_due(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
-    rounds.state = Mirrored("a", next_round=100.0)
+    rounds.state = UpstreamState("a", next_round=100.0)
     service.startService()
     clock.pump([0, LOOK, LOOK, LOOK])
     assert rounds.taken == []
     # Another process takes it.
-    rounds.state = Mirrored("a", next_round=3700.0)
+    rounds.state = UpstreamState("a", next_round=3700.0)
     clock.pump([LOOK] * 10)
     assert rounds.taken == []
 
@@ -106,7 +106,7 @@ def test_ends_the_round_that_is_under_way_when_it_stops(clock: Clock, rounds: Ro
     stopped = service.stopService()
     assert stopped is not None
     assert stopped.called
-    assert rounds.state == Mirrored("a")
+    assert rounds.state == UpstreamState("a")
     assert clock.getDelayedCalls() == []
 
 
@@ -114,19 +114,19 @@ def test_a_store_that_fails_is_in_the_state_until_it_answers_again(
     clock: Clock, rounds: Rounds, service: UpstreamService
 ) -> None:
     message = "directory.db cannot be used now: the disk is full."
-    rounds.state = Mirrored("a", last_success=1.0)
+    rounds.state = UpstreamState("a", last_success=1.0)
     rounds.fail = Unavailable(message)
     service.startService()
     clock.advance(0)
     # What is kept says nothing of it, for it cannot be written.
     assert (rounds.state.error, service.state.error, service.state.failures) == ("", message, 1)
-    rounds.fail, rounds.state = None, Mirrored("a", last_success=1.0)
+    rounds.fail, rounds.state = None, UpstreamState("a", last_success=1.0)
     clock.advance(LOOK)
     assert service.state.error == ""
 
 
 def test_a_store_that_cannot_be_read_is_in_the_state(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
-    async def unavailable(upstream: Upstream) -> Mirrored:
+    async def unavailable(upstream: Upstream) -> UpstreamState:
         raise Unavailable("directory.db cannot be used now: the file cannot be opened.")
 
     rounds.known = unavailable  # type: ignore[method-assign]

@@ -21,7 +21,7 @@ import pytest
 from attrs import define, field, frozen
 from click.testing import CliRunner
 
-from directory_server.cli import main
+from directory_server.cli.main import main
 
 PATIENCE = 15.0
 """Seconds after which whatever a test waits for is taken to have failed."""

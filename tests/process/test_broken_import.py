@@ -8,8 +8,9 @@ from typing import IO
 
 import pytest
 
-from directory_server import embedded
-from directory_server.importing._import import BATCH
+from directory_server import sqlite
+from directory_server.importer._importer import BATCH
+from directory_server.run_sync import inline, run_sync
 from directory_server.search import TextAnalysis
 
 from .conftest import PATIENCE, Installation, document, until
@@ -28,8 +29,8 @@ def write(pipe: IO[bytes], text: bytes) -> None:
 
 def test_a_killed_import_leaves_what_it_has_committed(installation: Installation) -> None:
     lines = [document(f"a.example/server-{number}", f"Part {number} of many.") for number in range(WHOLE)]
-    data = embedded.DataDirectory(installation.data)
-    store = embedded.SqliteStore(data.directory, embedded.inline, TextAnalysis())
+    data = sqlite.DataDirectory(installation.data)
+    store = sqlite.SqliteStore(data.directory, inline, TextAnalysis())
     importing = installation.importing()
     pipe = importing.stdin
     assert pipe
@@ -37,14 +38,14 @@ def test_a_killed_import_leaves_what_it_has_committed(installation: Installation
     writer = Thread(target=write, args=(pipe, "".join(lines[:-BATCH]).encode()))
     writer.start()
     try:
-        until(lambda: embedded.finished(store.count()), "the first batch")
+        until(lambda: run_sync(store.count()), "the first batch")
     finally:
         importing.kill()
         importing.wait(PATIENCE)
         writer.join(PATIENCE)
         with suppress(BrokenPipeError):
             pipe.close()
-    kept = embedded.finished(store.count())
+    kept = run_sync(store.count())
     data.close()
     assert 0 < kept < WHOLE
 

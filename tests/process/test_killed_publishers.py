@@ -17,7 +17,7 @@ from typing import IO
 import pytest
 from attrs import define, field
 
-from directory_server.model import mcp_id_of
+from directory_server.domain.entries import mcp_id_of
 
 from .conftest import PATIENCE, Installation, Server, document, environment
 
@@ -36,15 +36,16 @@ PUBLISHER = """
     from itertools import count
     from pathlib import Path
     from directory_server.directory import Directory
-    from directory_server.embedded import Database, SqliteStore, finished, inline
-    from directory_server.model import Entry
+    from directory_server.run_sync import inline, run_sync
+    from directory_server.sqlite import Database, SqliteStore
+    from directory_server.domain.entries import Entry
     from directory_server.search import TextAnalysis
 
     store = SqliteStore(Database(Path(sys.argv[1]), "directory", synchronous="full"), inline, TextAnalysis())
     for batch in count():
         names = [f"{sys.argv[2]}/{batch}-{number}" for number in range(5)]
         server = {"version": "1.0.0", "description": "It rains."}
-        finished(store.publish("a", [Entry({"name": name, **server}) for name in names]))
+        run_sync(store.publish("a", [Entry({"name": name, **server}) for name in names]))
         print(*names, flush=True)
 """
 

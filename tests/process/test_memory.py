@@ -12,7 +12,7 @@ from string import ascii_lowercase
 
 import pytest
 
-from directory_server.model import PUBLISHER
+from directory_server.domain.entries import PUBLISHER
 
 from .conftest import Installation, Server, until
 

@@ -14,7 +14,8 @@ from typing import IO
 import pytest
 from attrs import frozen
 
-from directory_server.embedded import Database, SqliteMirrors, finished, inline
+from directory_server.run_sync import inline, run_sync
+from directory_server.sqlite import Database, SqliteMirrors
 
 from .conftest import _COMMAND, PATIENCE, Installation, environment, until
 
@@ -77,12 +78,12 @@ def test_a_round_that_was_killed_goes_on_where_it_was(installation: Installation
         busy, error = sync(installation, file).communicate(timeout=4 * PATIENCE)
         assert (busy, error) == ("", "official: Another process is following official at the moment.\n")
         # A minute later.
-        assert finished(mirrors.hold("official", "test", now=time.time() + 61, until=0))
+        assert run_sync(mirrors.hold("official", "test", now=time.time() + 61, until=0))
         said, error = sync(installation, file).communicate(timeout=4 * PATIENCE)
         assert error == ""
         assert said.startswith("official: all, 500 entries in 5 pages and ")
         assert said.endswith(" seconds: 500 added, 0 changed, 0 unchanged, 0 removed, 0 refused.\n")
-        assert finished(mirrors.entries("official")) == 2_500
+        assert run_sync(mirrors.entries("official")) == 2_500
         assert "upstream        official: 2,500 entries, 20" in installation.command("status")
 
 
@@ -119,6 +120,6 @@ def test_a_server_stops_in_the_midst_of_a_round(installation: Installation) -> N
         with installation.serve("-c", configured(installation, official.port)) as server:
             official.stalled()
             assert "Traceback" not in server.stop()
-        assert finished(mirrors.get("official")).error == ""
+        assert run_sync(mirrors.get("official")).error == ""
         # The lease is given back.
-        assert finished(mirrors.hold("official", "test", now=time.time(), until=0))
+        assert run_sync(mirrors.hold("official", "test", now=time.time(), until=0))

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from directory_server import sample
-from directory_server.embedded import Database, SqliteStore, finished, inline
+from directory_server.run_sync import inline, run_sync
 from directory_server.search import TextAnalysis
+from directory_server.sqlite import Database, SqliteStore
 
 from .conftest import PATIENCE, Installation, document
 from .test_mirror import sync
@@ -23,7 +24,7 @@ def documents(installation: Installation) -> dict[str, str]:
     """Return every server's document, as text, by its name."""
     with closing(Database(installation.data, "directory")) as database:
         store = SqliteStore(database, inline, TextAnalysis())
-        listed = finished(store.listing(("", ""), 100_000))
+        listed = run_sync(store.listing(("", ""), 100_000))
         return {each.name: json.dumps(json.loads(each.body)["server"]) for each in listed}
 
 

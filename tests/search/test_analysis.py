@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from directory_server.search._analysis import MAX_KEY, MAX_TOKEN, key, stem, tokens, words
+from directory_server.search.text.analysis import MAX_KEY, MAX_TOKEN, key, stem, tokens, words
 
 TEXTS = {
     "Reads your mail, twice!": "reads your mail twice",

@@ -10,14 +10,15 @@ from string import ascii_lowercase
 import numpy as np
 import pytest
 
-from directory_server.model import PUBLISHER, Change, Entry
+from directory_server.domain.changes import Change
+from directory_server.domain.entries import PUBLISHER, Entry
 from directory_server.search import TextAnalysis
-from directory_server.search._document import MAX_LETTERS, MAX_WORDS, document, facet
-from directory_server.search._lexicon import Lexicon, _pairs
-from directory_server.search._matching import matching
-from directory_server.search._query import read
-from directory_server.search._segment import Segment
-from directory_server.search._vocabulary import Vocabulary
+from directory_server.search.index.document import MAX_LETTERS, MAX_WORDS, document, facet
+from directory_server.search.index.lexicon import Lexicon, _pairs
+from directory_server.search.index.segment import Segment
+from directory_server.search.index.vocabulary import Vocabulary
+from directory_server.search.percolator import percolate
+from directory_server.search.query.parsing import read
 
 SIZE = 300_000
 """Characters of a large text."""
@@ -94,7 +95,7 @@ def test_an_entry_keeps_the_words_that_tell_most() -> None:
 
 def test_a_query_finds_a_large_entry_by_its_name() -> None:
     change = Change(1, "added", "id", b"{}", TextAnalysis()(entry(WORDS)))
-    assert matching(change, ["a", "zzzzz"]) == {"a"}
+    assert percolate(change, ["a", "zzzzz"]) == {"a"}
 
 
 def test_the_lexicon_counts_pairs_within_a_bound_and_short_documents_first() -> None:

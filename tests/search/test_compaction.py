@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from directory_server import embedded
-from directory_server.model import Change, Entry, Query
-from directory_server.search import ImpactIndex, TextAnalysis, _index
-from directory_server.wire import encode_entry
+from directory_server.domain.changes import Change
+from directory_server.domain.entries import Entry
+from directory_server.domain.search import Query
+from directory_server.run_sync import inline, run_sync
+from directory_server.search import ImpactIndex, TextAnalysis, impact_index
+from directory_server.serialization import encode_entry
 
 analysis = TextAnalysis()
 
@@ -19,21 +21,21 @@ def change(seq: int, number: int, words: str) -> Change:
 
 
 def briefs(index: ImpactIndex, keywords: str) -> list[tuple[str, str]]:
-    page = embedded.finished(index.search(Query(keywords, 100)))
+    page = run_sync(index.search(Query(keywords, 100)))
     return [(hit.name, hit.brief) for hit in page.hits]
 
 
 def test_words_that_no_entry_has_any_more_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_index, "UNUSED", 100)
-    index, rounds = ImpactIndex(embedded.inline, fold=10), 30
+    monkeypatch.setattr(impact_index, "UNUSED", 100)
+    index, rounds = ImpactIndex(inline, fold=10), 30
     for number in range(rounds):
         changes = [change(number, each, f"weather word{number}x{each} forecasting") for each in range(20)]
-        embedded.finished(index.apply(changes))
+        run_sync(index.apply(changes))
     vocabulary = index._snapshot.vocabulary
     assert len(vocabulary.words) < 600
     assert len(vocabulary.terms) < 600
-    same = ImpactIndex(embedded.inline, fold=10)
-    embedded.finished(same.apply(changes))
+    same = ImpactIndex(inline, fold=10)
+    run_sync(same.apply(changes))
     for keywords in (
         "weather",
         "forecast",

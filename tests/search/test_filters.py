@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from directory_server.model import OFFICIAL, PUBLISHER, Entry
+from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
 from directory_server.search import ImpactIndex
-from directory_server.search._query import read
+from directory_server.search.query.parsing import read
 from tests.contract import awaited
 from tests.contract.index import added, an_entry, found
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from twisted.internet.defer import Deferred
 
-from directory_server.model import PUBLISHER, Entry, Query
+from directory_server.domain.entries import PUBLISHER, Entry
+from directory_server.domain.search import Query
 from directory_server.search import ImpactIndex
-from directory_server.wire import decode_entry
+from directory_server.serialization import decode_entry
 from tests.contract import awaited
 from tests.contract.index import added, an_entry, found
 

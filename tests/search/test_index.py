@@ -6,9 +6,10 @@ from typing import Any, ParamSpec, TypeVar
 import pytest
 from twisted.internet.defer import CancelledError, Deferred
 
-from directory_server.model import Change, Page, Query
+from directory_server.domain.changes import Change
+from directory_server.domain.search import Page, Query
 from directory_server.search import ImpactIndex
-from directory_server.search._segment import Segment
+from directory_server.search.index.segment import Segment
 from tests.contract import awaited
 from tests.contract.index import IndexContract, added, an_entry, found, removed
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from directory_server.model import OFFICIAL, PUBLISHER, Entry
-from directory_server.search._document import LISTED, POPULAR, TOP_STARS, VENDOR, document
+from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
+from directory_server.search.index.document import LISTED, POPULAR, TOP_STARS, VENDOR, document
 from tests.contract.index import an_entry
 
 

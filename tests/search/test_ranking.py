@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from directory_server.model import Query
+from directory_server.domain.search import Query
 from directory_server.search import ImpactIndex
-from directory_server.search._query import MAX_PHRASES, MAX_TEXT, read
+from directory_server.search.query.parsing import MAX_PHRASES, MAX_TEXT, read
 from tests.contract import awaited
 from tests.contract.index import added, an_entry, found
 

@@ -11,9 +11,9 @@ from importlib.resources import files
 import pytest
 from attrs import frozen
 
-from directory_server.search._analysis import tokens, words
-from directory_server.search._terms import STOP_WORDS
-from directory_server.search._thesaurus import singular
+from directory_server.search.query.terms import STOP_WORDS
+from directory_server.search.text.analysis import tokens, words
+from directory_server.search.text.thesaurus import singular
 
 MAX_TERMS = 8
 
@@ -44,7 +44,7 @@ def held(text: str) -> Held:
 
 @cache
 def thesaurus() -> tuple[Concept, ...]:
-    text = files("directory_server.search").joinpath("thesaurus.toml").read_text(encoding="utf-8")
+    text = files("directory_server.search").joinpath("data", "thesaurus.toml").read_text(encoding="utf-8")
     document = tomllib.loads(text)
     assert list(document) == ["concept"]
     assert all(concept.keys() == {"terms", "said"} for concept in document["concept"])

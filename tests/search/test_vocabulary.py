@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directory_server.search._vocabulary import Vocabulary
+from directory_server.search.index.vocabulary import Vocabulary
 
 
 @given(st.lists(st.lists(st.lists(st.text(min_size=1)))))

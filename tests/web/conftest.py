@@ -18,13 +18,14 @@ from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
 
-from directory_server import embedded
-from directory_server.directory import Directory
-from directory_server.feed import Feed
-from directory_server.membership import Membership
-from directory_server.model import Entry, mcp_id_of
-from directory_server.own_keys import OwnKeys, Pending
-from directory_server.search import ImpactIndex, TextAnalysis, matching
+from directory_server import sqlite
+from directory_server.domain.entries import Entry, mcp_id_of
+from directory_server.run_sync import inline, run_sync
+from directory_server.search import ImpactIndex, TextAnalysis, percolate
+from directory_server.services.accounts import AccountService
+from directory_server.services.directory import Directory
+from directory_server.services.feed import Feed
+from directory_server.services.user_keys import Pending, UserKeys
 
 PROTOCOL_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
@@ -98,11 +99,11 @@ class Server:
     clock: Clock
     folder: Path
     directory: Directory
-    keys: embedded.SqliteKeyRing
+    keys: sqlite.SqliteKeyRing
     hub: Any
-    accounts: embedded.SqliteAccounts
+    accounts: sqlite.SqliteAccounts
     passwords: Plain
-    database: embedded.Database
+    database: sqlite.Database
     site: Any
     key: str
     key_id: str
@@ -149,12 +150,12 @@ class Server:
 
     def new_key(self, *, limit: int | None = 20, expires_at: float | None = None) -> tuple[str, str]:
         """Make another key; return its id and its secret."""
-        key, secret = embedded.finished(self.keys.create("another", limit=limit, expires_at=expires_at))
+        key, secret = run_sync(self.keys.create("another", limit=limit, expires_at=expires_at))
         return key.id, secret
 
     def publish(self, *entries: Entry) -> None:
         """Publish entries; the index follows at once."""
-        embedded.finished(self.directory.publish("local", entries))
+        run_sync(self.directory.publish("local", entries))
 
 
 def read(raw: bytes, method: str = "GET") -> Answer:
@@ -197,21 +198,23 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     A parameter is to whom the pages are open, or a mapping with that as `openness`, their `url`, and whether
     registration `is_open`. Its registry API is public, unless a marker `registry(access, curated)` has it otherwise.
     """
+    from directory_server import http, streams
+    from directory_server.http.proxies import Proxies
     from directory_server.web import (
-        access,
+        access_log,
         account,
-        addresses,
+        authentication,
         changes,
-        edge,
-        gate,
         health,
         mcp,
         pages,
         registry,
         rest,
-        routes,
-        streams,
+        routing,
     )
+    from directory_server.web.origins import Origins
+    from directory_server.web.rate_limit import AddressLimiter
+    from directory_server.web.site import DirectorySite
 
     param = getattr(request, "param", {})
     chosen = {
@@ -224,23 +227,23 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
 
     clock = Clock()
     clock.advance(1_800_000_000)
-    database = embedded.Database(tmp_path, "directory")
-    spent = embedded.Database(tmp_path, "quota")
-    store = embedded.SqliteStore(database, embedded.inline, TextAnalysis())
-    keys = embedded.SqliteKeyRing(database, clock.seconds)
-    bus = embedded.DataVersionBus(database, clock)
-    index = ImpactIndex(embedded.inline)
+    database = sqlite.Database(tmp_path, "directory")
+    spent = sqlite.Database(tmp_path, "quota")
+    store = sqlite.SqliteStore(database, inline, TextAnalysis())
+    keys = sqlite.SqliteKeyRing(database, clock.seconds)
+    bus = sqlite.DataVersionBus(database, clock)
+    index = ImpactIndex(inline)
     directory = Directory(store, index, bus)
     hub = streams.Hub(keys, bus, clock, Random(1), per_key=2, **TIMES)
-    newest, announcements = mcp.Newest(directory), mcp.Announcements(hub, clock)
-    log, inline = embedded.finished(store.log_id()), embedded.inline
-    live = changes.Live(hub, changes.Pages(directory, matching, inline, log), matching, inline, log)
-    proxies = addresses.Proxies(["10.0.0.0/8"])
-    visits = streams.Hub(pages.Visitors(), bus, clock, Random(1), per_key=2, **TIMES)
-    accounts = embedded.SqliteAccounts(database, clock.seconds)
-    sessions = embedded.SqliteSessions(database, clock.seconds, 86_400, 604_800)
+    newest, announcements = mcp.NewestEntries(directory), mcp.Announcements(hub, clock)
+    log = run_sync(store.log_id())
+    live = changes.Broadcaster(hub, changes.LogPages(directory, percolate, inline, log), percolate, inline, log)
+    proxies = Proxies(["10.0.0.0/8"])
+    visits = streams.Hub(pages.AnonymousHolders(), bus, clock, Random(1), per_key=2, **TIMES)
+    accounts = sqlite.SqliteAccounts(database, clock.seconds)
+    sessions = sqlite.SqliteSessions(database, clock.seconds, 86_400, 604_800)
     passwords = Plain()
-    membership = Membership(accounts, sessions, passwords)
+    membership = AccountService(accounts, sessions, passwords)
     cookies = account.session_cookies(membership, proxies, 604_800)
 
     async def viewer(request: Any) -> Any:
@@ -251,48 +254,52 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     web: Any = {"openness": chosen["openness"], "per_minute": 60, "viewer": viewer, "hsts": chosen["hsts"]}
     front = pages.front(directory, index.__len__, visits, proxies, clock.seconds, sign_in=account.SIGN_IN, **web)
     feed = Feed(store, bus, [index, newest], [live, announcements, front.news], clock)
-    failures = addresses.AddressLimiter(proxies, clock.seconds, rate=0.5, burst=30)
-    quota = embedded.SqliteQuota(spent, clock.seconds)
-    entrance = gate.Gate(keys, quota, failures)
-    endpoint = mcp.endpoint(entrance, directory, newest, mcp.Sessions(b"s" * 32), hub, announcements)
+    failures = AddressLimiter(proxies, clock.seconds, rate=0.5, burst=30)
+    quota = sqlite.SqliteQuota(spent, clock.seconds)
+    entrance = authentication.Authenticator(keys, quota, failures)
+    endpoint = mcp.endpoint(entrance, directory, newest, mcp.McpSessions(b"s" * 32), hub, announcements)
     people = account.account_pages(
         front.frame,
         cookies,
         membership,
-        OwnKeys(keys, quota, embedded.SqliteNewSecrets(database, clock.seconds), 20, 5, 86_400, Pending(2, 86_400)),
+        UserKeys(keys, quota, sqlite.SqliteNewSecrets(database, clock.seconds), 20, 5, 86_400, Pending(2, 86_400)),
         endpoint,
         proxies,
         clock.seconds,
         url=chosen["url"],
         opening=account.Opening(chosen["is_open"], 3, 5),
     )
-    reads = addresses.AddressLimiter(proxies, clock.seconds, rate=2, burst=120)
-    tokens = embedded.SqliteRegistryTokens(database, clock.seconds)
+    reads = AddressLimiter(proxies, clock.seconds, rate=2, burst=120)
+    tokens = sqlite.SqliteRegistryTokens(database, clock.seconds)
     marker = request.node.get_closest_marker("registry")
     mode: Any
     mode, curated = marker.args if marker else ("public", False)
-    browsing = registry.Entrance(mode, entrance, tokens, reads, failures)
-    tree = routes.Routes(
-        rest.Rest(entrance, directory, embedded.inline),
-        changes.Changes(entrance, directory, matching, embedded.inline, hub, live),
+    browsing = registry.RegistryAccess(mode, entrance, tokens, reads, failures)
+    tree = routing.Routes(
+        rest.RestHandlers(entrance, directory, inline),
+        changes.ChangesHandler(entrance, directory, percolate, inline, hub, live),
         endpoint,
-        registry.Registry(browsing, directory, curated),
+        registry.RegistryHandlers(browsing, directory, curated),
         health.Health(index),
         front,
         people,
     )
-    origins = edge.Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
-    connections = edge.Connections(
+    origins = Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
+    connections = http.Connections(
         clock, proxies, most=5, per_address=3, grace=10, queued=10_000_000, sockets=1_000, streams=lambda: hub.sockets
     )
-    door = edge.DirectorySite(
-        tree, origins, connections, access.Access(clock.seconds, [access.Log("text", cast(Any, AtOnce()))]), clock
+    door = DirectorySite(
+        tree,
+        origins,
+        connections,
+        access_log.AccessRecorder(clock.seconds, [access_log.AccessLog("text", cast(Any, AtOnce()))]),
+        clock,
     )
-    embedded.finished(feed.load())
+    run_sync(feed.load())
     services = (bus, feed, hub, visits, door.connections)
     for service in services:
         service.startService()
-    key, secret = embedded.finished(keys.create("test", limit=20, expires_at=None))
+    key, secret = run_sync(keys.create("test", limit=20, expires_at=None))
     under_test = Server(clock, tmp_path, directory, keys, hub, accounts, passwords, database, door, secret, key.id)
     under_test.publish(POSTGRES, MAIL)
     # Whoever is to be told of that has been.

@@ -9,11 +9,13 @@ import pytest
 from attrs import frozen
 from twisted.internet.defer import Deferred
 
-from directory_server import embedded
-from directory_server.directory import Directory
-from directory_server.model import OFFICIAL, Change, Entry, mcp_id_of
-from directory_server.search import TextAnalysis, matching
-from directory_server.wire import encode_entry
+from directory_server import sqlite
+from directory_server.domain.changes import Change
+from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
+from directory_server.run_sync import inline, run_sync
+from directory_server.search import TextAnalysis, percolate
+from directory_server.serialization import encode_entry
+from directory_server.services.directory import Directory
 
 from .conftest import MAIL, POSTGRES, Answer, Connection, Server, entry, read
 
@@ -126,8 +128,8 @@ def test_a_stream_tells_what_happens_from_now_on(server: Server) -> None:
 def test_changes_of_another_process_are_told_within_a_second(server: Server) -> None:
     stream = watch(server)
     stream.received()
-    database = embedded.Database(server.folder, "directory")
-    embedded.finished(embedded.SqliteStore(database, embedded.inline, TextAnalysis()).publish("b", [entry("x/0")]))
+    database = sqlite.Database(server.folder, "directory")
+    run_sync(sqlite.SqliteStore(database, inline, TextAnalysis()).publish("b", [entry("x/0")]))
     database.close()
     server.clock.pump([0.25] * 4)
     assert told(stream.received()) == [("added", "x/0")]
@@ -176,7 +178,7 @@ def test_a_place_that_is_not_there_yet_is_reset(server: Server, since: int) -> N
 
 
 def prune(server: Server, upto: int) -> None:
-    database = embedded.Database(server.folder, "directory")
+    database = sqlite.Database(server.folder, "directory")
     with database.transaction() as connection:
         connection.execute("DELETE FROM change WHERE seq <= ?", (upto,))
     database.close()
@@ -190,13 +192,13 @@ def test_a_place_that_is_there_no_more_is_reset(server: Server) -> None:
 
 
 def test_a_place_that_this_process_has_not_heard_of_is_waited_for(server: Server) -> None:
-    database = embedded.Database(server.folder, "directory")
-    store = embedded.SqliteStore(database, embedded.inline, TextAnalysis())
-    embedded.finished(store.publish("b", [entry("x/0")]))
+    database = sqlite.Database(server.folder, "directory")
+    store = sqlite.SqliteStore(database, inline, TextAnalysis())
+    run_sync(store.publish("b", [entry("x/0")]))
     # The reader was told of it by the other process, and this one polls only now and then.
     stream = watch(server, "?since=3")
     assert events(stream.received()) == []
-    embedded.finished(store.publish("b", [entry("x/1")]))
+    run_sync(store.publish("b", [entry("x/1")]))
     database.close()
     server.clock.pump([0.25] * 4)
     assert told(stream.received()) == [("added", "x/1")]
@@ -270,7 +272,7 @@ def test_a_page_is_searched_for_as_far_as_it_takes(server: Server) -> None:
 
 
 def test_a_page_may_be_short_where_there_is_much_to_search(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("directory_server.web.changes._door.READ", 2)
+    monkeypatch.setattr("directory_server.web.changes._handler.READ", 2)
     publish(server, *(entry(f"y/{number}") for number in range(20)))
     answer = page(server, "?keywords=postgres&since=2")
     assert answer.json == {"data": [], "count": 0, "next": f"12-{log_id(server)}"}
@@ -319,7 +321,7 @@ def test_the_limit_of_a_generated_client_is_taken_by_both(server: Server, accept
 
 
 def test_a_page_ends_early_where_its_changes_are_large(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("directory_server.web.changes._door.PAGE_BYTES", 2_000)
+    monkeypatch.setattr("directory_server.web.changes._handler.PAGE_BYTES", 2_000)
     publish(server, *(entry(f"y/{number}", "It rains. " * 30) for number in range(20)))
     seen, path, sizes = [], f"{CHANGES}?since=2&limit=1000", []
     while path:
@@ -400,7 +402,7 @@ def test_a_store_that_fails_ends_the_stream_in_order(
     def broken(*_: object) -> None:
         raise RuntimeError("a full disk")
 
-    monkeypatch.setattr("directory_server.directory.Directory.changes", broken)
+    monkeypatch.setattr("directory_server.services.directory.Directory.changes", broken)
     stream = watch(server, "?since=0")
     assert stream.received().endswith(b"id: 0-%s\n\nretry: 3000\n\n" % log_id(server).encode())
     assert stream.transport.disconnecting
@@ -410,7 +412,7 @@ def test_a_store_that_fails_ends_the_stream_in_order(
 
 
 def test_what_is_sent_to_a_stream_at_a_time_has_a_bound() -> None:
-    from directory_server.web.changes._pages import FRAME_BYTES, _page, frames
+    from directory_server.web.changes._log_pages import FRAME_BYTES, _page, frames
 
     made = [entry(f"y/{number}", "x" * 400) for number in range(300)]
     changes = [
@@ -419,18 +421,18 @@ def test_what_is_sent_to_a_stream_at_a_time_has_a_bound() -> None:
     for asked in (None, "y"):
         seqs: list[int] = []
         while len(seqs) < len(changes):
-            page = _page(changes[len(seqs) :], asked, matching, "log")
+            page = _page(changes[len(seqs) :], asked, percolate, "log")
             assert len(b"".join(page.pieces)) < FRAME_BYTES + 1_000
             seqs += [int(each.id.partition("-")[0]) for each in events(b"".join(page.pieces))]
             assert page.last == seqs[-1]
         assert seqs == [change.seq for change in changes]
     # So has what is made for the channels, which nobody is sent if it is more.
-    found = frames(changes, [None, "y", "z"], matching, "log", 2_000)
+    found = frames(changes, [None, "y", "z"], percolate, "log", 2_000)
     assert [2_000 < len(each) < 3_000 for each in found.values()] == [True, True, False]
 
 
 def test_pages_are_made_a_few_at_a_time(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    from directory_server.web.changes._door import AT_A_TIME
+    from directory_server.web.changes._handler import AT_A_TIME
 
     server.site.connections._most = 100
 

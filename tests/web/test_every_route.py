@@ -183,7 +183,7 @@ def without_key(server: Server, ask: Ask) -> Answer:
 
 
 def test_every_route_is_in_the_table_and_every_door_is_a_route() -> None:
-    from directory_server.web.routes import Routes
+    from directory_server.web.routing import Routes
 
     routed = {
         (method, re.sub(r"<path:\w+>", "*", re.sub(r"<(\w+)>", r"{\1}", rule.rule)))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from twisted.logger import LogEvent, formatEvent, globalLogPublisher
 
-from directory_server.embedded import SqliteQuota
-from directory_server.errors import Unavailable
-from directory_server.model import Mirrored
+from directory_server.domain.errors import Unavailable
+from directory_server.domain.upstreams import UpstreamState
+from directory_server.sqlite import SqliteQuota
 
 from .conftest import Server
 
@@ -35,17 +35,17 @@ class Request:
 
 
 def asked(answer: Any) -> tuple[int, Any]:
-    from directory_server import wire
+    from directory_server import serialization
 
     request: Any = Request()
     body = answer(request)
-    return request.status, wire.decode(body)
+    return request.status, serialization.decode(body)
 
 
 def health(*obstacles: str, full: bool = False) -> Health:
     from directory_server.web.health import Health
 
-    return Health(INDEX, lambda: obstacles, full, lambda: [Mirrored("official", error="It answered 500.")])
+    return Health(INDEX, lambda: obstacles, full, lambda: [UpstreamState("official", error="It answered 500.")])
 
 
 def test_anybody_learns_no_version_and_no_upstream_by_default() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from directory_server.model import PUBLISHER
+from directory_server.domain.entries import PUBLISHER
 from directory_server.sanitize import clean
 
 from .conftest import Answer, Server, entry

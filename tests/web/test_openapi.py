@@ -12,8 +12,8 @@ import pytest
 from openapi_schema_validator import OAS31Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 
-from directory_server import wire
-from directory_server.model import Detail
+from directory_server import serialization
+from directory_server.domain.entries import Detail
 
 from .conftest import POSTGRES_ID, Server
 from .test_every_route import DOORS
@@ -68,9 +68,9 @@ def test_a_person_is_told_what_everything_is(described: Any) -> None:
 def test_limits_are_those_of_the_code(described: Any) -> None:
     search = {each["name"]: each["schema"] for each in described["paths"]["/api/open/v1/search"]["get"]["parameters"]}
     changes = {each["name"]: each["schema"] for each in described["paths"]["/api/open/v1/changes"]["get"]["parameters"]}
-    assert search["limit"]["maximum"] == wire.MAX_LIMIT
-    assert search["keywords"]["maxLength"] == wire.MAX_KEYWORDS
-    assert changes["limit"] == {"type": "integer", "minimum": 1, "maximum": wire.MAX_CHANGES, "default": 100}
+    assert search["limit"]["maximum"] == serialization.MAX_LIMIT
+    assert search["keywords"]["maxLength"] == serialization.MAX_KEYWORDS
+    assert changes["limit"] == {"type": "integer", "minimum": 1, "maximum": serialization.MAX_CHANGES, "default": 100}
 
 
 @pytest.mark.parametrize(("name", "bound"), [("limit", "maximum"), ("keywords", "maxLength")])

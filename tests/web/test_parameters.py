@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from directory_server.model import DEFAULT_LIMIT
+from directory_server.domain.search import DEFAULT_LIMIT
 
 from .conftest import Answer, Server, entry
 

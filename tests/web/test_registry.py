@@ -10,8 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from directory_server import embedded
-from directory_server.model import OFFICIAL, Entry
+from directory_server import sqlite
+from directory_server.domain.entries import OFFICIAL, Entry
+from directory_server.run_sync import run_sync
 
 from .conftest import MAIL, POSTGRES, Server, entry
 
@@ -242,14 +243,14 @@ def test_with_a_key(server: Server) -> None:
 
 @pytest.mark.registry("secret-path", False)
 def test_by_a_secret_path(server: Server) -> None:
-    database = embedded.Database(server.folder, "directory")
-    tokens = embedded.SqliteRegistryTokens(database, server.clock.seconds)
-    token, secret = embedded.finished(tokens.create("editors"))
+    database = sqlite.Database(server.folder, "directory")
+    tokens = sqlite.SqliteRegistryTokens(database, server.clock.seconds)
+    token, secret = run_sync(tokens.create("editors"))
     assert server.get(f"/r/{secret}{SERVERS}", key=None).status == 200
     assert server.get(f"/r/{secret}{ONE}", key=None).json["server"] == MAIL.server
     assert server.get(SERVERS).status == 404
     assert server.get(f"/r/{secret[:-1]}{SERVERS}").status == 404
-    embedded.finished(tokens.revoke(token.id))
+    run_sync(tokens.revoke(token.id))
     assert server.get(f"/r/{secret}{SERVERS}", key=None).status == 404
     # Guessing is bounded, as with keys.
     answers = [server.get(f"/r/{number}{SERVERS}", key=None).status for number in range(40)]
@@ -259,7 +260,7 @@ def test_by_a_secret_path(server: Server) -> None:
 
 @pytest.mark.registry("public", True)
 def test_the_operators_own_list(server: Server) -> None:
-    embedded.finished(server.directory.publish("elsewhere", [entry("x/y", "Postgres elsewhere.")]))
+    run_sync(server.directory.publish("elsewhere", [entry("x/y", "Postgres elsewhere.")]))
     assert names(server.get(SERVERS, key=None).json) == ["io.github.example/mail", POSTGRES.name]
     assert walk(server, "search=postgres") == [[POSTGRES.name]]
     assert server.get("/v0.1/servers/x%2Fy/versions", key=None).status == 404

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from directory_server import embedded
-from directory_server.model import mcp_id_of
+from directory_server.domain.entries import mcp_id_of
+from directory_server.run_sync import run_sync
 
 from .conftest import MAIL, POSTGRES, POSTGRES_ID, Answer, Server, entry
 
@@ -154,9 +154,9 @@ def test_nothing_is_subscribed_to_by_its_uri(server: Server, era: str) -> None:
 
 
 def test_an_entry_that_was_removed_is_gone_from_the_list(server: Server) -> None:
-    from directory_server.model import OFFICIAL, Entry
+    from directory_server.domain.entries import OFFICIAL, Entry
 
     removed = Entry(POSTGRES.server, {OFFICIAL: {"status": "deleted"}})
-    embedded.finished(server.directory.publish("local", [removed]))
+    run_sync(server.directory.publish("local", [removed]))
     assert [each["name"] for each in listed(server)] == [MAIL.name]
     assert mcp_id_of(POSTGRES.name) == POSTGRES_ID

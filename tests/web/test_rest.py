@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from directory_server import embedded, wire
-from directory_server.model import mcp_id_of
+from directory_server import serialization
+from directory_server.domain.entries import mcp_id_of
+from directory_server.run_sync import run_sync
 
 from .conftest import POSTGRES, POSTGRES_ID, Server, entry
 
@@ -91,14 +92,14 @@ def test_a_search_gives_the_fields_that_are_asked_for(server: Server) -> None:
 
 def test_each_field_of_a_search_is_that_of_the_entry(server: Server) -> None:
     server.publish(entry("a/b", "Quartz.", packages=[{"registryType": "npm", "identifier": "b", "version": "1.0.0"}]))
-    (found,) = server.get(f"{SEARCH}?keywords=quartz&fields={','.join(wire.FIELDS)}").json["data"]
+    (found,) = server.get(f"{SEARCH}?keywords=quartz&fields={','.join(serialization.FIELDS)}").json["data"]
     assert found == server.get(f"/api/open/v1/entries/{found['mcp_id']}").json
 
 
 def test_pages_of_chosen_fields_follow_each_other_and_end_early_where_they_are_large(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("directory_server.wire._records.PAGE_BYTES", 2_500)
+    monkeypatch.setattr("directory_server.serialization._records.PAGE_BYTES", 2_500)
     server.publish(*(entry(f"a/quartz-{number}", "Quartz. " * 60) for number in range(9)))
     plain = server.get(f"{SEARCH}?keywords=quartz&fields=server_name").json["data"]
     seen, path, sizes = [], f"{SEARCH}?keywords=quartz&limit=7&fields=server_name,server", []
@@ -146,7 +147,7 @@ def test_a_key_in_the_url_is_refused_before_it_is_looked_at(server: Server) -> N
 def test_every_kind_of_bad_key_gets_one_and_the_same_answer(server: Server) -> None:
     revoked, revoked_secret = server.new_key()
     server.ask("GET", SEARCH, key=revoked_secret)
-    embedded.finished(server.keys.revoke(revoked))
+    run_sync(server.keys.revoke(revoked))
     _, expired = server.new_key(expires_at=server.clock.seconds() + 10)
     server.clock.advance(11)
     answers = [

@@ -32,7 +32,7 @@ def test_hosts_that_are_ours(server: Server, host: str) -> None:
 
 
 def test_hosts_are_compared_without_case_and_port() -> None:
-    from directory_server.web.edge import Origins
+    from directory_server.web.origins import Origins
 
     origins = Origins(["Directory.Example.org:443", "[::1]"], frozenset())
     for host in ("directory.example.org", "DIRECTORY.example.org:8443", "[::1]:80"):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from twisted.internet.defer import Deferred
 
-from directory_server import embedded
+from directory_server.run_sync import run_sync
 
 from .conftest import Connection, Server, read
 
@@ -81,10 +81,10 @@ def test_a_revoked_key_loses_its_streams_within_a_second(server: Server) -> None
 
 
 def revoke_in_another_process(server: Server) -> None:
-    from directory_server.embedded import Database, SqliteKeyRing
+    from directory_server.sqlite import Database, SqliteKeyRing
 
     database = Database(server.folder, "directory")
-    embedded.finished(SqliteKeyRing(database, server.clock.seconds).revoke(server.key_id))
+    run_sync(SqliteKeyRing(database, server.clock.seconds).revoke(server.key_id))
     database.close()
 
 
@@ -137,7 +137,7 @@ def test_a_stream_needs_a_key(server: Server, key: str | None) -> None:
 
 def the_stream(connection: Connection) -> Any:
     """Return the stream that has taken a connection over."""
-    from directory_server.web.streams import Stream
+    from directory_server.streams import Stream
 
     found = connection.transport.protocol
     assert isinstance(found, Stream)
@@ -147,8 +147,8 @@ def the_stream(connection: Connection) -> Any:
 
 def test_nothing_of_the_request_stays(server: Server) -> None:
     # What edge.Connection does to the transport is all there is to it: this fails if a request comes to stay.
-    from directory_server.web.edge import Connection as HttpConnection
-    from directory_server.web.edge._request import DirectoryRequest
+    from directory_server.http import Connection as HttpConnection
+    from directory_server.http._request import DirectoryRequest
 
     gc.collect()
     before = server.clock.getDelayedCalls()

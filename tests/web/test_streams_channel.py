@@ -31,10 +31,10 @@ class Reader:
 
 
 def channel(clock: Clock) -> Any:
-    from directory_server.web.streams import Channel
-    from directory_server.web.streams._slices import Slices
+    from directory_server.streams import Channel
+    from directory_server.streams._batching import BatchRunner
 
-    return Channel(Slices(clock))
+    return Channel(BatchRunner(clock))
 
 
 def test_frames_go_to_all_in_order_and_those_that_wait_go_together() -> None:

@@ -52,7 +52,7 @@ class Hub:
 
 
 def stream_to(transport: Transport) -> Any:
-    from directory_server.web.streams import Stream
+    from directory_server.streams import Stream
 
     stream = Stream(Hub(), "key", b"", 40)  # type: ignore[arg-type]
     stream.makeConnection(transport)

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from directory_server import embedded
+from directory_server import sqlite
+from directory_server.run_sync import inline, run_sync
 from directory_server.search import TextAnalysis
 
 from .conftest import Connection, Server, entry, read
@@ -70,13 +71,13 @@ def test_a_change_is_announced_at_once_and_what_follows_once_a_minute(quiet: Ser
 
 def test_without_a_change_nothing_is_announced(quiet: Server) -> None:
     stream = connect(quiet)
-    embedded.finished(quiet.directory.publish("local", []))
+    run_sync(quiet.directory.publish("local", []))
     later(quiet, 200)
     assert CHANGED not in stream.received()
 
 
 def test_an_announcement_is_spread_so_that_not_all_ask_at_once(quiet: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("directory_server.web.streams._slices.SLICE", 1)
+    monkeypatch.setattr("directory_server.streams._batching.SLICE", 1)
     keys = [quiet.new_key()[1] for _ in range(5)]
     streams = [quiet.open("GET", MCP, key=key) for key in keys]
     streams += [listen(quiet, identity=str(number), key=key) for number, key in enumerate(keys)]
@@ -92,8 +93,8 @@ def test_an_announcement_is_spread_so_that_not_all_ask_at_once(quiet: Server, mo
 
 def test_changes_of_another_process_are_announced_within_a_second(quiet: Server) -> None:
     stream = connect(quiet)
-    database = embedded.Database(quiet.folder, "directory")
-    embedded.finished(embedded.SqliteStore(database, embedded.inline, TextAnalysis()).publish("b", [entry("x/0")]))
+    database = sqlite.Database(quiet.folder, "directory")
+    run_sync(sqlite.SqliteStore(database, inline, TextAnalysis()).publish("b", [entry("x/0")]))
     database.close()
     quiet.clock.pump([0.25] * 4)
     assert stream.received() == CHANGED
@@ -215,13 +216,13 @@ def test_beyond_its_streams_a_key_is_told_so_at_200(server: Server) -> None:
 
 
 def test_a_frame_is_made_once_for_all_subscriptions_with_one_id(quiet: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    from directory_server import wire
+    from directory_server import serialization
 
     streams = [listen(quiet, key=quiet.new_key()[1]) for _ in range(4)]
     for stream in streams:
         stream.received()
     made = []
-    monkeypatch.setattr(wire, "event", lambda *args, **more: made.append(args))
+    monkeypatch.setattr(serialization, "event", lambda *args, **more: made.append(args))
     change(quiet, 1)
     later(quiet, 10)
     assert [len(messages(stream.received())) for stream in streams] == [1] * 4

@@ -2,6 +2,6 @@
 
 from ._pages import AccountPages, account_pages, session_cookies
 from ._registrations import Opening
-from ._visits import SIGN_IN, Frame
+from ._requests import SIGN_IN, PageLayout
 
-__all__ = ["SIGN_IN", "AccountPages", "Frame", "Opening", "account_pages", "session_cookies"]
+__all__ = ["SIGN_IN", "AccountPages", "Opening", "PageLayout", "account_pages", "session_cookies"]

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from twisted.web.server import Request
 
-from ..addresses import Limiter, Proxies
+from ...http.proxies import Proxies
+from ..rate_limit import Limiter
 from ._networks import network
 
 MINUTE = 60.0

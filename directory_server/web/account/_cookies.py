@@ -11,9 +11,9 @@ from twisted.web.iweb import IRequest
 from twisted.web.server import Request
 from zope.interface import implementer
 
-from ...model import Account
-from .._headers import cookie
-from ..addresses import Proxies
+from ...domain.accounts import Account
+from ...http.headers import cookie
+from ...http.proxies import Proxies
 from ._session import SessionStore, Visitor
 
 SECURE = "__Host-session"

@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import frozen
 
-from ... import wire
+from ... import serialization
 
 NAME = "mcp-directory"
 """What the directory is called in an editor."""
@@ -36,7 +36,7 @@ def editors(url: str, key: str | None) -> Sequence[Editor]:
         "capabilities": {"tools": True},
     }
     return [
-        Editor("vscode", "VS Code", ".vscode/mcp.json", wire.pretty(_vs_code(server, key))),
+        Editor("vscode", "VS Code", ".vscode/mcp.json", serialization.pretty(_vs_code(server, key))),
         Editor("cursor", "Cursor", "~/.cursor/mcp.json", _servers({"url": url, "headers": headers})),
         Editor("claude", "Claude Code", ".mcp.json", _servers(server)),
         Editor(
@@ -45,7 +45,7 @@ def editors(url: str, key: str | None) -> Sequence[Editor]:
             "~/.codeium/windsurf/mcp_config.json",
             _servers({"serverUrl": url, "headers": headers}),
         ),
-        Editor("generic", "MCP", "", wire.pretty(generic)),
+        Editor("generic", "MCP", "", serialization.pretty(generic)),
     ]
 
 
@@ -59,7 +59,7 @@ def input_id(url: str) -> str:
 
 
 def _servers(server: dict[str, Any]) -> str:
-    return wire.pretty({"mcpServers": {NAME: server}})
+    return serialization.pretty({"mcpServers": {NAME: server}})
 
 
 def _vs_code(server: dict[str, Any], key: str | None) -> dict[str, Any]:

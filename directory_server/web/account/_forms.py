@@ -8,8 +8,8 @@ from urllib.parse import parse_qsl
 
 from twisted.web.server import Request
 
-from ...errors import BadInput, Forbidden
-from .._headers import value as header
+from ...domain.errors import BadInput, Forbidden
+from ...http.headers import value as header
 from ._session import Visitor
 
 MAX_FORM = 8 * 1024

@@ -6,18 +6,19 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from ...membership import Membership
-from ...own_keys import OwnKeys
-from ..addresses import Limiter, Proxies
-from ..mcp import Mcp
+from ...http.proxies import Proxies
+from ...services.accounts import AccountService
+from ...services.user_keys import UserKeys
+from ..mcp import McpEndpoint
+from ..rate_limit import Limiter
 from ._attempts import Attempts
-from ._connect import Connect
+from ._connect_page import ConnectPage
 from ._cookies import Cookies
-from ._keys import Keys
+from ._key_pages import KeyPages
 from ._registrations import Opening, Registrations
+from ._requests import AccountRequests, PageLayout
 from ._session import SessionStore
-from ._sign_in import SignIn
-from ._visits import Frame, Visits
+from ._sign_in_pages import SignInPages
 
 MINUTE = 60.0
 
@@ -26,22 +27,22 @@ MINUTE = 60.0
 class AccountPages:
     """The rooms of those pages."""
 
-    sign_in: SignIn
-    keys: Keys
-    connect: Connect
+    sign_in: SignInPages
+    keys: KeyPages
+    connect: ConnectPage
 
 
-def session_cookies(membership: Membership, proxies: Proxies, longest: float) -> Cookies:
+def session_cookies(membership: AccountService, proxies: Proxies, longest: float) -> Cookies:
     """Return what knows the members who visit; their sessions last `longest` seconds at most."""
     return Cookies(SessionStore(membership), proxies, longest)
 
 
 def account_pages(
-    frame: Frame,
+    frame: PageLayout,
     cookies: Cookies,
-    membership: Membership,
-    own_keys: OwnKeys,
-    mcp: Mcp,
+    membership: AccountService,
+    own_keys: UserKeys,
+    mcp: McpEndpoint,
     proxies: Proxies,
     now: Callable[[], float],
     *,
@@ -53,17 +54,17 @@ def account_pages(
     An address may try passwords and links 10 times at once and 10 times a minute, whoever it tries to be; an account
     may be tried 10 times at once and once a minute. A member may make or rotate keys 10 times at once, and 20 an hour.
     """
-    visits = Visits(cookies, frame)
+    visits = AccountRequests(cookies, frame)
     changes = Limiter(now, rate=20 / (60 * MINUTE), burst=10)
-    connect = Connect(visits, mcp, proxies, url)
+    connect = ConnectPage(visits, mcp, proxies, url)
     return AccountPages(
-        SignIn(
+        SignInPages(
             visits,
             membership,
             Attempts(proxies, now),
             Registrations(proxies, now, opening),
             own_keys,
         ),
-        Keys(visits, own_keys, connect, changes, now),
+        KeyPages(visits, own_keys, connect, changes, now),
         connect,
     )

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from attrs import frozen
 from twisted.web.server import Request
 
-from ...errors import Throttled
-from ..addresses import Limiter, Proxies
+from ...domain.errors import Throttled
+from ...http.proxies import Proxies
+from ..rate_limit import Limiter
 from ._networks import network
 
 DAY = 86_400.0

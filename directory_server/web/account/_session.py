@@ -13,8 +13,8 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.logger import Logger
 from zope.interface import Attribute, Interface, implementer
 
-from ...membership import Membership
-from ...model import Account
+from ...domain.accounts import Account
+from ...services.accounts import AccountService
 
 NOBODYS = "."
 """Begins the identifier of somebody who is not signed in; no session's secret has it."""
@@ -61,7 +61,7 @@ class SessionStore:
 
     _log = Logger()
 
-    _membership: Membership
+    _membership: AccountService
 
     def newSession(self, isConfidential: bool, authenticatedBy: SessionMechanism) -> Deferred[Visitor]:
         """Return one who is not signed in, with an identifier that forms can be bound to."""

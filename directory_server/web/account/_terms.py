@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import ceil
 
-from ...own_keys import OwnKeys
+from ...services.user_keys import UserKeys
 
 DAY = 86_400.0
 
 
-def pending_terms(keys: OwnKeys) -> Mapping[str, object]:
+def pending_terms(keys: UserKeys) -> Mapping[str, object]:
     """Return what the template of these limits takes: requests in any 60 minutes (or None), keys, days."""
     pending = keys.pending
     return {"limit": keys.limit, "pending_keys": pending.keys, "unused_days": ceil(pending.unused / DAY)}

@@ -10,9 +10,9 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
-from ...model import Change
-from ...wire import Id
-from ..streams import Channel, Hub
+from ...domain.changes import Change
+from ...serialization import Id
+from ...streams import Channel, Hub
 from ._subscriptions import changed
 
 INTERVAL = 60.0

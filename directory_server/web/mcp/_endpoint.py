@@ -11,22 +11,23 @@ from twisted.internet.defer import CancelledError
 from twisted.python.failure import Failure
 from twisted.web.server import Request
 
-from ... import wire
-from ...directory import Directory
-from ...errors import BadInput, DirectoryError, NotFound
-from .._headers import value as header
-from .._refusals import Refusal, refusal, refuse
-from .._reply import empty, reply
-from ..gate import Gate, Visit
-from ..streams import Hub
+from ... import serialization
+from ...domain.errors import BadInput, DirectoryError, NotFound
+from ...http.errors import ErrorResponse
+from ...http.headers import value as header
+from ...services.directory import Directory
+from ...streams import Hub
+from ..authentication import AuthenticatedRequest, Authenticator
+from ..error_responses import error_response, respond_with_error
+from ..responses import empty_response, json_response
 from ._announcements import Announcements
 from ._errors import INVALID_PARAMS, INVALID_REQUEST, RESOURCE_NOT_FOUND, RpcError, error_object, rpc_code
-from ._legacy import ASSUMED, Legacy
-from ._legacy import VERSIONS as LEGACY_VERSIONS
 from ._methods import CHARGED, Methods
-from ._modern import LISTEN, Modern, claims_modern
-from ._resources import Newest
-from ._sessions import Sessions
+from ._resources import NewestEntries
+from ._sessions import McpSessions
+from ._stateful import ASSUMED, StatefulProtocol
+from ._stateful import VERSIONS as LEGACY_VERSIONS
+from ._stateless import LISTEN, StatelessProtocol, is_stateless
 from ._subscriptions import acknowledged, ended, honoured
 
 PATH = b"/api/open/mcp"
@@ -41,42 +42,44 @@ BATCH_BYTES = 4 * 1_048_576
 """Bytes of the answers to a batch from which on its other requests are refused."""
 
 
-def rpc_body(refused: Refusal, identity: wire.Id | None = None) -> dict[str, Any]:
+def rpc_body(refused: ErrorResponse, identity: serialization.Id | None = None) -> dict[str, Any]:
     """Return the body of a refusal on this door; `error` in its data is the code that REST would give."""
     return error_object(rpc_code(refused), refused.message, identity, {"error": refused.code})
 
 
 @frozen
-class Mcp:
+class McpEndpoint:
     """Answers the methods of the endpoint."""
 
-    _gate: Gate
-    _sessions: Sessions
-    _legacy: Legacy
-    _modern: Modern
+    _gate: Authenticator
+    _sessions: McpSessions
+    _legacy: StatefulProtocol
+    _modern: StatelessProtocol
     _hub: Hub
     _announcements: Announcements
 
     async def post(self, request: Request) -> bytes | None:
         """Answer a message, or a batch of them where the protocol's version has batches."""
-        async with self._gate.admit(request) as visit:
+        async with self._gate.authenticate(request) as visit:
             value = None
             try:
                 _check_content_type(request)
-                value = wire.decode(request.content.read())  # type: ignore[union-attr]  # set before any handler
+                value = serialization.decode(request.content.read())  # type: ignore[union-attr]  # set before any handler
                 answer = self._batch if isinstance(value, list) else self._single
                 return await answer(value, request, visit)
             except RpcError as error:
                 visit.note_error(error.name)
-                return reply(request, error.response(wire.message_id(value)), error.status)
+                return json_response(request, error.response(serialization.message_id(value)), error.status)
             except CancelledError:
                 raise
             except Exception:
-                return refuse(request, Failure(), partial(rpc_body, identity=wire.message_id(value)))
+                return respond_with_error(
+                    request, Failure(), partial(rpc_body, identity=serialization.message_id(value))
+                )
 
     async def get(self, request: Request) -> bytes | None:
         """Answer a stream of events, which ends when the client leaves, its key is revoked or the server stops."""
-        async with self._gate.admit(request) as visit:
+        async with self._gate.authenticate(request) as visit:
             if _is_modern(request):
                 return _not_here(request, "POST", "This version of the protocol has no GET.")
             self._check_session(request, visit)
@@ -92,7 +95,7 @@ class Mcp:
 
     async def delete(self, request: Request) -> bytes:
         """Refuse to end a session: nothing is kept of one."""
-        async with self._gate.admit(request):
+        async with self._gate.authenticate(request):
             allowed = "POST" if _is_modern(request) else "GET, POST"
             return _not_here(request, allowed, "Nothing is kept of a session, so there is none to end.")
 
@@ -102,18 +105,20 @@ class Mcp:
         `request` is somebody's who asks for that on a page.
         """
         request.received[b"authorization"] = [b"Bearer " + secret.encode()]  # type: ignore[attr-defined]
-        async with self._gate.admit(request) as visit:
+        async with self._gate.authenticate(request) as visit:
             asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-            listed = wire.decode(wire.encode(await self._legacy.answer(wire.message(asked), visit)))
+            listed = serialization.decode(
+                serialization.encode(await self._legacy.answer(serialization.message(asked), visit))
+            )
             return [tool["name"] for tool in listed["tools"]]
 
-    async def _single(self, value: Any, request: Request, visit: Visit) -> bytes | None:
-        message = wire.message(value)
+    async def _single(self, value: Any, request: Request, visit: AuthenticatedRequest) -> bytes | None:
+        message = serialization.message(value)
         modern = _is_modern(request, message)
         if not modern and message.method != "initialize":
             self._check_session(request, visit)
         if not message.wants_answer:
-            return empty(request, 202)
+            return empty_response(request, 202)
         if modern:
             self._modern.check(message, request)
             if message.method == LISTEN:
@@ -124,9 +129,9 @@ class Mcp:
             result = await self._legacy.answer(message, visit)
         if message.method == "initialize":
             request.setHeader("Mcp-Session-Id", self._sessions.issue(visit.key.id))
-        return reply(request, _response(message, result))
+        return json_response(request, _response(message, result))
 
-    async def _listen(self, message: wire.Message, request: Request, visit: Visit) -> None:
+    async def _listen(self, message: serialization.Message, request: Request, visit: AuthenticatedRequest) -> None:
         """Answer a subscription by a stream, which is acknowledged first and ends with the result."""
         assert message.id is not None
         notifications = honoured(message.id, message.params)
@@ -137,7 +142,7 @@ class Mcp:
         first, last = acknowledged(message.id, notifications), ended(message.id)
         self._hub.open(request, visit.key.id, channel, first, last=last)
 
-    async def _batch(self, values: list[Any], request: Request, visit: Visit) -> bytes:
+    async def _batch(self, values: list[Any], request: Request, visit: AuthenticatedRequest) -> bytes:
         version = header(request, "MCP-Protocol-Version") or ASSUMED
         if version != ASSUMED:
             raise BadInput(f"Version {version[:100]} of the protocol has no batches.", code="invalid_request")
@@ -149,19 +154,21 @@ class Mcp:
         for value in values:
             answer = await self._one_of_many(value, visit, size >= BATCH_BYTES, free >= MAX_FREE)
             if answer is not None:
-                answers.append(wire.encode(answer))
+                answers.append(serialization.encode(answer))
                 size += len(answers[-1])
                 free += value.get("method") not in CHARGED if isinstance(value, dict) else 0
-        return reply(request, b"[%s]" % b",".join(answers)) if answers else empty(request, 202)
+        return json_response(request, b"[%s]" % b",".join(answers)) if answers else empty_response(request, 202)
 
-    async def _one_of_many(self, value: Any, visit: Visit, is_large: bool, is_spent: bool) -> dict[str, Any] | None:
+    async def _one_of_many(
+        self, value: Any, visit: AuthenticatedRequest, is_large: bool, is_spent: bool
+    ) -> dict[str, Any] | None:
         """Return the answer to a message of a batch, None for a notification.
 
         `is_large` is whether the answers before have as many bytes as a batch may have, and `is_spent` whether there
         have been as many requests that cost nothing.
         """
         try:
-            message = wire.message(value)
+            message = serialization.message(value)
             if not message.wants_answer:
                 return None
             if message.method == "initialize":
@@ -175,30 +182,35 @@ class Mcp:
             return _response(message, await self._legacy.answer(message, visit))
         except RpcError as error:
             visit.note_error(error.name)
-            return error.response(wire.message_id(value))
+            return error.response(serialization.message_id(value))
         except DirectoryError as error:
             visit.note_error(error.code)
-            return rpc_body(refusal(Failure()), wire.message_id(value))
+            return rpc_body(error_response(Failure()), serialization.message_id(value))
 
-    def _check_session(self, request: Request, visit: Visit) -> None:
+    def _check_session(self, request: Request, visit: AuthenticatedRequest) -> None:
         session = header(request, "Mcp-Session-Id")
         if session is not None and not self._sessions.recognise(session, visit.key.id):
             raise NotFound("This session is unknown; initialize a new one.", code="unknown_session")
 
 
 def endpoint(
-    gate: Gate, directory: Directory, newest: Newest, sessions: Sessions, hub: Hub, announcements: Announcements
-) -> Mcp:
+    gate: Authenticator,
+    directory: Directory,
+    newest: NewestEntries,
+    sessions: McpSessions,
+    hub: Hub,
+    announcements: Announcements,
+) -> McpEndpoint:
     """Return the endpoint through which `directory` answers."""
-    legacy = Legacy(Methods(directory, newest, refused=200, absent=RESOURCE_NOT_FOUND))
-    modern = Modern(Methods(directory, newest, refused=400, absent=INVALID_PARAMS))
-    return Mcp(gate, sessions, legacy, modern, hub, announcements)
+    legacy = StatefulProtocol(Methods(directory, newest, refused=200, absent=RESOURCE_NOT_FOUND))
+    modern = StatelessProtocol(Methods(directory, newest, refused=400, absent=INVALID_PARAMS))
+    return McpEndpoint(gate, sessions, legacy, modern, hub, announcements)
 
 
-def _is_modern(request: Request, message: wire.Message | None = None) -> bool:
+def _is_modern(request: Request, message: serialization.Message | None = None) -> bool:
     version = header(request, "MCP-Protocol-Version")
     if version is None:
-        return message is not None and claims_modern(message)
+        return message is not None and is_stateless(message)
     return version.strip() not in LEGACY_VERSIONS
 
 
@@ -210,9 +222,9 @@ def _check_content_type(request: Request) -> None:
         raise RpcError(INVALID_REQUEST, "Content-Encoding: bodies are read as they are, without any.", status=415)
 
 
-def _response(message: wire.Message, result: dict[str, Any]) -> dict[str, Any]:
+def _response(message: serialization.Message, result: dict[str, Any]) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": message.id, "result": result}
 
 
 def _not_here(request: Request, allow: str, message: str) -> bytes:
-    return reply(request, rpc_body(Refusal(405, "method_not_allowed", message)), 405, Allow=allow)
+    return json_response(request, rpc_body(ErrorResponse(405, "method_not_allowed", message)), 405, Allow=allow)

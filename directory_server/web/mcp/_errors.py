@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...errors import without_keys
-from ...wire import Id
-from .._refusals import Refusal
+from ...domain.errors import without_keys
+from ...http.errors import ErrorResponse
+from ...serialization import Id
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -60,12 +60,12 @@ def error_object(code: int, message: str, identity: Id | None, data: Any = None)
     return {"jsonrpc": "2.0", "id": identity, "error": error}
 
 
-def rpc_code(refused: Refusal) -> int:
+def rpc_code(refused: ErrorResponse) -> int:
     """Return the JSON-RPC code for a refusal of the HTTP table."""
     match refused:
-        case Refusal(code="parse_error"):
+        case ErrorResponse(code="parse_error"):
             return PARSE_ERROR
-        case Refusal(status=500 | 503):
+        case ErrorResponse(status=500 | 503):
             return INTERNAL_ERROR
         case _:
             return INVALID_REQUEST

@@ -7,11 +7,12 @@ from typing import Any
 
 from attrs import frozen
 
-from ... import __version__, errors, wire
-from ...directory import Directory
-from ..gate import Visit
+from ... import __version__, serialization
+from ...domain import errors
+from ...services.directory import Directory
+from ..authentication import AuthenticatedRequest
 from ._errors import INVALID_PARAMS, INVALID_REQUEST, RpcError
-from ._resources import TEMPLATES, Newest, entry_of
+from ._resources import TEMPLATES, NewestEntries, entry_of
 from ._tools import CLAIMS, LISTED, TOOLS, call
 
 SERVER_INFO = {"name": "directory-server", "title": "MCP directory", "version": __version__}
@@ -36,7 +37,7 @@ class Methods:
     """
 
     _directory: Directory
-    _newest: Newest
+    _newest: NewestEntries
     _refused: int
     _absent: int
 
@@ -52,7 +53,7 @@ class Methods:
         """Return what the URIs of all entries look like."""
         return self._only_page("resourceTemplates", TEMPLATES, params)
 
-    async def call_tool(self, params: Mapping[str, Any], visit: Visit) -> dict[str, Any]:
+    async def call_tool(self, params: Mapping[str, Any], visit: AuthenticatedRequest) -> dict[str, Any]:
         """Return the result of the tool that `params` names."""
         name = params.get("name")
         if not isinstance(name, str):
@@ -64,7 +65,7 @@ class Methods:
             raise self._invalid("params.arguments: must be an object.")
         return await call(TOOLS[name], arguments, self._directory, visit)
 
-    async def read_resource(self, params: Mapping[str, Any], visit: Visit) -> dict[str, Any]:
+    async def read_resource(self, params: Mapping[str, Any], visit: AuthenticatedRequest) -> dict[str, Any]:
         """Return the entry that `params` names, whole."""
         uri = params.get("uri")
         if not isinstance(uri, str):
@@ -81,7 +82,11 @@ class Methods:
             # There is no result that says so, as tools have, and no 4xx: editors take that for a wrong login.
             data = {"error": error.code, "retry_after": error.allowance.reset}
             raise RpcError(INVALID_REQUEST, error.message, data=data) from None
-        return {"contents": [{"uri": uri, "mimeType": "application/json", "text": wire.encode_detail(detail).decode()}]}
+        return {
+            "contents": [
+                {"uri": uri, "mimeType": "application/json", "text": serialization.encode_detail(detail).decode()}
+            ]
+        }
 
     def _only_page(self, name: str, items: Any, params: Mapping[str, Any]) -> dict[str, Any]:
         if params.get("cursor") is not None:

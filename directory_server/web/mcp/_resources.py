@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ... import wire
-from ...directory import Directory
-from ...errors import BadInput
-from ...model import Change, Entry
+from ... import serialization
+from ...domain.changes import Change
+from ...domain.entries import Entry
+from ...domain.errors import BadInput
+from ...services.directory import Directory
 
 NEWEST = 20
 """Entries in the list."""
@@ -27,17 +28,17 @@ TEMPLATES = [
 ]
 
 
-class Newest:
+class NewestEntries:
     """The list of the entries added last, made anew with each change: a Subscriber."""
 
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
-        self.listed = wire.raw(b"[]")
+        self.listed = serialization.raw(b"[]")
         """The list, encoded."""
 
     async def apply(self, changes: Sequence[Change]) -> None:
         described = await self._directory.newest(NEWEST, _described)
-        self.listed = wire.raw(wire.encode(described))
+        self.listed = serialization.raw(serialization.encode(described))
 
 
 def entry_of(uri: str) -> str | None:
@@ -45,7 +46,7 @@ def entry_of(uri: str) -> str | None:
     if not uri.startswith(SCHEME):
         return None
     try:
-        return wire.entry_id(uri.removeprefix(SCHEME))
+        return serialization.entry_id(uri.removeprefix(SCHEME))
     except BadInput:
         return None
 

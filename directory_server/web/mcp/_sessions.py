@@ -10,7 +10,7 @@ from attrs import frozen
 
 
 @frozen
-class Sessions:
+class McpSessions:
     """Issues and recognises session ids: a random part, and its HMAC together with the key's id.
 
     Any process with the same `secret` recognises them, before and after a restart; a rotated key keeps its

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ... import wire
-from ...wire import Id
+from ... import serialization
+from ...serialization import Id
 from ._errors import INVALID_PARAMS, INVALID_REQUEST, RpcError
 from ._methods import SERVER_INFO
 
@@ -51,4 +51,4 @@ def ended(identity: Id) -> bytes:
 
 
 def _frame(message: Mapping[str, Any]) -> bytes:
-    return wire.event({"jsonrpc": "2.0", **message}, name="message")
+    return serialization.event({"jsonrpc": "2.0", **message}, name="message")

@@ -10,10 +10,13 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessColl
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from ...errors import QuotaExceeded
-from ...model import Allowance, Change, Mirrored
-from ...ports import Index, Quota, Subscriber
-from ..access import Exchange
+from ...domain.changes import Change
+from ...domain.errors import QuotaExceeded
+from ...domain.ports.access import Quota
+from ...domain.ports.search import Index, Subscriber
+from ...domain.quota import Allowance
+from ...domain.upstreams import UpstreamState
+from ..access_log import AccessRecord
 
 LATENCIES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 """Seconds by which requests and delays are told apart; most requests take less than a millisecond."""
@@ -63,7 +66,7 @@ class Metrics:
         )
         self._counted: dict[tuple[str, str, int], tuple[Callable[[], None], Callable[[float], None]]] = {}
 
-    def observe(self, exchange: Exchange) -> None:
+    def observe(self, exchange: AccessRecord) -> None:
         """Count a request."""
         labels = (exchange.route, exchange.method, exchange.status)
         counted = self._counted.get(labels)
@@ -94,7 +97,7 @@ class Metrics:
         index: Index,
         streams: Streams,
         connections: Sized,
-        upstreams: Callable[[], Sequence[Mirrored]] = tuple,
+        upstreams: Callable[[], Sequence[UpstreamState]] = tuple,
         storage: Callable[[], Mapping[str, bool]] = dict,
     ) -> None:
         """Look these up whenever somebody asks; `storage` returns whether each file can be used."""
@@ -140,7 +143,7 @@ class _Watched(Collector):
     _index: Index
     _streams: Streams
     _connections: Sized
-    _upstreams: Callable[[], Sequence[Mirrored]]
+    _upstreams: Callable[[], Sequence[UpstreamState]]
     _storage: Callable[[], Mapping[str, bool]]
 
     def collect(self) -> Iterator[Metric]:

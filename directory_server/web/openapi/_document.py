@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import __version__, errors, wire
-from ...model import DEFAULT_LIMIT
+from ... import __version__, serialization
+from ...domain import errors
+from ...domain.search import DEFAULT_LIMIT
 from ..changes import PATH as CHANGES
 from ..rest import SEARCH
-from ._answers import KEYED, good, headers, refusals
+from ._responses import KEYED, good, headers, refusals
 from ._schemas import Schema, mcp_id, schemas
 
 PATH = "/api/open/openapi.json"
@@ -25,7 +26,12 @@ The same directory is offered to MCP clients at `/api/open/mcp`, which is not de
 _QUOTA = ("RateLimit-Policy", "RateLimit", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
 # Not all of them blank.
-_KEYWORDS: Schema = {"type": "string", "pattern": r"\S", "maxLength": wire.MAX_KEYWORDS, "examples": ["postgres"]}
+_KEYWORDS: Schema = {
+    "type": "string",
+    "pattern": r"\S",
+    "maxLength": serialization.MAX_KEYWORDS,
+    "examples": ["postgres"],
+}
 
 _HIT = {
     "name": "Supabase",
@@ -36,7 +42,7 @@ _STREAM = 'id: 51-0c9f1e22ab34\nevent: entry.removed\ndata: {"mcp_id":"41d18bdd-
 
 
 def _document() -> bytes:
-    return wire.encode(
+    return serialization.encode(
         {
             "openapi": "3.1.0",
             "info": {"title": "MCP directory", "version": __version__, "description": _SUMMARY},
@@ -78,7 +84,7 @@ def _search() -> dict[str, Any]:
         },
         "limit": {
             "description": "The largest number of entries in this answer.",
-            "schema": _whole(1, wire.MAX_LIMIT, default=DEFAULT_LIMIT),
+            "schema": _whole(1, serialization.MAX_LIMIT, default=DEFAULT_LIMIT),
         },
         "cursor": {
             "description": "Where to go on, out of the Link header of the page before. Opaque.",
@@ -93,7 +99,7 @@ def _search() -> dict[str, Any]:
             "explode": False,
             "schema": {
                 "type": "array",
-                "items": {"enum": list(wire.FIELDS)},
+                "items": {"enum": list(serialization.FIELDS)},
                 "minItems": 1,
                 "examples": [["mcp_id", "name", "server_name"]],
             },
@@ -103,7 +109,7 @@ def _search() -> dict[str, Any]:
         "operationId": "search",
         "summary": "Search by keywords",
         "description": "Answers what matches, best first. Costs one unit.",
-        "parameters": [{"name": name, "in": "query", **said[name]} for name in wire.SEARCH_PARAMETERS],
+        "parameters": [{"name": name, "in": "query", **said[name]} for name in serialization.SEARCH_PARAMETERS],
         "responses": {
             "200": good("A page of entries.", "SearchPage", *_QUOTA, "Link", example={"data": [_HIT], "count": 1}),
             **refusals(*KEYED),
@@ -137,7 +143,7 @@ def _changes() -> dict[str, Any]:
                 "or the seq of a change, which cannot tell that the directory was restored from a backup. Without it "
                 "a page begins with the log, and a stream with what happens from now on."
             ),
-            "schema": {"type": "string", "pattern": wire.POSITION, "examples": ["0", "51-0c9f1e22ab34"]},
+            "schema": {"type": "string", "pattern": serialization.POSITION, "examples": ["0", "51-0c9f1e22ab34"]},
         },
         "keywords": {
             "description": "Only entries that have all of these words, whole; filters hold as in a search.",
@@ -145,7 +151,7 @@ def _changes() -> dict[str, Any]:
         },
         "limit": {
             "description": "The largest number of changes in a page; large ones end it earlier. Streams ignore it.",
-            "schema": _whole(1, wire.MAX_CHANGES, default=wire.DEFAULT_CHANGES),
+            "schema": _whole(1, serialization.MAX_CHANGES, default=serialization.DEFAULT_CHANGES),
         },
     }
     change = {"seq": 51, "event": "entry.removed", "mcp_id": "41d18bdd-f870-5370-a6db-68de9251dacf"}
@@ -157,7 +163,7 @@ def _changes() -> dict[str, Any]:
             "server-sent events that goes on with what happens; where `Accept` ranks JSON as high, it is a page. Costs "
             "one unit."
         ),
-        "parameters": [{"name": name, "in": "query", **said[name]} for name in wire.WATCH_PARAMETERS],
+        "parameters": [{"name": name, "in": "query", **said[name]} for name in serialization.WATCH_PARAMETERS],
         "responses": {
             "200": good(
                 "A page of changes, or a stream of them.",

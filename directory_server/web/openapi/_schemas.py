@@ -7,7 +7,9 @@ from typing import Any, get_args
 
 import attrs
 
-from ...model import ChangeKind, Configuration, Detail, Input, Installation, Notice, Tool
+from ...client_config import Configuration, Input, Installation, Notice
+from ...domain.changes import ChangeKind
+from ...domain.entries import Detail, Tool
 from ..health import OBSTACLES
 
 Schema = dict[str, Any]

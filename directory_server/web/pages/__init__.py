@@ -2,8 +2,18 @@
 
 from ._assets import PATH as ASSETS_PATH
 from ._assets import Assets
-from ._frame import Frame, Viewer, wants_page
-from ._news import STREAMS, Visitors
-from ._pages import Pages, front
+from ._layout import Layout, Viewer, wants_page
+from ._notifications import STREAMS, AnonymousHolders
+from ._pages import PageHandlers, front
 
-__all__ = ["ASSETS_PATH", "STREAMS", "Assets", "Frame", "Pages", "Viewer", "Visitors", "front", "wants_page"]
+__all__ = [
+    "ASSETS_PATH",
+    "STREAMS",
+    "AnonymousHolders",
+    "Assets",
+    "Layout",
+    "PageHandlers",
+    "Viewer",
+    "front",
+    "wants_page",
+]

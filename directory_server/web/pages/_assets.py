@@ -8,8 +8,8 @@ from importlib.resources import files
 from attrs import frozen
 from twisted.web.server import Request
 
-from ...errors import NotFound
-from .._reply import reply
+from ...domain.errors import NotFound
+from ..responses import json_response
 
 PATH = "/assets/"
 
@@ -55,4 +55,4 @@ class Assets:
             raise NotFound("There is no such file.")
         request.setHeader("Cross-Origin-Resource-Policy", "same-origin")
         kind = f"{asset.kind}; charset=utf-8"
-        return reply(request, asset.body, 200, **{"Content-Type": kind, "Cache-Control": KEPT})
+        return json_response(request, asset.body, 200, **{"Content-Type": kind, "Cache-Control": KEPT})

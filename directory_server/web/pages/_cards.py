@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from attrs import frozen
 
-from ...model import Entry
+from ...domain.entries import Entry
 from ._filters import plain
 
 TAGS = 5

@@ -7,8 +7,9 @@ from typing import Any
 
 from attrs import frozen
 
-from ... import wire
-from ...model import Detail, Entry, Installation, Notice, Tool
+from ... import serialization
+from ...client_config import Installation, Notice
+from ...domain.entries import Detail, Entry, Tool
 from ._cards import transports
 from ._filters import caution, link, plain
 
@@ -130,7 +131,7 @@ def shown(detail: Detail, language: str) -> Shown:
 
 
 def _install(way: Installation) -> Install:
-    pasted = [Pasted(each.editor, each.file, wire.pretty(each.config)) for each in way.configurations]
+    pasted = [Pasted(each.editor, each.file, serialization.pretty(each.config)) for each in way.configurations]
     short = [each for each in pasted if len(each.text) <= PASTED]
     return Install(plain(way.name, 100), short, way.warnings, way.unavailable)
 

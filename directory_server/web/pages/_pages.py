@@ -9,18 +9,19 @@ from urllib.parse import parse_qsl, urlencode
 from attrs import frozen
 from twisted.web.server import Request
 
-from ... import wire
-from ...directory import Directory
-from ...errors import BadInput
-from ...model import Page, Query
-from .._headers import query
-from ..addresses import AddressLimiter, Limiter, Proxies
-from ..streams import Hub
+from ... import serialization
+from ...domain.errors import BadInput
+from ...domain.search import Page, Query
+from ...http.headers import query
+from ...http.proxies import Proxies
+from ...services.directory import Directory
+from ...streams import Hub
+from ..rate_limit import AddressLimiter, Limiter
+from ._access import Openness, PageAccess, nobody
 from ._cards import Card, card
-from ._entrance import Entrance, Openness, nobody
 from ._entry import shown
-from ._frame import Frame, Viewer
-from ._news import News
+from ._layout import Layout, Viewer
+from ._notifications import NewEntriesNotifier
 
 PER_PAGE = 20
 """Hits on a page."""
@@ -30,18 +31,18 @@ NEWEST = 6
 
 
 @frozen
-class Pages:
+class PageHandlers:
     """Answers `/`, `/servers/{mcp_id}` and `/news`; `size` tells how many entries there are."""
 
-    frame: Frame
-    news: News
-    _entrance: Entrance
+    frame: Layout
+    news: NewEntriesNotifier
+    _entrance: PageAccess
     _directory: Directory
     _size: Callable[[], int]
 
     async def search(self, request: Request) -> bytes:
         """Answer the form to search with, and below it what is found."""
-        viewer = await self._entrance.admit(request)
+        viewer = await self._entrance.authenticate(request)
         asked = _asked(request)
         language = self.frame.texts(request).language
         keywords = asked.get("q", "").strip()
@@ -62,14 +63,14 @@ class Pages:
 
     async def entry(self, request: Request, mcp_id: str) -> bytes:
         """Answer all that people want to know of an entry. Raises NotFound."""
-        viewer = await self._entrance.admit(request)
-        detail = await self._directory.detail(wire.entry_id(mcp_id))
+        viewer = await self._entrance.authenticate(request)
+        detail = await self._directory.detail(serialization.entry_id(mcp_id))
         language = self.frame.texts(request).language
         return self.frame.page(request, "entry.html", {"entry": shown(detail, language)}, account=viewer)
 
     async def watch(self, request: Request) -> bytes | None:
         """Answer with a stream of how many entries were added."""
-        await self._entrance.admit(request)
+        await self._entrance.authenticate(request)
         return self.news.open(request)
 
     async def _cards(self, page: Page, language: str) -> list[Card]:
@@ -88,7 +89,7 @@ def front(
     viewer: Callable[[Request], Awaitable[Viewer | None]] = nobody,
     sign_in: str = "",
     hsts: int = 0,
-) -> Pages:
+) -> PageHandlers:
     """Return the pages; `hub` is for their streams.
 
     `per_minute` is how many of them each member may ask for, and each address from which others ask. Browsers that
@@ -97,9 +98,9 @@ def front(
     rate = per_minute / 60
     addresses = AddressLimiter(proxies, now, rate=rate, burst=per_minute)
     accounts = Limiter(now, rate=rate, burst=per_minute)
-    frame = Frame(proxies, searchable=openness != "off", sign_in=sign_in, hsts=hsts)
-    entrance = Entrance(openness, addresses, accounts, viewer, sign_in)
-    return Pages(frame, News(hub, proxies), entrance, directory, size)
+    frame = Layout(proxies, searchable=openness != "off", sign_in=sign_in, hsts=hsts)
+    entrance = PageAccess(openness, addresses, accounts, viewer, sign_in)
+    return PageHandlers(frame, NewEntriesNotifier(hub, proxies), entrance, directory, size)
 
 
 def _asked(request: Request) -> Mapping[str, str]:
@@ -109,11 +110,11 @@ def _asked(request: Request) -> Mapping[str, str]:
 
 def _query(keywords: str, cursor: str | None) -> Query:
     parameters = {"keywords": keywords, "limit": PER_PAGE, **({"cursor": cursor} if cursor else {})}
-    return wire.search_parameters(urlencode(parameters).encode())
+    return serialization.search_parameters(urlencode(parameters).encode())
 
 
 def _more(asked: Query, page: Page) -> str:
     """Return where the next page is; an empty text after the last."""
     if page.next is None:
         return ""
-    return "/?" + urlencode({"q": asked.keywords, "cursor": wire.encode_cursor(asked, page.next)})
+    return "/?" + urlencode({"q": asked.keywords, "cursor": serialization.encode_cursor(asked, page.next)})

@@ -3,7 +3,7 @@
 `_entrance` says who may read it; `_registry` answers its paths; `is_registry` tells these from others.
 """
 
-from ._entrance import Entrance
-from ._registry import Registry, is_registry, problem
+from ._access import RegistryAccess
+from ._handlers import RegistryHandlers, is_registry, problem
 
-__all__ = ["Entrance", "Registry", "is_registry", "problem"]
+__all__ = ["RegistryAccess", "RegistryHandlers", "is_registry", "problem"]

@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from directory_server.embedded import finished
-from directory_server.model import Account
+from directory_server.domain.accounts import Account
+from directory_server.run_sync import run_sync
 
 from ..conftest import Answer, Connection, Server, read
 
@@ -107,7 +107,7 @@ def browser(server: Server) -> Browser:
 
 def account_of(server: Server, email: str = ANN) -> Account:
     """Make an account that can be signed in to."""
-    return finished(server.accounts.add(email, f"hash of {PASSWORD}"))
+    return run_sync(server.accounts.add(email, f"hash of {PASSWORD}"))
 
 
 @pytest.fixture
@@ -125,8 +125,8 @@ def member(server: Server, ann: Account) -> Browser:
 
 def invite(server: Server, email: str = ANN) -> str:
     """Return the path of an invitation."""
-    account = finished(server.accounts.add(email))
-    return f"/account/invitation/{finished(server.accounts.link(account.id, lifetime=3600))}"
+    account = run_sync(server.accounts.add(email))
+    return f"/account/invitation/{run_sync(server.accounts.link(account.id, lifetime=3600))}"
 
 
 def set_cookies(answer: Answer) -> list[str]:

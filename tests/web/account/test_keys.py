@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from directory_server.embedded import finished
-from directory_server.model import Account
+from directory_server.domain.accounts import Account
+from directory_server.run_sync import run_sync
 
 from ..conftest import Server
 from .conftest import Browser, account_of
@@ -15,7 +15,7 @@ SEARCH = "/api/open/v1/search?keywords=postgres"
 
 def key_of(server: Server, account: Account) -> str:
     """Return the id of the only key of an account that is not revoked."""
-    (key,) = [key for key in finished(server.keys.list(account.id)) if key.revoked_at is None]
+    (key,) = [key for key in run_sync(server.keys.list(account.id)) if key.revoked_at is None]
     return key.id
 
 
@@ -26,7 +26,7 @@ def test_a_new_key_is_shown_once_and_opens(server: Server, ann: Account, member:
     assert secret not in member.page
     assert f"…{secret[-4:]}" in member.text
     assert "my laptop" in member.text
-    (key,) = finished(server.keys.list(ann.id))
+    (key,) = run_sync(server.keys.list(ann.id))
     assert (key.label, key.limit, key.expires_at) == ("my laptop", 20, None)
 
 
@@ -52,7 +52,7 @@ def test_a_key_may_expire(server: Server, ann: Account, expires: str, days: int)
     member = Browser(server)
     member.sign_in()
     member.make_key(expires=expires)
-    (key,) = finished(server.keys.list(ann.id))
+    (key,) = run_sync(server.keys.list(ann.id))
     assert key.expires_at == server.clock.seconds() + days * 86_400
 
 
@@ -81,7 +81,7 @@ def test_a_key_that_cannot_be_is_not_made(
     member.get("/account/keys")
     assert member.post("/account/keys", fields).status == 400
     assert said in member.text
-    assert list(finished(server.keys.list(ann.id))) == []
+    assert list(run_sync(server.keys.list(ann.id))) == []
 
 
 def test_an_account_has_as_many_keys_as_it_may(server: Server, ann: Account, member: Browser) -> None:
@@ -90,7 +90,7 @@ def test_an_account_has_as_many_keys_as_it_may(server: Server, ann: Account, mem
     member.get("/account/keys")
     assert member.post("/account/keys", {"label": "one more"}).status == 403
     assert "You have as many keys as an account may have." in member.text
-    assert len(finished(server.keys.list(ann.id))) == 5
+    assert len(run_sync(server.keys.list(ann.id))) == 5
 
 
 def test_a_rotated_key_has_a_new_secret_and_the_old_one_its_grace(
@@ -151,7 +151,7 @@ def test_reloading_a_new_secret_shows_nothing_and_makes_nothing(
         assert member.follow(answer).status == 410
         assert "This secret was already shown" in member.text
         assert "mcpd_" not in member.page
-    (key,) = finished(server.keys.list(ann.id))
+    (key,) = run_sync(server.keys.list(ann.id))
     assert key.last_four == secret[-4:]
     assert server.get(SEARCH, key=secret).status == 200
 
@@ -224,5 +224,5 @@ def test_a_revoked_key_is_not_there_any_more(server: Server, ann: Account, membe
 
 def test_the_keys_of_a_disabled_account_do_not_open(server: Server, ann: Account, member: Browser) -> None:
     secret = member.make_key()
-    finished(server.accounts.disable(ann.id))
+    run_sync(server.accounts.disable(ann.id))
     assert server.get(SEARCH, key=secret).status == 401

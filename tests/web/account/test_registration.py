@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from directory_server.embedded import Database, SqliteQuota, finished
-from directory_server.model import Account
-from directory_server.unused_accounts import UnusedAccounts
+from directory_server.domain.accounts import Account
+from directory_server.run_sync import run_sync
+from directory_server.services.unused_accounts import UnusedAccounts
+from directory_server.sqlite import Database, SqliteQuota
 
 from ..conftest import Answer, Server
 from .conftest import PASSWORD, Browser, account_of
@@ -33,7 +34,7 @@ def statuses(server: Server, addresses: list[str]) -> list[int]:
 
 
 def found(server: Server, email: str) -> Account | None:
-    return finished(server.accounts.find(email))
+    return run_sync(server.accounts.find(email))
 
 
 @OPEN
@@ -47,7 +48,7 @@ def test_the_keys_of_a_new_account_share_one_quota_until_it_is_approved(server: 
     assert browser.text.count("20 of 20 used.") == 2
     ann = found(server, "ann@example.org")
     assert ann
-    finished(server.accounts.approve(ann.id))
+    run_sync(server.accounts.approve(ann.id))
     assert [server.get(SEARCH, key=key).headers["X-RateLimit-Remaining"] for key in keys] == ["19", "19"]
 
 
@@ -63,7 +64,7 @@ def test_one_address_gets_no_quota_by_many_accounts_and_keys(server: Server) -> 
                 browser.get(place)
                 keys.append(browser.secret)
     admitted = sum(server.get(SEARCH, key=key).status == 200 for key in keys for _ in range(21))
-    assert (len(finished(server.accounts.list())), len(keys), admitted) == (3, 6, 60)
+    assert (len(run_sync(server.accounts.list())), len(keys), admitted) == (3, 6, 60)
 
 
 @OPEN
@@ -75,7 +76,7 @@ def test_a_new_account_has_few_keys_until_it_is_approved(server: Server) -> None
     assert browser.post("/account/keys", {"label": "third"}).status == 403
     ann = found(server, "ann@example.org")
     assert ann
-    finished(server.accounts.approve(ann.id))
+    run_sync(server.accounts.approve(ann.id))
     browser.make_key("third")
 
 
@@ -147,7 +148,7 @@ def test_a_password_that_will_not_do_is_no_registration(server: Server) -> None:
 
 @OPEN
 def test_registration_closes_where_too_many_accounts_wait(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    finished(server.accounts.register("first@example.org", "hash", most=1_000))
+    run_sync(server.accounts.register("first@example.org", "hash", most=1_000))
     for number in range(999):
         with server.database.connection() as connection:
             connection.execute(
@@ -158,7 +159,7 @@ def test_registration_closes_where_too_many_accounts_wait(server: Server, monkey
     assert "Too many accounts wait for approval." in browser.text
     first = found(server, "first@example.org")
     assert first
-    finished(server.accounts.approve(first.id))
+    run_sync(server.accounts.approve(first.id))
     assert register(server, "ann@example.org")[1].status == 303
 
 
@@ -168,18 +169,18 @@ def test_accounts_that_nobody_uses_are_deleted_with_their_keys(server: Server) -
     secrets = {name: browser.make_key() for name, browser in browsers.items()}
     approved = found(server, "d@example.org")
     assert approved
-    finished(server.accounts.approve(approved.id))
+    run_sync(server.accounts.approve(approved.id))
     spent = Database(server.folder, "quota")
     quota = SqliteQuota(spent, server.clock.seconds)
     unused = UnusedAccounts(server.accounts, quota, server.clock.seconds, DAY)
     server.clock.advance(DAY - 1)
-    finished(unused.remove())
-    assert [email.email[0] for email in finished(server.accounts.list())] == list("abcd")
+    run_sync(unused.remove())
+    assert [email.email[0] for email in run_sync(server.accounts.list())] == list("abcd")
     browsers["a"].sign_in("a@example.org")
     assert server.get(SEARCH, key=secrets["b"]).status == 200
     server.clock.advance(1)
-    finished(unused.remove())
-    assert [email.email[0] for email in finished(server.accounts.list())] == list("abd")
+    run_sync(unused.remove())
+    assert [email.email[0] for email in run_sync(server.accounts.list())] == list("abd")
     opened = {name: server.get(SEARCH, key=secret).status for name, secret in secrets.items()}
     assert opened == {"a": 200, "b": 200, "c": 401, "d": 200}
     spent.close()

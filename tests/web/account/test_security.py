@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from twisted.logger import ILogObserver, LogEvent, formatEvent, globalLogPublisher
 from zope.interface import provider
 
-from directory_server.embedded import finished
-from directory_server.model import Account
+from directory_server.domain.accounts import Account
+from directory_server.run_sync import run_sync
 
 from ..conftest import Plain, Server
 from .conftest import ANN, PASSWORD, Browser, account_of, invite, set_cookies
@@ -55,7 +55,7 @@ def test_a_form_without_its_token_does_nothing(
     answer = member.raw(path, f"{body}&label=x&old={PASSWORD}&password=another+long+password".encode("latin-1"))
     assert answer.status in (400, 403)
     assert member.get("/account/keys").status == 200
-    assert list(finished(server.keys.list(ann.id))) == []
+    assert list(run_sync(server.keys.list(ann.id))) == []
     assert Browser(server).sign_in().status == 303
 
 
@@ -139,8 +139,8 @@ def test_what_leads_back_is_a_path_of_this_site(place: str) -> None:
 
 def test_nobody_is_told_whether_an_address_has_an_account(server: Server, ann: Account) -> None:
     disabled = account_of(server, "bob@example.org")
-    finished(server.accounts.disable(disabled.id))
-    finished(server.accounts.add("invited@example.org"))
+    run_sync(server.accounts.disable(disabled.id))
+    run_sync(server.accounts.add("invited@example.org"))
     pages, calls = set(), []
     for email in (ANN, "nobody@example.org", "bob@example.org", "invited@example.org", "no address"):
         server.passwords.verified.clear()
@@ -341,8 +341,8 @@ def test_a_member_makes_keys_only_so_often(server: Server, ann: Account, member:
         member.get("/account/keys")
         answer = member.post("/account/keys", {"label": "x"})
         statuses.append(answer.status)
-        for key in finished(server.keys.list(ann.id)):
-            finished(server.keys.revoke(key.id))
+        for key in run_sync(server.keys.list(ann.id)):
+            run_sync(server.keys.revoke(key.id))
         server.clock.advance(0)
     # Those that are revoked count for an hour, so that new keys do not bring new quota.
     assert statuses == [303] * 5 + [403] * 5 + [429] * 2

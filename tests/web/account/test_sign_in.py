@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from directory_server.embedded import finished
-from directory_server.model import Account
+from directory_server.domain.accounts import Account
+from directory_server.run_sync import run_sync
 
 from ..conftest import Server
 from .conftest import ANN, PASSWORD, Browser, account_of, invite
@@ -107,10 +107,10 @@ def test_a_password_is_changed_only_by_who_knows_the_old_one(server: Server, mem
 
 
 def test_a_disabled_account_is_out_at_once(server: Server, ann: Account, member: Browser) -> None:
-    finished(server.accounts.disable(ann.id))
+    run_sync(server.accounts.disable(ann.id))
     assert member.get("/account/keys").status == 303
     assert Browser(server).sign_in().status == 403
-    finished(server.accounts.enable(ann.id))
+    run_sync(server.accounts.enable(ann.id))
     assert Browser(server).sign_in().status == 303
 
 

@@ -9,9 +9,11 @@ import pytest
 from attrs import define, evolve
 from twisted.internet.task import Clock
 
-from directory_server.embedded import finished
-from directory_server.errors import QuotaExceeded
-from directory_server.model import Allowance, Change, Mirrored
+from directory_server.domain.changes import Change
+from directory_server.domain.errors import QuotaExceeded
+from directory_server.domain.quota import Allowance
+from directory_server.domain.upstreams import UpstreamState
+from directory_server.run_sync import run_sync
 
 if TYPE_CHECKING:
     from directory_server.web.metrics import Metrics
@@ -25,9 +27,9 @@ def metrics() -> Metrics:
 
 
 def exchange(method: str = "GET", route: str = "/healthz", status: int = 200, seconds: float = 0.0007) -> Any:
-    from directory_server.web.access import Exchange
+    from directory_server.web.access_log import AccessRecord
 
-    return Exchange(0.0, method, route, status, 5, seconds, "f2zca6az", "1")
+    return AccessRecord(0.0, method, route, status, 5, seconds, "f2zca6az", "1")
 
 
 def value(metrics: Metrics, name: str, **labels: str) -> float | None:
@@ -95,13 +97,13 @@ def test_refusals_of_the_quota_are_counted_and_passed_on(metrics: Metrics) -> No
             pruned.append(True)
 
     quota = metrics.quota(Spent())
-    assert finished(quota.charge("a", 5)) == Allowance(5, 1, 2)
-    assert finished(quota.peek("a", 5)) == Allowance(5, 3, 4)
-    assert finished(quota.last("a")) == 5.0
-    finished(quota.prune())
+    assert run_sync(quota.charge("a", 5)) == Allowance(5, 1, 2)
+    assert run_sync(quota.peek("a", 5)) == Allowance(5, 3, 4)
+    assert run_sync(quota.last("a")) == 5.0
+    run_sync(quota.prune())
     assert pruned == [True]
     with pytest.raises(QuotaExceeded):
-        finished(quota.charge("a", 0))
+        run_sync(quota.charge("a", 0))
     assert value(metrics, "directory_quota_refusals_total") == 1
 
 
@@ -114,7 +116,7 @@ def test_the_work_of_the_index_is_timed(metrics: Metrics) -> None:
             taken.append(changes)
             clock.advance(2.5)
 
-    finished(metrics.builds(Slow(), clock.seconds).apply([]))
+    run_sync(metrics.builds(Slow(), clock.seconds).apply([]))
     assert taken == [[]]
     assert value(metrics, "directory_index_build_seconds_count") == 1
     assert value(metrics, "directory_index_build_seconds_sum") == 2.5
@@ -146,7 +148,7 @@ def test_what_there_is_is_looked_up_when_somebody_asks(metrics: Metrics) -> None
 
 
 def test_upstreams_are_looked_up(metrics: Metrics) -> None:
-    upstreams = [Mirrored("a", entries=3, last_success=5.0), Mirrored("b", error="It answered 500.")]
+    upstreams = [UpstreamState("a", entries=3, last_success=5.0), UpstreamState("b", error="It answered 500.")]
     metrics.watch(Things(0), Things(0), [], lambda: upstreams)  # type: ignore[arg-type]
     for name, values in {"failing": (0, 1), "entries": (3, 0), "last_success_timestamp_seconds": (5, 0)}.items():
         assert values == tuple(

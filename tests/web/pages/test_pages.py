@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from directory_server.model import OFFICIAL, PUBLISHER, Entry, mcp_id_of
+from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry, mcp_id_of
 
 from ..conftest import MAIL, POSTGRES, POSTGRES_ID, Server, entry, read
 from .conftest import BROWSER, Document, Look

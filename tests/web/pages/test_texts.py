@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directory_server.install import REASONS, WARNINGS
-from directory_server.web.pages._texts import LANGUAGES, choose, load
+from directory_server.client_config import REASONS, WARNINGS
+from directory_server.web.pages._translations import LANGUAGES, choose, load
 
 TEXTS = load()
 

@@ -1,0 +1,276 @@
+"""A server that is run on the person's machine, from a package.
+
+The command, the package and its version come from here. Of the entry come variables, arguments of the package, and
+those options of the command that a table allows (`_runtime`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from attrs import define, field, frozen
+
+from .. import hosts
+from . import _identifiers as identifiers
+from ._environment import NAME, check_fixed, steers
+from ._notices import Notice, Unusable, warning
+from ._remotes import KINDS, hosted
+from ._runtime import DNX, DOCKER, NPX, UVX, Options, Table
+from ._server_config import ServerConfig
+from ._values import INPUT, Input, Inputs, Template, flat, mapping, mappings, words
+
+_VALUED = {"value", "default", "valueHint", "placeholder", "choices", "format", "isSecret", "variables"}
+
+_LOCAL_URL = re.compile(
+    r"https?://(?:localhost|127(?:\.[0-9]+){3}|0\.0\.0\.0|\[::1?\]|\{[^{}/]+\})(?::|/|$)", re.IGNORECASE
+)
+"""URLs of servers that are to be started by hand."""
+
+_SHELL = re.compile(r"[&|<>^\"]")
+"""Characters that cmd.exe acts upon. On Windows some commands are batch files, whose arguments VS Code joins without
+quoting (`formatSubprocessArguments` in extHostMcpNode.ts)."""
+
+_REGISTRIES = (
+    *("docker.io", "ghcr.io", "quay.io", "gcr.io", "*.gcr.io", "*.pkg.dev", "mcr.microsoft.com", "*.azurecr.io"),
+    *("public.ecr.aws", "*.amazonaws.com", "registry.gitlab.com", "registry.k8s.io", "registry.redhat.io"),
+    *("registry.access.redhat.com", "docker.elastic.co", "nvcr.io", "cgr.dev", "dhi.io", "lscr.io"),
+)
+"""Image registries that need no warning."""
+
+
+LONGEST_VERSION = 100
+"""Characters of a version."""
+
+
+@frozen
+class Runner:
+    """What runs the packages of a registry.
+
+    `bases` are the hosts of the registry, which the runner asks unless told otherwise. `is_version` tells an exact
+    version; `open_version` stands for an unstated one. `own` are words that entries often state themselves.
+    """
+
+    command: str
+    name: Callable[[str], str]
+    is_version: Callable[[str], bool]
+    bases: Collection[str]
+    table: Table
+    before: Sequence[str] = ()
+    after: Sequence[str] = ()
+    own: Collection[str] = ()
+    open_version: str = ""
+    batch: bool = False
+
+
+RUNNERS = {
+    # Without a version, npx runs a command of that name that the project or the machine has, before any package.
+    "npm": Runner(
+        "npx",
+        identifiers.npm_name,
+        identifiers.semver,
+        ("registry.npmjs.org",),
+        NPX,
+        before=("-y",),
+        own=("npx", "-y", "--yes"),
+        open_version="@latest",
+        batch=True,
+    ),
+    "pypi": Runner("uvx", identifiers.pypi_name, identifiers.pep440, ("pypi.org",), UVX, own=("uvx",)),
+    "nuget": Runner(
+        "dnx",
+        identifiers.nuget_name,
+        identifiers.nuget_version,
+        ("api.nuget.org", "www.nuget.org"),
+        DNX,
+        after=("--yes", "--"),
+        own=("dnx", "-y", "--yes", "--"),
+        batch=True,
+    ),
+}
+"""By registry type. Images have a runner of their own, and an .mcpb bundle is opened, not configured."""
+
+_DOCKER = Runner(
+    "docker",
+    lambda name: name,
+    identifiers.image_tag,
+    ("docker.io", "ghcr.io", "quay.io", "mcr.microsoft.com"),
+    DOCKER,
+    before=("run", "-i", "--rm"),
+    own=("docker", "run", "-i", "--interactive", "--rm"),
+)
+
+
+@frozen
+class Package:
+    """A package as its runner takes it, and the words that name it in an entry's own arguments."""
+
+    runner: Runner
+    exact: str
+    repeated: Callable[[str], bool]
+    warnings: Sequence[Notice]
+
+
+def local(package: Mapping[str, Any]) -> ServerConfig:
+    """Return the server that a package runs. Raises Unusable."""
+    transport = mapping(package.get("transport"))
+    kind, name = words(package.get("registryType")), words(package.get("identifier"))
+    if words(transport.get("type")) in KINDS:
+        return _elsewhere(transport)
+    if kind == "mcpb":
+        raise _bundle(package, name)
+    base = _base(words(package.get("registryBaseUrl")))
+    version = words(package.get("version"))
+    if len(version) > LONGEST_VERSION:
+        raise Unusable("version", version)
+    if kind == "oci":
+        found = _image(name, version, base)
+    elif kind in RUNNERS:
+        found = _named(RUNNERS[kind], name, version, base)
+    else:
+        raise Unusable("kind", kind)
+    return _Reader(kind, found).server(package)
+
+
+def _named(runner: Runner, name: str, version: str, base: str) -> Package:
+    name = runner.name(name)
+    if base and base not in runner.bases:
+        # Where a package comes from decides what runs; that is for the person to set up.
+        raise Unusable("registry", base)
+    if version and not runner.is_version(version):
+        raise Unusable("version", version)
+
+    def repeated(word: str) -> bool:
+        stated, _, other = word.partition("==") if "==" in word else (word[0] + word[1:].partition("@")[0], "", "")
+        other = other or word[len(stated) + 1 :]
+        return stated == name and (not other or other == "latest" or runner.is_version(other))
+
+    exact = f"{name}@{version}" if version else f"{name}{runner.open_version}"
+    return Package(runner, exact, repeated, () if version else (warning("version_open"),))
+
+
+def _image(reference: str, version: str, base: str) -> Package:
+    found = identifiers.image(reference)
+    domain, tag, digest = found["domain"], found["tag"], found["digest"]
+    if base and (base not in _DOCKER.bases or domain not in (None, base)):
+        raise Unusable("registry", base)
+    if version and not identifiers.image_tag(version):
+        raise Unusable("version", version)
+    exact = reference if domain or base in ("", "docker.io") else f"{base}/{reference}"
+    if version and not tag and not digest:
+        exact = f"{exact}:{version}"
+    host = (domain or base or "docker.io").lower()
+    warnings = [] if digest else [warning("tag")]
+    if not any(fnmatchcase(host, each) for each in _REGISTRIES):
+        warnings.append(warning("image_registry", host))
+    names = {reference, exact, *(each.partition("@")[0] for each in (reference, exact))}
+    names |= {each.removeprefix("docker.io/") for each in names}
+    names |= {re.sub(r":[^:/]*$", "", each) for each in names}
+    return Package(_DOCKER, exact, names.__contains__, warnings)
+
+
+def _base(url: str) -> str:
+    """Return the host of a registry's base URL, or the URL where it is none; empty for the default one."""
+    found = re.fullmatch(r"https://([a-z0-9.-]+)(?:/[A-Za-z0-9./_-]*)?", url)
+    return found[1] if found else url
+
+
+def _bundle(package: Mapping[str, Any], url: str) -> Unusable:
+    digest = words(package.get("fileSha256"))
+    try:
+        reachable = url.startswith("https://") and hosts.of(url).scope != "local"
+    except ValueError:
+        reachable = False
+    if not reachable or not url.isprintable() or " " in url:
+        return Unusable("url", url)
+    if not re.fullmatch(r"[0-9a-f]{64}", digest, re.IGNORECASE):
+        return Unusable("bundle_unverified")
+    return Unusable("bundle", digest.lower())
+
+
+def _elsewhere(transport: Mapping[str, Any]) -> ServerConfig:
+    """Return the server at a package's URL, if it is not to be started by the person."""
+    url = words(transport.get("url"))
+    if _LOCAL_URL.match(url):
+        raise Unusable("local_server", url)
+    return hosted(transport)
+
+
+@define
+class _Reader:
+    """Reads variables and arguments of one package."""
+
+    _kind: str
+    _package: Package
+    _inputs: Inputs = field(factory=Inputs, init=False)
+    _warnings: list[Notice] = field(factory=list, init=False)
+
+    def server(self, package: Mapping[str, Any]) -> ServerConfig:
+        runner, exact = self._package.runner, self._package.exact
+        given = dict(self._variables(package))
+        # Docker hands on no variable that it is not told of.
+        passed = [part for each in given for part in ("-e", each)] if self._kind == "oci" else []
+        options = Options(self._inputs, runner.table, runner.own, self._package.repeated, given)
+        stated = options.read(mappings(package.get("runtimeArguments")))
+        own = list(self._arguments(options.rest)) + list(self._arguments(mappings(package.get("packageArguments"))))
+        if runner.batch:
+            _check_batch(own)
+        arguments: list[Template] = [
+            *((part,) for part in (*runner.before, *passed)),
+            *stated,
+            *((part,) for part in (exact, *runner.after)),
+            *own,
+        ]
+        warnings = [*self._package.warnings, *self._warnings, *options.warnings]
+        return ServerConfig(
+            self._kind,
+            exact,
+            self._inputs.all,
+            runner.command,
+            arguments,
+            given=given,
+            warnings=list(dict.fromkeys(warnings)),
+        )
+
+    def _variables(self, package: Mapping[str, Any]) -> Iterator[tuple[str, Template]]:
+        for said in mappings(package.get("environmentVariables")):
+            name = words(said.get("name"))
+            if not name:
+                continue
+            if not NAME.fullmatch(name):
+                raise Unusable("variable_name", name)
+            value = self._inputs.text(said, name, asked=steers(name) and not said.get("default"))
+            if not value:
+                continue
+            if flat(value) != INPUT:
+                check_fixed(name, flat(value))
+            elif steers(name):
+                self._warnings.append(warning("variable", name))
+            yield name, value
+
+    def _arguments(self, arguments: Iterable[Mapping[str, Any]]) -> Iterator[Template]:
+        for said in arguments:
+            name = words(said.get("name"))
+            if words(said.get("type")) == "named" or (name and said.get("type") != "positional"):
+                yield from self._argument(said, name)
+            elif value := self._inputs.text(said, words(said.get("valueHint")) or name or "argument"):
+                yield value
+
+    def _argument(self, said: Mapping[str, Any], name: str) -> Iterator[Template]:
+        if said.get("format") == "boolean" or not said.keys() & _VALUED:
+            # A switch: there is nothing to say behind it.
+            if said.get("isRequired") is True or words(said.get("value")) == "true":
+                yield self._inputs.filled(name, {})
+        elif (value := self._inputs.text(said, words(said.get("valueHint")) or name)) is not None:
+            yield self._inputs.filled(name, {})
+            yield value
+
+
+def _check_batch(arguments: Iterable[Template]) -> None:
+    for text in arguments:
+        for part in text:
+            for said in part.choices if isinstance(part, Input) else (part,):
+                if _SHELL.search(said):
+                    raise Unusable("shell", said)

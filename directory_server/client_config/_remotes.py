@@ -1,0 +1,103 @@
+"""A server that is offered at a URL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import chain, zip_longest
+from typing import Any
+
+from .. import hosts
+from ._notices import Notice, Unusable, warning
+from ._server_config import ServerConfig
+from ._values import INPUT, Input, Inputs, Template, flat, literal, mappings, shown, words
+
+KINDS = ("streamable-http", "sse")
+
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
+"""What a header may be called (RFC 9110, section 5.6.2)."""
+
+_RESERVED = frozenset(
+    (
+        *("connection", "content-encoding", "content-length", "cookie2", "date", "expect", "host", "http2-settings"),
+        *(
+            "keep-alive",
+            "mcp-protocol-version",
+            "mcp-session-id",
+            "te",
+            "trailer",
+            "transfer-encoding",
+            "upgrade",
+            "via",
+        ),
+    )
+)
+"""Headers that belong to the client (Fetch standard, MCP). Host would have the request answered by another server than
+the one that the URL names."""
+
+_URL = re.compile(
+    rf"(?P<scheme>https?)://(?P<host>[^\s/?#\\@:\[\]]+|\[[^\s/?#\\@\[\]]+\])"
+    rf"(?::(?P<port>[0-9]{{1,5}}|{INPUT}))?(?P<rest>(?:[/?#][^\s\\<>\"]*)?)",
+    re.IGNORECASE,
+)
+"""An absolute URL without user information: a name in front of the host passes for the host."""
+
+
+def hosted(remote: Mapping[str, Any]) -> ServerConfig:
+    """Return the server at a remote, or at a package's own transport. Raises Unusable."""
+    kind = words(remote.get("type"))
+    if kind not in KINDS:
+        raise Unusable("kind", kind)
+    inputs = Inputs()
+    url, warnings = _checked(inputs.filled(words(remote.get("url")), remote))
+    headers = {}
+    for said in mappings(remote.get("headers")):
+        name = words(said.get("name"))
+        if not _TOKEN.fullmatch(name) or name.lower() in _RESERVED or name.lower().startswith(("proxy-", "sec-")):
+            raise Unusable("header_name", name)
+        if value := inputs.text(said, name):
+            headers[literal(name)] = value
+    return ServerConfig(kind, shown(url), inputs.all, url=url, given=headers, warnings=warnings)
+
+
+def _checked(url: Template) -> tuple[Template, list[Notice]]:
+    """Return `url` with its host in ASCII, and what people should know of it. Raises Unusable."""
+    whole = flat(url)
+    found = _URL.fullmatch(whole)
+    port = found["port"] if found else None
+    if not found or (port and port != INPUT and not 0 < int(port) < 65_536):
+        raise Unusable("url", shown(url))
+    host, warnings = found["host"], []
+    if found["scheme"].lower() == "http":
+        warnings.append(warning("unencrypted"))
+    if host == INPUT:
+        return url, warnings
+    read = _read(host, shown(url))
+    if read.international:
+        if INPUT in host:
+            raise Unusable("url", shown(url))
+        warnings.append(warning("international", read.name))
+    if read.scope == "private":
+        warnings.append(warning("private_address", host.replace(INPUT, "…")))
+    if INPUT not in host:
+        host = read.name
+    written = f"{found['scheme'].lower()}://{host}{whole[found.end('host') :]}"
+    return _refilled(written, url), warnings
+
+
+def _read(host: str, url: str) -> hosts.Host:
+    # A name whose one part is filled in must not be local, whether that is a word or a number.
+    try:
+        known = [hosts.read(host.strip("[]").replace(INPUT, each)) for each in ("x", "1")]
+    except ValueError:
+        raise Unusable("url", url) from None
+    if any(each.scope == "local" for each in known):
+        raise Unusable("address", url)
+    return max(known, key=lambda each: each.scope == "private")
+
+
+def _refilled(written: str, text: Template) -> Template:
+    """Return `written` with the inputs of `text`, in their order, where INPUT stands."""
+    inputs = [part for part in text if isinstance(part, Input)]
+    parts = chain.from_iterable(zip_longest(written.split(INPUT), inputs, fillvalue=""))
+    return tuple(part for part in parts if part)

@@ -1,0 +1,1 @@
+"""Values and rules of the directory: no I/O, no HTTP, no SQL."""

@@ -1,0 +1,1 @@
+"""Protocols that storage, search and the runtime implement."""

@@ -1,0 +1,95 @@
+"""Trusted proxies: the client address and scheme of a request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+from attrs import field, frozen
+from twisted.internet.address import UNIXAddress
+from twisted.internet.interfaces import IAddress
+from twisted.web.server import Request
+
+from .headers import values
+
+Network = IPv4Network | IPv6Network
+
+
+UNIX = "unix"
+"""Stands for the peers of UNIX sockets in the list of trusted proxies."""
+
+
+IPV6_PREFIX = 64
+"""Bits of an IPv6 address that one network shares; each host picks the others for itself (RFC 4291, 2.5.1)."""
+
+
+def _networks(written: Sequence[str]) -> tuple[Network, ...]:
+    return tuple(ip_network(each, strict=False) for each in written if each != UNIX)
+
+
+def _parsed(address: str) -> IPv4Address | IPv6Address | None:
+    """Return the address that a text holds, an IPv4-mapped one as IPv4 (RFC 4291, 2.5.5.2); None for other texts."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return None
+    return (parsed.ipv4_mapped if isinstance(parsed, IPv6Address) else None) or parsed
+
+
+def network_of(address: str, ipv6_prefix: int = IPV6_PREFIX) -> str:
+    """Return the group that counts as one client: an IPv4 address, or the IPv6 network with a prefix of so many bits.
+
+    Every count and limit by address uses this function. Texts that are no address are one group, the empty text.
+    """
+    parsed = _parsed(address)
+    if isinstance(parsed, IPv6Address):
+        return str(ip_network((int(parsed), ipv6_prefix), strict=False))
+    # A proxy may not know the client, or not give it (RFC 7239, section 6).
+    return "" if parsed is None else str(parsed)
+
+
+@frozen
+class Proxies:
+    """The trusted proxies: networks such as 10.0.0.0/8, and `unix` for every peer of a UNIX socket.
+
+    Their X-Forwarded-For and X-Forwarded-Proto are believed.
+    """
+
+    _written: Sequence[str] = ()
+    _trusted: tuple[Network, ...] = field(init=False)
+
+    @_trusted.default
+    def _(self) -> tuple[Network, ...]:
+        return _networks(self._written)
+
+    def trusts(self, address: str) -> bool:
+        """Return whether `address` is in a trusted network."""
+        parsed = _parsed(address)
+        return parsed is not None and any(parsed in network for network in self._trusted)
+
+    def address(self, request: Request) -> str:
+        """Return the address of the client: the last one in X-Forwarded-For that is not a trusted proxy's."""
+        found = str(getattr(request.client, "host", ""))
+        trusted = self._trusts_peer(request.client)
+        if trusted:
+            forwarded = [each.strip() for value in values(request, "X-Forwarded-For") for each in value.split(",")]
+            while forwarded and trusted:
+                found = forwarded.pop()
+                trusted = self.trusts(found)
+        return found
+
+    def client(self, request: Request) -> str:
+        """Return the group of the client's address, as `network_of` makes it."""
+        return network_of(self.address(request))
+
+    def is_secure(self, request: Request) -> bool:
+        """Return whether TLS protects a request: here, or at a trusted proxy, by its X-Forwarded-Proto."""
+        if request.isSecure():
+            return True
+        forwarded = values(request, "X-Forwarded-Proto")
+        return bool(forwarded) and forwarded[-1].strip().lower() == "https" and self._trusts_peer(request.client)
+
+    def _trusts_peer(self, peer: IAddress | None) -> bool:
+        if isinstance(peer, UNIXAddress):
+            return UNIX in self._written
+        return self.trusts(str(getattr(peer, "host", "")))

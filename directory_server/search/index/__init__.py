@@ -1,0 +1,1 @@
+"""Index structures: documents, vocabulary, segments."""

@@ -1,0 +1,1 @@
+"""Query processing: from typed words to groups of terms."""

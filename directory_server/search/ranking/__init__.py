@@ -1,0 +1,1 @@
+"""Ranking: scores, feedback, the best hits."""

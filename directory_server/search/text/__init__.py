@@ -1,0 +1,1 @@
+"""Text analysis: tokens, stems, pinyin and the thesaurus."""

@@ -1,0 +1,46 @@
+"""Cursors: JSON arrays in base64url (RFC 4648, section 5), which clients send back as they got them."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
+from math import isfinite
+from typing import Any
+
+from ..domain.errors import BadInput
+from ._json import decode, encode
+
+MAX_CURSOR = 6_000
+"""Characters of a cursor; URLs have at most 8 KiB."""
+
+MAX_NUMBER = 2.0**53
+"""The largest number in a cursor: all JSON readers, floating point and SQLite keep it exactly (RFC 7493, 2.2)."""
+
+MAX_TEXT = 2_000
+"""Characters of a text in a cursor: keywords, names and versions have less."""
+
+
+def encode_array(values: Sequence[Any]) -> str:
+    """Return the cursor that holds `values`."""
+    return urlsafe_b64encode(encode(values)).rstrip(b"=").decode()
+
+
+def decode_array(cursor: str) -> list[Any]:
+    """Return the values that `cursor` holds: bounded texts and numbers, true, false and null. Raises ValueError."""
+    if len(cursor) > MAX_CURSOR:
+        raise ValueError
+    try:
+        values = decode(urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4)))
+    except BadInput:
+        raise ValueError from None
+    if not isinstance(values, list) or not all(map(_is_sound, values)):
+        raise ValueError
+    return values
+
+
+def _is_sound(value: Any) -> bool:
+    if isinstance(value, str):
+        return len(value) <= MAX_TEXT
+    if isinstance(value, int | float):
+        return isfinite(value) and abs(value) <= MAX_NUMBER
+    return value is None

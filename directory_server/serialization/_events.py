@@ -1,0 +1,53 @@
+"""Server-sent events: the frames that streams carry (WHATWG HTML, section 9.2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..domain.changes import Change
+from ._entries import restore_entry
+from ._json import encode
+
+_LINE_ENDS = {end.encode(): b"\\u%04x" % ord(end) for end in "\x85\u2028\u2029"}
+"""What JSON leaves as it is and some readers take for the end of a line (Unicode, section 5.8), and its escapes."""
+
+
+def event(value: Any, *, name: str = "", identity: str | None = None) -> bytes:
+    """Return the frame of an event that carries `value` as JSON, which no text in it can break or end.
+
+    `name` and `identity` become its `event` and its `id`; without them it has none.
+    """
+    data = encode(value)
+    if not data.isascii():
+        for end, escape in _LINE_ENDS.items():
+            data = data.replace(end, escape)
+    number = b"" if identity is None else b"id: %s\n" % identity.encode()
+    kind = b"event: %s\n" % name.encode() if name else b""
+    return b"%s%sdata: %s\n\n" % (number, kind, data)
+
+
+def position(seq: int, log: str) -> str:
+    """Return the id that events have: the `seq` of a change and the id of its log, from which a reader goes on."""
+    return f"{seq}-{log}"
+
+
+def place(seq: int, log: str) -> bytes:
+    """Return the frame that only says how far its reader has got: it sets the id to come back with, and is no event."""
+    return b"id: %s\n\n" % position(seq, log).encode()
+
+
+def change_event(change: Change, log: str) -> bytes:
+    """Return the frame that tells of a change in the log with this id."""
+    return event(_fields(change), name=f"entry.{change.kind}", identity=position(change.seq, log))
+
+
+def change_item(change: Change) -> bytes:
+    """Return what a list shows of a change, encoded."""
+    return encode({"seq": change.seq, "event": f"entry.{change.kind}", **_fields(change)})
+
+
+def _fields(change: Change) -> dict[str, str]:
+    if change.body is None:
+        return {"mcp_id": change.mcp_id}
+    hit = restore_entry(change.body).hit()
+    return {"mcp_id": hit.mcp_id, "name": hit.name, "brief": hit.brief, "website_url": hit.website_url}

@@ -1,0 +1,64 @@
+"""The envelope of JSON-RPC 2.0 as MCP narrows it: parameters are objects, ids are strings or numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import frozen
+
+from ..domain.errors import BadInput
+
+Id = str | int | float
+
+LARGEST_ID = 2.0**53
+"""Where numbers end that every JSON reader keeps as they are (I-JSON, RFC 7493, section 2.2)."""
+
+
+@frozen
+class Message:
+    """A request (with method and id), a notification (without id) or a response (without method)."""
+
+    method: str | None
+    id: Id | None
+    params: Mapping[str, Any]
+
+    @property
+    def wants_answer(self) -> bool:
+        return self.method is not None and self.id is not None
+
+
+def message(value: Any) -> Message:
+    """Return the message that `value` holds. Raises BadInput (JSON-RPC 2.0, sections 4 and 5)."""
+    if not isinstance(value, dict):
+        raise _invalid("must be an object")
+    if value.get("jsonrpc") != "2.0":
+        raise _invalid("jsonrpc: must be the string '2.0'")
+    identity = message_id(value)
+    if "id" in value and identity is None and "error" not in value:
+        raise _invalid("id: must be a string, or a number that is kept exactly: below 2^53")
+    if "method" not in value:
+        # A response to a message whose id its sender could not read has an error and the id null.
+        if "error" in value or ("result" in value and identity is not None):
+            return Message(None, identity, {})
+        raise _invalid("method: is required in a request; result or error in a response")
+    if not isinstance(value["method"], str):
+        raise _invalid("method: must be a string")
+    # Some clients write null for what they leave out.
+    params = {} if value.get("params") is None else value["params"]
+    if not isinstance(params, dict):
+        raise _invalid("params: must be an object")
+    return Message(value["method"], identity, params)
+
+
+def message_id(value: Any) -> Id | None:
+    """Return the id of a message, however broken the rest of it is; None where it has no usable one."""
+    identity = value.get("id") if isinstance(value, dict) else None
+    if isinstance(identity, str) or (isinstance(identity, int) and not isinstance(identity, bool)):
+        return identity
+    # A whole number of more than 64 bits is read as one of these, and would come back as another.
+    return identity if isinstance(identity, float) and abs(identity) < LARGEST_ID else None
+
+
+def _invalid(reason: str) -> BadInput:
+    return BadInput(f"Not a JSON-RPC message: {reason}.", code="invalid_request")

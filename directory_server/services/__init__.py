@@ -1,0 +1,1 @@
+"""Use cases of the directory, on ports only."""

@@ -1,0 +1,45 @@
+"""The ports on one machine: SQLite, for one process or several."""
+
+from ._accounts import SqliteAccounts
+from ._change_bus import DataVersionBus
+from ._clock import anchored
+from ._curation import SqliteCuration
+from ._data_directory import DataDirectory
+from ._database import Database
+from ._keyring import SqliteKeyRing
+from ._mirrors import SqliteMirrors
+from ._new_secrets import SqliteNewSecrets
+from ._publishing import SourceLimits
+from ._quota import SqliteQuota
+from ._quota_clock import MachineTime, quota_clock
+from ._registry_tokens import SqliteRegistryTokens
+from ._restore import Restored, after_restore
+from ._session_secret import session_secret
+from ._sessions import SqliteSessions
+from ._storage_watch import StorageWatch
+from ._store import SqliteStore
+from ._threads import Threads
+
+__all__ = [
+    "DataDirectory",
+    "DataVersionBus",
+    "Database",
+    "MachineTime",
+    "Restored",
+    "SourceLimits",
+    "SqliteAccounts",
+    "SqliteCuration",
+    "SqliteKeyRing",
+    "SqliteMirrors",
+    "SqliteNewSecrets",
+    "SqliteQuota",
+    "SqliteRegistryTokens",
+    "SqliteSessions",
+    "SqliteStore",
+    "StorageWatch",
+    "Threads",
+    "after_restore",
+    "anchored",
+    "quota_clock",
+    "session_secret",
+]

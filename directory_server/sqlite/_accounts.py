@@ -1,0 +1,242 @@
+"""The Accounts on SQLite."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from attrs import frozen
+
+from ..domain.accounts import Account
+from ..domain.errors import BadInput, NotFound, TooManyAccounts
+from ..domain.ports.runtime import Offload
+from ..domain.secrets import digest, new_id, new_token
+from ..run_sync import inline
+from ._database import Database
+
+MAX_EMAIL = 254
+"""Characters of an e-mail address (RFC 5321, section 4.5.3.1.3, less the brackets around it)."""
+
+COLUMNS = "account.id, email, account.created_at, password IS NOT NULL, disabled_at, approved_at IS NOT NULL"
+"""What an Account is made of, in its order."""
+
+_ADD = "INSERT INTO account (id, email, password, created_at, approved_at) VALUES (?, ?, ?, ?, ?)"
+
+_PENDING = "SELECT count(*) FROM account WHERE approved_at IS NULL"
+
+_APPROVE = "UPDATE account SET approved_at = coalesce(approved_at, ?) WHERE id = ?"
+
+_ACCOUNT = f"SELECT {COLUMNS} FROM account"
+
+_BY_ID = f"{_ACCOUNT} WHERE id = ?"
+
+_BY_EMAIL = f"{_ACCOUNT} WHERE email = ?"
+
+_ALL = f"{_ACCOUNT} ORDER BY created_at, rowid"
+
+_IS_UNUSED = "approved_at IS NULL AND disabled_at IS NULL AND max(created_at, coalesce(seen_at, 0)) <= :before"
+
+_UNUSED = f"{_ACCOUNT} WHERE account.id > :after AND {_IS_UNUSED} ORDER BY account.id LIMIT :limit"
+
+_STILL_UNUSED = f"SELECT 1 FROM account WHERE id = :id AND {_IS_UNUSED}"
+
+_REMOVE = (
+    "DELETE FROM secret WHERE key_id IN (SELECT id FROM api_key WHERE owner = ?)",
+    "DELETE FROM api_key WHERE owner = ?",
+    "DELETE FROM session WHERE account = ?",
+    "DELETE FROM link WHERE account = ?",
+    "DELETE FROM account WHERE id = ?",
+)
+"""What belongs to an account, in the order that foreign keys demand."""
+
+_PASSWORD = "SELECT password FROM account WHERE id = ? AND disabled_at IS NULL"
+
+_SET_PASSWORD = "UPDATE account SET password = ? WHERE id = ?"
+
+_DISABLE = "UPDATE account SET disabled_at = coalesce(disabled_at, ?) WHERE id = ?"
+
+_ENABLE = "UPDATE account SET disabled_at = NULL WHERE id = ?"
+
+_END_SESSIONS = "DELETE FROM session WHERE account = ?"
+
+_LINK = "INSERT OR REPLACE INTO link (account, digest, expires_at) VALUES (?, ?, ?)"
+
+_LINKED = f"""
+    SELECT {COLUMNS} FROM link JOIN account ON account.id = link.account
+    WHERE digest = ? AND expires_at > ? AND disabled_at IS NULL
+"""
+
+_UNLINK = "DELETE FROM link WHERE account = ?"
+
+
+@frozen
+class SqliteAccounts:
+    """Accounts in the data directory; `now` is seconds since the epoch, and `offload` is where writes may wait."""
+
+    _database: Database
+    _now: Callable[[], float]
+    _offload: Offload = inline
+
+    async def add(self, email: str, hashed: str | None = None) -> Account:
+        """Make an account; raises BadInput for an address that is none or taken."""
+        address, now = _address(email), self._now()
+
+        def write(connection: sqlite3.Connection) -> Account:
+            return _add(connection, address, hashed, now, approved_at=now)
+
+        return await self._offload(self._database.write, write)
+
+    async def register(self, email: str, hashed: str, *, most: int) -> Account:
+        address, now = _address(email), self._now()
+
+        def write(connection: sqlite3.Connection) -> Account:
+            if connection.execute(_PENDING).fetchone()[0] >= most:
+                raise TooManyAccounts
+            return _add(connection, address, hashed, now, approved_at=None)
+
+        return await self._offload(self._database.write, write)
+
+    async def approve(self, account_id: str) -> None:
+        """Approve an account; one that is approved keeps its time. Raises NotFound."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            _get(connection, account_id)
+            connection.execute(_APPROVE, (self._now(), account_id))
+
+        await self._offload(self._database.write, write)
+
+    async def unused(self, before: float, *, after: str, limit: int) -> Sequence[Account]:
+        arguments = {"before": before, "after": after, "limit": limit}
+        return await self._database.read(
+            lambda connection: [Account(*row) for row in connection.execute(_UNUSED, arguments)]
+        )
+
+    async def remove(self, account_id: str, *, before: float) -> bool:
+        def write(connection: sqlite3.Connection) -> bool:
+            if connection.execute(_STILL_UNUSED, {"id": account_id, "before": before}).fetchone() is None:
+                return False
+            for statement in _REMOVE:
+                connection.execute(statement, (account_id,))
+            return True
+
+        return await self._offload(self._database.write, write)
+
+    async def find(self, email: str) -> Account | None:
+        row = await self._row(_BY_EMAIL, _normal(email))
+        return Account(*row) if row else None
+
+    async def list(self) -> Sequence[Account]:
+        return await self._database.read(lambda connection: [Account(*row) for row in connection.execute(_ALL)])
+
+    async def password(self, account_id: str) -> str | None:
+        row = await self._row(_PASSWORD, account_id)
+        return row[0] if row else None
+
+    async def set_password(self, account_id: str, hashed: str) -> None:
+        """Set a password's hash, and end every session and link of the account. Raises NotFound."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            _get(connection, account_id)
+            _set_password(connection, account_id, hashed)
+
+        await self._offload(self._database.write, write)
+
+    async def forget_password(self, account_id: str) -> None:
+        def write(connection: sqlite3.Connection) -> None:
+            _get(connection, account_id)
+            _set_password(connection, account_id, None)
+
+        await self._offload(self._database.write, write)
+
+    async def disable(self, account_id: str) -> None:
+        """Let nobody in any more, and end every session and link of the account. Raises NotFound."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            _get(connection, account_id)
+            connection.execute(_DISABLE, (self._now(), account_id))
+            connection.execute(_END_SESSIONS, (account_id,))
+            connection.execute(_UNLINK, (account_id,))
+
+        await self._offload(self._database.write, write)
+
+    async def enable(self, account_id: str) -> None:
+        """Undo `disable`; sessions and links that it ended stay so. Raises NotFound."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            _get(connection, account_id)
+            connection.execute(_ENABLE, (account_id,))
+
+        await self._offload(self._database.write, write)
+
+    async def link(self, account_id: str, *, lifetime: float) -> str:
+        """Return the secret of a new link, which replaces an earlier one. Raises NotFound, BadInput if disabled."""
+        token = new_token()
+
+        def write(connection: sqlite3.Connection) -> str:
+            if _get(connection, account_id).disabled_at is not None:
+                raise BadInput("The account is disabled. Enable it first.")
+            connection.execute(_LINK, (account_id, digest(token), self._now() + lifetime))
+            return token
+
+        return await self._offload(self._database.write, write)
+
+    async def linked(self, token: str) -> Account | None:
+        row = await self._row(_LINKED, digest(token), self._now())
+        return Account(*row) if row else None
+
+    async def redeem(self, token: str, hashed: str) -> Account:
+        """Set the password of the account that a link is for, once. Raises NotFound for a link that is none now."""
+
+        def write(connection: sqlite3.Connection) -> Account:
+            row = connection.execute(_LINKED, (digest(token), self._now())).fetchone()
+            if row is None:
+                raise NotFound("This link is unknown, used or expired. Ask for a new one.", code="link_unknown")
+            _set_password(connection, row[0], hashed)
+            return _get(connection, row[0])
+
+        return await self._offload(self._database.write, write)
+
+    async def _row(self, query: str, *arguments: object) -> Any:
+        return await self._database.read(lambda connection: connection.execute(query, arguments).fetchone())
+
+
+def _add(
+    connection: sqlite3.Connection, address: str, hashed: str | None, now: float, approved_at: float | None
+) -> Account:
+    """Insert an account. Raises BadInput for an address that has one."""
+    if connection.execute(_BY_EMAIL, (address,)).fetchone():
+        raise BadInput(f"email: {address!r} has an account already.", code="email_taken")
+    account_id = new_id()
+    connection.execute(_ADD, (account_id, address, hashed, now, approved_at))
+    return _get(connection, account_id)
+
+
+def _get(connection: sqlite3.Connection, account_id: str) -> Account:
+    row = connection.execute(_BY_ID, (account_id,)).fetchone()
+    if row is None:
+        raise NotFound(f"No account has the id {account_id!r}.")
+    return Account(*row)
+
+
+def _set_password(connection: sqlite3.Connection, account_id: str, hashed: str | None) -> None:
+    connection.execute(_SET_PASSWORD, (hashed, account_id))
+    connection.execute(_END_SESSIONS, (account_id,))
+    connection.execute(_UNLINK, (account_id,))
+
+
+def _normal(email: str) -> str:
+    return email.strip().lower()
+
+
+def _address(email: str) -> str:
+    """Return an address as it is kept. Raises BadInput for what is none."""
+    address = _normal(email)
+    name, at, host = address.rpartition("@")
+    sound = name and at and host and address.isprintable() and not any(map(str.isspace, address))
+    if not sound or len(address) > MAX_EMAIL:
+        raise BadInput(
+            f"email: must be an address such as ann@example.org, of at most {MAX_EMAIL} characters.",
+            code="email_wrong",
+        )
+    return address

@@ -1,0 +1,69 @@
+"""The Bus of one machine: SQLite itself says when another process has committed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twisted.application.service import Service
+from twisted.internet.interfaces import IReactorTime
+from twisted.internet.task import LoopingCall
+from twisted.logger import Logger
+
+from ..domain.errors import Unavailable
+from ._connection import is_busy
+from ._database import Database, data_version
+
+
+class DataVersionBus(Service):
+    """Wake the listeners when another connection has written to `database`, looked for every `interval` seconds.
+
+    Once more when it starts, for what was written before it looked.
+    """
+
+    _log = Logger()
+
+    def __init__(self, database: Database, clock: IReactorTime, interval: float = 0.25) -> None:
+        self._database = database
+        self._interval = interval
+        self._version: int | None = None
+        self._failing = False
+        self._listeners: list[Callable[[], None]] = []
+        self._loop = LoopingCall(self._poll)
+        self._loop.clock = clock
+
+    def announce(self) -> None:
+        for wake in self._listeners:
+            try:
+                wake()
+            except Exception:
+                self._log.failure("A listener failed when it was woken")
+
+    def subscribe(self, wake: Callable[[], None]) -> None:
+        self._listeners.append(wake)
+
+    def startService(self) -> None:
+        super().startService()
+        self._loop.start(self._interval)
+
+    def stopService(self) -> None:
+        super().stopService()
+        if self._loop.running:
+            self._loop.stop()
+
+    def _poll(self) -> None:
+        try:
+            # A poll must not wait for a lock: the next one sees the same.
+            with self._database.connection(wait=0) as connection:
+                version = data_version(connection)
+        except Unavailable as error:
+            if is_busy(error):
+                return
+            if not self._failing:
+                # The database logs the cause.
+                self._log.warn("Changes of other processes cannot be seen until the database answers again")
+            self._failing = True
+            return
+        self._failing = False
+        if version != self._version:
+            self._version = version
+            self.announce()

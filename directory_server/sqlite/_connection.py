@@ -1,0 +1,84 @@
+"""A connection to SQLite whose errors are reported as Unavailable."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from pathlib import Path
+from typing import Literal
+
+from ..domain.errors import Unavailable
+from ._availability import Availability, unavailable
+
+_OUR_MISTAKES = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.DataError)
+"""What SQLite raises about the program rather than about the file."""
+
+_PRIMARY = 0xFF
+"""The bits of an extended SQLite result code that hold the primary one (sqlite.org/rescode.html)."""
+
+Synchronous = Literal["normal", "full"]
+
+
+class Connection:
+    """A thread's connection, used in a `with`: closing it waits for the end, and SQLite's errors become Unavailable.
+
+    `wait` is the number of seconds to wait for another connection's lock; with 0, a lock is no fault of the storage.
+    """
+
+    def __init__(
+        self, path: Path, synchronous: Synchronous, availability: Availability, autocheckpoint: bool, wait: float
+    ) -> None:
+        self._path = path
+        self._availability = availability
+        self._used = threading.RLock()
+        self._closed = False
+        self._wait = wait
+        try:
+            self._sqlite = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
+        except sqlite3.OperationalError as error:
+            raise availability.raised(path, error) from error
+        try:
+            with self as sqlite:
+                sqlite.execute(f"PRAGMA synchronous = {synchronous}")
+                sqlite.execute("PRAGMA foreign_keys = ON")
+                if not autocheckpoint:
+                    sqlite.execute("PRAGMA wal_autocheckpoint = 0")
+        except Unavailable:
+            self.close()
+            raise
+
+    def __enter__(self) -> sqlite3.Connection:
+        self._used.acquire()
+        if self._closed:
+            self._used.release()
+            raise Unavailable(f"{self._path.name} is closed.")
+        return self._sqlite
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        self._used.release()
+        if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, _OUR_MISTAKES):
+            if not self._wait and _is_busy(error):
+                raise unavailable(self._path, error) from error
+            raise self._availability.raised(self._path, error) from error
+
+    def waiting(self, seconds: float) -> Connection:
+        """Return this connection, which from now on waits at most `seconds` for locks."""
+        if seconds != self._wait:
+            with self as sqlite:
+                sqlite.execute(f"PRAGMA busy_timeout = {round(seconds * 1000)}")
+            self._wait = seconds
+        return self
+
+    def close(self) -> None:
+        with self._used:
+            self._closed = True
+            self._sqlite.close()
+
+
+def is_busy(error: Unavailable) -> bool:
+    """Return whether the reason for `error` is a lock of another connection."""
+    return isinstance(error.__cause__, sqlite3.DatabaseError) and _is_busy(error.__cause__)
+
+
+def _is_busy(error: sqlite3.DatabaseError) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & _PRIMARY in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)

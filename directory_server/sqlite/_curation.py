@@ -1,0 +1,54 @@
+"""The Curation on SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import get_args
+
+from attrs import frozen
+
+from ..domain.curation import LOCAL, CuratedName, Mark
+from ..domain.entries import mcp_id_of
+from ._database import Database
+from ._visibility import settling
+
+_PUT_ON = {
+    mark: f"""
+        INSERT INTO entry (mcp_id, name, seq, {mark}) VALUES (:mcp_id, :name, 0, 1)
+        ON CONFLICT (mcp_id) DO UPDATE SET {mark} = 1 WHERE NOT {mark}
+    """
+    for mark in get_args(Mark)
+}
+
+_TAKE_OFF = {mark: f"UPDATE entry SET {mark} = 0 WHERE mcp_id = :mcp_id AND {mark}" for mark in get_args(Mark)}
+
+_DISOWN = "DELETE FROM record WHERE name = ? AND source = ?"
+
+_CURATED = """
+    SELECT name, EXISTS (SELECT 1 FROM record WHERE record.name = entry.name AND source = ?), hidden, pinned, allowed
+    FROM entry WHERE curated OR hidden ORDER BY name
+"""
+
+
+@frozen
+class SqliteCuration:
+    """The operator's marks in the data directory; `sources` as for the store."""
+
+    _database: Database
+    _sources: Sequence[str] = ()
+
+    async def mark(self, name: str, mark: Mark, on: bool) -> bool:
+        with self._database.transaction() as connection, settling(connection, name, self._sources):
+            statement = (_PUT_ON if on else _TAKE_OFF)[mark]
+            return connection.execute(statement, {"mcp_id": mcp_id_of(name), "name": name}).rowcount > 0
+
+    async def disown(self, name: str) -> bool:
+        with self._database.transaction() as connection, settling(connection, name, self._sources):
+            return connection.execute(_DISOWN, (name, LOCAL)).rowcount > 0
+
+    async def curated(self) -> Sequence[CuratedName]:
+        with self._database.connection() as connection:
+            return [
+                CuratedName(name, *map(bool, marks))
+                for name, *marks in connection.execute(_CURATED, (LOCAL,)).fetchall()
+            ]

@@ -1,0 +1,244 @@
+"""One SQLite file, shared by the threads of a process and by the processes of a machine."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from ..domain.errors import Unavailable
+from ._availability import BUSY_TIMEOUT, Availability
+from ._connection import Connection, Synchronous, is_busy
+from ._folder_lock import locked
+
+if TYPE_CHECKING:
+    from ._transactions import TransactionQueue
+
+T = TypeVar("T")
+
+OLDEST_SQLITE = (3, 37, 0)
+"""The first SQLite with STRICT tables."""
+
+_LARGE_LOG = 10_000
+"""Pages in the write-ahead log from which a checkpoint makes writers wait, so that the log cannot grow for ever."""
+
+Schema = Literal["directory", "quota"]
+
+
+class _Local(threading.local):
+    connection: Connection | None = None
+
+
+class Database:
+    """A SQLite file in the data directory, brought to this version's schema, with a connection for each thread.
+
+    `synchronous` is what a commit survives: `normal` the death of the process, `full` the loss of power too. Without
+    `autocheckpoint`, commits leave the write-ahead log to calls of `checkpoint`. The file is opened, upgraded and
+    closed here, then opened again by the first use of each thread: twistd forks between the making of the service and
+    the reactor, and no SQLite connection may cross a fork. Raises Unavailable.
+
+    `wait` is for how many seconds to wait for another connection's lock, BUSY_TIMEOUT if it is not given. The thread
+    of the reactor must give 0.
+    """
+
+    queue: TransactionQueue | None = None
+    """Where work of the reactor's thread waits for locks and disks; None where any thread may wait."""
+
+    def __init__(
+        self,
+        folder: Path,
+        schema: Schema,
+        *,
+        synchronous: Synchronous = "normal",
+        availability: Availability | None = None,
+        autocheckpoint: bool = True,
+    ) -> None:
+        self.path = folder / f"{schema}.db"
+        self.availability = availability or Availability()
+        self.synchronous = synchronous
+        self._autocheckpoint = autocheckpoint
+        self._local = _Local()
+        self._connections: list[Connection] = []
+        self._opening = threading.Lock()
+        self._closed = False
+        if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+            needed = ".".join(map(str, OLDEST_SQLITE))
+            raise Unavailable(f"SQLite {needed} or newer is needed; this Python has {sqlite3.sqlite_version}.")
+        with _alone(self.path), closing(self._connect(BUSY_TIMEOUT)) as connection, connection as sqlite:
+            sqlite.execute("PRAGMA journal_mode = WAL")
+            _upgrade(sqlite, self.path, schema)
+            self.identity = file_identity(self.path)
+
+    def connection(self, *, wait: float | None = None) -> AbstractContextManager[sqlite3.Connection]:
+        """Lend this thread's connection. What SQLite cannot do leaves the `with` as Unavailable."""
+        seconds = BUSY_TIMEOUT if wait is None else wait
+        return (self._local.connection or self._open(seconds)).waiting(seconds)
+
+    def transaction(self, *, wait: float | None = None) -> AbstractContextManager[sqlite3.Connection]:
+        """Lend this thread's connection in a transaction that may write, committed at the end.
+
+        Raises Unavailable, and writes nothing, where it cannot begin or be committed; so does any error inside.
+        """
+        return self._begun("BEGIN IMMEDIATE", wait)
+
+    def write(self, function: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what `function` makes of a connection in a transaction: what an Offload can be given."""
+        with self.transaction() as connection:
+            return function(connection)
+
+    async def read(self, function: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what `function` reads from a connection, without making the reactor's thread wait for a lock.
+
+        It is called at once; where the file is locked, once more in the queue. Raises Unavailable.
+        """
+        if self.queue is None:
+            with self.connection() as connection:
+                return function(connection)
+        try:
+            with self.connection(wait=0) as connection:
+                return function(connection)
+        except Unavailable as error:
+            if not is_busy(error):
+                raise
+        return await self.queue.submit(function)
+
+    def snapshot(self, *, wait: float | None = None) -> AbstractContextManager[sqlite3.Connection]:
+        """Lend this thread's connection in a transaction that reads, to which nobody writes meanwhile."""
+        return self._begun("BEGIN", wait)
+
+    def check(self, *, write: bool) -> None:
+        """Read the file, or `write` a page of it as it is, and note the outcome. Raises Unavailable."""
+        if write:
+            with self.transaction() as connection:
+                # Setting a field of the header writes its page, whatever the value.
+                (number,) = connection.execute("PRAGMA application_id").fetchone()
+                connection.execute(f"PRAGMA application_id = {number:d}")
+        else:
+            with self.connection() as connection:
+                connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        self.availability.checked(self.path)
+
+    def checkpoint(self) -> None:
+        """Copy the write-ahead log into the file, and begin the log anew, so that no other thread has to.
+
+        Both sync files to the disk. The first commit into a log that was copied completely begins it anew, which is
+        why a reader keeps every other connection from that until this thread has done it. Raises Unavailable where
+        others write at this moment: the log then just goes on.
+        """
+        with closing(self._connect(0)) as other, other as reader, self.connection(wait=0) as connection:
+            reader.execute("BEGIN")
+            (version,) = reader.execute("PRAGMA user_version").fetchone()
+            (_, pages, _) = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            if pages > _LARGE_LOG:
+                reader.execute("COMMIT")
+                connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
+            connection.execute("BEGIN IMMEDIATE")
+            if reader.in_transaction:
+                reader.execute("COMMIT")
+            # Any write does; this one changes nothing.
+            connection.execute(f"PRAGMA user_version = {version}")
+            connection.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close every thread's connection, once what it does at the moment is done."""
+        with self._opening:
+            self._closed = True
+        for connection in self._connections:
+            connection.close()
+
+    @contextmanager
+    def _begun(self, begin: str, wait: float | None) -> Iterator[sqlite3.Connection]:
+        with self.connection(wait=wait) as connection:
+            connection.execute(begin)
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                # A full disk may have made SQLite roll back by itself.
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def _open(self, wait: float) -> Connection:
+        # Opening may wait for locks, which no thread may do while another waits for this one.
+        connection = self._connect(wait)
+        with self._opening:
+            if self._closed:
+                connection.close()
+                raise Unavailable(f"{self.path.name} is closed.")
+            self._connections.append(connection)
+        self._local.connection = connection
+        return connection
+
+    def _connect(self, wait: float) -> Connection:
+        return Connection(self.path, self.synchronous, self.availability, self._autocheckpoint, wait)
+
+
+def file_identity(path: Path) -> tuple[int, int]:
+    """Return device and inode of the file at `path`. Raises OSError."""
+    found = path.stat()
+    return found.st_dev, found.st_ino
+
+
+def data_version(connection: sqlite3.Connection) -> int:
+    """Return a number that differs after any other connection's commit (sqlite.org/pragma.html#pragma_data_version)."""
+    (version,) = connection.execute("PRAGMA data_version").fetchone()
+    return int(version)
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Hold the folder of the file at `path` against other processes that start at the same time; make both."""
+    folder = path.parent
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not path.exists():
+            # SQLite would let others read it, and gives its mode to the files that it puts beside it.
+            path.touch(mode=0o600)
+    except OSError as error:
+        raise Unavailable(f"{folder}: the data directory cannot be made or read: {error.strerror}.") from error
+    # SQLite's own locks do not do: of two that turn a file to WAL at once, one fails without waiting.
+    with locked(folder):
+        yield
+
+
+def _upgrade(connection: sqlite3.Connection, path: Path, schema: Schema) -> None:
+    """Run the packaged steps that the file has not seen; step n brings it to `user_version` n."""
+    steps = sorted(
+        (step for step in files(__package__).joinpath("schema", schema).iterdir() if step.name.endswith(".sql")),
+        key=lambda step: step.name,
+    )
+    if _version(connection) == len(steps):
+        # Nothing to write, so another process's write transaction need not be waited for.
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    version = _version(connection)
+    if version > len(steps):
+        raise Unavailable(
+            f"{path} was written by a newer version of the directory server: its schema is number {version}, "
+            f"this version knows {len(steps)}. Install the newer version or choose another data directory."
+        )
+    for number, step in enumerate(steps[version:], version + 1):
+        for statement in _statements(step.read_text("utf-8")):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {number}")
+    connection.execute("COMMIT")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def _statements(script: str) -> Iterator[str]:
+    # executescript() would commit first and so drop the lock.
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

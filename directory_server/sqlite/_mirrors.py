@@ -1,0 +1,117 @@
+"""The Mirrors on SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from typing import Any
+
+from attrs import astuple, fields, frozen
+
+from ..domain.ports.runtime import Offload
+from ..domain.upstreams import SyncProgress, UpstreamState
+from ._database import Database
+
+_OWN = [field.name for field in fields(UpstreamState) if field.name != "walk"]
+_COLUMNS = ", ".join([*_OWN, "walk_full", "walk_began", "walk_cursor"])
+
+_ALL = f"SELECT {_COLUMNS} FROM upstream ORDER BY name"
+
+_GET = f"SELECT {_COLUMNS} FROM upstream WHERE name = ?"
+
+_PUT = f"INSERT OR REPLACE INTO upstream ({_COLUMNS}) VALUES ({', '.join('?' * (len(_OWN) + 3))})"
+
+_SEE = "INSERT OR REPLACE INTO seen (upstream, name, taken) VALUES (?, ?, ?)"
+
+_FORGET = "DELETE FROM seen WHERE upstream = ?"
+
+_COUNT_SEEN = "SELECT count(*) FROM seen WHERE upstream = ?"
+
+_UNSEEN = """
+    SELECT body FROM record WHERE source = :upstream AND NOT deleted
+        AND NOT EXISTS (SELECT 1 FROM seen WHERE upstream = :upstream AND seen.name = record.name AND taken)
+    LIMIT :limit
+"""
+
+UNSEEN_BYTES = 4_000_000
+"""Bytes of entries after which `unseen` returns no more, however few there are."""
+
+_ENTRIES = "SELECT count(DISTINCT name) FROM record WHERE source = ? AND NOT deleted"
+
+_HOLD = """
+    INSERT INTO lease (upstream, holder, until) VALUES (:upstream, :holder, :until)
+    ON CONFLICT (upstream) DO UPDATE SET holder = :holder, until = :until
+        WHERE holder = :holder OR until <= :now OR until > :until + (:until - :now)
+"""
+
+_RELEASE = "DELETE FROM lease WHERE upstream = ? AND holder = ?"
+
+
+@frozen
+class SqliteMirrors:
+    """Upstreams in the data directory."""
+
+    _database: Database
+    _offload: Offload
+
+    async def all(self) -> Sequence[UpstreamState]:
+        return await self._database.read(lambda connection: [_mirrored(*row) for row in connection.execute(_ALL)])
+
+    async def get(self, name: str) -> UpstreamState:
+        row = await self._database.read(lambda connection: connection.execute(_GET, (name,)).fetchone())
+        return _mirrored(*row) if row else UpstreamState(name)
+
+    async def put(self, mirrored: UpstreamState, *, seen: Mapping[str, bool] | None = None) -> None:
+        await self._offload(self._put, mirrored, seen or {})
+
+    async def forget_seen(self, name: str) -> None:
+        await self._offload(self._change, _FORGET, (name,))
+
+    async def count_seen(self, name: str) -> int:
+        return await self._offload(self._number, _COUNT_SEEN, name)
+
+    async def unseen(self, name: str, limit: int) -> Sequence[bytes]:
+        return await self._offload(self._unseen, name, limit)
+
+    async def entries(self, name: str) -> int:
+        return await self._offload(self._number, _ENTRIES, name)
+
+    async def hold(self, name: str, holder: str, *, now: float, until: float) -> bool:
+        lease = {"upstream": name, "holder": holder, "now": now, "until": until}
+        return await self._offload(self._change, _HOLD, lease) > 0
+
+    async def release(self, name: str, holder: str) -> None:
+        await self._offload(self._change, _RELEASE, (name, holder))
+
+    def _put(self, mirrored: UpstreamState, seen: Mapping[str, bool]) -> None:
+        *own, _ = astuple(mirrored, recurse=False)
+        walk = astuple(mirrored.walk) if mirrored.walk else (None, None, None)
+        with self._database.transaction() as connection:
+            connection.execute(_PUT, (*own, *walk))
+            connection.executemany(_SEE, [(mirrored.name, name, taken) for name, taken in seen.items()])
+
+    def _change(self, statement: str, arguments: Sequence[object] | Mapping[str, object]) -> int:
+        with self._database.transaction() as connection:
+            return connection.execute(statement, arguments).rowcount
+
+    def _number(self, query: str, name: str) -> int:
+        with self._database.connection() as connection:
+            return int(connection.execute(query, (name,)).fetchone()[0])
+
+    def _unseen(self, name: str, limit: int) -> Sequence[bytes]:
+        bodies: list[bytes] = []
+        size = 0
+        with (
+            self._database.connection() as connection,
+            closing(connection.execute(_UNSEEN, {"upstream": name, "limit": limit})) as rows,
+        ):
+            while size < UNSEEN_BYTES and (row := rows.fetchone()):
+                bodies += row
+                size += len(row[0])
+        return bodies
+
+
+def _mirrored(*row: Any) -> UpstreamState:
+    *own, full, began, cursor = row
+    walk = None if full is None else SyncProgress(bool(full), began, cursor)
+    return UpstreamState(**dict(zip(_OWN, own, strict=True)), walk=walk)

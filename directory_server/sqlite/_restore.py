@@ -1,0 +1,148 @@
+"""After a restore: end what the backup has brought back to life."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from secrets import token_hex
+
+from attrs import frozen
+
+from ..domain.errors import BadInput
+from ._availability import unavailable
+from ._database import Database
+
+_KEYS = """
+    SELECT id, label || ', ends in ' || last_four FROM api_key JOIN secret ON key_id = id AND secret.expires_at IS NULL
+    WHERE {condition}
+"""
+
+_VALID = """
+    revoked_at IS NULL AND (api_key.expires_at IS NULL OR api_key.expires_at > CAST(strftime('%s', 'now') AS INTEGER))
+"""
+
+_TOKENS = "SELECT id, label || ', ends in ' || last_four FROM registry_token WHERE {condition}"
+
+_REVOKE = """
+    UPDATE {table} SET revoked_at = (SELECT revoked_at FROM temp.newer_{table} AS newer WHERE newer.id = {table}.id)
+    WHERE revoked_at IS NULL
+    AND id IN (SELECT newer.id FROM temp.newer_{table} AS newer WHERE newer.revoked_at IS NOT NULL)
+"""
+
+
+@frozen
+class Restored:
+    """What was done after a restore; keys, tokens and accounts are described for the operator, by their ids.
+
+    `unknown_keys` were made after the backup and are not in it. `valid_keys` can be used now.
+    """
+
+    sessions: int
+    links: int
+    revoked_keys: Sequence[tuple[str, str]]
+    revoked_tokens: Sequence[tuple[str, str]]
+    disabled_accounts: Sequence[tuple[str, str]]
+    retired_secrets: int
+    passwords: int
+    unknown_keys: Sequence[tuple[str, str]]
+    valid_keys: Sequence[tuple[str, str]]
+
+
+_COPIED = {
+    "api_key": "id, label, revoked_at",
+    "secret": "digest, key_id, last_four, created_at, expires_at",
+    "registry_token": "id, revoked_at",
+    "account": "id, password, disabled_at",
+}
+"""The columns that are read of a newer database."""
+
+
+def after_restore(database: Database, newer: Path | None) -> Restored:
+    """Give the change log of a restored `database` a new id, and end its sessions and links.
+
+    `newer` is the database from before the restore, if it can still be read: keys and tokens that are revoked there,
+    secrets that were replaced, accounts that are disabled, and changed passwords are carried over. Raises BadInput
+    for a file that is not one, and Unavailable; nothing is changed then.
+    """
+    rows = {} if newer is None else _read(newer, database)
+    with database.transaction() as connection:
+        for table, columns in _COPIED.items():
+            connection.execute(f"CREATE TEMP TABLE newer_{table} ({columns})")
+            places = ", ".join("?" * len(columns.split(",")))
+            connection.executemany(f"INSERT INTO newer_{table} VALUES ({places})", rows.get(table, []))
+        try:
+            return _finish(connection)
+        finally:
+            for table in _COPIED:
+                connection.execute(f"DROP TABLE temp.newer_{table}")
+
+
+def _finish(connection: sqlite3.Connection) -> Restored:
+    connection.execute("UPDATE log SET id = ?", (token_hex(6),))
+    revoked = "revoked_at IS NULL AND id IN (SELECT id FROM temp.newer_{0} WHERE revoked_at IS NOT NULL)"
+    keys = _all(connection, _KEYS.format(condition=revoked.format("api_key")))
+    tokens = _all(connection, _TOKENS.format(condition=revoked.format("registry_token")))
+    disabled = "disabled_at IS NULL AND id IN (SELECT id FROM temp.newer_account WHERE disabled_at IS NOT NULL)"
+    accounts = _all(connection, f"SELECT id, email FROM account WHERE {disabled}")
+    for table in ("api_key", "registry_token"):
+        connection.execute(_REVOKE.format(table=table))
+    connection.execute(
+        "UPDATE account SET disabled_at = (SELECT disabled_at FROM temp.newer_account AS newer "
+        f"WHERE newer.id = account.id) WHERE {disabled}"
+    )
+    return Restored(
+        sessions=connection.execute("DELETE FROM session").rowcount,
+        links=connection.execute("DELETE FROM link").rowcount,
+        revoked_keys=keys,
+        revoked_tokens=tokens,
+        disabled_accounts=accounts,
+        retired_secrets=_carry_secrets(connection),
+        passwords=connection.execute(
+            "UPDATE account SET password = (SELECT password FROM temp.newer_account AS newer "
+            "WHERE newer.id = account.id) WHERE id IN (SELECT newer.id FROM temp.newer_account AS newer "
+            "WHERE newer.password IS NOT account.password)"
+        ).rowcount,
+        unknown_keys=_all(
+            connection,
+            "SELECT id, label FROM temp.newer_api_key WHERE revoked_at IS NULL AND id NOT IN (SELECT id FROM api_key)",
+        ),
+        valid_keys=_all(
+            connection,
+            _KEYS.format(condition=_VALID),
+        ),
+    )
+
+
+def _carry_secrets(connection: sqlite3.Connection) -> int:
+    """Retire the secrets that were replaced since the backup, and take those in that replaced them."""
+    connection.execute("DELETE FROM new_secret")
+    retired = connection.execute(
+        "UPDATE secret SET expires_at = (SELECT expires_at FROM temp.newer_secret AS newer "
+        "WHERE newer.digest = secret.digest) WHERE expires_at IS NULL AND digest IN "
+        "(SELECT digest FROM temp.newer_secret WHERE expires_at IS NOT NULL)"
+    ).rowcount
+    connection.execute(
+        "INSERT OR IGNORE INTO secret (digest, key_id, last_four, created_at, expires_at) "
+        "SELECT digest, key_id, last_four, created_at, expires_at FROM temp.newer_secret "
+        "WHERE key_id IN (SELECT id FROM api_key)"
+    )
+    return retired
+
+
+def _read(path: Path, database: Database) -> dict[str, list[tuple[object, ...]]]:
+    """Return the rows of a newer database that are carried over."""
+    with database.connection() as connection:
+        version = connection.execute("PRAGMA user_version").fetchone()
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as newer:
+            if newer.execute("PRAGMA user_version").fetchone() != version:
+                raise BadInput(f"{path} has another version's schema than the restored database.")
+            return {table: newer.execute(f"SELECT {rows} FROM {table}").fetchall() for table, rows in _COPIED.items()}
+    except sqlite3.DatabaseError as error:
+        raise unavailable(path, error) from error
+
+
+def _all(connection: sqlite3.Connection, query: str) -> list[tuple[str, str]]:
+    return [(str(identity), str(text)) for identity, text in connection.execute(query)]

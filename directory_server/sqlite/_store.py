@@ -1,0 +1,209 @@
+"""The Store on SQLite."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
+from threading import Event
+from typing import Concatenate, ParamSpec, TypeVar
+
+from attrs import frozen
+from twisted.logger import Logger
+
+from .. import serialization
+from ..domain.changes import Change, Outcome
+from ..domain.entries import Entry
+from ..domain.errors import Unavailable
+from ..domain.ports.runtime import Offload
+from ..domain.ports.search import Analysis
+from ..domain.ports.storage import READ_BYTES
+from ..domain.versions import Version, epoch
+from ._database import Database
+from ._listing import all_versions, latest_versions, listing, one_version
+from ._publishing import MAX_VERSIONS, Publisher, Row, SourceLimits, is_known
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_ENTRY = "SELECT body FROM entry JOIN record ON record.id = shown WHERE mcp_id = ?"
+
+_HEAD = "SELECT coalesce(max(seq), 0) FROM change"
+
+_LOG = "SELECT id FROM log"
+
+_OLDEST = "SELECT coalesce(min(seq), 0) FROM change"
+
+# An entry that was removed meanwhile was added more than once.
+_NEWEST = """
+    SELECT mcp_id, body
+    FROM change JOIN entry USING (mcp_id) JOIN record ON record.id = shown
+    WHERE kind = 'added' ORDER BY change.seq DESC
+"""
+
+_COUNT = "SELECT coalesce((SELECT total FROM change ORDER BY seq DESC LIMIT 1), 0)"
+
+_CURRENT = """
+    SELECT seq, kind, mcp_id, record.id, body, analysis, analysed, pinned
+    FROM entry JOIN record ON record.id = shown JOIN change USING (seq, mcp_id)
+    WHERE mcp_id > ? ORDER BY mcp_id LIMIT ?
+"""
+
+_CHANGES = """
+    SELECT change.seq, kind, mcp_id, record.id, body, analysis, analysed, pinned
+    FROM change JOIN entry USING (mcp_id) LEFT JOIN record ON record.id = shown
+    WHERE change.seq > ? ORDER BY change.seq LIMIT ?
+"""
+
+_ANALYSED = "UPDATE record SET analysis = ?, analysed = ? WHERE id = ?"
+
+
+@frozen
+class SqliteStore:
+    """Entries and their change log in the data directory.
+
+    Where several sources have a name, local edits are shown before `sources`, and those, in their order, before
+    others. What takes long goes through `offload`. Entries are kept with what `analysis` made of them; where another
+    version of it did, they are analysed again when they are next read. A source stores no more than its `limits`, if it
+    has any. `clock` counts the seconds of a transaction; without it a batch is one transaction, however long it takes.
+    """
+
+    _database: Database
+    _offload: Offload
+    _analysis: Analysis
+    _sources: Sequence[str] = ()
+    _limits: Mapping[str, SourceLimits] = {}
+    _clock: Callable[[], float] = lambda: 0.0
+    _pause: Callable[[float], object] = Event().wait
+
+    _log = Logger()
+
+    async def publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
+        outcomes = await self._offload(self._publish, source, entries)
+        if too_old := outcomes.count("too_old"):
+            self._log.warn(
+                "Source {source}: {count:,} versions were not kept, {name} {version} first; of a name, {most} are kept",
+                source=source,
+                count=too_old,
+                name=entries[outcomes.index("too_old")].name,
+                version=entries[outcomes.index("too_old")].version[:100],
+                most=MAX_VERSIONS,
+            )
+        return outcomes
+
+    async def entry(self, mcp_id: str) -> Entry | None:
+        row = await self._database.read(lambda connection: connection.execute(_ENTRY, (mcp_id,)).fetchone())
+        return serialization.restore_entry(row[0]) if row else None
+
+    async def head(self) -> int:
+        return await self._number(_HEAD)
+
+    async def log_id(self) -> str:
+        return await self._database.read(lambda connection: str(connection.execute(_LOG).fetchone()[0]))
+
+    async def current(self, after: str, limit: int, most: int = READ_BYTES) -> Sequence[Change]:
+        return await self._offload(self._read, _CURRENT, after, limit, most)
+
+    async def changes(self, after: int, limit: int, most: int = READ_BYTES) -> Sequence[Change]:
+        return await self._offload(self._read, _CHANGES, after, limit, most)
+
+    async def oldest(self) -> int:
+        return await self._number(_OLDEST)
+
+    async def newest(self, limit: int, of: Callable[[Entry], T]) -> Sequence[T]:
+        return await self._offload(self._newest, limit, of)
+
+    async def count(self) -> int:
+        return await self._number(_COUNT)
+
+    async def listing(
+        self,
+        after: tuple[str, str],
+        limit: int,
+        *,
+        versions: str = "latest",
+        updated_since: float | None = None,
+        include_deleted: bool = False,
+        curated: bool = False,
+        most: int = READ_BYTES,
+    ) -> Sequence[Version]:
+        name, version = after
+        asked = {
+            "name": name,
+            "version": version,
+            "limit": limit,
+            "since": updated_since or 0.0,
+            "deleted": include_deleted,
+            "curated": curated,
+        }
+        return await self._offload(self._listed, listing, versions, asked, most)
+
+    async def versions(self, name: str, after: str = "", limit: int = 1_000, most: int = READ_BYTES) -> list[Version]:
+        return list(await self._offload(self._listed, all_versions, name, after, limit, most))
+
+    async def latest(self, mcp_ids: Sequence[str], most: int = READ_BYTES) -> Sequence[Version]:
+        return await self._offload(self._listed, latest_versions, serialization.text(list(mcp_ids)), most)
+
+    async def version(self, name: str, version: str) -> Version | None:
+        return await self._database.read(lambda connection: one_version(connection, name, version))
+
+    def _publish(self, source: str, entries: Sequence[Entry]) -> list[Outcome]:
+        rows = [_row(source, entry) for entry in entries]
+        # Before the transaction, which others wait for.
+        with self._database.connection() as connection:
+            for entry, row in zip(entries, rows, strict=True):
+                if not is_known(connection, row):
+                    row |= {"analysis": self._analysis.version, "analysed": self._analysis(entry)}
+        return Publisher(self._database, self._sources, self._limits, self._clock, self._pause).publish(rows)
+
+    def _read(self, query: str, after: str | int, limit: int, most: int) -> Sequence[Change]:
+        rows, size = [], 0
+        with self._database.connection() as connection, closing(connection.execute(query, (after, limit))) as read:
+            while size < most and (row := read.fetchone()):
+                rows.append(row)
+                size += sum(len(column) for column in row if isinstance(column, bytes))
+        current, found, anew = self._analysis.version, [], []
+        for seq, kind, mcp_id, record, body, analysis, analysed, pinned in rows:
+            if body and (analysis != current or analysed is None):
+                analysed = self._analysis(serialization.restore_entry(body))
+                anew.append((current, analysed, record))
+            found.append(Change(seq, kind, mcp_id, body, analysed, bool(pinned)))
+        if anew:
+            # It only saves time: who cannot keep it still has it.
+            with suppress(Unavailable), self._database.transaction() as connection:
+                connection.executemany(_ANALYSED, anew)
+        return found
+
+    def _newest(self, limit: int, of: Callable[[Entry], T]) -> Sequence[T]:
+        found: dict[str, T] = {}
+        with self._database.connection() as connection, closing(connection.execute(_NEWEST)) as rows:
+            while len(found) < limit and (row := rows.fetchone()):
+                mcp_id, body = row
+                if mcp_id not in found:
+                    found[mcp_id] = of(serialization.restore_entry(body))
+        return list(found.values())
+
+    def _listed(
+        self, read: Callable[Concatenate[sqlite3.Connection, P], Sequence[Version]], *args: P.args, **kwargs: P.kwargs
+    ) -> Sequence[Version]:
+        with self._database.connection() as connection:
+            return read(connection, *args, **kwargs)
+
+    async def _number(self, query: str) -> int:
+        return await self._database.read(lambda connection: int(connection.execute(query).fetchone()[0]))
+
+
+def _row(source: str, entry: Entry) -> Row:
+    official = entry.official
+    return {
+        "name": entry.name,
+        "source": source,
+        "version": entry.version,
+        "latest": official.get("isLatest") is True,
+        "deleted": official.get("status") == "deleted",
+        "published_at": epoch(official.get("publishedAt")),
+        "fingerprint": serialization.fingerprint(entry),
+        "body": serialization.encode_entry(entry),
+        "analysis": None,
+        "analysed": None,
+    }

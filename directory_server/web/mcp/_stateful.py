@@ -1,0 +1,53 @@
+"""The initialize era: MCP 2024-11-05 to 2025-11-25."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import frozen
+
+from ...serialization import Message
+from ..authentication import AuthenticatedRequest
+from ._errors import METHOD_NOT_FOUND, RpcError
+from ._methods import CAPABILITIES, INSTRUCTIONS, SERVER_INFO, Methods
+
+VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+
+ASSUMED = "2025-03-26"
+"""The version of a client that names none (MCP 2025-11-25, Protocol Version Header)."""
+
+
+@frozen
+class StatefulProtocol:
+    """Answers requests of this era. What it refuses goes out with status 200."""
+
+    _methods: Methods
+
+    async def answer(self, message: Message, visit: AuthenticatedRequest) -> dict[str, Any]:
+        """Return the result for a request. Raises RpcError."""
+        match message.method:
+            case "initialize":
+                return _initialized(message.params.get("protocolVersion"))
+            case "ping":
+                return {}
+            case "tools/list":
+                return self._methods.list_tools(message.params)
+            case "tools/call":
+                return await self._methods.call_tool(message.params, visit)
+            case "resources/list":
+                return self._methods.list_resources(message.params)
+            case "resources/templates/list":
+                return self._methods.list_templates(message.params)
+            case "resources/read":
+                return await self._methods.read_resource(message.params, visit)
+            case _:
+                raise RpcError(METHOD_NOT_FOUND, f"Unknown method {str(message.method)[:100]!r}.")
+
+
+def _initialized(wanted: object) -> dict[str, Any]:
+    return {
+        "protocolVersion": wanted if wanted in VERSIONS else VERSIONS[-1],
+        "capabilities": CAPABILITIES,
+        "serverInfo": SERVER_INFO,
+        "instructions": INSTRUCTIONS,
+    }

@@ -1,0 +1,184 @@
+"""`directory-server account`: what each command prints, keeps and refuses."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from attrs import frozen
+from click.testing import CliRunner, Result
+
+from directory_server import sqlite
+from directory_server.cli.main import main
+from directory_server.domain.accounts import Account
+from directory_server.run_sync import run_sync
+
+LINK = re.compile(r"http://127\.0\.0\.1:8080/account/invitation/([\w-]{43})\n")
+
+
+@frozen
+class Directory:
+    """A data directory, and the command that works on it."""
+
+    data: Path
+    accounts: sqlite.SqliteAccounts
+    keys: sqlite.SqliteKeyRing
+
+    def run(self, *arguments: str) -> Result:
+        return CliRunner().invoke(main, ["--data-dir", str(self.data), *arguments])
+
+    def succeed(self, *arguments: str) -> str:
+        result = self.run(*arguments)
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    def fail(self, *arguments: str) -> str:
+        result = self.run(*arguments)
+        assert (result.exit_code, result.stdout) == (1, "")
+        return result.stderr
+
+    def account(self, email: str) -> Account:
+        found = run_sync(self.accounts.find(email))
+        assert found
+        return found
+
+    def linked(self, shown: str) -> Account | None:
+        """Return whom the link that was shown is for."""
+        link = LINK.fullmatch(shown)
+        assert link, shown
+        return run_sync(self.accounts.linked(link[1]))
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Iterator[Directory]:
+    opened = sqlite.DataDirectory(tmp_path / "data")
+    yield Directory(
+        tmp_path / "data",
+        sqlite.SqliteAccounts(opened.directory, time.time),
+        sqlite.SqliteKeyRing(opened.directory, time.time),
+    )
+    opened.close()
+
+
+def test_an_invitation_alone_goes_to_standard_output(directory: Directory) -> None:
+    result = directory.run("account", "add", "Ann@example.org")
+    assert directory.linked(result.stdout) == directory.account("ann@example.org")
+    assert result.stderr == "For ann@example.org, to be used once, within 3 days:\n"
+
+
+@pytest.mark.parametrize("url", ["https://directory.example.org", "https://directory.example.org/"])
+def test_a_link_begins_with_the_url_that_is_set(directory: Directory, url: str) -> None:
+    shown = directory.succeed("--set", f"web.url={url}", "account", "add", "ann@example.org")
+    assert shown.startswith("https://directory.example.org/account/invitation/")
+
+
+def test_a_lost_link_is_replaced(directory: Directory) -> None:
+    first = directory.succeed("account", "add", "ann@example.org")
+    second = directory.succeed("account", "reset", "ANN@example.org")
+    assert directory.linked(first) is None
+    assert directory.linked(second) == directory.account("ann@example.org")
+
+
+def test_the_time_for_a_link_is_written_as_people_do(directory: Directory) -> None:
+    result = directory.run("--set", "accounts.link=60", "account", "add", "ann@example.org")
+    assert result.stderr == "For ann@example.org, to be used once, within 1 minute:\n"
+
+
+def with_keys(directory: Directory) -> list[str]:
+    """Make an account with a password, and keys of which one is revoked; return the secrets of the others."""
+    directory.succeed("account", "add", "ann@example.org")
+    ann = directory.account("ann@example.org")
+    run_sync(directory.accounts.set_password(ann.id, "hash"))
+    made = [run_sync(directory.keys.create("k", limit=20, expires_at=None, owner=ann.id)) for _ in range(3)]
+    run_sync(directory.keys.revoke(made[0][0].id))
+    return [secret for _, secret in made[1:]]
+
+
+def test_a_reset_names_the_keys_that_it_leaves(directory: Directory) -> None:
+    secrets = with_keys(directory)
+    result = directory.run("account", "reset", "ann@example.org")
+    assert result.stderr == (
+        "2 keys of ann@example.org can still be used. To revoke them: account reset ann@example.org --revoke-keys\n"
+        "For ann@example.org, to be used once, within 3 days:\n"
+    )
+    assert directory.linked(result.stdout) == directory.account("ann@example.org")
+    assert all(run_sync(directory.keys.find(secret)) for secret in secrets)
+    assert run_sync(directory.accounts.password(directory.account("ann@example.org").id)) == "hash"
+
+
+def test_a_reset_revokes_the_keys_and_ends_the_password_if_asked(directory: Directory) -> None:
+    secrets = with_keys(directory)
+    result = directory.run("account", "reset", "ann@example.org", "--revoke-keys")
+    assert result.stderr == (
+        "2 keys of ann@example.org revoked; password and sessions ended.\n"
+        "For ann@example.org, to be used once, within 3 days:\n"
+    )
+    ann = directory.account("ann@example.org")
+    assert directory.linked(result.stdout) == ann
+    assert not any(run_sync(directory.keys.find(secret)) for secret in secrets)
+    assert run_sync(directory.accounts.password(ann.id)) is None
+
+
+def test_a_reset_of_a_disabled_account_changes_nothing(directory: Directory) -> None:
+    with_keys(directory)
+    directory.run("account", "disable", "ann@example.org")
+    assert "disabled. Enable it first." in directory.fail("account", "reset", "ann@example.org", "--revoke-keys")
+    directory.run("account", "enable", "ann@example.org")
+    assert "2 keys of ann@example.org" in directory.run("account", "reset", "ann@example.org").stderr
+
+
+def test_an_address_has_one_account(directory: Directory) -> None:
+    directory.succeed("account", "add", "ann@example.org")
+    assert "'ann@example.org' has an account already" in directory.fail("account", "add", "ann@example.org")
+    assert "email: must be an address such as" in directory.fail("account", "add", "ann")
+
+
+@pytest.mark.parametrize("command", ["approve", "reset", "disable", "enable"])
+def test_an_unknown_address_is_named(directory: Directory, command: str) -> None:
+    refusal = directory.fail("account", command, "bob@example.org")
+    assert refusal == "Error: No account has the address 'bob@example.org'.\n"
+
+
+def test_the_list_shows_the_state_and_the_keys_of_each(directory: Directory) -> None:
+    for name in ("ann", "bob", "cy"):
+        directory.succeed("account", "add", f"{name}@example.org")
+    ann, bob = directory.account("ann@example.org"), directory.account("bob@example.org")
+    for account in (ann, bob):
+        run_sync(directory.accounts.set_password(account.id, "hash"))
+    made = [run_sync(directory.keys.create("k", limit=20, expires_at=None, owner=ann.id))[0] for _ in range(3)]
+    run_sync(directory.keys.revoke(made[0].id))
+    assert directory.run("account", "disable", "bob@example.org").stderr == "The account bob@example.org is disabled.\n"
+    heading, *rows = [re.split(r"  +", row) for row in directory.succeed("account", "list").splitlines()]
+    assert heading == ["EMAIL", "STATE", "KEYS", "CREATED"]
+    assert [row[:3] for row in rows] == [
+        ["ann@example.org", "active", "2"],
+        ["bob@example.org", "disabled", "0"],
+        ["cy@example.org", "invited", "0"],
+    ]
+    directory.succeed("account", "enable", "bob@example.org")
+    assert directory.account("bob@example.org").disabled_at is None
+    keys = directory.succeed("key", "list").splitlines()[1:]
+    assert [row.split()[-1] for row in keys] == ["ann@example.org"] * 3
+
+
+def test_an_account_that_registered_is_pending_until_it_is_approved(directory: Directory) -> None:
+    run_sync(directory.accounts.register("ann@example.org", "hash", most=1))
+
+    def state() -> str:
+        return directory.succeed("account", "list").splitlines()[1].split()[1]
+
+    assert state() == "pending"
+    assert directory.run("account", "approve", "ANN@example.org").stderr == "The account ann@example.org is approved.\n"
+    assert state() == "active"
+
+
+def test_only_the_first_command_makes_a_data_directory(tmp_path: Path) -> None:
+    def run(*arguments: str) -> Result:
+        return CliRunner().invoke(main, ["--data-dir", str(tmp_path / "new"), *arguments])
+
+    assert "is no data directory" in run("account", "list").stderr
+    assert run("account", "add", "ann@example.org").exit_code == 0
+    assert run("account", "list").exit_code == 0

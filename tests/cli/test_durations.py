@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import pytest
+
+from directory_server.cli._durations import duration
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 seconds"),
+        (1, "1 second"),
+        (60, "1 minute"),
+        (90, "1 minute 30 seconds"),
+        (3_600, "1 hour"),
+        (5_400, "1 hour 30 minutes"),
+        (259_200, "3 days"),
+        (100_000.4, "1 day 3 hours 46 minutes 40 seconds"),
+        (86_400 * 1_000, "1,000 days"),
+    ],
+)
+def test_a_duration_is_written_in_whole_units(seconds: float, text: str) -> None:
+    assert duration(seconds) == text

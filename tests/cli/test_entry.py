@@ -1,0 +1,164 @@
+"""`directory-server entry`: what each command prints and does, and that no sync undoes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from attrs import frozen
+from click.testing import CliRunner
+
+from directory_server.cli.main import main
+from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
+from directory_server.run_sync import inline, run_sync
+from directory_server.search import TextAnalysis
+from directory_server.sqlite import Database, SqliteStore
+
+from ..contract.store import entry
+
+NAME = "com.example/mail"
+
+
+@frozen
+class Directory:
+    """A data directory that follows one upstream."""
+
+    data: Path
+    store: SqliteStore
+
+    def run(self, *arguments: str, stdin: str | None = None) -> str:
+        result = CliRunner().invoke(main, ["--data-dir", str(self.data), "entry", *arguments], input=stdin)
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    def refuse(self, *arguments: str, stdin: str | None = None) -> str:
+        result = CliRunner().invoke(main, ["--data-dir", str(self.data), "entry", *arguments], input=stdin)
+        assert result.exit_code in (1, 2)
+        assert isinstance(result.exception, SystemExit), result.exception
+        return result.stderr.splitlines()[-1]
+
+    def sync(self, *entries: Entry) -> None:
+        """Have upstream's round bring `entries`."""
+        run_sync(self.store.publish("official", entries))
+
+    def shown(self, name: str = NAME) -> Entry | None:
+        return run_sync(self.store.entry(mcp_id_of(name)))
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Iterator[Directory]:
+    with closing(Database(tmp_path / "data", "directory")) as database:
+        yield Directory(tmp_path / "data", SqliteStore(database, inline, TextAnalysis(), ["official"]))
+
+
+def server(name: str = NAME, **more: object) -> str:
+    return json.dumps({"name": name, "version": "1.0.0", "description": "Ours.", **more})
+
+
+def test_an_entry_of_ones_own_goes_before_upstreams(directory: Directory) -> None:
+    directory.sync(entry(NAME, "9.0.0"))
+    assert directory.run("add", "-", stdin=server()) == f"{NAME} 1.0.0: added\n"
+    directory.sync(entry(NAME, "10.0.0", "Theirs."))
+    shown = directory.shown()
+    assert shown is not None
+    assert (shown.version, shown.brief) == ("1.0.0", "Ours.")
+    assert directory.run("list") == f"{NAME}  own\n"
+    assert directory.run("remove", NAME) == f"{NAME}: removed\n"
+    assert directory.shown() == entry(NAME, "10.0.0", "Theirs.")
+    assert directory.refuse("remove", NAME) == f"Error: The directory has no entry of its own that is called '{NAME}'."
+
+
+def test_an_edited_entry_is_as_official_as_the_one_that_was_edited(directory: Directory) -> None:
+    for is_official in (False, True):
+        directory.sync(Entry(entry(NAME).server, {OFFICIAL: {"status": "active"}}, is_official))
+        directory.run("edit", NAME, "--set=title=Mail")
+        shown = directory.shown()
+        assert shown is not None
+        assert (shown.title, shown.is_official) == ("Mail", is_official)
+        directory.run("remove", NAME)
+
+
+def test_fields_of_an_entry_are_set(directory: Directory) -> None:
+    directory.sync(Entry({"name": NAME, "version": "1.0.0", "description": "", "websiteUrl": "x"}, {"a/b": {"c": 1}}))
+    said = directory.run(
+        "edit",
+        NAME,
+        "--set=title=Mail",
+        "--set=websiteUrl=",
+        "--set=repository.url=https://a.example/?a=b",
+        '--set=remotes=[{"type": "sse"}]',
+    )
+    assert said == f"{NAME} 1.0.0: added\n"
+    directory.sync(entry(NAME, "2.0.0"))
+    shown = directory.shown()
+    assert shown is not None
+    assert shown.server == {
+        "name": NAME,
+        "version": "1.0.0",
+        "description": "",
+        "title": "Mail",
+        "repository": {"url": "https://a.example/?a=b"},
+        "remotes": [{"type": "sse"}],
+    }
+    assert shown.meta == {"a/b": {"c": 1}}
+
+
+def test_an_entry_is_replaced_by_a_file(directory: Directory) -> None:
+    directory.sync(entry(NAME, isLatest=True))
+    assert directory.run("edit", NAME, "-", stdin=server(title="Mail")) == f"{NAME} 1.0.0: added\n"
+    shown = directory.shown()
+    assert shown is not None
+    assert (shown.title, OFFICIAL in shown.meta) == ("Mail", False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "said"),
+    [
+        (["edit", NAME], None, "Error: Give either a FILE or --set."),
+        (["edit", NAME, "-", "--set=a=b"], None, "Error: Give either a FILE or --set."),
+        (["edit", "x/none", "--set=a=b"], None, "Error: No entry is called 'x/none'."),
+        (["edit", NAME, "--set=title"], None, "Error: 'title': must be FIELD=VALUE."),
+        (["edit", NAME, "--set=version.a=b"], None, "Error: version.a: version is no object."),
+        (["edit", NAME, "--set=version="], None, "Error: server.version: is required."),
+        (["edit", NAME, "--set=remotes=[1"], None, "Error: remotes: '[1' begins like JSON and is none."),
+        (["edit", NAME, "--set=name=x/b"], None, "Error: name: an entry keeps its name; add another one instead."),
+        (
+            ["edit", NAME, "-"],
+            server("x/b"),
+            f"Error: The file must hold one entry, and that must be called '{NAME}'.",
+        ),
+        (["add", "-"], '{"name": "x/b"}', "Error: -:1: server.version: is required."),
+        (["add", "none.json"], None, "Error: none.json: The file cannot be read: No such file or directory."),
+    ],
+)
+def test_what_will_not_do_is_told(directory: Directory, arguments: list[str], stdin: str | None, said: str) -> None:
+    directory.sync(entry(NAME))
+    assert directory.refuse(*arguments, stdin=stdin).startswith(said)
+    assert directory.shown() == entry(NAME)
+
+
+def test_a_hidden_entry_stays_hidden_until_it_is_shown(directory: Directory) -> None:
+    directory.sync(entry(NAME))
+    assert directory.run("hide", NAME, "x/other") == (
+        f"{NAME}: hidden\nx/other: hidden (no entry is called that at the moment)\n"
+    )
+    assert directory.run("hide", NAME) == f"{NAME}: unchanged\n"
+    directory.sync(entry(NAME, "2.0.0"), entry("x/other"))
+    assert (directory.shown(), directory.shown("x/other")) == (None, None)
+    assert directory.run("list") == f"{NAME}  hidden\nx/other  hidden\n"
+    assert directory.run("show", NAME) == f"{NAME}: shown\n"
+    assert directory.shown() == entry(NAME, "2.0.0")
+
+
+def test_marks_are_put_on_and_taken_off(directory: Directory) -> None:
+    directory.sync(entry(NAME))
+    assert directory.run("pin", NAME) == f"{NAME}: pinned\n"
+    assert directory.run("allow", NAME) == f"{NAME}: allowed\n"
+    directory.sync(entry(NAME, "2.0.0"))
+    assert directory.run("list") == f"{NAME}  pinned, allowed\n"
+    assert directory.run("unpin", NAME) == f"{NAME}: not pinned\n"
+    assert directory.run("disallow", NAME) == f"{NAME}: not allowed\n"
+    assert directory.run("list") == ""

@@ -1,0 +1,51 @@
+"""`directory-server sync` without an upstream, and what `status` says of upstreams; the rest needs real processes."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from directory_server.cli.main import main
+from directory_server.domain.upstreams import UpstreamState
+from directory_server.run_sync import inline, run_sync
+from directory_server.sqlite import Database, SqliteMirrors
+
+
+def run(folder: Path, *arguments: str) -> Result:
+    file = folder / "directory.toml"
+    if not file.exists():
+        file.write_text('[[upstream]]\nname = "official"\nurl = "/none.json"\n')
+    return CliRunner().invoke(main, ["--data-dir", str(folder / "data"), "--config", str(file), *arguments])
+
+
+@pytest.mark.parametrize(
+    ("configured", "arguments", "said"),
+    [
+        ("", [], "Error: No upstream is configured; there are: none.\n"),
+        (
+            '[[upstream]]\nname = "official"\nurl = "/none.json"\n',
+            ["oficial"],
+            "Error: No upstream oficial is configured; there are: official.\n",
+        ),
+    ],
+)
+def test_there_must_be_an_upstream(tmp_path: Path, configured: str, arguments: list[str], said: str) -> None:
+    (tmp_path / "directory.toml").write_text(configured)
+    result = run(tmp_path, "sync", *arguments)
+    assert (result.exit_code, result.stderr) == (1, said)
+
+
+def test_status_tells_how_upstreams_are(tmp_path: Path) -> None:
+    run(tmp_path, "key", "create", "--label", "a")
+    with closing(Database(tmp_path / "data", "directory")) as database:
+        mirrors = SqliteMirrors(database, inline)
+        run_sync(mirrors.put(UpstreamState("a", entries=1_200, last_success=0.5)))
+        run_sync(mirrors.put(UpstreamState("b", error="It answered 500.", failures=3)))
+    assert run(tmp_path, "status").stdout.splitlines()[-3:] == [
+        "upstream        a: 1,200 entries, 1970-01-01 00:00 UTC",
+        "upstream        b: 0 entries, not followed yet",
+        "                3 failed since then, the latest: It answered 500.",
+    ]

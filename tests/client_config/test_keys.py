@@ -1,0 +1,90 @@
+"""Names by which editors keep servers and answers: no entry takes those of another, or the directory's own."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from directory_server.client_config import installations
+from directory_server.domain.entries import mcp_id_of
+from directory_server.web.account._editors import editors
+
+from .builders import configs, package
+
+URL = "http://127.0.0.1:8080/api/open/mcp"
+
+
+def vs_code(name: str, variable: str = "directory-key") -> Any:
+    said = {"name": variable, "isRequired": True, "isSecret": True}
+    [way] = installations(name, mcp_id_of(name), [package(environmentVariables=[said])], [])
+    return configs(way)["VS Code"]
+
+
+def own() -> Any:
+    return json.loads(next(each.text for each in editors(URL, None) if each.id == "vscode"))
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("io.github.github/github-mcp-server", "github"),
+        ("com.stripe/mcp", "stripe-mcp"),
+        ("io.github.someone/github", "someone-github"),
+        ("a/__proto__", "a-proto"),
+        ("__proto__", "proto"),
+        ("a/b c\"'$(id)", "a-b-c-id"),
+        ("测试", "server"),
+        ("a/", "a"),
+        ("io.github.a-very-long-owner/with-a-very-long-name", "a-very-lon-with-a-ve"),
+    ],
+)
+def test_the_key_of_a_server_has_its_owner_and_a_part_of_its_id(name: str, slug: str) -> None:
+    [key] = vs_code(name)["servers"]
+    assert key == f"{slug}-{mcp_id_of(name)[-12:]}"
+    assert re.fullmatch(r"[a-z0-9_-]{1,33}", key)
+
+
+def test_servers_with_one_name_have_keys_and_answers_of_their_own() -> None:
+    found = [
+        vs_code(name)
+        for name in ("com.github/mcp", "io.github.evil/github", "evil/github", "evil-github", "EVIL/github")
+    ]
+    assert len({next(iter(each["servers"])) for each in found}) == len(found)
+    assert len({each["inputs"][0]["id"] for each in found}) == len(found)
+
+
+@pytest.mark.parametrize("name", ["io.github.mcp/directory", "mcp/directory", "a/mcp-directory", "mcp-directory"])
+def test_no_entry_takes_the_key_or_the_answer_of_the_directory(name: str) -> None:
+    directory = own()
+    [question] = directory["inputs"]
+    for variable in ("directory-key", question["id"]):
+        entry = vs_code(name, variable)
+        assert entry["inputs"][0]["id"] not in ("directory-key", question["id"])
+        assert not entry["servers"].keys() & directory["servers"].keys()
+
+
+def test_the_id_of_an_answer_has_the_whole_id_of_the_server() -> None:
+    config = vs_code("io.github.a/b", "TOKEN")
+    mcp_id = mcp_id_of("io.github.a/b")
+    assert config["inputs"][0]["id"] == f"a-b-{mcp_id}-TOKEN"
+    [body] = config["servers"].values()
+    assert body["env"] == {"TOKEN": f"${{input:a-b-{mcp_id}-TOKEN}}"}
+
+
+def test_two_directories_do_not_share_the_answer_for_their_key() -> None:
+    other = json.loads(
+        next(each.text for each in editors("https://b.example/api/open/mcp", None) if each.id == "vscode")
+    )
+    assert other["inputs"][0]["id"] != own()["inputs"][0]["id"]
+
+
+def test_the_readme_shows_what_the_page_shows() -> None:
+    readme = Path(__file__).parents[2] / "README.md"
+    if not readme.is_file():
+        pytest.skip("this is not a checkout")
+    shown = [json.loads(each) for each in re.findall(r"```json\n(.*?)```", readme.read_text("utf-8"), re.DOTALL)]
+    assert own() in shown

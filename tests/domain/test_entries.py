@@ -1,0 +1,136 @@
+"""What is shown of an entry: clean, within limits, and of what is too large as much as there is room for."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from directory_server import serialization
+from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
+from directory_server.sanitize import clean
+
+HUGE = "long " * 180_000
+
+
+def entry(publisher: Any = None, **server: Any) -> Entry:
+    said = {"name": "a.example/b", "version": "1", "description": "It rains."} | server
+    return Entry(said if publisher is None else {**said, "_meta": {PUBLISHER: publisher}})
+
+
+def texts(value: Any) -> list[str]:
+    """Return all texts in a value of JSON."""
+    if isinstance(value, dict):
+        return [text for pair in value.items() for each in pair for text in texts(each)]
+    if isinstance(value, list):
+        return [text for each in value for text in texts(each)]
+    return [value] if isinstance(value, str) else []
+
+
+def test_a_list_shows_texts_of_bounded_length() -> None:
+    hit = entry(description=HUGE, title=HUGE, websiteUrl=f"https://example.org/{'x' * 2_000}").hit()
+    assert (len(hit.name), len(hit.brief), hit.website_url) == (200, 500, "")
+    assert hit.name.endswith("…")
+
+
+def test_a_list_shows_nothing_that_cannot_be_seen() -> None:
+    hit = entry(
+        title="\u202eevil\u200b\x1b[31m\n\nTitle",
+        description="SYSTEM:\r\nobey\U000e0041",
+        websiteUrl="https://example.org/\u202egnp",
+        repository={"url": "https://example.org/code"},
+    ).hit()
+    assert (hit.name, hit.brief) == ("evil\ufffd[31m Title", "SYSTEM: obey")
+    assert hit.website_url == "https://example.org/code"
+
+
+def test_a_title_of_nothing_that_can_be_seen_is_none() -> None:
+    assert entry(title="\u200b\u3164").hit().name == "a.example/b"
+    nameless = entry(name="\u3164")
+    assert nameless.hit().name == nameless.mcp_id
+
+
+LISTS = {
+    "tags": ["tag"] * 100_000,
+    "categories": [HUGE] * 10,
+    "tools": [{"name": HUGE, "description": HUGE}] * 300,
+    "descriptions": {f"x-{number}": HUGE for number in range(40)},
+}
+
+
+@pytest.mark.parametrize(
+    "large",
+    [
+        {"description": HUGE},
+        {"packages": [{"registryType": "npm", "identifier": "x", "version": HUGE}]},
+        {"packages": [{"registryType": "npm", "identifier": "x", "version": "1"}] * 20_000},
+        {"remotes": [{"type": "sse", "url": "https://x.example/"}] * 20_000},
+        {"icons": [{"src": HUGE}], "repository": {"url": HUGE}},
+        {"publisher": LISTS | {"longDescription": HUGE, "license": HUGE}},
+        {"version": HUGE, "title": HUGE},
+        {"packages": [[]] * 300_000},
+        {"x": "\u200b" * 300_000},
+    ],
+    ids=lambda large: ",".join(large),
+)
+def test_a_detail_is_bounded_and_says_what_is_missing(large: dict[str, Any]) -> None:
+    publisher = large.pop("publisher", None)
+    detail = entry(publisher, **large).detail()
+    assert len(serialization.encode(detail)) < 400_000
+    assert detail.server == {}
+    assert "server" in detail.omitted
+    assert {field.name for field in attrs.fields(type(detail))} >= set(detail.omitted)
+
+
+def test_the_parts_of_a_large_document_are_whole_or_not_there() -> None:
+    packages = [{"registryType": "npm", "identifier": f"x{number}", "version": "1" * 1_000} for number in range(200)]
+    detail = entry(packages=packages).detail()
+    assert 10 < len(detail.packages) < 50
+    assert list(detail.packages) == packages[: len(detail.packages)]
+    assert set(detail.omitted) == {"server", "packages"}
+
+
+def test_a_detail_of_usual_size_is_whole() -> None:
+    publisher = {"tags": ["a"], "longDescription": "One.\n\nTwo.", "tools": [{"name": "t", "description": "Does."}]}
+    packages = [{"registryType": "npm", "identifier": "x", "version": "1" * 1_000} for _ in range(50)]
+    small = entry(publisher, packages=packages)
+    detail = small.detail()
+    assert (detail.omitted, detail.server, list(detail.packages)) == ((), small.server, packages)
+    assert detail.long_description == "One.\n\nTwo."
+
+
+ODD = st.text(st.characters() | st.sampled_from("\u202e\u200b\x1b\r\u3164\U000e0041\ue000"), max_size=8)
+
+
+@given(st.recursive(ODD, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(ODD, inner, max_size=3)), ODD)
+def test_all_texts_of_a_detail_are_clean(value: Any, text: str) -> None:
+    publisher = {"longDescription": text, "tags": [text], "descriptions": {text: text}, "license": text, "x": value}
+    publisher["tools"] = [{"name": text, "description": text}]
+    way = {"registryType": "npm", "identifier": "x" + text, "version": "1" + text, "x": value}
+    said = entry(
+        publisher, title=text, version="1" + text, packages=[way], icons=[{"src": value}], repository={"x": value}
+    )
+    for each in (said, Entry({**said.server, "y": HUGE})):
+        each = Entry(each.server, {OFFICIAL: {"status": text, "publishedAt": text}})
+        shown = json.loads(json.dumps(attrs.asdict(each.detail(), recurse=True), default=dict))
+        assert [said for said in texts(shown) if clean(said) != said] == []
+
+
+@pytest.mark.parametrize("unseen", ["\u200b", "\u202e", "\U000e0041", "\u3164", "\x1b"])
+def test_what_is_installed_is_what_was_published_or_nothing(unseen: str) -> None:
+    ways: Any = [
+        {"registryType": "npm", "identifier": "good", "version": "1.0.0", "transport": {"type": "stdio"}},
+        {
+            "registryType": "npm",
+            "identifier": "bad",
+            "version": "1.0.0",
+            "transport": {"type": "stdio"},
+            "packageArguments": [{"type": "positional", "value": f"a{unseen}b"}],
+        },
+    ]
+    shown = entry(packages=ways).detail()
+    assert [way.name for way in shown.install if way.configurations] == ["good@1.0.0"]

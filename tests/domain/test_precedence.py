@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+
+from directory_server.domain.precedence import Record, preferred
+from directory_server.domain.versions import epoch, semantic
+
+
+def record(
+    id: int,
+    version: str = "1.0.0",
+    source: str = "a",
+    *,
+    latest: bool = False,
+    deleted: bool = False,
+    published_at: float | None = None,
+) -> Record:
+    return Record(id, source, version, latest, deleted, published_at, b"")
+
+
+def test_shows_nothing_where_nothing_is() -> None:
+    assert preferred([], []) is None
+
+
+def test_shows_the_only_one_whatever_it_is() -> None:
+    only = record(1, "mcp")
+    assert preferred([only], []) == only
+
+
+def test_a_deleted_one_stands_for_its_name_as_others_do() -> None:
+    deleted = record(2, "2.0.0", deleted=True)
+    assert preferred([record(1, "1.0.0"), deleted], []) == deleted
+    assert preferred([record(1, "1.0.0", deleted=True), record(2, "2.0.0")], []) == record(2, "2.0.0")
+
+
+def test_counts_the_source_before_all_else() -> None:
+    local = record(1, "0.0.1", "local")
+    mirror = record(2, "9.0.0", "mirror", latest=True)
+    other = record(3, "10.0.0", "a", latest=True)
+    assert preferred([other, mirror, local], ["mirror"]) == local
+    assert preferred([other, mirror], ["mirror"]) == mirror
+    assert preferred([other, mirror], []) == other
+
+
+def test_counts_local_first_even_where_it_is_named_among_the_sources() -> None:
+    local, mirror = record(1, source="local"), record(2, source="mirror")
+    assert preferred([local, mirror], ["mirror", "local"]) == local
+
+
+def test_counts_latest_before_the_version() -> None:
+    latest = record(1, "1.0.0", latest=True)
+    assert preferred([latest, record(2, "2.0.0")], []) == latest
+
+
+PRECEDENCE = [
+    "0.9.9",
+    "1.0.0-0",
+    "1.0.0-alpha",
+    "1.0.0-alpha.1",
+    "1.0.0-alpha.beta",
+    "1.0.0-beta",
+    "1.0.0-beta.2",
+    "1.0.0-beta.11",
+    "1.0.0-rc.1",
+    "1.0.0",
+    "1.0.1",
+    "v1.2.0",
+    "1.10.0-rc1+build.5",
+    "1.10.0+build",
+    "2026.6.9",
+]
+
+
+def test_orders_semantic_versions_as_their_specification_does() -> None:
+    keys = [semantic(version) for version in PRECEDENCE]
+    assert None not in keys
+    assert keys == sorted(keys, key=lambda key: key or ())
+    assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize(
+    "version", ["", "1", "1.0", "1.0.0.0", "01.0.0", "1.0.0-", "1.0.0-01", "1.0.0-a..b", "latest", "1.0.0 ", "١.0.0"]
+)
+def test_does_not_take_for_semantic_what_is_not(version: str) -> None:
+    assert semantic(version) is None
+
+
+def test_does_not_choke_on_a_number_of_a_million_digits() -> None:
+    assert semantic("9" * 1_000_000 + ".0.0") is None
+
+
+def test_shows_the_same_in_whatever_order_they_come() -> None:
+    records = [record(number, version) for number, version in enumerate(("1.0.0", "1.0.0-rc.1", "0.10.0", "0.9.0"))]
+    assert {preferred(order, []) for order in permutations(records)} == {records[0]}
+
+
+def test_goes_by_the_date_where_a_version_is_not_semantic() -> None:
+    newer = record(1, "2026-05-24", published_at=200.0)
+    assert preferred([newer, record(2, "1.0.0", published_at=100.0)], []) == newer
+
+
+def test_goes_by_the_date_where_the_versions_are_of_one_rank() -> None:
+    newer = record(1, "1.0.0+a", published_at=200.0)
+    assert preferred([newer, record(2, "1.0.0+b", published_at=100.0)], []) == newer
+
+
+@pytest.mark.parametrize("dates", [(None, None), (100.0, None), (None, 100.0), (100.0, 100.0)])
+def test_goes_by_the_writing_where_nothing_else_tells(dates: tuple[float | None, float | None]) -> None:
+    one, other = record(1, "mcp", published_at=dates[0]), record(2, "latest", published_at=dates[1])
+    assert preferred([other, one], []) == other
+
+
+@pytest.mark.parametrize(
+    ("date", "seconds"),
+    [
+        ("1970-01-01T00:00:01Z", 1.0),
+        ("1970-01-01T00:00:01.5Z", 1.5),
+        ("1970-01-01T00:00:01.123456789Z", 1.123456),
+        ("1970-01-01T01:00:01+01:00", 1.0),
+        ("1970-01-01T00:00:01", 1.0),
+        ("0001-01-01T00:00:00+23:59", -62135683140.0),
+        ("yesterday", None),
+        ("", None),
+        (None, None),
+        (5, None),
+    ],
+)
+def test_reads_dates(date: object, seconds: float | None) -> None:
+    assert epoch(date) == seconds

@@ -1,0 +1,168 @@
+"""Connections that send at once: on a pair of real sockets, with a reactor in memory."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from attrs import define
+from twisted.internet.defer import succeed
+from twisted.internet.error import ConnectionDone
+from twisted.internet.protocol import Protocol
+from twisted.internet.tcp import Port, Server
+from twisted.internet.testing import MemoryReactorClock
+from twisted.python.failure import Failure
+
+
+@define
+class Pair:
+    """A connection, and the socket at its other end."""
+
+    reactor: Any
+    connection: Any
+    other: socket.socket
+
+    @property
+    def wants_to_write(self) -> bool:
+        return self.connection in self.reactor.getWriters()
+
+    def read(self, size: int = 1 << 20) -> bytes:
+        try:
+            return self.other.recv(size)
+        except BlockingIOError:
+            return b""
+
+    def read_all(self) -> bytes:
+        """Have the other end read, and the reactor write, until nothing waits."""
+        found = [self.read()]
+        while self.wants_to_write or found[-1]:
+            if self.wants_to_write:
+                self.connection.doWrite()
+            found.append(self.read())
+        return b"".join(found)
+
+
+@pytest.fixture
+def pair() -> Iterator[Pair]:
+    from directory_server.http._immediate_write import ImmediateWriteServer
+
+    ours, other = socket.socketpair()
+    other.setblocking(False)
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+    reactor = MemoryReactorClock()
+    connection = ImmediateWriteServer(ours, Protocol(), ("127.0.0.1", 1), None, 0, reactor)  # type: ignore[arg-type]
+    yield Pair(reactor, connection, other)
+    connection.connectionLost(Failure(ConnectionDone()))
+    other.close()
+
+
+def test_what_the_kernel_takes_leaves_at_once(pair: Pair) -> None:
+    pair.connection.write(b"a")
+    pair.connection.write(b"b")
+    assert not pair.wants_to_write
+    assert pair.read() == b"ab"
+
+
+def test_what_it_does_not_take_follows_in_order(pair: Pair) -> None:
+    pair.connection.write(b"a" * 100_000)
+    assert pair.wants_to_write
+    pair.connection.write(b"b" * 10)
+    pair.connection.writeSequence([b"c", b"d"])
+    assert pair.read_all() == b"a" * 100_000 + b"b" * 10 + b"cd"
+    pair.connection.write(b"e")
+    assert (pair.wants_to_write, pair.read()) == (False, b"e")
+
+
+def test_a_sequence_goes_with_what_follows_it(pair: Pair) -> None:
+    pair.connection.writeSequence([b"a", b"b"])
+    pair.connection.write(b"c")
+    assert pair.read() == b""
+    pair.connection.doWrite()
+    assert pair.read() == b"abc"
+
+
+def test_all_is_sent_before_the_connection_closes(pair: Pair) -> None:
+    pair.connection.write(b"a" * 100_000)
+    pair.connection.loseConnection()
+    assert pair.read_all() == b"a" * 100_000
+
+
+def test_nothing_takes_the_place_of_what_an_abort_has_lost(pair: Pair) -> None:
+    pair.connection.write(b"a" * 100_000)
+    pair.connection.abortConnection()
+    while pair.read():
+        pass
+    pair.connection.write(b"b")
+    assert pair.read() == b""
+
+
+def test_an_error_is_left_to_the_reactor(pair: Pair) -> None:
+    pair.other.close()
+    pair.connection.write(b"a")
+    assert pair.wants_to_write
+    assert isinstance(pair.connection.doWrite(), Exception)
+
+
+def test_a_producer_is_paused_when_the_kernel_takes_no_more(pair: Pair) -> None:
+    class Producer:
+        paused = False
+
+        def pauseProducing(self) -> None:
+            self.paused = True
+
+        def resumeProducing(self) -> None:
+            self.paused = False
+
+        def stopProducing(self) -> None:
+            pass
+
+    producer = Producer()
+    pair.connection.registerProducer(producer, True)
+    pair.connection.bufferSize = 512
+    pair.connection.write(b"a")
+    assert not producer.paused
+    pair.connection.write(b"a" * 100_000)
+    assert producer.paused
+    pair.read_all()
+    assert not producer.paused
+
+
+def test_only_ports_of_tcp_are_made_eager() -> None:
+    from directory_server.http import ImmediateWriteEndpoint
+    from directory_server.http._immediate_write import ImmediateWriteServer
+
+    class Other(Server):
+        pass
+
+    @define
+    class Endpoint:
+        port: Any
+
+        def listen(self, factory: Any) -> Any:
+            return succeed(self.port)
+
+    def transport(port: Any) -> Any:
+        listening: Any = ImmediateWriteEndpoint(Endpoint(port)).listen(None)  # type: ignore[arg-type]
+        return listening.result.transport
+
+    port, special = (Port(0, None, reactor=MemoryReactorClock()) for _ in range(2))  # type: ignore[arg-type]
+    special.transport = Other
+    assert (transport(port), transport(special)) == (ImmediateWriteServer, Other)
+
+
+@pytest.mark.parametrize(("number", "timed_out"), [(errno.ETIMEDOUT, True), (errno.ECONNRESET, False)])
+def test_a_connection_tells_whether_the_kernel_gave_it_up(number: int, timed_out: bool) -> None:
+    from twisted.internet.main import CONNECTION_LOST
+
+    from directory_server.http import ImmediateWriteServer
+
+    class Socket:
+        def recv(self, size: int) -> bytes:
+            raise OSError(number, "")
+
+    server: Any = ImmediateWriteServer.__new__(ImmediateWriteServer)
+    server.socket = Socket()
+    assert (server.doRead(), server.timed_out) == (CONNECTION_LOST, timed_out)

@@ -1,0 +1,201 @@
+"""Bytes to requests: what is taken, what is refused and why, however the bytes come."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from directory_server.http._parser import Parser
+
+HOST = b"Host: a\r\n"
+
+
+def parser() -> Parser:
+    from directory_server.http._parser import Parser
+
+    return Parser(lambda: 0.0)
+
+
+def read(*pieces: bytes) -> Parser:
+    parsed = parser()
+    for piece in pieces:
+        parsed.feed(piece)
+    return parsed
+
+
+def refused(data: bytes) -> tuple[int, str]:
+    parsed = read(data)
+    assert not parsed.messages
+    assert parsed.refusal is not None
+    return parsed.refusal.refusal.status, parsed.refusal.refusal.code
+
+
+def test_takes_a_request() -> None:
+    (message,) = read(b"POST /a?b=c HTTP/1.1\r\nHost: a\r\nX-Y: 1\r\nx-y: 2\r\nContent-Length: 2\r\n\r\nhi").messages
+    assert (message.method, message.target, message.version) == (b"POST", b"/a?b=c", b"HTTP/1.1")
+    assert message.headers[b"x-y"] == [b"1", b"2"]
+    assert message.body == b"hi"
+    assert message.keep_alive
+
+
+def test_takes_requests_that_follow_one_another() -> None:
+    one = b"GET /%d HTTP/1.1\r\n" + HOST + b"\r\n"
+    assert [each.target for each in read(b"".join(one % n for n in range(5))).messages] == [
+        b"/%d" % n for n in range(5)
+    ]
+
+
+@given(st.lists(st.integers(0, 200), max_size=8))
+def test_takes_the_same_however_the_bytes_are_cut(cuts: list[int]) -> None:
+    data = (
+        b"POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2;x=y\r\nhi\r\n3\r\n!!!\r\n0\r\nT: x\r\n\r\n"
+        b"GET /b HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+    )
+    places = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
+    pieces = [data[begin:end] for begin, end in pairwise(places)]
+    first, second = read(*pieces).messages
+    assert (first.target, first.body, first.keep_alive) == (b"/a", b"hi!!!", True)
+    assert (second.target, second.body, second.keep_alive) == (b"/b", b"", False)
+
+
+@pytest.mark.parametrize(
+    ("head", "target", "host"),
+    [
+        (b"GET http://b.example/x?y HTTP/1.1\r\nHost: a", b"/x?y", [b"b.example"]),
+        (b"GET HTTP://b.example?y HTTP/1.1\r\nHost: a", b"/?y", [b"b.example"]),
+        (b"OPTIONS * HTTP/1.1\r\nHost: a", b"*", [b"a"]),
+        (b"GET /x HTTP/1.1\r\nHost: [::1]:80", b"/x", [b"[::1]:80"]),
+        (b"GET /x HTTP/1.1\r\nHost:", b"/x", [b""]),
+        (b"GET /x HTTP/1.0\r\nX: y", b"/x", None),
+    ],
+)
+def test_knows_the_forms_of_a_target(head: bytes, target: bytes, host: Any) -> None:
+    (message,) = read(head + b"\r\n\r\n").messages
+    assert message.target == target
+    assert message.headers.get(b"host") == host
+
+
+@pytest.mark.parametrize(
+    ("line", "keep"),
+    [
+        (b"GET / HTTP/1.1\r\nHost: a", True),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close", False),
+        (b"GET / HTTP/1.0\r\nHost: a", False),
+        (b"GET / HTTP/1.0\r\nHost: a\r\nConnection: keep-alive", False),
+    ],
+)
+def test_knows_which_request_is_the_last(line: bytes, keep: bool) -> None:
+    parsed = read(line + b"\r\n\r\n", b"" if keep else b"GARBAGE\r\n")
+    (message,) = parsed.messages
+    assert message.keep_alive is keep
+    assert parsed.refusal is None
+
+
+@pytest.mark.parametrize("body", [b"", b"hello"])
+def test_takes_no_offer_to_speak_something_else(body: bytes) -> None:
+    first = b"POST / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+    first += b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+    parsed = read(first + b"GET /b HTTP/1.1\r\nHost: a\r\n\r\n")
+    assert [(each.target, each.body) for each in parsed.messages] == [(b"/", body), (b"/b", b"")]
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"GET / HTTP/1.1\r\n\r\n", (400, "bad_request")),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", (400, "bad_request")),
+        (b"GET / HTTP/1.1\r\nHost: a b\r\n\r\n", (400, "bad_request")),
+        (b"GET / HTTP/1.1\r\nHost: a@b\r\n\r\n", (400, "bad_request")),
+        (b"GET http://a@b/ HTTP/1.1\r\nHost: a\r\n\r\n", (400, "bad_request")),
+        (b"GET * HTTP/1.1\r\nHost: a\r\n\r\n", (400, "bad_request")),
+        (b"GET /a#b HTTP/1.1\r\nHost: a\r\n\r\n", (400, "bad_request")),
+        (b"GET x HTTP/1.1\r\nHost: a\r\n\r\n", (400, "bad_request")),
+        (b"GET /\xff HTTP/1.1\r\nHost: a\r\n\r\n", (400, "bad_request")),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nX: b\r\n c\r\n\r\n", (400, "bad_request")),
+        (b"GET / HTTP/1.1\r\nHost : a\r\n\r\n", (400, "bad_request")),
+        (b"GET / HTTP/1.1\nHost: a\n\n", (400, "bad_request")),
+        (b"GET / HTTP/1.1\r\nHost: a\rb\r\n\r\n", (400, "bad_request")),
+        (b"GET / HTTP/1.1\r\nHost: a\x00\r\n\r\n", (400, "bad_request")),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01", (400, "bad_request")),
+        (b"get / HTTP/1.1\r\nHost: a\r\n\r\n", (400, "bad_request")),
+        (b"FOO / HTTP/1.1\r\nHost: a\r\n\r\n", (501, "not_implemented")),
+        (b"PROPFIND / HTTP/1.1\r\nHost: a\r\n\r\n", (501, "not_implemented")),
+        (b"CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", (501, "not_implemented")),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", (505, "http_version")),
+        (b"GET /\r\n\r\n", (505, "http_version")),
+        (b"GET / HTTP/1.2\r\nHost: a\r\n\r\n", (400, "bad_request")),
+        (
+            b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+            (400, "bad_request"),
+        ),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n", (400, "bad_request")),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +1\r\n\r\n", (400, "bad_request")),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n", (400, "bad_request")),
+        (b"POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", (400, "bad_request")),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: identity\r\n\r\n", (400, "bad_request")),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", (400, "bad_request")),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nZ\r\n", (400, "bad_request")),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nxy", (400, "bad_request")),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\n\r\n", (413, "too_large")),
+        (b"GET /" + b"a" * 8192 + b" HTTP/1.1\r\n", (414, "uri_too_long")),
+        (b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 102, (431, "head_too_large")),
+        (b"GET / HTTP/1.1\r\n" + (b"A: " + b"b" * 4_000 + b"\r\n") * 6, (431, "head_too_large")),
+    ],
+)
+def test_refuses(data: bytes, expected: tuple[int, str]) -> None:
+    assert refused(data) == expected
+
+
+def test_reads_what_came_before_a_refusal() -> None:
+    parsed = read(b"GET /a HTTP/1.1\r\nHost: a\r\n\r\nGET x HTTP/1.1\r\n")
+    assert [each.target for each in parsed.messages] == [b"/a"]
+    assert parsed.refusal is not None
+    parsed.feed(b"GET /b HTTP/1.1\r\nHost: a\r\n\r\n")
+    assert len(parsed.messages) == 1
+
+
+def test_takes_a_body_of_the_largest_size_and_none_beyond() -> None:
+    chunked = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+    assert len(read(chunked + b"10000\r\n" + b"x" * 65_536 + b"\r\n0\r\n\r\n").messages[0].body) == 65_536
+    assert refused(chunked + b"10001\r\n" + b"x" * 65_537) == (413, "too_large")
+
+
+def test_bounds_the_bytes_however_a_body_is_cut() -> None:
+    parsed = read(b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+    fed = 0
+    while parsed.refusal is None:
+        parsed.feed(b"1;" + b"x" * 1_000 + b"\r\ny\r\n")
+        fed += 1_000
+        assert fed < 1_000_000
+    assert parsed.refusal.refusal.status == 413
+
+
+def test_bounds_a_head_that_never_ends() -> None:
+    parsed = read(b"GET / HTTP/1.1\r\nX: ")
+    fed = 0
+    while parsed.refusal is None:
+        parsed.feed(b"x" * 1_000)
+        fed += 1_000
+        assert fed < 1_000_000
+
+
+def test_knows_who_waits_for_leave_to_send() -> None:
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n"
+    assert read(head % 5).wants_continue
+    assert not read(head % 5 + b"h").wants_continue
+    assert not read(head % 100_000).wants_continue
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_break_it(data: bytes) -> None:
+    for prefix in (
+        b"",
+        b"GET / HTTP/1.1\r\nHost: a\r\n",
+        b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
+    ):
+        read(prefix, data, b"\r\n\r\n")

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from directory_server import serialization
+from directory_server.domain.changes import Change, ChangeKind
+from directory_server.domain.entries import Entry, mcp_id_of
+
+LOG = "0c9f1e22ab34"
+
+NASTY = [
+    "\r",
+    "\n",
+    "\r\n",
+    "\x0b",
+    "\x0c",
+    "\x1c",
+    "\x85",
+    "\u2028",
+    "\u2029",
+    "\n\nevent: entry.removed\ndata: {}\n\n",
+    "\0",
+]
+TEXTS = st.lists(st.sampled_from(NASTY) | st.text(st.characters(exclude_categories=["Cs"]), max_size=5)).map("".join)
+
+
+def read(frame: bytes) -> dict[str, str]:
+    """Return the fields of a frame as the most credulous reader would see them: any line end of Unicode ends a line."""
+    *lines, blank, end = re.split("\r\n|[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]", frame.decode())
+    assert (blank, end) == ("", "")
+    assert "" not in lines
+    fields = dict(line.split(": ", 1) for line in lines)
+    assert len(fields) == len(lines)
+    return fields
+
+
+def change(kind: ChangeKind, name: str = "x/y", **server: Any) -> Change:
+    entry = None if kind == "removed" else Entry({"name": name, "version": "1", "description": "It rains.", **server})
+    return Change(7, kind, mcp_id_of(name), None if entry is None else serialization.encode_entry(entry), None)
+
+
+def test_a_change_is_an_event_with_its_seq_and_what_a_search_shows() -> None:
+    frame = serialization.change_event(change("added", title="Weather", websiteUrl="https://x.example"), LOG)
+    assert frame == (
+        b"id: 7-0c9f1e22ab34\nevent: entry.added\n"
+        b'data: {"mcp_id":"%s","name":"Weather","brief":"It rains.","website_url":"https://x.example"}\n\n'
+        % mcp_id_of("x/y").encode()
+    )
+
+
+def test_what_is_gone_has_its_id_alone() -> None:
+    assert read(serialization.change_event(change("removed"), LOG)) == {
+        "id": "7-0c9f1e22ab34",
+        "event": "entry.removed",
+        "data": json.dumps({"mcp_id": mcp_id_of("x/y")}, separators=(",", ":")),
+    }
+
+
+def test_a_list_shows_the_same() -> None:
+    item = json.loads(serialization.change_item(change("changed")))
+    fields = read(serialization.change_event(change("changed"), LOG))
+    assert item == {"seq": 7, "event": "entry.changed", **json.loads(fields["data"])}
+
+
+@given(TEXTS, TEXTS, TEXTS)
+def test_no_text_breaks_or_ends_an_event(title: str, brief: str, website: str) -> None:
+    fields = read(
+        serialization.change_event(change("added", title=title or "x", description=brief, websiteUrl=website), LOG)
+    )
+    assert set(fields) == {"id", "event", "data"}
+    assert json.loads(fields["data"]).keys() == {"mcp_id", "name", "brief", "website_url"}
+
+
+@pytest.mark.parametrize("end", NASTY)
+def test_each_line_end_is_escaped(end: str) -> None:
+    frame = serialization.event({"id": end}, name="message")
+    assert json.loads(read(frame)["data"]) == {"id": end}

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from directory_server import serialization
+from directory_server.domain.entries import Hit
+from directory_server.domain.errors import BadInput
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner, max_size=4)
+    ),
+    max_leaves=20,
+)
+
+
+@given(VALUES)
+def test_what_is_encoded_is_decoded_again(value: Any) -> None:
+    assert serialization.decode(serialization.encode(value)) == value
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_value_or_bad_input(body: bytes) -> None:
+    try:
+        value = serialization.decode(body)
+    except BadInput:
+        return
+    assert value == json.loads(body)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"", "not JSON"),
+        (b"{", "not JSON"),
+        (b"NaN", "not JSON"),
+        (b"[Infinity]", "not JSON"),
+        (b'"\xff"', "not JSON"),
+        (b'"\\ud800"', "not JSON"),
+        (b"\xff\xfe1\x00", "not JSON"),
+        (b'{"a": 1, "b": {"c": 1, "c": 2}}', "'c' twice"),
+        (b'{"a": 1, "\\u0061": 2}', "'a' twice"),
+        (b"[" * 65 + b"]" * 65, "deeper than 64"),
+        (b'{"a":' * 65 + b"1" + b"}" * 65, "deeper than 64"),
+        (b"[" * 100_000, "not JSON"),
+    ],
+)
+def test_what_is_refused(body: bytes, said: str) -> None:
+    with pytest.raises(BadInput, match=said) as caught:
+        serialization.decode(body)
+    assert caught.value.code == "parse_error"
+
+
+NAMES = st.sampled_from(["a", "b", ":", '":', "é"])
+MEMBERS = st.recursive(st.none() | NAMES, lambda inner: st.lists(st.tuples(NAMES, inner), max_size=4), max_leaves=12)
+"""Objects as lists of their members, of which some may have the same name, and the values in them."""
+
+
+def written(value: Any, escape: bool) -> str:
+    if isinstance(value, list):
+        members = [f"{written(name, escape)} :{written(inner, escape)}" for name, inner in value]
+        return "{" + ",".join(members) + "}"
+    text = json.dumps(value, ensure_ascii=escape)
+    return text.replace(":", "\\u003a") if escape else text
+
+
+def repeats(value: Any) -> bool:
+    if not isinstance(value, list):
+        return False
+    names = [name for name, _ in value]
+    return len(set(names)) < len(names) or any(repeats(inner) for _, inner in value)
+
+
+@given(MEMBERS, st.booleans())
+def test_a_member_that_is_named_twice_is_found_wherever_it_is(value: Any, escape: bool) -> None:
+    body = written(value, escape).encode()
+    if repeats(value):
+        with pytest.raises(BadInput, match="twice"):
+            serialization.decode(body)
+    else:
+        assert serialization.decode(body) == json.loads(body)
+
+
+def test_sixty_four_levels_are_read() -> None:
+    assert serialization.decode(b"[" * 64 + b"]" * 64)
+
+
+def test_values_are_written_by_their_fields() -> None:
+    assert json.loads(serialization.text([Hit("1", "a", "b", "c")])) == [
+        {"mcp_id": "1", "name": "a", "brief": "b", "website_url": "c", "server_name": ""}
+    ]
+
+
+def test_nothing_else_is_written() -> None:
+    with pytest.raises(TypeError):
+        serialization.encode(object())

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from directory_server import serialization
+from directory_server.domain.errors import BadInput
+from directory_server.domain.search import Position, Query
+
+SCORES = st.floats(-(2.0**53), 2.0**53)
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
+KEYWORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=256).filter(str.strip)
+
+
+@given(KEYWORDS, SCORES, NAMES)
+def test_a_cursor_carries_its_place_exactly(keywords: str, score: float, name: str) -> None:
+    place = Position(score, name)
+    cursor = serialization.encode_cursor(Query(keywords), place)
+    assert cursor.isascii()
+    query = urlencode({"keywords": keywords, "cursor": cursor}).encode()
+    assert serialization.search_parameters(query).after == place
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([b"keywords", b"limit", b"cursor", b"x", b""]), st.binary(max_size=20)), max_size=3
+    )
+)
+def test_any_parameters_are_a_query_or_bad_input(parameters: list[tuple[bytes, bytes]]) -> None:
+    try:
+        query = serialization.search_parameters(b"&".join(b"=".join(each) for each in parameters))
+    except BadInput:
+        return
+    assert query.keywords.strip()
+    assert 1 <= query.limit <= 100
+
+
+def test_a_semicolon_is_part_of_a_value() -> None:
+    assert serialization.search_parameters(b"keywords=a;b").keywords == "a;b"
+
+
+def test_too_many_parameters_are_refused() -> None:
+    with pytest.raises(BadInput, match="more than 20"):
+        serialization.search_parameters(b"&".join([b"x=1"] * 1_000))
+
+
+@given(st.binary(max_size=60))
+def test_any_cursor_is_a_place_or_bad_input(cursor: bytes) -> None:
+    try:
+        query = serialization.search_parameters(b"keywords=a&cursor=" + cursor)
+    except BadInput:
+        return
+    assert query.after is not None or b"&" in cursor or b"%" in cursor
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.text(max_size=5),
+        lambda x: st.lists(x) | st.dictionaries(st.sampled_from(["keywords", "limit", "x"]), x),
+    )
+)
+def test_any_arguments_are_a_query_or_bad_input(arguments: Any) -> None:
+    try:
+        query = serialization.search_arguments(arguments)
+    except BadInput:
+        return
+    assert isinstance(query.limit, int)
+
+
+@pytest.mark.parametrize("limit", [1, 100, 7.0])
+def test_limits_that_are_allowed(limit: float) -> None:
+    assert serialization.search_arguments({"keywords": "a", "limit": limit}) == Query("a", int(limit))
+
+
+def test_the_default_limit_is_fifty() -> None:
+    assert serialization.search_arguments({"keywords": "a"}).limit == 50
+    assert serialization.search_parameters(b"keywords=a").limit == 50
+
+
+@pytest.mark.parametrize(
+    ("query", "last", "watch"),
+    [
+        (b"", None, serialization.Watch()),
+        (b"since=0", None, serialization.Watch(0)),
+        (b"since=5", "", serialization.Watch(5)),
+        (b"since=5", "9", serialization.Watch(9)),
+        (b"since=9", "5", serialization.Watch(5)),
+        (b"since=5-0c9f1e22ab34", None, serialization.Watch(5, log="0c9f1e22ab34")),
+        (b"since=5-0c9f1e22ab34", "9", serialization.Watch(9)),
+        (b"since=5", "9-0c9f1e22ab34", serialization.Watch(9, log="0c9f1e22ab34")),
+        (b"keywords=a%20b&limit=1000", None, serialization.Watch(None, "a b", 1_000)),
+    ],
+)
+def test_where_a_watch_begins(query: bytes, last: str | None, watch: serialization.Watch) -> None:
+    assert serialization.watch_parameters(query, last) == watch
+
+
+@pytest.mark.parametrize(
+    ("query", "last", "said"),
+    [
+        (b"since=", None, "since: must be the seq"),
+        (b"since=-1", None, "since: must be the seq"),
+        (b"since=1.0", None, "since: must be the seq"),
+        (b"since=" + b"9" * 19, None, "since: must be the seq"),
+        (b"since=5-", None, "since: must be the seq"),
+        (b"since=5-0C9F1E22AB34", None, "since: must be the seq"),
+        (b"since=5-0c9f1e22ab345", None, "since: must be the seq"),
+        (b"since=-0c9f1e22ab34", None, "since: must be the seq"),
+        (b"", "x", "Last-Event-ID: must be the seq"),
+        (b"", "1\n2", "Last-Event-ID: must be the seq"),
+        (b"limit=0", None, "limit: must be 1 to 1000"),
+        (b"limit=1001", None, "limit: must be 1 to 1000"),
+        (b"keywords=", None, "keywords: is required"),
+        (b"cursor=x", None, "'cursor'; known are since, keywords, limit"),
+    ],
+)
+def test_what_no_watch_begins_with(query: bytes, last: str | None, said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        serialization.watch_parameters(query, last)

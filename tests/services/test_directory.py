@@ -1,0 +1,181 @@
+"""The use cases, on fakes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import pytest
+from attrs import define, field
+
+from directory_server.domain.changes import Outcome
+from directory_server.domain.entries import Entry, Hit
+from directory_server.domain.errors import Gone, NotFound, Unavailable
+from directory_server.domain.ports.runtime import Bus
+from directory_server.domain.ports.search import Index
+from directory_server.domain.ports.storage import Store
+from directory_server.domain.search import Page, Position, Query
+from directory_server.run_sync import run_sync
+from directory_server.services.directory import Directory
+from directory_server.services.page_cache import PAGES, PAGES_BYTES, PageCache
+
+NOTHING = Page(())
+MAIL = Entry({"name": "a.example/mail", "version": "1.0.0", "description": "Read mail."})
+
+
+LOG = "0c9f1e22ab34"
+
+
+@define
+class World:
+    """A store, an index and a bus, as far as the directory uses them."""
+
+    outcomes: list[Outcome] = field(factory=list)
+    page: Page = NOTHING
+    error: Exception | None = None
+    published: list[tuple[str, Sequence[Entry]]] = field(factory=list)
+    queries: list[Query] = field(factory=list)
+    announced: int = 0
+    generation: int = 1
+    log: range = range(1, 1)
+
+    @property
+    def directory(self) -> Directory:
+        return Directory(cast(Store, self), cast(Index, self), cast(Bus, self))
+
+    async def publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
+        if self.error is not None:
+            raise self.error
+        self.published.append((source, entries))
+        return self.outcomes
+
+    async def entry(self, mcp_id: str) -> Entry | None:
+        return MAIL if mcp_id == MAIL.mcp_id else None
+
+    async def oldest(self) -> int:
+        return self.log[0] if self.log else 0
+
+    async def log_id(self) -> str:
+        return LOG
+
+    async def head(self) -> int:
+        return self.log[-1] if self.log else 0
+
+    async def search(self, query: Query) -> Page:
+        self.queries.append(query)
+        return self.page
+
+    def announce(self) -> None:
+        self.announced += 1
+
+
+def test_a_page_is_kept_until_something_changes() -> None:
+    world = World(page=Page((Hit("1", "mail", "Reads.", ""),)))
+    directory = world.directory
+    first = run_sync(directory.search(Query("mail")))
+    assert run_sync(directory.search(Query("mail"))) is first
+    run_sync(directory.search(Query("mail", 5)))
+    world.generation += 1
+    run_sync(directory.search(Query("mail")))
+    assert world.queries == [Query("mail"), Query("mail", 5), Query("mail")]
+
+
+def test_as_many_pages_are_kept_as_were_asked_for_last() -> None:
+    world = World()
+    directory = world.directory
+    for number in (*range(PAGES), 0, PAGES, 0, 1):
+        run_sync(directory.search(Query(str(number))))
+    assert [query.keywords for query in world.queries] == [*map(str, range(PAGES + 1)), "1"]
+
+
+def test_pages_are_kept_up_to_a_number_of_bytes() -> None:
+    cache = PageCache()
+    large = Page(tuple(Hit(str(number), "n", "é" * 50_000, "") for number in range(10)))
+    assert 1_000_000 < large.size < 1_010_000
+    for number in range(40):
+        cache.put((1, Query(str(number))), large)
+    kept = [number for number in range(40) if cache.get((1, Query(str(number))))]
+    assert kept == list(range(40 - PAGES_BYTES // large.size, 40))
+    cache.put((1, Query("39")), NOTHING)
+    assert cache.get((1, Query("39"))) is NOTHING
+
+
+def test_a_page_that_is_too_large_is_searched_for_with_a_smaller_limit() -> None:
+    world = World(page=Page(tuple(Hit(str(number), "n", "x" * 100_000, "") for number in range(10))))
+    run_sync(world.directory.search(Query("mail", 10)))
+    assert world.queries == [Query("mail", 10), Query("mail", 5)]
+
+
+def test_a_page_takes_each_form_once() -> None:
+    made = []
+
+    def shout(page: Page) -> str:
+        made.append(page)
+        return "MAIL"
+
+    page = Page((Hit("1", "mail", "Reads.", ""),))
+    assert [page.form(shout), page.form(shout), page.form(len_of)] == ["MAIL", "MAIL", 1]
+    assert made == [page]
+
+
+def len_of(page: Page) -> int:
+    return len(page.hits)
+
+
+def test_a_search_is_the_index_s() -> None:
+    page = Page((Hit(MAIL.mcp_id, "Mail", "Read mail.", ""),), Position(1.5, MAIL.name))
+    world, query = World(page=page), Query("mail", 1)
+    assert run_sync(world.directory.search(query)) == page
+    assert world.queries == [query]
+
+
+def test_an_entry_is_told_whole() -> None:
+    assert run_sync(World().directory.detail(MAIL.mcp_id)) == MAIL.detail()
+
+
+def test_an_entry_that_is_not_there() -> None:
+    with pytest.raises(NotFound, match=r"No entry has the mcp_id nothing\."):
+        run_sync(World().directory.detail("nothing"))
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "announced"),
+    [([], 0), (["unchanged", "unchanged"], 0), (["unchanged", "added"], 1), (["changed", "changed"], 1)],
+)
+def test_what_changed_is_announced_once(outcomes: list[Outcome], announced: int) -> None:
+    world = World(outcomes=outcomes)
+    entries = [MAIL] * len(outcomes)
+    assert run_sync(world.directory.publish("local", entries)) == outcomes
+    assert world.published == [("local", entries)]
+    assert world.announced == announced
+
+
+def test_what_could_not_be_kept_is_not_announced() -> None:
+    world = World(error=Unavailable("The disk is full."))
+    with pytest.raises(Unavailable):
+        run_sync(world.directory.publish("local", [MAIL]))
+    assert world.announced == 0
+
+
+@pytest.mark.parametrize(
+    ("log", "places"), [(range(1, 1), [0]), (range(1, 6), [0, 1, 5]), (range(4, 6), [3, 4, 5])], ids=str
+)
+def test_the_log_is_read_on_from_where_it_reaches(log: range, places: list[int]) -> None:
+    directory = World(log=log).directory
+    for place in places:
+        run_sync(directory.check_place(place))
+
+
+def test_the_log_is_not_read_on_from_a_place_in_another_log() -> None:
+    directory = World(log=range(1, 6)).directory
+    run_sync(directory.check_place(3, LOG))
+    with pytest.raises(Gone, match="no going on from change 3: the directory was restored from a backup") as caught:
+        run_sync(directory.check_place(3, "ffffffffffff"))
+    assert caught.value.head == 5
+
+
+@pytest.mark.parametrize(("log", "place"), [(range(1, 1), 1), (range(1, 6), 6), (range(4, 6), 2), (range(4, 6), 0)])
+def test_the_log_is_not_read_on_from_what_it_lost_or_does_not_have_yet(log: range, place: int) -> None:
+    with pytest.raises(Gone, match=f"no going on from change {place}") as caught:
+        run_sync(World(log=log).directory.check_place(place))
+    assert caught.value.head == (log[-1] if log else 0)

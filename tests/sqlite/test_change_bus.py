@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from twisted.internet.task import Clock
+from twisted.logger import Logger, formatEvent
+
+from directory_server.domain.errors import Unavailable
+from directory_server.run_sync import inline, run_sync
+from directory_server.sqlite import Database, DataVersionBus, SqliteKeyRing, SqliteStore
+
+from ..contract.bus import BusContract
+from ..contract.store import Briefs, entry
+from .conftest import Open
+
+
+class TestDataVersionBus(BusContract):
+    @pytest.fixture(autouse=True)
+    def _running(self, open_database: Open) -> Iterator[None]:
+        self.clock = Clock()
+        self._service = DataVersionBus(open_database("directory"), self.clock)
+        self._store = SqliteStore(open_database("directory"), inline, Briefs())
+        self._written = 0
+        self._service.startService()
+        yield
+        self._service.stopService()
+
+    async def bus(self) -> DataVersionBus:
+        return self._service
+
+    async def write(self) -> None:
+        self._written += 1
+        await self._store.publish("a", [entry(f"x/{self._written}")])
+
+    async def second(self) -> None:
+        self.clock.pump([0.25] * 4)
+
+
+@pytest.fixture
+def database(open_database: Open) -> Database:
+    return open_database("directory")
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def bus(database: Database, clock: Clock) -> Iterator[DataVersionBus]:
+    bus = DataVersionBus(database, clock, interval=1.0)
+    yield bus
+    bus.stopService()
+
+
+def test_wakes_for_new_and_revoked_keys(bus: DataVersionBus, clock: Clock, open_database: Open) -> None:
+    woken: list[None] = []
+    keys = SqliteKeyRing(open_database("directory"), clock.seconds)
+    bus.startService()
+    bus.subscribe(lambda: woken.append(None))
+    key, _ = run_sync(keys.create("laptop", limit=20, expires_at=None))
+    clock.advance(1)
+    assert len(woken) == 1
+    run_sync(keys.revoke(key.id))
+    clock.advance(1)
+    assert len(woken) == 2
+
+
+def test_wakes_once_when_it_starts(bus: DataVersionBus, clock: Clock) -> None:
+    woken: list[None] = []
+    bus.subscribe(lambda: woken.append(None))
+    assert woken == []
+    bus.startService()
+    clock.advance(1)
+    assert len(woken) == 1
+
+
+def test_leaves_nothing_running_when_it_stops(bus: DataVersionBus, clock: Clock) -> None:
+    bus.startService()
+    assert clock.getDelayedCalls()
+    bus.stopService()
+    assert not clock.getDelayedCalls()
+    assert not bus.running
+
+
+def test_logs_a_run_of_failures_once_and_goes_on(
+    bus: DataVersionBus,
+    clock: Clock,
+    database: Database,
+    open_database: Open,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    woken: list[None] = []
+    warnings: list[str] = []
+    monkeypatch.setattr(bus, "_log", Logger(observer=lambda event: warnings.append(formatEvent(event))))  # type: ignore[arg-type]
+    store = SqliteStore(open_database("directory"), inline, Briefs())
+    bus.startService()
+    bus.subscribe(lambda: woken.append(None))
+
+    connection = database.connection
+
+    def unavailable(**_: object) -> None:
+        raise Unavailable("The disk is away.")
+
+    for failed_runs in (1, 2):
+        monkeypatch.setattr(database, "connection", unavailable)
+        run_sync(store.publish("a", [entry(version=f"{failed_runs}.0.0")]))
+        clock.pump([1.0] * 3)
+        assert len(woken) == failed_runs - 1
+        assert len(warnings) == failed_runs
+        monkeypatch.setattr(database, "connection", connection)
+        clock.advance(1)
+        assert len(woken) == failed_runs

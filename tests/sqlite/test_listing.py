@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from directory_server import serialization
+from directory_server.run_sync import inline, run_sync
+from directory_server.sqlite import Database, SqliteCuration, SqliteStore
+
+from ..contract.listing import ListingContract
+from ..contract.store import Briefs, entry
+from .conftest import Open
+
+
+class TestSqliteListing(ListingContract):
+    @pytest.fixture(autouse=True)
+    def _databases(self, open_database: Open) -> None:
+        self._open = open_database
+
+    async def store(self, sources: Sequence[str] = ()) -> SqliteStore:
+        return SqliteStore(self._open("directory"), inline, Briefs(), sources)
+
+    async def curation(self, sources: Sequence[str] = ()) -> SqliteCuration:
+        return SqliteCuration(self._open("directory"), sources)
+
+
+@pytest.mark.parametrize("versions", ["latest", "all", "1.0.0"])
+def test_reads_no_more_of_the_table_than_a_page_needs(open_database: Open, versions: str) -> None:
+    database = open_database("directory")
+    store = SqliteStore(database, inline, Briefs())
+    run_sync(store.publish("a", [entry(f"x/{number:04}") for number in range(2_000)]))
+    with database.connection() as connection:
+        steps = 0
+
+        def step() -> int:
+            nonlocal steps
+            steps += 1
+            return 0
+
+        connection.set_progress_handler(step, 100)
+        assert len(run_sync(store.listing(("x/1000", "1.0.0"), 10, versions=versions))) == 10
+    assert steps < 20
+
+
+def test_takes_over_what_was_kept_before_there_were_lists(tmp_path: Path) -> None:
+    steps = files("directory_server.sqlite").joinpath("schema", "directory")
+    with closing(sqlite3.connect(tmp_path / "directory.db")) as connection, connection:
+        for step in ("001_first.sql", "002_analysed.sql"):
+            connection.executescript(steps.joinpath(step).read_text("utf-8"))
+        connection.execute("PRAGMA user_version = 2")
+        for number, (name, source) in enumerate((("x/a", "local"), ("x/b", "a")), 1):
+            each = entry(name, isLatest=True)
+            values = (
+                number,
+                name,
+                source,
+                "1.0.0",
+                1,
+                0,
+                serialization.fingerprint(each),
+                serialization.encode_entry(each),
+            )
+            connection.execute(
+                "INSERT INTO record (id, name, source, version, latest, deleted, fingerprint, body)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                values,
+            )
+            connection.execute(
+                "INSERT INTO change (kind, mcp_id, total, at) VALUES ('added', ?, ?, ?)",
+                (each.mcp_id, number, number * 10),
+            )
+            connection.execute("INSERT INTO entry VALUES (?, ?, ?, ?)", (each.mcp_id, name, number, number))
+    with closing(Database(tmp_path, "directory")) as database:
+        store = SqliteStore(database, inline, Briefs())
+        listed = run_sync(store.listing(("", ""), 9))
+        assert [(each.name, each.published_at, each.updated_at, each.curated) for each in listed] == [
+            ("x/a", 10.0, 10.0, True),
+            ("x/b", 20.0, 20.0, False),
+        ]
+        assert run_sync(store.publish("a", [entry("x/b", isLatest=True)])) == ["unchanged"]

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import pytest
+
+from directory_server.run_sync import run_sync
+from directory_server.sqlite import Database, MachineTime, SqliteQuota, quota_clock
+
+from .conftest import Open
+
+NOW = 1_700_000_000.0
+
+
+@pytest.fixture
+def database(open_database: Open) -> Database:
+    return open_database("quota")
+
+
+def machine(wall: float = NOW, uptime: float = 100.0, boot: str = "a") -> MachineTime:
+    return MachineTime(lambda: wall, lambda: uptime, boot)
+
+
+def test_begins_with_the_time_of_day_and_goes_on_with_the_uptime(database: Database) -> None:
+    uptime = [100.0]
+    now = quota_clock(database, MachineTime(lambda: NOW, lambda: uptime[0], "a"))
+    assert now() == NOW
+    uptime[0] = 103.5
+    assert now() == NOW + 3.5
+
+
+@pytest.mark.parametrize("boot", ["a", ""])
+def test_is_the_same_for_a_process_that_starts_with_another_time_of_day(open_database: Open, boot: str) -> None:
+    for wall, uptime in ((NOW, 100.0), (NOW + 7200, 101.0), (NOW - 7200, 102.0)):
+        assert quota_clock(open_database("quota"), machine(wall, uptime, boot))() == NOW + uptime - 100
+
+
+def test_begins_anew_with_a_boot(database: Database) -> None:
+    quota_clock(database, machine())
+    assert quota_clock(database, machine(NOW + 500, 3.0, "b"))() == NOW + 500
+    assert quota_clock(database, machine(NOW + 9999, 4.0, "b"))() == NOW + 501
+
+
+@pytest.mark.parametrize("boot", ["b", ""])
+def test_never_begins_behind_what_was_spent_last(database: Database, boot: str) -> None:
+    first = "a" if boot else ""
+    run_sync(SqliteQuota(database, quota_clock(database, machine(boot=first))).charge("k", 5))
+    again = quota_clock(database, machine(NOW - 7200, 3.0, boot))
+    assert again() == NOW
+    assert run_sync(SqliteQuota(database, again).peek("k", 5)).reset == 3600
+
+
+def test_without_names_of_boots_stands_still_where_the_uptime_may_be_that_of_the_same_boot(database: Database) -> None:
+    run_sync(SqliteQuota(database, quota_clock(database, machine(boot=""))).charge("k", 5))
+    assert quota_clock(database, machine(NOW + 86_400, 250.0, ""))() == NOW + 150
+
+
+def test_reads_alone_where_it_has_an_origin(database: Database, open_database: Open) -> None:
+    quota_clock(database, machine())
+    with open_database("quota").transaction():
+        quota_clock(database, machine(uptime=101.0))
+
+
+def test_last_use_is_told_in_the_time_of_day(database: Database) -> None:
+    wall = [NOW]
+    quota = SqliteQuota(database, quota_clock(database, machine()), wall=lambda: wall[0])
+    run_sync(quota.charge("k", 5))
+    wall[0] += 7200
+    assert run_sync(quota.last("k")) == NOW + 7200
+    assert run_sync(quota.last("another")) is None

@@ -1,0 +1,155 @@
+"""The quota is exact in any window, whatever processes, restarts and clocks do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from attrs import define
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from directory_server.domain.errors import QuotaExceeded
+from directory_server.domain.quota import Allowance
+from directory_server.run_sync import run_sync
+from directory_server.sqlite import Database, MachineTime, SqliteQuota, quota_clock
+
+WINDOW = 3600
+START = 1_000_000_000.0
+
+# Around the window's edges, where mistakes live, and anywhere else.
+SPANS = st.sampled_from([0.0, 0.25, 1.0, 1199.75, 1200.0, 1800.0, 3599.75, 3600.0]) | st.floats(0, 2 * WINDOW)
+
+# By how much the time of day is wrong, or set.
+STEPS = st.sampled_from([0.0, 0.0, 5.0, -5.0, 4000.0, -1800.0, -4000.0, 7200.0])
+
+
+def charged(quota: SqliteQuota, key_id: str, limit: int) -> tuple[bool, Allowance]:
+    try:
+        return True, run_sync(quota.charge(key_id, limit))
+    except QuotaExceeded as refused:
+        return False, refused.allowance
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(
+    limit=st.integers(1, 4),
+    charges=st.lists(st.tuples(SPANS, st.integers(0, 1), st.booleans()), max_size=25),
+)
+def test_admits_exactly_the_limit_in_any_hour(limit: int, charges: list[tuple[float, int, bool]]) -> None:
+    now, admitted = START, list[float]()
+    with TemporaryDirectory() as folder:
+        databases = [Database(Path(folder), "quota") for _ in range(2)]
+        quotas = [SqliteQuota(database, lambda: now) for database in databases]
+        for span, process, prune in charges:
+            now += span
+            if prune:
+                run_sync(quotas[process].prune())
+            last_hour = sum(now - WINDOW < at for at in admitted)
+            if charged(quotas[process], "k", limit)[0]:
+                assert last_hour < limit
+                admitted.append(now)
+            else:
+                assert last_hour == limit
+        for database in databases:
+            database.close()
+
+
+@define
+class Unit:
+    """A unit that was admitted; `back` once any process's clock has seen it leave the window."""
+
+    at: float
+    back: bool = False
+
+
+class Processes(RuleBasedStateMachine):
+    """Two processes, which may start with any time of day, on a machine that may be booted again.
+
+    Restarts change nothing, whatever is done to the time of day meanwhile. After a boot units are as old as the time of
+    day says, but never younger than at the latest charge. A unit that was back before the time of day was set back may
+    count again or not, as it may have been pruned.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = TemporaryDirectory()
+        self.units: dict[str, list[Unit]] = {"a": [], "b": []}
+        self.wall = START
+        self.uptime = 50.0
+        self.boot = 1
+        self.now = START
+        self.databases: list[Database] = []
+
+    @initialize()
+    def start(self) -> None:
+        self._open()
+
+    @rule(span=SPANS)
+    def wait(self, span: float) -> None:
+        for clock in ("wall", "uptime", "now"):
+            setattr(self, clock, getattr(self, clock) + span)
+        self._see()
+
+    @rule(process=st.integers(0, 1), key=st.sampled_from("ab"), limit=st.sampled_from([1, 2, 3, 3, 3, 5]))
+    def charge(self, process: int, key: str, limit: int) -> None:
+        units = self.units[key]
+        possible = sorted(unit.at for unit in units if unit.at > self.now - WINDOW)
+        certain = sorted(unit.at for unit in units if unit.at > self.now - WINDOW and not unit.back)
+        admitted, allowance = charged(self.quotas[process], key, limit)
+        if not admitted:
+            assert len(possible) >= limit
+            if possible == certain:
+                assert allowance.reset == pytest.approx(certain[-limit] + WINDOW - self.now, abs=1.001)
+            assert allowance.remaining == 0
+        else:
+            assert len(certain) < limit
+            assert allowance.remaining is not None
+            assert limit - len(possible) <= allowance.remaining + 1 <= limit - len(certain)
+            units.append(Unit(self.now))
+            self._see()
+
+    @rule(process=st.integers(0, 1), keys=st.integers(1, 3))
+    def prune(self, process: int, keys: int) -> None:
+        run_sync(self.quotas[process].prune(keys))
+
+    @rule(steps=st.tuples(STEPS, STEPS))
+    def restart(self, steps: tuple[float, float]) -> None:
+        self._close()
+        self._open(steps)
+
+    @rule(step=STEPS, off=SPANS)
+    def reboot(self, step: float, off: float) -> None:
+        self._close()
+        self.wall += off + step
+        self.uptime, self.boot = 10.0, self.boot + 1
+        self.now = max([self.wall, *(unit.at for units in self.units.values() for unit in units)])
+        self._open()
+        self._see()
+
+    def teardown(self) -> None:
+        self._close()
+        self.folder.cleanup()
+
+    def _open(self, steps: tuple[float, float] = (0.0, 0.0)) -> None:
+        self.databases = [Database(Path(self.folder.name), "quota") for _ in range(2)]
+        self.quotas = [self._quota(*each) for each in zip(self.databases, steps, strict=True)]
+
+    def _quota(self, database: Database, step: float) -> SqliteQuota:
+        machine = MachineTime(lambda: self.wall + step, lambda: self.uptime, f"boot {self.boot}")
+        return SqliteQuota(database, quota_clock(database, machine))
+
+    def _close(self) -> None:
+        for database in self.databases:
+            database.close()
+
+    def _see(self) -> None:
+        for units in self.units.values():
+            for unit in units:
+                unit.back = unit.back or unit.at <= self.now - WINDOW
+
+
+TestProcesses = Processes.TestCase
+TestProcesses.settings = settings(derandomize=True, deadline=None, max_examples=50, stateful_step_count=25)

@@ -1,0 +1,95 @@
+"""The periodic check of the data directory."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import define, field
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+
+from directory_server.run_sync import inline
+from directory_server.sqlite import DataDirectory, StorageWatch
+from directory_server.sqlite._storage_watch import INTERVAL, STALLED
+
+
+@define
+class Watched:
+    """A data directory under watch, and the reasons for which it was given up."""
+
+    data: DataDirectory
+    clock: Clock = field(factory=Clock)
+    lost: list[str] = field(factory=list)
+
+    def start(self, offload: Any = inline) -> StorageWatch:
+        service = StorageWatch(self.data, offload, self.clock, self.lost.append)
+        service.startService()
+        return service
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Iterator[Watched]:
+    data = DataDirectory(tmp_path / "data")
+    yield Watched(data)
+    data.close()
+
+
+def deleted(folder: Path) -> None:
+    shutil.rmtree(folder)
+
+
+def replaced_folder(folder: Path) -> None:
+    folder.rename(folder.with_name("old"))
+    shutil.copytree(folder.with_name("old"), folder)
+
+
+def replaced_database(folder: Path) -> None:
+    (folder / "directory.db").rename(folder / "old.db")
+    shutil.copy(folder / "old.db", folder / "directory.db")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (deleted, "directory.db has been deleted or moved."),
+        (replaced_folder, "directory.db has been replaced by another file."),
+        (replaced_database, "directory.db has been replaced by another file."),
+    ],
+)
+def test_a_directory_that_is_gone_is_told_once(watched: Watched, change: Callable[[Path], None], reason: str) -> None:
+    service = watched.start()
+    watched.clock.advance(INTERVAL)
+    assert watched.lost == []
+    change(watched.data.folder)
+    watched.clock.pump([INTERVAL] * 3)
+    assert watched.lost == [f"{watched.data.folder}/{reason}"]
+    service.stopService()
+
+
+def test_a_check_that_hangs_is_a_fault_until_it_ends(watched: Watched) -> None:
+    answers: Deferred[None] = Deferred()
+
+    async def hang(function: Callable[[], None]) -> None:
+        await answers
+        function()
+
+    service = watched.start(hang)
+    watched.clock.pump([INTERVAL] * int(STALLED / INTERVAL - 1))
+    assert watched.data.availability.faults == []
+    watched.clock.advance(INTERVAL)
+    assert [fault.code for fault in watched.data.availability.faults] == ["TIMEOUT"]
+    assert watched.data.available() == {"directory.db": False, "quota.db": False}
+    answers.callback(None)
+    watched.clock.advance(INTERVAL)
+    assert watched.data.availability.faults == []
+    service.stopService()
+
+
+def test_nothing_is_left_running_when_it_stops(watched: Watched) -> None:
+    service = watched.start()
+    service.stopService()
+    assert watched.clock.getDelayedCalls() == []

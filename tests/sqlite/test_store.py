@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import define
+
+from directory_server import serialization
+from directory_server.domain.entries import Entry
+from directory_server.domain.errors import Unavailable
+from directory_server.run_sync import inline, run_sync
+from directory_server.sqlite import Database, SqliteStore
+
+from ..contract.store import Briefs, StoreContract, entry
+from .conftest import Open
+
+
+class TestSqliteStore(StoreContract):
+    @pytest.fixture(autouse=True)
+    def _databases(self, open_database: Open) -> None:
+        self._open = open_database
+
+    async def store(self, sources: Sequence[str] = (), version: str = "1") -> SqliteStore:
+        return SqliteStore(self._open("directory"), inline, Briefs(version), sources)
+
+
+def test_offloads_what_takes_long_and_nothing_else(open_database: Open) -> None:
+    offloaded = []
+
+    async def offload(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        offloaded.append(function)
+        return function(*args, **kwargs)
+
+    store = SqliteStore(open_database("directory"), offload, Briefs())
+    run_sync(store.publish("a", [entry()]))
+    run_sync(store.current("", 1))
+    run_sync(store.changes(0, 1))
+    run_sync(store.newest(1, Entry.hit))
+    assert len(offloaded) == 4
+    run_sync(store.entry(entry().mcp_id))
+    run_sync(store.head())
+    run_sync(store.oldest())
+    run_sync(store.count())
+    assert len(offloaded) == 4
+
+
+def test_writes_nothing_at_all_for_what_did_not_change(open_database: Open) -> None:
+    store = SqliteStore(open_database("directory"), inline, Briefs())
+    run_sync(store.publish("a", [entry()]))
+    with open_database("directory").connection() as elsewhere:
+        before = elsewhere.execute("PRAGMA data_version").fetchone()
+        run_sync(store.publish("a", [entry()]))
+        assert elsewhere.execute("PRAGMA data_version").fetchone() == before
+
+
+def test_keeps_nothing_of_a_batch_that_the_disk_has_no_room_for(open_database: Open) -> None:
+    database = open_database("directory")
+    store = SqliteStore(database, inline, Briefs())
+    run_sync(store.publish("a", [entry("x/before")]))
+    with database.connection() as connection:
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages + 4}")
+    batch = [entry(f"x/{number}", brief="It rains. " * 100) for number in range(100)]
+    with pytest.raises(Unavailable, match=r"directory\.db cannot be used now: the disk is full"):
+        run_sync(store.publish("a", batch))
+    for each in (store, SqliteStore(open_database("directory"), inline, Briefs())):
+        assert run_sync(each.count()) == run_sync(each.head()) == 1
+        assert run_sync(each.entry(batch[0].mcp_id)) is None
+    with database.connection() as connection:
+        connection.execute("PRAGMA max_page_count = 1000000")
+    assert run_sync(store.publish("a", batch)) == ["added"] * 100
+
+
+def test_answers_again_what_it_shows_after_its_order_of_sources_changed(open_database: Open) -> None:
+    one = SqliteStore(open_database("directory"), inline, Briefs(), ["b"])
+    run_sync(one.publish("a", [entry(brief="a")]))
+    run_sync(one.publish("b", [entry(brief="b")]))
+    other = SqliteStore(open_database("directory"), inline, Briefs(), ["a"])
+    run_sync(other.publish("b", [entry(version="0.1.0")]))
+    assert run_sync(other.entry(entry().mcp_id)) == entry(brief="a")
+
+
+@define
+class Counted(Briefs):
+    """An Analysis that counts its work."""
+
+    calls: int = 0
+
+    def __call__(self, entry: Entry) -> bytes:
+        self.calls += 1
+        return super().__call__(entry)
+
+
+def test_analyses_an_entry_once(open_database: Open) -> None:
+    analysis = Counted()
+    store = SqliteStore(open_database("directory"), inline, analysis)
+    for _ in range(2):
+        run_sync(store.publish("a", [entry(), entry("x/b")]))
+        run_sync(store.current("", 10))
+        run_sync(store.changes(0, 10))
+    assert analysis.calls == 2
+
+
+def test_analyses_once_again_for_another_version(open_database: Open) -> None:
+    run_sync(SqliteStore(open_database("directory"), inline, Briefs()).publish("a", [entry(), entry("x/b")]))
+    analysis = Counted("2")
+    for _ in range(2):
+        run_sync(SqliteStore(open_database("directory"), inline, analysis).current("", 10))
+    assert analysis.calls == 2
+
+
+def test_reads_where_a_new_analysis_cannot_be_kept(open_database: Open) -> None:
+    run_sync(SqliteStore(open_database("directory"), inline, Briefs()).publish("a", [entry()]))
+    database = open_database("directory")
+    with database.connection() as connection:
+        connection.execute("PRAGMA query_only = ON")
+    (change,) = run_sync(SqliteStore(database, inline, Briefs("2")).current("", 10))
+    assert change.analysed == Briefs("2")(entry())
+
+
+PUBLISHER = """
+    import sys
+    from itertools import count
+    from pathlib import Path
+    from directory_server.run_sync import inline, run_sync
+    from directory_server.sqlite import Database, SqliteStore
+    from directory_server.domain.entries import Entry
+    from directory_server.search import TextAnalysis
+
+    store = SqliteStore(Database(Path(sys.argv[1]), "directory"), inline, TextAnalysis())
+    for batch in count():
+        server = {"version": "1.0.0", "description": "It rains. " * 50}
+        run_sync(store.publish("a", [Entry({"name": f"x/{batch}-{n}", **server}) for n in range(50)]))
+        print(batch, flush=True)
+"""
+
+
+@pytest.mark.process
+def test_keeps_what_a_process_that_is_killed_has_published(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(PUBLISHER), str(tmp_path)], stdout=subprocess.PIPE, text=True
+    ) as publisher:
+        assert publisher.stdout is not None
+        kept = [line for line, _ in zip(publisher.stdout, range(10), strict=False)]
+        publisher.send_signal(signal.SIGKILL)
+    assert len(kept) == 10
+    database = Database(tmp_path, "directory")
+    store = SqliteStore(database, inline, Briefs())
+    count = run_sync(store.count())
+    assert count >= 500
+    assert run_sync(store.head()) == len(run_sync(store.current("", 100_000))) == count
+    with database.connection() as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    database.close()
+
+
+def test_keeps_the_real_catalogue(open_database: Open, shared_data: Path) -> None:
+    pages = sorted((shared_data / "registry_pages").glob("*.json"))
+    entries = [
+        serialization.decode_entry(each)
+        for page in pages
+        for each in serialization.decode(page.read_bytes())["servers"]
+    ]
+    store = SqliteStore(open_database("directory"), inline, Briefs())
+    outcomes = run_sync(store.publish("official", entries))
+    assert "unchanged" not in outcomes
+    assert run_sync(store.publish("official", entries)) == ["unchanged"] * len(entries)
+    assert run_sync(store.count()) == len({each.name for each in entries if each.official.get("status") != "deleted"})
+    for each in entries[:50]:
+        assert run_sync(store.entry(each.mcp_id)) == each

@@ -1,0 +1,52 @@
+"""Requests whose quota cannot be charged or read."""
+
+from __future__ import annotations
+
+import pytest
+
+from directory_server.domain.errors import Unavailable
+from directory_server.domain.quota import Allowance
+from directory_server.sqlite import SqliteQuota
+
+from .conftest import Server
+
+
+@pytest.fixture
+def tried(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return what is asked of a quota that is not available."""
+    tried = []
+
+    async def charge(self: SqliteQuota, key_id: str, limit: int | None) -> Allowance:
+        tried.append("charge")
+        raise Unavailable("quota.db cannot be used now: the disk is full.")
+
+    async def peek(self: SqliteQuota, key_id: str, limit: int | None) -> Allowance:
+        tried.append("peek")
+        raise Unavailable("quota.db cannot be used now: the disk is full.")
+
+    monkeypatch.setattr(SqliteQuota, "charge", charge)
+    monkeypatch.setattr(SqliteQuota, "peek", peek)
+    return tried
+
+
+def test_a_request_that_is_free_is_answered_without_the_fields(server: Server, tried: list[str]) -> None:
+    answer = server.post({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    assert (answer.status, tried) == (200, ["peek"])
+    assert len(answer.json["result"]["tools"]) == 2
+    assert [name for name in answer.headers if "ratelimit" in name.lower()] == []
+
+
+def test_a_request_that_is_not_is_refused_for_now(server: Server, tried: list[str]) -> None:
+    answer = server.get("/api/open/v1/search?keywords=a")
+    assert (answer.status, answer.json["error"], answer.headers["Retry-After"]) == (503, "unavailable", "1")
+
+
+def test_a_batch_waits_for_the_quota_once(server: Server, tried: list[str]) -> None:
+    params = {"name": "search_mcp", "arguments": {"keywords": "a"}}
+    batch = [{"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params} for number in range(50)]
+    answer = server.post(batch)
+    assert answer.status == 200
+    results = [each["result"] for each in answer.json]
+    assert {result["isError"] for result in results} == {True}
+    assert all("the disk is full" in result["content"][0]["text"] for result in results)
+    assert tried.count("charge") == 1

@@ -1,0 +1,248 @@
+"""Where requests come from, and what one address may do."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.internet.address import IPv4Address, UNIXAddress
+from twisted.internet.task import Clock
+
+from directory_server.domain.errors import Throttled
+
+from .conftest import Connection, Server
+
+SEARCH = "/api/open/v1/search?keywords=postgres"
+
+
+def request(peer: str, *forwarded: str) -> Any:
+    received: Any = {b"x-forwarded-for": [each.encode() for each in forwarded]} if forwarded else {}
+    return SimpleNamespace(client=SimpleNamespace(host=peer), received=received)
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "client"),
+    [
+        ("192.0.2.1", [], "192.0.2.1"),
+        ("192.0.2.1", ["198.51.100.1"], "192.0.2.1"),
+        ("10.0.0.1", [], "10.0.0.1"),
+        ("10.0.0.1", ["198.51.100.1"], "198.51.100.1"),
+        ("10.0.0.1", ["203.0.113.9, 198.51.100.1"], "198.51.100.1"),
+        ("10.0.0.1", ["203.0.113.9", "198.51.100.1, 10.9.9.9"], "198.51.100.1"),
+        ("10.0.0.1", ["10.0.0.2, 10.0.0.3"], "10.0.0.2"),
+        ("10.0.0.1", ["unknown"], ""),
+        ("10.0.0.1", ["<script>"], ""),
+        ("2001:db8:1:2:3:4:5:6", [], "2001:db8:1:2::/64"),
+        ("::ffff:192.0.2.1", [], "192.0.2.1"),
+    ],
+)
+def test_who_asks_is_told_by_the_last_that_is_no_proxy(peer: str, forwarded: list[str], client: str) -> None:
+    from directory_server.http.proxies import Proxies
+
+    assert Proxies(["10.0.0.0/8"]).client(request(peer, *forwarded)) == client
+
+
+def test_an_address_may_do_so_much_at_once_and_so_much_in_the_long_run() -> None:
+    from directory_server.http.proxies import Proxies
+    from directory_server.web.rate_limit import AddressLimiter
+
+    clock = Clock()
+    limiter = AddressLimiter(Proxies(), clock.seconds, rate=0.5, burst=3)
+    one, other = request("192.0.2.1"), request("192.0.2.2")
+    for _ in range(3):
+        limiter.charge(one)
+    with pytest.raises(Throttled) as refused:
+        limiter.charge(one)
+    assert refused.value.retry_after == 2
+    limiter.charge(other)
+    clock.advance(2)
+    limiter.charge(one)
+    with pytest.raises(Throttled):
+        limiter.charge(one)
+    clock.advance(60)
+    for _ in range(3):
+        limiter.charge(one)
+
+
+@pytest.mark.parametrize(
+    ("trusted", "forwarded", "client"),
+    [
+        ([], ["198.51.100.1"], ""),
+        (["127.0.0.1"], ["198.51.100.1"], ""),
+        (["unix"], ["198.51.100.1"], "198.51.100.1"),
+        (["unix"], ["203.0.113.9, 198.51.100.1"], "198.51.100.1"),
+        (["unix", "198.51.100.0/24"], ["203.0.113.9, 198.51.100.1"], "203.0.113.9"),
+        # Only the peer is trusted for its kind: what it forwards has to be an address.
+        (["unix"], ["203.0.113.9, unix"], ""),
+        (["unix"], ["203.0.113.9, "], ""),
+        (["unix"], [], ""),
+    ],
+)
+def test_clients_behind_a_unix_socket(trusted: list[str], forwarded: list[str], client: str) -> None:
+    from directory_server.http.proxies import Proxies
+
+    behind = request("", *forwarded)
+    behind.client = UNIXAddress(None)
+    assert Proxies(trusted).client(behind) == client
+
+
+@pytest.mark.parametrize(
+    ("trusted", "forwarded", "secure"), [(["unix"], "https", True), (["unix"], "http", False), ([], "https", False)]
+)
+def test_tls_at_the_proxy_behind_a_unix_socket(trusted: list[str], forwarded: str, secure: bool) -> None:
+    from directory_server.http.proxies import Proxies
+
+    behind = request("")
+    behind.client, behind.isSecure = UNIXAddress(None), lambda: False
+    behind.received[b"x-forwarded-proto"] = [forwarded.encode()]
+    assert Proxies(trusted).is_secure(behind) == secure
+
+
+@pytest.mark.parametrize(
+    ("address", "prefix", "network"),
+    [
+        ("192.0.2.1", 64, "192.0.2.1"),
+        ("192.0.2.1", 48, "192.0.2.1"),
+        ("2001:db8:1:2:3:4:5:6", 64, "2001:db8:1:2::/64"),
+        ("2001:db8:1:2:3:4:5:6", 48, "2001:db8:1::/48"),
+        ("2001:0DB8:0001:0002::1", 64, "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", 64, "fe80::/64"),
+        ("::ffff:192.0.2.1", 64, "192.0.2.1"),
+        ("", 64, ""),
+        ("example.org", 64, ""),
+    ],
+)
+def test_addresses_count_by_their_network(address: str, prefix: int, network: str) -> None:
+    from directory_server.http.proxies import network_of
+
+    assert network_of(address, prefix) == network
+
+
+def test_a_limiter_counts_a_network_of_ipv6_as_one() -> None:
+    from directory_server.http.proxies import Proxies
+    from directory_server.web.rate_limit import AddressLimiter
+
+    limiter = AddressLimiter(Proxies(), Clock().seconds, rate=1, burst=2, ipv6_prefix=48)
+    for last in (1, 2):
+        limiter.charge(request(f"2001:db8:1:{last}::1"))
+    with pytest.raises(Throttled):
+        limiter.charge(request("2001:db8:1:3::1"))
+    limiter.charge(request("2001:db8:2::1"))
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=60))
+def test_no_sequence_gets_more_than_its_share(steps: list[tuple[int, int]]) -> None:
+    from directory_server.http.proxies import Proxies
+    from directory_server.web.rate_limit import AddressLimiter
+
+    clock = Clock()
+    limiter = AddressLimiter(Proxies(), clock.seconds, rate=1.0, burst=5)
+    admitted: dict[int, list[float]] = {}
+    for pause, address in steps:
+        clock.advance(pause)
+        try:
+            limiter.charge(request(f"192.0.2.{address}"))
+        except Throttled:
+            continue
+        admitted.setdefault(address, []).append(clock.seconds())
+    for times in admitted.values():
+        for first, begin in enumerate(times):
+            assert all(count <= 5 + end - begin for count, end in enumerate(times[first:], 1))
+
+
+def test_forgets_those_that_have_been_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    from directory_server.http.proxies import Proxies
+    from directory_server.web.rate_limit import AddressLimiter
+
+    monkeypatch.setattr("directory_server.web.rate_limit.MANY", 10)
+    clock = Clock()
+    limiter = AddressLimiter(Proxies(), clock.seconds, rate=1, burst=5)
+    for last in range(100):
+        limiter.charge(request(f"192.0.2.{last}"))
+    assert len(limiter._limiter._even) == 10
+    clock.advance(60)
+    for _ in range(20):
+        limiter.charge(request("198.51.100.1"))
+        clock.advance(60)
+    assert len(limiter._limiter._even) == 1
+
+
+def test_new_names_do_not_reset_one_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    from directory_server.web.rate_limit import Limiter
+
+    monkeypatch.setattr("directory_server.web.rate_limit.MANY", 10)
+    clock = Clock()
+    limiter = Limiter(clock.seconds, rate=1 / 60, burst=5)
+    for _ in range(5):
+        limiter.charge("victim@example.org")
+    for number in range(1_000):
+        limiter.charge(f"{number}@example.org")
+    assert len(limiter._even) <= 10
+    with pytest.raises(Throttled):
+        limiter.charge("victim@example.org")
+
+
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5)), max_size=200))
+def test_a_limiter_remembers_a_bounded_number(steps: list[tuple[int, int]]) -> None:
+    from directory_server.web.rate_limit import Limiter
+
+    clock = Clock()
+    limiter = Limiter(clock.seconds, rate=1, burst=3)
+    for name, pause in steps:
+        clock.advance(pause)
+        with suppress(Throttled):
+            limiter.charge(str(name))
+        assert sorted(name for _, name in limiter._heap) == sorted(limiter._even)
+
+
+def test_wrong_keys_are_tried_so_often_and_a_good_one_always_works(server: Server) -> None:
+    statuses = [server.get(SEARCH, key="wrong").status for _ in range(32)]
+    assert statuses == [*[401] * 30, 429, 429]
+    answer = server.get(SEARCH, key="also wrong")
+    assert (answer.json["error"], answer.headers["Retry-After"]) == ("throttled", "2")
+    assert server.get(SEARCH).status == 200
+    server.clock.advance(2)
+    assert server.get(SEARCH, key="wrong").status == 401
+
+
+def connect(server: Server, address: str) -> bool:
+    from directory_server import http
+
+    return isinstance(server.site.buildProtocol(IPv4Address("TCP", address, 50_000)), http.Connection)
+
+
+def test_an_address_has_so_many_connections_and_all_have_so_many(server: Server) -> None:
+    connections = [Connection(server.site) for _ in range(3)]
+    assert not connect(server, "127.0.0.1")
+    assert connect(server, "127.0.0.2")
+    connections[0].lose()
+    assert connect(server, "127.0.0.1")
+
+
+def test_a_network_of_ipv6_has_as_many_connections_as_an_address(server: Server) -> None:
+    connections = [Connection(server.site, f"2001:db8::{last}") for last in range(3)]
+    assert not connect(server, "2001:db8::ffff")
+    assert connect(server, "2001:db8:0:1::")
+    connections[0].lose()
+    assert connect(server, "2001:db8::ffff")
+
+
+def test_proxies_have_any_number_within_that_of_all(server: Server) -> None:
+    connections = []
+    for _ in range(5):
+        assert connect(server, "10.0.0.1")
+        connections.append(Connection(server.site, "10.0.0.1"))
+    assert not connect(server, "10.0.0.1")
+    assert not connect(server, "127.0.0.1")
+    connections.pop().lose()
+    assert connect(server, "127.0.0.1")
+
+
+def test_streams_are_no_longer_counted_among_connections(server: Server) -> None:
+    for _ in range(2):
+        server.open("GET", "/api/open/mcp")
+    assert len(server.site.connections) == 0
