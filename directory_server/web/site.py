@@ -146,14 +146,16 @@ class DirectorySite(Site):
 
 
 def _random_ids() -> Iterator[str]:
-    """Yield request ids of 24 random hexadecimal digits: they tell nothing of other requests, nor how many there are.
+    """Yield request ids: 8 digits of this process, a dash, and 16 random hexadecimal digits.
 
-    One system call makes many.
+    The first part tells which of several processes answered. The second part does not reveal how many requests there
+    were. One system call makes 256 ids.
     """
+    process = urandom(4).hex()
     while True:
-        block = urandom(12 * 256).hex()
-        for start in range(0, len(block), 24):
-            yield block[start : start + 24]
+        block = urandom(8 * 256).hex()
+        for start in range(0, len(block), 16):
+            yield f"{process}-{block[start : start + 16]}"
 
 
 class Rejected(Protocol):

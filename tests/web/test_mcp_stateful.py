@@ -319,3 +319,9 @@ def test_a_batch_ends_where_its_answers_are_large(server: Server, monkeypatch: p
     assert len(answer.body) < 20_000
     # What was refused has cost nothing.
     assert answer.headers["X-RateLimit-Remaining"] == str(20 - refused[1::2].count(False))
+
+
+@pytest.mark.parametrize("method", [["tools/call"], {"a": 1}, 5, None])
+def test_a_message_of_a_batch_may_have_any_value_as_its_method(server: Server, method: Any) -> None:
+    answers = server.post([{"jsonrpc": "2.0", "id": 1, "method": method}, request("ping", identity=2)]).json
+    assert [answer.get("error", {}).get("code") for answer in answers] == [-32600, None]

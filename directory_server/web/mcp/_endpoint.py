@@ -156,7 +156,7 @@ class McpEndpoint:
             if answer is not None:
                 answers.append(serialization.encode(answer))
                 size += len(answers[-1])
-                free += value.get("method") not in CHARGED if isinstance(value, dict) else 0
+                free += not _is_charged(value)
         return json_response(request, b"[%s]" % b",".join(answers)) if answers else empty_response(request, 202)
 
     async def _one_of_many(
@@ -205,6 +205,12 @@ def endpoint(
     legacy = StatefulProtocol(Methods(directory, newest, refused=200, absent=RESOURCE_NOT_FOUND))
     modern = StatelessProtocol(Methods(directory, newest, refused=400, absent=INVALID_PARAMS))
     return McpEndpoint(gate, sessions, legacy, modern, hub, announcements)
+
+
+def _is_charged(value: Any) -> bool:
+    """Return whether a message of a batch costs a request of the quota; `value` is what a client sent."""
+    method = value.get("method") if isinstance(value, dict) else None
+    return isinstance(method, str) and method in CHARGED
 
 
 def _is_modern(request: Request, message: serialization.Message | None = None) -> bool:
