@@ -76,9 +76,10 @@ class Server:
 
 
 @contextmanager
-def ours(streams: int, *settings: str) -> Iterator[Server]:
-    """Run the directory server, with keys for so many streams."""
+def ours(streams: int, *settings: str, configuration: str = "") -> Iterator[Server]:
+    """Run the directory server, with keys for so many streams, and `configuration` as its TOML file."""
     with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "directory.toml").write_text(configuration)
         data = sqlite.DataDirectory(Path(folder), synchronous="normal")
         ring = SqliteKeyRing(data.directory, time.time)
         keys = [run_sync(ring.create("bench", limit=None, expires_at=None))[1] for _ in range(-(-streams // PER_KEY))]

@@ -2,7 +2,9 @@
 
     python -m bench._stage DATA_DIR PORT DOOR [SECTION.KEY=VALUE …]
 
-serves DATA_DIR as `twistd directory` does. `POST /` at DOOR sends its body to all streams; `GET /` tells of them.
+serves DATA_DIR as `twistd directory` does, with the file directory.toml in it, if there is one, as its configuration.
+`POST /` at DOOR sends its body to all streams; `GET /` tells of them; `GET /?turns=1` of
+the longest turn of the reactor since the last time, too, in milliseconds.
 """
 
 from __future__ import annotations
@@ -15,13 +17,17 @@ from pathlib import Path
 from typing import Any
 
 from twisted.internet import reactor as _reactor
+from twisted.internet.task import LoopingCall
 from twisted.logger import globalLogBeginner, textFileLogObserver
 from twisted.web.resource import Resource
 from twisted.web.server import Request, Site
 
 from directory_server.app import DirectoryService
 from directory_server.config import load
+from directory_server.machine import use_monotonic_timers
 from directory_server.streams import Channel, Hub, Stream
+
+from ._turns import TICK, Poller, Turns
 
 _MEMINFO = 55
 """SO_MEMINFO of Linux: nine numbers, of which the sixth is what waits to be sent."""
@@ -36,6 +42,7 @@ class Door(Resource):
 
     def __init__(self, hub: Hub) -> None:
         super().__init__()
+        self._turns: Turns | None = None
         self._hub, self._channel = hub, hub.channel()
         open_stream = hub.open
 
@@ -52,7 +59,18 @@ class Door(Resource):
     def render_GET(self, request: Request) -> bytes:
         streams = [stream for spoke in self._hub._wheel for stream in spoke]
         kept = [_kept(stream) for stream in streams] if b"kept" in request.args else []
-        return json.dumps({"open": len(self._hub), "cuts": self._hub.cuts, "kept": max(kept, default=0)}).encode()
+        said = {"open": len(self._hub), "cuts": self._hub.cuts, "kept": max(kept, default=0)}
+        if b"turns" in request.args:
+            said["turn"] = round(self._longest_turn())
+        return json.dumps(said).encode()
+
+    def _longest_turn(self) -> float:
+        if self._turns is None:
+            # Only who asks pays for the measuring.
+            self._turns = Turns(reactor._poller)
+            reactor._poller = Poller(reactor._poller, self._turns.poll)
+            LoopingCall(lambda: None).start(TICK)
+        return self._turns.longest()
 
 
 def _kept(stream: Stream) -> int:
@@ -67,8 +85,11 @@ def main(data: str, port: str, door: str, *settings: str) -> None:
     log = (Path(data) / "log").open("w", buffering=1)
     globalLogBeginner.beginLoggingTo([textFileLogObserver(log)], redirectStandardIO=False)
     listen = [f"tcp:{port}:interface=127.0.0.1"]
+    use_monotonic_timers(reactor)
+    file = Path(data) / "directory.toml"
     service = DirectoryService(
-        load(file=None, environ={}, settings=settings, listen=listen, data_dir=Path(data)), reactor
+        load(file=file if file.exists() else None, environ={}, settings=settings, listen=listen, data_dir=Path(data)),
+        reactor,
     )
     service.privilegedStartService()
     service.startService()

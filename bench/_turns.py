@@ -36,6 +36,11 @@ class Turns(Resource):
         self._began = min(time.perf_counter(), ended + timeout)
         return events
 
+    def longest(self) -> float:
+        """Return the longest turn in milliseconds, and begin anew."""
+        taken, self._taken = self._taken, []
+        return 1000 * max(taken, default=0.0)
+
     def render_GET(self, request: Request) -> bytes:
         taken, self._taken = sorted(1000 * each for each in self._taken), []
         over = sum(each > 50 for each in taken)
