@@ -95,14 +95,14 @@ class DirectoryService(MultiService):
         self._writes.stop()
         self._data.close()
 
-    def _obstacles(self) -> list[str]:
+    def _not_ready_reasons(self) -> list[str]:
         """Return why this process should get no requests."""
-        obstacles = {
+        reasons = {
             "index": not self._feed.loaded,
             "storage": bool(self._data.availability.faults),
             "draining": self._draining,
         }
-        return [name for name, stands in obstacles.items() if stands]
+        return [name for name, applies in reasons.items() if applies]
 
     def _lost(self, reason: str) -> None:
         """Stop a process whose data directory is not there any more; its exit code is 1."""
@@ -242,7 +242,7 @@ class DirectoryService(MultiService):
             changes.ChangesHandler(entrance, directory, percolate, offload, hub, live),
             endpoint,
             registry.RegistryHandlers(browsing, directory, config.registry.listed == "curated"),
-            health.Health(index, self._obstacles, limits.health == "full", states),
+            health.Health(index, self._not_ready_reasons, limits.health == "full", states),
             front,
             people_pages,
         )
@@ -271,7 +271,7 @@ class DirectoryService(MultiService):
         yield from (bus, self._feed, hub, visits, TimerService(PRUNE, quota.prune), connections)
         yield TimerService(UNUSED, UnusedAccounts(accounts, quota, now, people.unused).remove)
         yield from upstreams
-        yield metrics.Lag(reactor, meter.late)
+        yield metrics.Lag(reactor, meter.observe_lag)
         if config.metrics.listen:
             yield strports.service(config.metrics.listen, metrics.site(meter), reactor=reactor)
         ports: Any = http.ReusePortReactor(reactor) if config.reuse_port else reactor

@@ -1,4 +1,4 @@
-"""File of the access log: rotation, reopening, and a disk that cannot take the lines."""
+"""Access log file: rotation, reopening and write errors."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from twisted.python.logfile import LogFile
 from ..domain.errors import Unavailable
 from .access_log import NAMESPACE
 
-ROTATION = 100_000_000
-"""Bytes of a file of lines, about; a longer one becomes the first of those that are kept."""
+ROTATE_BYTES = 100_000_000
+"""Approximate size in bytes at which the file is rotated."""
 
-KEPT = 5
-"""Files of lines that are kept beside the one that is written."""
+ROTATED_FILES = 5
+"""Number of rotated files to keep."""
 
 
 class AccessFile:
-    """Writes the access log to the file at `path`; `logger` is what an `access.Log` takes. Raises Unavailable.
+    """Write the access log to the file at `path`; pass `logger` to an `AccessLog`. Raises Unavailable.
 
-    What cannot be written is counted and lost: an access log must not fail requests, nor fill the other log. The
-    first loss and the end of the losses are one line each there.
+    Lines that cannot be written are counted and dropped: an access log must not fail requests. The server log gets
+    one line at the first loss and one when the file can be written again.
     """
 
     _log = Logger()
@@ -31,40 +31,42 @@ class AccessFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         try:
-            self._file = _opened(path)
+            self._file = _open(path)
         except OSError as error:
             raise Unavailable(f"log.access_file: {path} cannot be written: {error.strerror}.") from None
-        self._lost = 0
+        self._dropped = 0
         self.logger = Logger(NAMESPACE, observer=self._write)  # type: ignore[arg-type]  # a function is an observer
 
     def reopen(self) -> None:
-        """Open the file again by its name, after a program such as logrotate has renamed it."""
+        """Reopen the file by its name, after a program such as logrotate has renamed it."""
         self._try(self._reopen)
 
     def _reopen(self) -> None:
-        # Before the old one is closed: if this fails, that one goes on.
-        file, old = _opened(self._path), self._file
+        # Open first: if this fails, the old file stays in use.
+        file, old = _open(self._path), self._file
         self._file = file
         old.close()
 
     def _write(self, event: LogEvent) -> None:
         lines = [f"{time} {line}\n" for time, line in event["lines"].each()]
-        # A write that failed may have left half a line, and a rotation that failed a closed file.
-        text = "".join(["\n", *lines] if self._lost else lines)
-        if (self._lost and not self._try(self._reopen)) or not self._try(self._file.write, text):
-            self._lost += len(lines)
-        elif self._lost:
-            lost, self._lost = self._lost, 0
-            self._log.info("Access log available again: {path}; {lost} lines were lost", path=self._path, lost=lost)
+        # A failed write may have left half a line, and a failed rotation a closed file.
+        text = "".join(["\n", *lines] if self._dropped else lines)
+        if (self._dropped and not self._try(self._reopen)) or not self._try(self._file.write, text):
+            self._dropped += len(lines)
+        elif self._dropped:
+            dropped, self._dropped = self._dropped, 0
+            self._log.info(
+                "Access log available again: {path}; {dropped} lines were dropped", path=self._path, dropped=dropped
+            )
 
     def _try(self, operation: Callable[..., Any], *arguments: Any) -> bool:
         try:
             operation(*arguments)
         except (OSError, ValueError) as error:  # ValueError: the file is closed.
-            if not self._lost:
+            if not self._dropped:
                 reason = getattr(error, "strerror", None) or str(error)
                 self._log.error(
-                    "Access log unavailable: {path}: {reason}; lines are lost until it can be written",
+                    "Access log unavailable: {path}: {reason}; lines are dropped until it can be written",
                     path=self._path,
                     reason=reason,
                 )
@@ -72,6 +74,8 @@ class AccessFile:
         return True
 
 
-def _opened(path: Path) -> LogFile:
-    file: LogFile = LogFile.fromFullPath(str(path), rotateLength=ROTATION, maxRotatedFiles=KEPT, defaultMode=0o640)
+def _open(path: Path) -> LogFile:
+    file: LogFile = LogFile.fromFullPath(
+        str(path), rotateLength=ROTATE_BYTES, maxRotatedFiles=ROTATED_FILES, defaultMode=0o640
+    )
     return file

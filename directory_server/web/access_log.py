@@ -1,4 +1,4 @@
-"""What is told of each request once it is over: a line in the log, and whatever else wants to know."""
+"""Access logging: one record per finished request, passed to the log and the metrics."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from twisted.logger import Logger, formatTime
 from .. import serialization
 
 NAMESPACE = "directory_server.access"
-"""What the log says the lines come from."""
+"""Logger namespace of the access log."""
 
 UNMATCHED = "-"
-"""Stands for the route, or the method, of what none of ours answers."""
+"""Route of a path that no route matches, and method of bytes that are no request."""
 
 
 @frozen
 class AccessRecord:
-    """A request and its answer, with nothing in it that might be a secret.
+    """A finished request and its response, without any value that may be a secret.
 
-    `route` is the template of the path, never the path, which may hold anything; `ended` is in seconds since the
-    epoch, `size` in bytes of the answer's body, `seconds` from the request's first byte on; `errors` are the codes of
-    the errors in the answer, which has several where it answers a batch.
+    `ended` is in seconds since the epoch. `route` is the path template, never the path: a path may contain a secret.
+    `size` is the body's size in bytes. `seconds` count from the request's first byte. `errors` are the error codes of
+    the response; the response to a batch may have several.
     """
 
     ended: float
@@ -41,12 +41,12 @@ class AccessRecord:
 
     @property
     def error(self) -> str:
-        """The different codes of the errors in the answer, in the order of their names; empty if there are none."""
+        """Return the distinct error codes, sorted and separated by commas; empty if there are none."""
         return ",".join(sorted(set(self.errors)))
 
     @property
     def text(self) -> str:
-        """The line for people."""
+        """Return the log line in the text format."""
         return (
             f"{self.method} {self.route} {self.status} {self.size} B {self.seconds * 1000:.1f} ms "
             f"key={self.key_id or '-'} id={self.request_id}{' error=' + self.error if self.errors else ''}"
@@ -54,7 +54,7 @@ class AccessRecord:
 
     @property
     def json(self) -> str:
-        """The line for machines, which has its time in it."""
+        """Return the log line in the JSON format, with its time."""
         return serialization.text(
             {
                 "time": datetime.fromtimestamp(self.ended, UTC).isoformat(timespec="milliseconds"),
@@ -75,7 +75,7 @@ Observer = Callable[[AccessRecord], None]
 
 @frozen
 class AccessRecorder:
-    """Tells `observers` of each request that is over."""
+    """Pass a record of each finished request to `observers`."""
 
     _now: Callable[[], float]
     _observers: Sequence[Observer]
@@ -91,57 +91,57 @@ class AccessRecorder:
         request_id: str,
         errors: tuple[str, ...] = (),
     ) -> None:
-        """Tell of one request, by what an Exchange has."""
-        exchange = AccessRecord(self._now(), method, route, status, size, seconds, key_id, request_id, errors)
+        """Pass on the record of one request; the arguments are the fields of AccessRecord."""
+        record = AccessRecord(self._now(), method, route, status, size, seconds, key_id, request_id, errors)
         for observe in self._observers:
-            observe(exchange)
+            observe(record)
 
 
 class AccessLog:
-    """Writes lines of a form to `logger`, by default the one called `directory_server.access`.
+    """Write lines in `format` to `logger`, by default the logger `directory_server.access`.
 
-    Those of the requests that end in one turn of the reactor are one event of the log, for an event costs more than
-    they do. It is the next turn, by `clock`, that writes them, or `flush`.
+    The lines of all requests that end in one reactor turn are one log event, because an event costs more than a line.
+    The next turn of `clock` writes them, or `flush`.
     """
 
-    def __init__(self, form: Literal["text", "json"], clock: IReactorTime, logger: Logger | None = None) -> None:
-        self._form = form
+    def __init__(self, format: Literal["text", "json"], clock: IReactorTime, logger: Logger | None = None) -> None:
+        self._format = format
         self._clock = clock
         self._info = (logger or Logger(NAMESPACE)).info
-        self._exchanges: list[AccessRecord] = []
+        self._records: list[AccessRecord] = []
 
-    def __call__(self, exchange: AccessRecord) -> None:
-        """Write the line of a request, soon."""
-        self._exchanges.append(exchange)
-        if len(self._exchanges) == 1:
+    def __call__(self, record: AccessRecord) -> None:
+        """Write the line of a request in the next reactor turn."""
+        self._records.append(record)
+        if len(self._records) == 1:
             self._clock.callLater(0, self.flush)
 
     def flush(self) -> None:
-        """Write the lines that are waiting."""
-        exchanges, self._exchanges = self._exchanges, []
-        if exchanges:
-            self._info("{lines}", lines=Lines(self._form, exchanges))
+        """Write the pending lines."""
+        records, self._records = self._records, []
+        if records:
+            self._info("{lines}", lines=Lines(self._format, records))
 
 
 @frozen
 class Lines:
-    """The lines of some requests, put together by whoever wants to see them."""
+    """Log lines of several requests, formatted when they are read."""
 
-    _form: str
-    _exchanges: Sequence[AccessRecord]
+    _format: str
+    _records: Sequence[AccessRecord]
 
     def each(self) -> Iterator[tuple[str, str]]:
-        """Yield the time of each request, and its line."""
-        for exchange in self._exchanges:
-            yield _time(int(exchange.ended)), getattr(exchange, self._form)
+        """Yield the time and the line of each request."""
+        for record in self._records:
+            yield _time(int(record.ended)), getattr(record, self._format)
 
     def __str__(self) -> str:
         (_, first), *others = self.each()
-        # The log writes its prefix once, and a tab before each line that follows: what is behind that is no different.
+        # The log writes its prefix once and a tab before each following line, so these lines repeat the prefix.
         return "".join([first, *(f"\n{time} [{NAMESPACE}#info] {line}" for time, line in others)])
 
 
 @lru_cache(10)
 def _time(second: int) -> str:
-    """Return a time as the log writes it."""
+    """Return a time in the format of the server log."""
     return formatTime(second)

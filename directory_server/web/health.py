@@ -13,25 +13,25 @@ from ..domain.ports.search import Index
 from ..domain.upstreams import UpstreamState
 from .responses import json_response
 
-OBSTACLES = ("index", "storage", "draining")
-"""Why a process may not be ready: the index is not loaded, the storage fails, the process is stopping."""
+NOT_READY_REASONS = ("index", "storage", "draining")
+"""Reasons for not being ready: the index is not loaded, the storage fails, the process is stopping."""
 
 
 @frozen(eq=False)
 class Health:
-    """Answers both paths, from memory alone: no answer waits for a database.
+    """Handlers of both paths. They read memory only: no response waits for a database.
 
-    `obstacles` returns why the process should get no requests, out of OBSTACLES. Where `is_full`,
-    anybody learns the version and the state of the upstreams.
+    `not_ready_reasons` returns the subset of NOT_READY_REASONS that applies. With `is_full`, the response of
+    `/healthz` includes the version and the state of the upstreams.
     """
 
     _index: Index
-    _obstacles: Callable[[], Sequence[str]] = tuple
+    _not_ready_reasons: Callable[[], Sequence[str]] = tuple
     _is_full: bool = False
     _upstreams: Callable[[], Sequence[UpstreamState]] = tuple
 
     def live(self, request: Request) -> bytes:
-        """Answer `/healthz`: 200 for as long as the process answers at all."""
+        """Respond to `/healthz` with 200."""
         index = self._index
         health: dict[str, Any] = {"status": "ok", "entries": len(index), "generation": index.generation}
         if self._is_full:
@@ -40,16 +40,16 @@ class Health:
         return json_response(request, health)
 
     def ready(self, request: Request) -> bytes:
-        """Answer `/readyz`: 200 where the process can answer requests, else 503 and the reasons."""
-        if obstacles := self._obstacles():
+        """Respond to `/readyz` with 200 if the process can serve requests, else with 503 and the reasons."""
+        if reasons := self._not_ready_reasons():
             return json_response(
-                request, {"status": "unavailable", "reasons": list(obstacles)}, 503, **{"Retry-After": "1"}
+                request, {"status": "unavailable", "reasons": list(reasons)}, 503, **{"Retry-After": "1"}
             )
         return json_response(request, {"status": "ready"})
 
 
 def _state(upstream: UpstreamState) -> dict[str, Any]:
-    """Return what anybody may know of an upstream; `directory-server status` and the log say why it fails."""
+    """Return the public state of an upstream. The error text is only in `directory-server status` and the log."""
     return {
         "status": "failing" if upstream.error else "ok" if upstream.last_success else "new",
         "entries": upstream.entries,

@@ -132,7 +132,7 @@ def test_a_session_is_known_to_each(fleet: Fleet) -> None:
 
 def test_each_counts_for_itself(fleet: Fleet) -> None:
     key = fleet.installation.new_key("--limit", "unlimited")
-    counter = f'directory_requests_total{{door="{SEARCH}",method="GET",status="200"}}'
+    counter = f'directory_requests_total{{api="{SEARCH}",method="GET",status="200"}}'
 
     def counted() -> list[float]:
         return [value(each.metrics().ask("/metrics").body.decode(), counter) for each in fleet.processes]

@@ -30,11 +30,11 @@ def test_a_server_tells_what_it_does_to_whom_asks_at_the_other_port(installation
             text = answer.body.decode()
             assert str(answer.headers["Content-Type"]).startswith("text/plain")
             assert value(text, "directory_streams") == 1
-        door = f'directory_requests_total{{door="{SEARCH}",method="GET",status="%s"}}'
-        assert [value(text, door % status) for status in (200, 401)] == [2, 1]
-        assert value(text, f'directory_requests_total{{door="{MCP}",method="GET",status="200"}}') == 1
-        assert value(text, f'directory_request_seconds_count{{door="{SEARCH}"}}') == 3
-        assert value(text, "directory_quota_refusals_total") == 1
+        counter = f'directory_requests_total{{api="{SEARCH}",method="GET",status="%s"}}'
+        assert [value(text, counter % status) for status in (200, 401)] == [2, 1]
+        assert value(text, f'directory_requests_total{{api="{MCP}",method="GET",status="200"}}') == 1
+        assert value(text, f'directory_request_seconds_count{{api="{SEARCH}"}}') == 3
+        assert value(text, "directory_quota_exceeded_total") == 1
         assert value(text, "directory_index_entries") == 50
         assert value(text, "directory_index_build_seconds_count") >= 1
         assert key not in text

@@ -35,7 +35,7 @@ def test_a_database_that_cannot_grow(installation: Installation) -> None:
         assert (not_ready.status, not_ready.json["reasons"]) == (503, ["storage"])
         metrics = server.metrics().ask("/metrics").body.decode()
         assert 'directory_storage_available{file="quota.db"} 0.0' in metrics
-        assert f'directory_errors_total{{code="unavailable",door="{MCP}"}} 1.0' in metrics
+        assert f'directory_errors_total{{api="{MCP}",code="unavailable"}} 1.0' in metrics
         limit_files(server, resource.RLIM_INFINITY)
         until(lambda: server.ask("/readyz").status == 200, "the way back")
         assert server.search("x", key).status == 200

@@ -1,4 +1,4 @@
-"""What is told of a request, and that it costs nothing to say it where nobody listens."""
+"""Access log: line formats, one event per reactor turn, no formatting without an observer, the log file."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ if TYPE_CHECKING:
 
 ENDED = 1_800_000_000.25
 
-SEARCHED: Any = ("GET", "/api/open/v1/search", 200, 389, 0.00072, "f2zca6az", "ebf3ace90c0e-1")
-SEARCHED_LINE = "GET /api/open/v1/search 200 389 B 0.7 ms key=f2zca6az id=ebf3ace90c0e-1"
-REFUSED: Any = ("-", "-", 400, 85, 0.0, None, "ebf3ace90c0e-2")
+SEARCH_RECORD: Any = ("GET", "/api/open/v1/search", 200, 389, 0.00072, "f2zca6az", "ebf3ace90c0e-1")
+SEARCH_LINE = "GET /api/open/v1/search 200 389 B 0.7 ms key=f2zca6az id=ebf3ace90c0e-1"
+MALFORMED: Any = ("-", "-", 400, 85, 0.0, None, "ebf3ace90c0e-2")
 
 
-def recorded(form: Any, *records: Any) -> list[str]:
-    """Return the lines of a log about requests that ended one after the other in the year 2027."""
+def log_lines(format: Any, *records: Any) -> list[str]:
+    """Return the log lines of requests that end one after the other in the year 2027."""
     from directory_server.web import access_log
 
     events: list[LogEvent] = []
     logger = Logger("directory_server.access", observer=LogPublisher(events.append))  # type: ignore[arg-type]
     clock = Clock()
-    told = access_log.AccessRecorder(lambda: ENDED, [access_log.AccessLog(form, clock, logger)])
+    recorder = access_log.AccessRecorder(lambda: ENDED, [access_log.AccessLog(format, clock, logger)])
     for record in records:
-        told.record(*record)
+        recorder.record(*record)
         clock.advance(0)
     return [formatEvent(event) for event in events]
 
 
-def test_a_line_for_people() -> None:
-    assert recorded("text", SEARCHED, REFUSED) == [
+def test_text_format() -> None:
+    assert log_lines("text", SEARCH_RECORD, MALFORMED) == [
         "GET /api/open/v1/search 200 389 B 0.7 ms key=f2zca6az id=ebf3ace90c0e-1",
         "- - 400 85 B 0.0 ms key=- id=ebf3ace90c0e-2",
     ]
 
 
-def test_a_line_for_machines_says_when() -> None:
-    searched, refused = map(json.loads, recorded("json", SEARCHED, REFUSED))
-    assert searched == {
+def test_json_format_includes_the_time() -> None:
+    search, malformed = map(json.loads, log_lines("json", SEARCH_RECORD, MALFORMED))
+    assert search == {
         "time": "2027-01-15T08:00:00.250+00:00",
         "method": "GET",
         "route": "/api/open/v1/search",
@@ -56,29 +56,29 @@ def test_a_line_for_machines_says_when() -> None:
         "key": "f2zca6az",
         "id": "ebf3ace90c0e-1",
     }
-    assert refused["key"] is None
+    assert malformed["key"] is None
 
 
-def test_a_line_has_the_codes_of_the_errors_in_the_answer() -> None:
-    batch: Any = (*SEARCHED, ("unavailable", "bad_request", "unavailable"))
-    (line,) = recorded("text", batch)
+def test_a_line_includes_the_error_codes_of_the_response() -> None:
+    batch: Any = (*SEARCH_RECORD, ("unavailable", "bad_request", "unavailable"))
+    (line,) = log_lines("text", batch)
     assert line.endswith(" id=ebf3ace90c0e-1 error=bad_request,unavailable")
-    (line,) = recorded("json", batch)
+    (line,) = log_lines("json", batch)
     assert json.loads(line)["error"] == "bad_request,unavailable"
 
 
-def test_lines_of_one_turn_are_one_event_of_the_log() -> None:
+def test_lines_of_one_reactor_turn_are_one_log_event() -> None:
     from directory_server.web import access_log
 
     written = StringIO()
     clock = Clock()
     log = access_log.AccessLog("text", clock, Logger("directory_server.access", observer=textFileLogObserver(written)))
-    told = access_log.AccessRecorder(lambda: ENDED, [log])
-    told.record(*SEARCHED)
-    told.record(*REFUSED)
+    recorder = access_log.AccessRecorder(lambda: ENDED, [log])
+    recorder.record(*SEARCH_RECORD)
+    recorder.record(*MALFORMED)
     assert written.getvalue() == ""
     clock.advance(0)
-    told.record(*SEARCHED)
+    recorder.record(*SEARCH_RECORD)
     log.flush()
     clock.advance(0)
     lines = written.getvalue().splitlines()
@@ -92,25 +92,25 @@ def test_lines_of_one_turn_are_one_event_of_the_log() -> None:
     )
 
 
-def test_nothing_is_put_together_that_nobody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_without_an_observer_are_not_formatted(monkeypatch: pytest.MonkeyPatch) -> None:
     from directory_server.web import access_log
 
-    def written(self: AccessRecord) -> str:
-        raise AssertionError("nobody reads this")
+    def text(self: AccessRecord) -> str:
+        raise AssertionError("no observer reads this line")
 
-    monkeypatch.setattr(access_log.AccessRecord, "text", property(written))
+    monkeypatch.setattr(access_log.AccessRecord, "text", property(text))
     log = access_log.AccessLog("text", Clock(), Logger("directory_server.access", observer=LogPublisher()))
-    access_log.AccessRecorder(lambda: 0.0, [log]).record(*SEARCHED)
+    access_log.AccessRecorder(lambda: 0.0, [log]).record(*SEARCH_RECORD)
     log.flush()
 
 
-def test_everybody_is_told() -> None:
+def test_each_observer_gets_the_record() -> None:
     from directory_server.web import access_log
 
     first: list[AccessRecord] = []
     second: list[AccessRecord] = []
-    access_log.AccessRecorder(lambda: 5.0, [first.append, second.append]).record(*SEARCHED)
-    assert first == second == [access_log.AccessRecord(5.0, *SEARCHED)]
+    access_log.AccessRecorder(lambda: 5.0, [first.append, second.append]).record(*SEARCH_RECORD)
+    assert first == second == [access_log.AccessRecord(5.0, *SEARCH_RECORD)]
 
 
 @pytest.mark.parametrize(
@@ -153,13 +153,13 @@ def test_werkzeug_finds_the_same() -> None:
         assert (RouteTemplates(rules).of(path.encode()) != "-") is found, path
 
 
-def test_lines_in_a_file_of_their_own(tmp_path: Path) -> None:
+def test_lines_are_written_to_the_access_file(tmp_path: Path) -> None:
     from directory_server.web import access_file, access_log
 
     log = access_log.AccessLog("text", Clock(), access_file.AccessFile(tmp_path / "access.log").logger)
-    told = access_log.AccessRecorder(lambda: ENDED, [log])
-    told.record(*SEARCHED)
-    told.record(*REFUSED)
+    recorder = access_log.AccessRecorder(lambda: ENDED, [log])
+    recorder.record(*SEARCH_RECORD)
+    recorder.record(*MALFORMED)
     log.flush()
     lines = (tmp_path / "access.log").read_text().splitlines()
     assert [line.partition(" ")[2] for line in lines] == [
@@ -169,7 +169,7 @@ def test_lines_in_a_file_of_their_own(tmp_path: Path) -> None:
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}", line.partition(" ")[0]) for line in lines)
 
 
-def test_a_file_of_lines_that_cannot_be_is_named(tmp_path: Path) -> None:
+def test_an_access_file_that_cannot_be_open_is_named_in_the_error(tmp_path: Path) -> None:
     from directory_server.domain.errors import Unavailable
     from directory_server.web import access_file
 
@@ -177,8 +177,8 @@ def test_a_file_of_lines_that_cannot_be_is_named(tmp_path: Path) -> None:
         access_file.AccessFile(tmp_path / "absent" / "access.log")
 
 
-class Full:
-    """A file whose disk is full."""
+class FullFile:
+    """A file on a full disk."""
 
     def write(self, text: str) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -186,48 +186,50 @@ class Full:
     def close(self) -> None: ...
 
 
-def test_a_disk_that_is_full_is_told_once_and_the_lines_that_it_lost_are_counted(
+def test_a_full_disk_is_logged_once_and_dropped_lines_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from directory_server.web import access_file, access_log
 
-    said: list[str] = []
+    messages: list[str] = []
     monkeypatch.setattr(
         access_file.AccessFile,
         "_log",
-        Logger(observer=lambda event: said.append(formatEvent(event))),  # type: ignore[arg-type]
+        Logger(observer=lambda event: messages.append(formatEvent(event))),  # type: ignore[arg-type]
     )
     path = tmp_path / "access.log"
     file = access_file.AccessFile(path)
     log = access_log.AccessLog("text", Clock(), file.logger)
-    told = access_log.AccessRecorder(lambda: ENDED, [log])
-    opened = access_file._opened
-    monkeypatch.setattr(access_file, "_opened", lambda path: Full())
+    recorder = access_log.AccessRecorder(lambda: ENDED, [log])
+    open_file = access_file._open
+    monkeypatch.setattr(access_file, "_open", lambda path: FullFile())
     file.reopen()
     for _ in range(3):
-        told.record(*SEARCHED)
-        told.record(*REFUSED)
+        recorder.record(*SEARCH_RECORD)
+        recorder.record(*MALFORMED)
         log.flush()
-    assert said == [f"Access log unavailable: {path}: No space left on device; lines are lost until it can be written"]
-    monkeypatch.setattr(access_file, "_opened", opened)
-    told.record(*SEARCHED)
+    assert messages == [
+        f"Access log unavailable: {path}: No space left on device; lines are dropped until it can be written"
+    ]
+    monkeypatch.setattr(access_file, "_open", open_file)
+    recorder.record(*SEARCH_RECORD)
     log.flush()
-    assert said[1:] == [f"Access log available again: {path}; 6 lines were lost"]
-    assert [line.partition(" ")[2] for line in path.read_text().split("\n")] == ["", SEARCHED_LINE, ""]
+    assert messages[1:] == [f"Access log available again: {path}; 6 lines were dropped"]
+    assert [line.partition(" ")[2] for line in path.read_text().split("\n")] == ["", SEARCH_LINE, ""]
 
 
-def test_a_file_that_was_renamed_is_opened_again_by_its_name(tmp_path: Path) -> None:
+def test_reopen_opens_the_file_by_its_name_after_a_rename(tmp_path: Path) -> None:
     from directory_server.web import access_file, access_log
 
     path = tmp_path / "access.log"
     file = access_file.AccessFile(path)
     log = access_log.AccessLog("text", Clock(), file.logger)
-    told = access_log.AccessRecorder(lambda: ENDED, [log])
-    told.record(*SEARCHED)
+    recorder = access_log.AccessRecorder(lambda: ENDED, [log])
+    recorder.record(*SEARCH_RECORD)
     log.flush()
     path.rename(tmp_path / "old.log")
     file.reopen()
-    told.record(*REFUSED)
+    recorder.record(*MALFORMED)
     log.flush()
     assert "/search" in (tmp_path / "old.log").read_text()
     assert "/search" not in path.read_text()

@@ -1,4 +1,4 @@
-"""`/healthz` and `/readyz`, and errors of the storage in answers, in the access log and in metrics."""
+"""`/healthz` and `/readyz`, and storage errors in responses, in the access log and in metrics."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INDEX: Any = type("Index", (), {"generation": 3, "__len__": lambda _: 2})()
 
 
 class Request:
-    """As much of a request as an answer needs."""
+    """The methods of a request that a JSON response uses."""
 
     def __init__(self) -> None:
         self.status = 0
@@ -34,47 +34,47 @@ class Request:
     def set_fields(self, fields: object) -> None: ...
 
 
-def asked(answer: Any) -> tuple[int, Any]:
+def call(handler: Any) -> tuple[int, Any]:
     from directory_server import serialization
 
     request: Any = Request()
-    body = answer(request)
+    body = handler(request)
     return request.status, serialization.decode(body)
 
 
-def health(*obstacles: str, full: bool = False) -> Health:
+def health(*reasons: str, full: bool = False) -> Health:
     from directory_server.web.health import Health
 
-    return Health(INDEX, lambda: obstacles, full, lambda: [UpstreamState("official", error="It answered 500.")])
+    return Health(INDEX, lambda: reasons, full, lambda: [UpstreamState("official", error="It answered 500.")])
 
 
-def test_anybody_learns_no_version_and_no_upstream_by_default() -> None:
-    assert asked(health().live) == (200, {"status": "ok", "entries": 2, "generation": 3})
+def test_health_hides_version_and_upstreams_by_default() -> None:
+    assert call(health().live) == (200, {"status": "ok", "entries": 2, "generation": 3})
 
 
-def test_full_health_has_the_version_and_the_upstreams() -> None:
+def test_full_health_includes_version_and_upstreams() -> None:
     from directory_server import __version__
 
-    _, told = asked(health(full=True).live)
-    assert told["version"] == __version__
-    assert told["upstreams"] == {"official": {"status": "failing", "entries": 0, "last_success": None}}
+    _, body = call(health(full=True).live)
+    assert body["version"] == __version__
+    assert body["upstreams"] == {"official": {"status": "failing", "entries": 0, "last_success": None}}
 
 
-def test_readiness_names_what_stands_against_it() -> None:
-    assert asked(health().ready) == (200, {"status": "ready"})
-    assert asked(health("storage", "draining").ready) == (
+def test_readiness_lists_the_reasons() -> None:
+    assert call(health().ready) == (200, {"status": "ready"})
+    assert call(health("storage", "draining").ready) == (
         503,
         {"status": "unavailable", "reasons": ["storage", "draining"]},
     )
 
 
-def test_neither_needs_a_key(server: Server) -> None:
+def test_health_and_readiness_need_no_key(server: Server) -> None:
     assert server.get("/healthz", key=None).status == server.get("/readyz", key=None).status == 200
 
 
 @pytest.fixture
 def lines() -> Iterator[list[str]]:
-    """Return the lines of the access log."""
+    """Return the access log lines."""
     found: list[str] = []
 
     def observe(event: LogEvent) -> None:
@@ -103,7 +103,7 @@ CALL = {
 
 
 @pytest.mark.usefixtures("_full_disk")
-def test_a_tool_call_that_fails_is_seen_in_the_access_log(server: Server, lines: list[str]) -> None:
+def test_the_access_log_has_the_error_of_a_failed_tool_call(server: Server, lines: list[str]) -> None:
     answer = server.post(CALL)
     assert (answer.status, answer.json["result"]["isError"]) == (200, True)
     assert lines[-1].startswith("POST /api/open/mcp 200 ")
@@ -111,7 +111,7 @@ def test_a_tool_call_that_fails_is_seen_in_the_access_log(server: Server, lines:
 
 
 @pytest.mark.usefixtures("_full_disk")
-def test_a_batch_has_the_errors_of_all_its_messages(server: Server, lines: list[str]) -> None:
+def test_the_access_log_has_the_errors_of_all_messages_of_a_batch(server: Server, lines: list[str]) -> None:
     unknown = {"jsonrpc": "2.0", "id": 2, "method": "tools/nonsense"}
     answer = server.post([CALL, unknown, CALL, {"jsonrpc": "2.0", "id": 3, "method": "ping"}])
     assert answer.status == 200
@@ -119,11 +119,11 @@ def test_a_batch_has_the_errors_of_all_its_messages(server: Server, lines: list[
 
 
 @pytest.mark.usefixtures("_full_disk")
-def test_a_search_that_fails_is_seen_too(server: Server, lines: list[str]) -> None:
+def test_the_access_log_has_the_error_of_a_failed_search(server: Server, lines: list[str]) -> None:
     assert server.get("/api/open/v1/search?keywords=x").status == 503
     assert lines[-1].endswith(" error=unavailable")
 
 
-def test_an_answer_without_errors_says_nothing_of_them(server: Server, lines: list[str]) -> None:
+def test_the_access_log_has_no_error_field_without_errors(server: Server, lines: list[str]) -> None:
     assert server.post(CALL).json["result"]["isError"] is False
     assert "error" not in lines[-1]

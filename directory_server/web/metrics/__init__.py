@@ -1,4 +1,4 @@
-"""Numbers for Prometheus: what is counted, what is looked up when somebody asks, and where that is answered."""
+"""Prometheus metrics: counters, gauges collected at each scrape, and the listener that serves them."""
 
 from ._lag import Lag
 from ._listener import site

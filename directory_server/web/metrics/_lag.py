@@ -1,4 +1,4 @@
-"""How late the reactor is: what a request waits for before anybody looks at it."""
+"""Reactor lag: how long a request waits before the process starts to handle it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable
 from twisted.application.service import Service
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
-EVERY = 1.0
-"""Seconds between two calls."""
+INTERVAL = 1.0
+"""Seconds between two measurements."""
 
 
 class Lag(Service):
-    """Has itself called every second, and tells `observe` how many seconds too late that was."""
+    """Measure once a second how many seconds late a timer fires, and pass the number to `observe`."""
 
-    # Not a LoopingCall, which skips what it has missed and then looks punctual.
+    # Not a LoopingCall: it skips missed calls, and would then report no lag.
 
     def __init__(self, clock: IReactorTime, observe: Callable[[float], None]) -> None:
         self._clock = clock
@@ -23,7 +23,7 @@ class Lag(Service):
 
     def startService(self) -> None:
         super().startService()
-        self._plan()
+        self._schedule()
 
     def stopService(self) -> None:
         super().stopService()
@@ -31,10 +31,10 @@ class Lag(Service):
             self._next.cancel()
             self._next = None
 
-    def _plan(self) -> None:
-        self._due = self._clock.seconds() + EVERY
-        self._next = self._clock.callLater(EVERY, self._measure)
+    def _schedule(self) -> None:
+        self._due = self._clock.seconds() + INTERVAL
+        self._next = self._clock.callLater(INTERVAL, self._measure)
 
     def _measure(self) -> None:
         self._observe(max(0.0, self._clock.seconds() - self._due))
-        self._plan()
+        self._schedule()

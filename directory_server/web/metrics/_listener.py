@@ -1,4 +1,4 @@
-"""The listener at which metrics are answered: another one than that of the doors, for it asks for no key."""
+"""Listener for metrics. It is separate from the public listener because it requires no key."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PATH = b"metrics"
 
 
 class MetricsSite(Site):
-    """Logs nothing of requests, of which there is one every few seconds."""
+    """Serve metrics without an access log: a scraper sends a request every few seconds."""
 
     displayTracebacks = False
 
@@ -21,8 +21,8 @@ class MetricsSite(Site):
 
 
 def site(metrics: Metrics) -> Site:
-    """Return what answers `/metrics` (Prometheus and OpenMetrics text formats)."""
-    # It chooses a reactor as soon as it is imported.
+    """Return the site that serves `/metrics` (Prometheus and OpenMetrics text formats)."""
+    # The import installs a reactor.
     from prometheus_client.twisted import MetricsResource
 
     root = Resource()

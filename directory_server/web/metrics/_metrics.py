@@ -1,4 +1,4 @@
-"""The metrics of one server, in a registry of their own: any number of servers may live in a process."""
+"""Metrics of one server, in a registry of its own: a process may contain several servers."""
 
 from __future__ import annotations
 
@@ -19,77 +19,79 @@ from ...domain.upstreams import UpstreamState
 from ..access_log import AccessRecord
 
 LATENCIES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
-"""Seconds by which requests and delays are told apart; most requests take less than a millisecond."""
+"""Histogram buckets in seconds. Most requests take less than a millisecond."""
 
 
 class Streams(Sized, Protocol):
-    """What is asked of the streams."""
+    """Number of open streams, and of streams that the server cut."""
 
     @property
     def cuts(self) -> int:
-        """How many were cut."""
+        """Return the number of streams cut since the start."""
 
 
 class Metrics:
-    """Counts what happens, and looks up what there is when it is asked."""
+    """Count events as they happen, and read gauges at each scrape."""
 
     def __init__(self) -> None:
         registry = self.registry = CollectorRegistry()
         ProcessCollector(registry=registry)
         self._requests = Counter(
-            "directory_requests", "Requests that were answered.", ["door", "method", "status"], registry=registry
+            "directory_requests", "Completed requests.", ["api", "method", "status"], registry=registry
         )
         self._seconds = Histogram(
             "directory_request_seconds",
-            "From the first byte of a request to the end of its answer; of a stream, to its beginning.",
-            ["door"],
+            "Seconds from the first byte of a request to the end of its response; of a stream, to its start.",
+            ["api"],
             buckets=LATENCIES,
             registry=registry,
         )
         self._errors = Counter(
             "directory_errors",
-            "Errors in answers, by their codes; those of JSON-RPC and of tools are in answers with status 200.",
-            ["door", "code"],
+            "Errors in responses, by code. JSON-RPC and tool errors are in responses with status 200.",
+            ["api", "code"],
             registry=registry,
         )
-        self._refusals = Counter(
-            "directory_quota_refusals", "Requests and tool calls over the quota of their key.", registry=registry
+        self._quota_errors = Counter(
+            "directory_quota_exceeded", "Requests and tool calls that exceed the quota of their key.", registry=registry
         )
         self._builds = Summary(
-            "directory_index_build_seconds", "Taking changes into the index, the first load too.", registry=registry
+            "directory_index_build_seconds",
+            "Seconds to apply changes to the index, the initial load included.",
+            registry=registry,
         )
         self._lag = Histogram(
             "directory_reactor_lag_seconds",
-            "How much too late a call of every second came.",
+            "Seconds by which a timer that fires once a second was late.",
             buckets=LATENCIES,
             registry=registry,
         )
-        self._counted: dict[tuple[str, str, int], tuple[Callable[[], None], Callable[[float], None]]] = {}
+        self._children: dict[tuple[str, str, int], tuple[Callable[[], None], Callable[[float], None]]] = {}
 
-    def observe(self, exchange: AccessRecord) -> None:
-        """Count a request."""
-        labels = (exchange.route, exchange.method, exchange.status)
-        counted = self._counted.get(labels)
-        if counted is None:
-            door, method, status = labels
-            counter, histogram = self._requests.labels(door, method, str(status)), self._seconds.labels(door)
-            counted = self._counted[labels] = counter.inc, histogram.observe
-        count, time = counted
+    def observe(self, record: AccessRecord) -> None:
+        """Count a completed request."""
+        labels = (record.route, record.method, record.status)
+        children = self._children.get(labels)
+        if children is None:
+            api, method, status = labels
+            counter, histogram = self._requests.labels(api, method, str(status)), self._seconds.labels(api)
+            children = self._children[labels] = counter.inc, histogram.observe
+        count, observe_seconds = children
         count()
-        time(exchange.seconds)
-        for code in exchange.errors:
-            self._errors.labels(exchange.route, code).inc()
+        observe_seconds(record.seconds)
+        for code in record.errors:
+            self._errors.labels(record.route, code).inc()
 
-    def late(self, seconds: float) -> None:
-        """Count a call of every second that came so much too late."""
+    def observe_lag(self, seconds: float) -> None:
+        """Record that the timer of the reactor lag fired `seconds` late."""
         self._lag.observe(seconds)
 
     def quota(self, quota: Quota) -> Quota:
-        """Return `quota`, its refusals counted."""
-        return _CountedQuota(quota, self._refusals.inc)
+        """Return `quota` with its QuotaExceeded errors counted."""
+        return _CountedQuota(quota, self._quota_errors.inc)
 
     def builds(self, index: Subscriber, now: Callable[[], float]) -> Subscriber:
-        """Return `index`, its work timed by `now`, in seconds."""
+        """Return `index` with the duration of each `apply` measured by `now`, in seconds."""
         return _TimedSubscriber(index, now, self._builds.observe)
 
     def watch(
@@ -100,8 +102,8 @@ class Metrics:
         upstreams: Callable[[], Sequence[UpstreamState]] = tuple,
         storage: Callable[[], Mapping[str, bool]] = dict,
     ) -> None:
-        """Look these up whenever somebody asks; `storage` returns whether each file can be used."""
-        self.registry.register(_Watched(index, streams, connections, upstreams, storage))
+        """Read these sources at each scrape. `storage` returns whether each file is available."""
+        self.registry.register(_Gauges(index, streams, connections, upstreams, storage))
 
 
 @frozen
@@ -139,7 +141,7 @@ class _TimedSubscriber:
 
 
 @frozen(eq=False)
-class _Watched(Collector):
+class _Gauges(Collector):
     _index: Index
     _streams: Streams
     _connections: Sized
@@ -147,25 +149,29 @@ class _Watched(Collector):
     _storage: Callable[[], Mapping[str, bool]]
 
     def collect(self) -> Iterator[Metric]:
-        yield GaugeMetricFamily("directory_index_entries", "Entries that can be found.", len(self._index))
+        yield GaugeMetricFamily("directory_index_entries", "Searchable entries.", len(self._index))
         yield GaugeMetricFamily(
-            "directory_index_generation", "How often the answers may have changed.", self._index.generation
+            "directory_index_generation", "Number of times search results may have changed.", self._index.generation
         )
-        yield GaugeMetricFamily("directory_streams", "Streams that are open.", len(self._streams))
+        yield GaugeMetricFamily("directory_streams", "Open streams.", len(self._streams))
         yield CounterMetricFamily(
-            "directory_stream_cuts", "Streams cut because their reader did not read.", self._streams.cuts
+            "directory_stream_cuts", "Streams cut because the client did not read them.", self._streams.cuts
         )
-        yield GaugeMetricFamily("directory_connections", "Connections, streams apart.", len(self._connections))
-        storage = GaugeMetricFamily("directory_storage_available", "Whether a file can be used.", labels=["file"])
+        yield GaugeMetricFamily("directory_connections", "Open connections, streams excluded.", len(self._connections))
+        storage = GaugeMetricFamily(
+            "directory_storage_available", "1 if the file is available, 0 otherwise.", labels=["file"]
+        )
         for name, available in self._storage().items():
             storage.add_metric([name], float(available))
         yield storage
         failing = GaugeMetricFamily(
-            "directory_upstream_failing", "Whether the latest round failed.", labels=["upstream"]
+            "directory_upstream_failing", "1 if the latest sync run failed, 0 otherwise.", labels=["upstream"]
         )
         entries = GaugeMetricFamily("directory_upstream_entries", "Entries of the upstream.", labels=["upstream"])
         success = GaugeMetricFamily(
-            "directory_upstream_last_success_timestamp_seconds", "When a round last succeeded.", labels=["upstream"]
+            "directory_upstream_last_success_timestamp_seconds",
+            "Time of the latest successful sync run.",
+            labels=["upstream"],
         )
         for each in self._upstreams():
             failing.add_metric([each.name], float(bool(each.error)))

@@ -10,7 +10,7 @@ import attrs
 from ...client_config import Configuration, Input, Installation, Notice
 from ...domain.changes import ChangeKind
 from ...domain.entries import Detail, Tool
-from ..health import OBSTACLES
+from ..health import NOT_READY_REASONS
 
 Schema = dict[str, Any]
 
@@ -119,7 +119,10 @@ def schemas() -> dict[str, Schema]:
         "Health": _record({"status": {"const": "ok"}, "entries": COUNT, "generation": COUNT}),
         "Ready": _record({"status": {"const": "ready"}}),
         "NotReady": _record(
-            {"status": {"const": "unavailable"}, "reasons": {"type": "array", "items": {"enum": list(OBSTACLES)}}}
+            {
+                "status": {"const": "unavailable"},
+                "reasons": {"type": "array", "items": {"enum": list(NOT_READY_REASONS)}},
+            }
         ),
         "Description": {**_OBJECT, "required": ["openapi", "info", "paths"]},
         "Error": _record(

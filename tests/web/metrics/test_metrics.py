@@ -1,4 +1,4 @@
-"""What the metrics count, and what they look up."""
+"""Metrics: counters, histograms and gauges read at a scrape."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def metrics() -> Metrics:
     return Metrics()
 
 
-def exchange(method: str = "GET", route: str = "/healthz", status: int = 200, seconds: float = 0.0007) -> Any:
+def record(method: str = "GET", route: str = "/healthz", status: int = 200, seconds: float = 0.0007) -> Any:
     from directory_server.web.access_log import AccessRecord
 
     return AccessRecord(0.0, method, route, status, 5, seconds, "f2zca6az", "1")
@@ -36,26 +36,26 @@ def value(metrics: Metrics, name: str, **labels: str) -> float | None:
     return metrics.registry.get_sample_value(name, labels)
 
 
-def test_requests_are_counted_by_door_and_outcome(metrics: Metrics) -> None:
+def test_requests_are_counted_by_route_method_and_status(metrics: Metrics) -> None:
     for status in (200, 200, 401):
-        metrics.observe(exchange(status=status))
-    metrics.observe(exchange("-", "-", 400))
-    assert value(metrics, "directory_requests_total", door="/healthz", method="GET", status="200") == 2
-    assert value(metrics, "directory_requests_total", door="/healthz", method="GET", status="401") == 1
-    assert value(metrics, "directory_requests_total", door="-", method="-", status="400") == 1
+        metrics.observe(record(status=status))
+    metrics.observe(record("-", "-", 400))
+    assert value(metrics, "directory_requests_total", api="/healthz", method="GET", status="200") == 2
+    assert value(metrics, "directory_requests_total", api="/healthz", method="GET", status="401") == 1
+    assert value(metrics, "directory_requests_total", api="-", method="-", status="400") == 1
 
 
-def test_errors_are_counted_by_door_and_code_whatever_the_status(metrics: Metrics) -> None:
-    metrics.observe(evolve(exchange("POST", "/api/open/mcp"), errors=("unavailable", "unavailable", "rate_limited")))
-    assert value(metrics, "directory_errors_total", door="/api/open/mcp", code="unavailable") == 2
-    assert value(metrics, "directory_errors_total", door="/api/open/mcp", code="rate_limited") == 1
+def test_errors_are_counted_by_route_and_code_for_any_status(metrics: Metrics) -> None:
+    metrics.observe(evolve(record("POST", "/api/open/mcp"), errors=("unavailable", "unavailable", "rate_limited")))
+    assert value(metrics, "directory_errors_total", api="/api/open/mcp", code="unavailable") == 2
+    assert value(metrics, "directory_errors_total", api="/api/open/mcp", code="rate_limited") == 1
 
 
-def test_latencies_are_kept_by_door(metrics: Metrics) -> None:
+def test_request_seconds_are_observed_by_route(metrics: Metrics) -> None:
     for seconds in (0.0007, 0.02, 60.0):
-        metrics.observe(exchange(seconds=seconds))
+        metrics.observe(record(seconds=seconds))
     name = "directory_request_seconds_bucket"
-    assert [value(metrics, name, door="/healthz", le=le) for le in ("0.0005", "0.001", "0.025", "10.0", "+Inf")] == [
+    assert [value(metrics, name, api="/healthz", le=le) for le in ("0.0005", "0.001", "0.025", "10.0", "+Inf")] == [
         0,
         1,
         2,
@@ -64,24 +64,24 @@ def test_latencies_are_kept_by_door(metrics: Metrics) -> None:
     ]
 
 
-def test_no_key_is_in_them(metrics: Metrics) -> None:
+def test_metrics_contain_no_key_id(metrics: Metrics) -> None:
     from prometheus_client import generate_latest
 
-    metrics.observe(exchange())
+    metrics.observe(record())
     assert b"f2zca6az" not in generate_latest(metrics.registry)
 
 
-def test_each_has_a_registry_of_its_own(metrics: Metrics) -> None:
+def test_each_metrics_object_has_its_own_registry(metrics: Metrics) -> None:
     from directory_server.web.metrics import Metrics
 
-    metrics.observe(exchange())
-    assert value(Metrics(), "directory_requests_total", door="/healthz", method="GET", status="200") is None
+    metrics.observe(record())
+    assert value(Metrics(), "directory_requests_total", api="/healthz", method="GET", status="200") is None
 
 
-def test_refusals_of_the_quota_are_counted_and_passed_on(metrics: Metrics) -> None:
+def test_quota_errors_are_counted_and_raised(metrics: Metrics) -> None:
     pruned = []
 
-    class Spent:
+    class UsedUpQuota:
         async def charge(self, key_id: str, limit: int | None) -> Allowance:
             if limit == 0:
                 raise QuotaExceeded(Allowance(0, 0, 9))
@@ -96,7 +96,7 @@ def test_refusals_of_the_quota_are_counted_and_passed_on(metrics: Metrics) -> No
         async def prune(self) -> None:
             pruned.append(True)
 
-    quota = metrics.quota(Spent())
+    quota = metrics.quota(UsedUpQuota())
     assert run_sync(quota.charge("a", 5)) == Allowance(5, 1, 2)
     assert run_sync(quota.peek("a", 5)) == Allowance(5, 3, 4)
     assert run_sync(quota.last("a")) == 5.0
@@ -104,26 +104,26 @@ def test_refusals_of_the_quota_are_counted_and_passed_on(metrics: Metrics) -> No
     assert pruned == [True]
     with pytest.raises(QuotaExceeded):
         run_sync(quota.charge("a", 0))
-    assert value(metrics, "directory_quota_refusals_total") == 1
+    assert value(metrics, "directory_quota_exceeded_total") == 1
 
 
-def test_the_work_of_the_index_is_timed(metrics: Metrics) -> None:
+def test_index_builds_are_timed(metrics: Metrics) -> None:
     clock = Clock()
-    taken: list[Sequence[Change]] = []
+    applied: list[Sequence[Change]] = []
 
-    class Slow:
+    class SlowSubscriber:
         async def apply(self, changes: Sequence[Change]) -> None:
-            taken.append(changes)
+            applied.append(changes)
             clock.advance(2.5)
 
-    run_sync(metrics.builds(Slow(), clock.seconds).apply([]))
-    assert taken == [[]]
+    run_sync(metrics.builds(SlowSubscriber(), clock.seconds).apply([]))
+    assert applied == [[]]
     assert value(metrics, "directory_index_build_seconds_count") == 1
     assert value(metrics, "directory_index_build_seconds_sum") == 2.5
 
 
 @define
-class Things:
+class Sized:
     number: int
     cuts: int = 0
     generation: int = 0
@@ -132,8 +132,8 @@ class Things:
         return self.number
 
 
-def test_what_there_is_is_looked_up_when_somebody_asks(metrics: Metrics) -> None:
-    index, hub, connections = Things(3, generation=7), Things(2, cuts=5), Things(1)
+def test_gauges_are_read_at_each_scrape(metrics: Metrics) -> None:
+    index, hub, connections = Sized(3, generation=7), Sized(2, cuts=5), Sized(1)
     metrics.watch(index, hub, connections)  # type: ignore[arg-type]
     names = [
         "directory_index_entries",
@@ -147,20 +147,20 @@ def test_what_there_is_is_looked_up_when_somebody_asks(metrics: Metrics) -> None
     assert value(metrics, "directory_streams") == 4
 
 
-def test_upstreams_are_looked_up(metrics: Metrics) -> None:
+def test_upstream_gauges_have_one_sample_per_upstream(metrics: Metrics) -> None:
     upstreams = [UpstreamState("a", entries=3, last_success=5.0), UpstreamState("b", error="It answered 500.")]
-    metrics.watch(Things(0), Things(0), [], lambda: upstreams)  # type: ignore[arg-type]
+    metrics.watch(Sized(0), Sized(0), [], lambda: upstreams)  # type: ignore[arg-type]
     for name, values in {"failing": (0, 1), "entries": (3, 0), "last_success_timestamp_seconds": (5, 0)}.items():
         assert values == tuple(
             metrics.registry.get_sample_value(f"directory_upstream_{name}", {"upstream": each}) for each in "ab"
         )
 
 
-def test_the_process_is_looked_up(metrics: Metrics) -> None:
+def test_process_metrics_are_collected(metrics: Metrics) -> None:
     assert (value(metrics, "process_resident_memory_bytes") or 0) > 0
 
 
-def test_a_reactor_that_comes_late_is_told_how_much(metrics: Metrics) -> None:
+def test_lag_measures_how_late_the_reactor_is(metrics: Metrics) -> None:
     from directory_server.web.metrics import Lag
 
     clock = Clock()
@@ -174,6 +174,6 @@ def test_a_reactor_that_comes_late_is_told_how_much(metrics: Metrics) -> None:
     lag.stopService()
 
 
-def test_lag_has_a_histogram(metrics: Metrics) -> None:
-    metrics.late(0.3)
+def test_lag_is_observed_in_a_histogram(metrics: Metrics) -> None:
+    metrics.observe_lag(0.3)
     assert value(metrics, "directory_reactor_lag_seconds_sum") == 0.3
