@@ -10,16 +10,16 @@ from ._connection import Connection
 from ._connections import Connections
 from ._immediate_write import ImmediateWriteEndpoint, ImmediateWriteServer
 from ._parser import Message
-from ._request import DirectoryRequest, status_line
+from ._request import Request, status_line
 from ._reuse_port import ReusePortReactor
 
 __all__ = [
     "Connection",
     "Connections",
-    "DirectoryRequest",
     "ImmediateWriteEndpoint",
     "ImmediateWriteServer",
     "Message",
+    "Request",
     "ReusePortReactor",
     "status_line",
 ]

@@ -17,7 +17,7 @@ from .proxies import network_of
 from .transports import unwrapped
 
 if TYPE_CHECKING:
-    from ._request import DirectoryRequest
+    from ._request import Request
 
 LIMITS = {Phase.REQUEST: 75.0, Phase.HEAD: 10.0, Phase.BODY: 15.0}
 """Seconds that a client has for what the parser waits for, however it spreads its bytes over them."""
@@ -46,7 +46,7 @@ class Connection(Protocol):
 
     def __init__(self, site: Any) -> None:
         self.site = self.factory = site
-        self._request: DirectoryRequest | None = None
+        self._request: Request | None = None
         self._head = b""
         self.closing = False
         self._last = False
@@ -218,7 +218,7 @@ class Connection(Protocol):
         """Send parts of the body."""
         self.write(b"".join(parts))
 
-    def requestDone(self, request: DirectoryRequest) -> None:
+    def requestDone(self, request: Request) -> None:
         """Turn to the next request."""
         if self._heir is not None:
             self._leave_to(self._heir)
@@ -240,7 +240,7 @@ class Connection(Protocol):
 
     # Answers without an end.
 
-    def hand_over(self, request: DirectoryRequest, heir: IProtocol) -> bytes:
+    def hand_over(self, request: Request, heir: IProtocol) -> bytes:
         """Finish `request` and leave the connection to `heir`; return the head of the answer, for `heir` to send.
 
         The answer ends where the connection does (RFC 9112, section 6.3), which suits HTTP/1.0 too, and lets the

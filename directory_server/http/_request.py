@@ -8,9 +8,9 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from twisted.python.failure import Failure
+from twisted.web import server
 from twisted.web.http import NO_BODY_CODES, RESPONSES
 from twisted.web.http_headers import Headers
-from twisted.web.server import Request
 
 from ._parser import Message
 
@@ -27,7 +27,7 @@ _CORS_RESPONSE_HEADERS = (
 )
 
 
-class DirectoryRequest(Request):
+class Request(server.Request):
     """A request that was read as a whole before anybody sees it, and is answered by its site.
 
     `id` is in the head of its answer and in the log; `began` is when its first byte came, in seconds of the clock;
@@ -36,6 +36,7 @@ class DirectoryRequest(Request):
     """
 
     channel: Any
+    content: BytesIO
     key_id: str | None = None
     errors: tuple[str, ...] = ()
     gone = False
@@ -53,7 +54,7 @@ class DirectoryRequest(Request):
         # The doors read the target themselves; twisted.web splits it at semicolons, too.
         self.args = {}
         self.content = BytesIO(message.body)
-        self.received = message.headers
+        self.received: dict[bytes, list[bytes]] = message.headers
         self._fields = {b"date": b"Date: " + date, b"x-request-id": b"X-Request-Id: " + request_id.encode()}
 
     @cached_property

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-from twisted.web.server import Request
+from ._request import Request
 
 
 def values(request: Request, name: str) -> list[str]:
     """Return every value of a header, in order; its bytes are ISO 8859-1 as far as HTTP knows (RFC 9110, 5.5)."""
-    received: Mapping[bytes, Sequence[bytes]] = request.received  # type: ignore[attr-defined]  # as the edge reads it
-    return [value.decode("latin-1") for value in received.get(name.lower().encode(), ())]
+    return [value.decode("latin-1") for value in request.received.get(name.lower().encode(), ())]
 
 
 def value(request: Request, name: str) -> str | None:

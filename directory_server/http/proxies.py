@@ -8,8 +8,8 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from attrs import field, frozen
 from twisted.internet.address import UNIXAddress
 from twisted.internet.interfaces import IAddress
-from twisted.web.server import Request
 
+from ._request import Request
 from .headers import values
 
 Network = IPv4Network | IPv6Network

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from random import Random
 from sys import intern
-from typing import Any, Protocol, cast
+from typing import Protocol
 
 from twisted.application.service import Service
 from twisted.internet.defer import Deferred
@@ -14,9 +14,9 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import LoopingCall, deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
-from twisted.web.server import Request
 
 from ..domain.ports.runtime import Bus
+from ..http import Request
 from ._batching import SLICE, BatchRunner
 from ._channel import Channel
 from ._stream import RETRY, Stream
@@ -121,7 +121,7 @@ class Hub(Service):
         request.setHeader(b"Content-Type", b"text/event-stream")
         request.setHeader(b"Cache-Control", b"no-cache, no-transform")
         request.setHeader(b"X-Accel-Buffering", b"no")
-        head = cast(Any, request.channel).hand_over(request, stream)
+        head = request.channel.hand_over(request, stream)
         self._open += 1
         self._leases[stream.key_id] += 1
         stream.spoke = self._wheel[self._turn]

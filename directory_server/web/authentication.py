@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from attrs import define, field, frozen
-from twisted.web.server import Request
 
 from ..domain.errors import BadInput, QuotaExceeded, Unauthorized, Unavailable
 from ..domain.keys import ApiKey
 from ..domain.ports.access import KeyRing, Quota
 from ..domain.quota import Allowance
+from ..http import Request
 from ..http.headers import values
 from .error_responses import note_error
 from .rate_limit import AddressLimiter
@@ -109,7 +109,7 @@ class Authenticator:
             self._failures.charge(request)
             raise Unauthorized
         visit = AuthenticatedRequest(key, request, self._quota)
-        request.key_id = key.id  # type: ignore[attr-defined]  # for the access log
+        request.key_id = key.id  # for the access log
         try:
             yield visit
         finally:

@@ -8,10 +8,10 @@ from typing import Any
 from twisted.internet.defer import CancelledError
 from twisted.logger import Logger
 from twisted.python.failure import Failure
-from twisted.web.server import Request
 from werkzeug import exceptions as routing
 
 from ..domain import errors
+from ..http import Request
 from ..http.errors import ErrorResponse, HttpError
 from .responses import empty_response, json_response
 
@@ -69,7 +69,7 @@ def note_error(request: Request, code: str) -> None:
 
     A status does not say it: JSON-RPC has errors in answers with 200, and a batch several of them.
     """
-    request.errors = (*getattr(request, "errors", ()), code)  # type: ignore[attr-defined]
+    request.errors = (*request.errors, code)
 
 
 def respond_with_error(request: Request, failure: Failure, body: Callable[[ErrorResponse], Any]) -> bytes:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from attrs import frozen
-from twisted.web.server import Request
 
 from .. import __version__, serialization
 from ..domain.ports.search import Index
 from ..domain.upstreams import UpstreamState
+from ..http import Request
 from .responses import json_response
 
 NOT_READY_REASONS = ("index", "storage", "draining")

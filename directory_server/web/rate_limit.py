@@ -6,9 +6,8 @@ from collections.abc import Callable
 from heapq import heappop, heappush, heapreplace
 from math import ceil
 
-from twisted.web.server import Request
-
 from ..domain.errors import Throttled
+from ..http import Request
 from ..http.proxies import IPV6_PREFIX, Proxies, network_of
 
 MANY = 50_000

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from twisted.web.server import Request
-
 from .. import serialization
+from ..http import Request
 
 _JSON = {
     b"content-type": b"Content-Type: application/json",
@@ -18,7 +17,7 @@ _JSON = {
 
 def set_fields(request: Request, fields: Mapping[bytes, bytes]) -> None:
     """Say header fields that are written as they will be: the line of each by its name in lower case."""
-    request.set_fields(fields)  # type: ignore[attr-defined]  # what the edge has beside twisted.web's methods
+    request.set_fields(fields)
 
 
 def json_response(request: Request, value: Any, status: int = 200, **headers: str) -> bytes:

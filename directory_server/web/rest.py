@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from attrs import evolve, frozen
-from twisted.web.server import Request
 
 from .. import serialization
 from ..domain.entries import mcp_id_of
 from ..domain.ports.runtime import Offload
 from ..domain.search import Page, Position, Query
+from ..http import Request
 from ..http.headers import query
 from ..services.directory import Directory
 from .authentication import Authenticator

@@ -8,8 +8,8 @@ from typing import Any
 from attrs import frozen
 from klein import Klein
 from twisted.python.failure import Failure
-from twisted.web.server import Request
 
+from ..http import Request
 from ..http.errors import ErrorResponse
 from .account import AccountPages
 from .changes import PATH as CHANGES_PATH

@@ -19,7 +19,7 @@ from werkzeug.exceptions import NotFound
 
 from .. import serialization
 from ..domain.errors import DirectoryError
-from ..http import Connection, Connections, DirectoryRequest, Message, status_line
+from ..http import Connection, Connections, Message, Request, status_line
 from ..http.errors import ErrorResponse, HttpError
 from ..http.headers import value as header
 from .access_log import UNMATCHED, AccessRecorder
@@ -59,11 +59,11 @@ class DirectorySite(Site):
         """Return the protocol of a new connection: one that closes it where there are too many."""
         return Connection(self) if self.connections.has_room_for(str(getattr(addr, "host", ""))) else Rejected()
 
-    def request(self, connection: Connection, message: Message) -> DirectoryRequest:
+    def request(self, connection: Connection, message: Message) -> Request:
         """Return the request that `message` makes of `connection`, the head of its answer begun."""
-        return DirectoryRequest(connection, message, next(self._ids), self._now())
+        return Request(connection, message, next(self._ids), self._now())
 
-    def answer(self, request: DirectoryRequest) -> None:
+    def answer(self, request: Request) -> None:
         """Answer a request: refuse it, or have the tree answer it."""
         origin = header(request, "Origin")
         try:
@@ -87,12 +87,12 @@ class DirectorySite(Site):
         else:
             self._handle(handler, request)
 
-    def _handle(self, handler: Handler, request: DirectoryRequest) -> None:
+    def _handle(self, handler: Handler, request: Request) -> None:
         answering = Deferred.fromCoroutine(self._answered(handler, request))
         if not answering.called:
             request.notifyFinish().addErrback(lambda _: answering.cancel())
 
-    async def _answered(self, handler: Handler, request: DirectoryRequest) -> None:
+    async def _answered(self, handler: Handler, request: Request) -> None:
         try:
             try:
                 body = await handler(request)
@@ -124,7 +124,7 @@ class DirectorySite(Site):
 
     def log(self, request: AnyRequest) -> None:
         """Tell of a request that is over."""
-        assert isinstance(request, DirectoryRequest)
+        assert isinstance(request, Request)
         self._access.record(
             request.method.decode("latin-1"),
             self._templates.of(request.path),
@@ -180,7 +180,7 @@ def _check_path(path: bytes) -> None:
         raise HttpError(400, "bad_request", "The path is not UTF-8.") from None
 
 
-def _send(body: bytes | None, request: DirectoryRequest) -> None:
+def _send(body: bytes | None, request: Request) -> None:
     """Send an answer; None is that of a handler that has given its connection away."""
     if body is not None and not request.gone:
         request.write(body)

@@ -37,9 +37,9 @@ def channel() -> Channel:
 @pytest.fixture
 def request_of(channel: Channel) -> Any:
     from directory_server.http._parser import Message
-    from directory_server.http._request import DirectoryRequest
+    from directory_server.http._request import Request
 
-    made = DirectoryRequest(channel, Message(b"GET", b"/", b"HTTP/1.1"), "id-1", b"now")  # type: ignore[arg-type]
+    made = Request(channel, Message(b"GET", b"/", b"HTTP/1.1"), "id-1", b"now")  # type: ignore[arg-type]
     channel.writeHeaders = lambda *_: channel.write(made.head())  # type: ignore[attr-defined]
     return made
 

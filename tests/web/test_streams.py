@@ -148,13 +148,13 @@ def the_stream(connection: Connection) -> Any:
 def test_nothing_of_the_request_stays(server: Server) -> None:
     # What edge.Connection does to the transport is all there is to it: this fails if a request comes to stay.
     from directory_server.http import Connection as HttpConnection
-    from directory_server.http._request import DirectoryRequest
+    from directory_server.http._request import Request
 
     gc.collect()
     before = server.clock.getDelayedCalls()
     streams = [listen(server), listen(server)]
     gc.collect()
-    kinds, borders = (HttpConnection, DirectoryRequest, Deferred), {server.hub, the_stream(streams[0]).channel}
+    kinds, borders = (HttpConnection, Request, Deferred), {server.hub, the_stream(streams[0]).channel}
     held = [one for stream in streams for one in reachable(the_stream(stream), borders) if isinstance(one, kinds)]
     assert held == []
     # Other tests may have left some.

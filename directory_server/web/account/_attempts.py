@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from twisted.web.server import Request
-
+from ...http import Request
 from ...http.proxies import Proxies
 from ..rate_limit import Limiter
 from ._networks import network

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attrs import frozen
-from twisted.web.server import Request
 
 from ...domain.errors import DirectoryError
+from ...http import Request
 from ...http.headers import value as header
 from ...http.proxies import Proxies
 from ..mcp import PATH, McpEndpoint

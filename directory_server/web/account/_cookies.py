@@ -8,10 +8,10 @@ from attrs import frozen
 from klein.interfaces import ISessionProcurer, NoSuchSession, SessionMechanism
 from twisted.internet.defer import Deferred
 from twisted.web.iweb import IRequest
-from twisted.web.server import Request
 from zope.interface import implementer
 
 from ...domain.accounts import Account
+from ...http import Request
 from ...http.headers import cookie
 from ...http.proxies import Proxies
 from ._session import SessionStore, Visitor

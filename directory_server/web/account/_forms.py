@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping
 from urllib.parse import parse_qsl
 
-from twisted.web.server import Request
-
 from ...domain.errors import BadInput, Forbidden
+from ...http import Request
 from ...http.headers import value as header
 from ._session import Visitor
 
@@ -56,7 +55,7 @@ def _check_origin(request: Request) -> None:
 
 def _read(request: Request) -> dict[str, str]:
     kind = (header(request, "Content-Type") or "").partition(";")[0].strip().lower()
-    body = request.content.read(MAX_FORM + 1)  # type: ignore[union-attr]  # set before any handler
+    body = request.content.read(MAX_FORM + 1)
     if kind != "application/x-www-form-urlencoded" or len(body) > MAX_FORM:
         raise BadInput(f"A form of at most {MAX_FORM:,} bytes is wanted, as browsers send it.", code="form_wrong")
     try:

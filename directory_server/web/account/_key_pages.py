@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from math import ceil
 
 from attrs import frozen
-from twisted.web.server import Request
 
 from ...domain.errors import BadInput, DirectoryError
+from ...http import Request
 from ...services.user_keys import KeyUsage, UserKeys
 from ..mcp import PATH
 from ..rate_limit import Limiter

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from attrs import frozen
-from twisted.web.server import Request
 
 from ...domain.errors import Throttled
+from ...http import Request
 from ...http.proxies import Proxies
 from ..rate_limit import Limiter
 from ._networks import network

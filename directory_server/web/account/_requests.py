@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 
 from attrs import frozen
 from twisted.python.failure import Failure
-from twisted.web.server import Request
 
 from ...domain.accounts import Account
+from ...http import Request
 from ...http.errors import HttpError
 from ..error_responses import error_response
 from ..responses import empty_response

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from urllib.parse import parse_qs
 
 from attrs import frozen
-from twisted.web.server import Request
 
 from ...domain.errors import DirectoryError, NotFound
+from ...http import Request
 from ...http.headers import query
 from ...services.accounts import LONGEST, SHORTEST, AccountService
 from ...services.user_keys import UserKeys

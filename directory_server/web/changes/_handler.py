@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 
 from attrs import field, frozen
 from twisted.internet.defer import DeferredSemaphore
-from twisted.web.server import Request
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
 
@@ -16,6 +15,7 @@ from ...domain.errors import Gone, TooManyStreams
 from ...domain.ports.runtime import Offload
 from ...domain.ports.search import Matching
 from ...domain.search import PAGE_BYTES
+from ...http import Request
 from ...http.headers import query, values
 from ...http.headers import value as header
 from ...services.directory import Directory

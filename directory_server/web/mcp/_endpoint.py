@@ -9,10 +9,10 @@ from typing import Any
 from attrs import frozen
 from twisted.internet.defer import CancelledError
 from twisted.python.failure import Failure
-from twisted.web.server import Request
 
 from ... import serialization
 from ...domain.errors import BadInput, DirectoryError, NotFound
+from ...http import Request
 from ...http.errors import ErrorResponse
 from ...http.headers import value as header
 from ...services.directory import Directory
@@ -64,7 +64,7 @@ class McpEndpoint:
             value = None
             try:
                 _check_content_type(request)
-                value = serialization.decode(request.content.read())  # type: ignore[union-attr]  # set before any handler
+                value = serialization.decode(request.content.read())
                 answer = self._batch if isinstance(value, list) else self._single
                 return await answer(value, request, visit)
             except RpcError as error:
@@ -104,7 +104,7 @@ class McpEndpoint:
 
         `request` is somebody's who asks for that on a page.
         """
-        request.received[b"authorization"] = [b"Bearer " + secret.encode()]  # type: ignore[attr-defined]
+        request.received[b"authorization"] = [b"Bearer " + secret.encode()]
         async with self._gate.authenticate(request) as visit:
             asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
             listed = serialization.decode(

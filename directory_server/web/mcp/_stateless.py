@@ -6,8 +6,8 @@ from base64 import b64decode
 from typing import Any
 
 from attrs import frozen
-from twisted.web.server import Request
 
+from ...http import Request
 from ...http.headers import values
 from ...serialization import Message
 from ..authentication import AuthenticatedRequest

@@ -7,9 +7,9 @@ from typing import Literal, TypeAlias
 from urllib.parse import urlencode
 
 from attrs import frozen
-from twisted.web.server import Request
 
 from ...domain.errors import NotFound
+from ...http import Request
 from ...http.errors import HttpError
 from ..rate_limit import AddressLimiter, Limiter
 from ._layout import Viewer

@@ -6,9 +6,9 @@ from hashlib import sha256
 from importlib.resources import files
 
 from attrs import frozen
-from twisted.web.server import Request
 
 from ...domain.errors import NotFound
+from ...http import Request
 from ..responses import json_response
 
 PATH = "/assets/"

@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl, urlencode
 
 from attrs import frozen
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
-from twisted.web.server import Request
 
+from ...http import Request
 from ...http.errors import ErrorResponse
 from ...http.headers import cookie, query, values
 from ...http.proxies import Proxies

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from twisted.web.server import Request
-
 from ... import serialization
 from ...domain.changes import Change
 from ...domain.errors import TooManyStreams
+from ...http import Request
 from ...http.proxies import Proxies
 from ...streams import Hub
 

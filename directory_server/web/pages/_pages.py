@@ -7,11 +7,11 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from attrs import frozen
-from twisted.web.server import Request
 
 from ... import serialization
 from ...domain.errors import BadInput
 from ...domain.search import Page, Query
+from ...http import Request
 from ...http.headers import query
 from ...http.proxies import Proxies
 from ...services.directory import Directory

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 from attrs import frozen
-from twisted.web.server import Request
 from werkzeug.exceptions import NotFound
 
 from ...domain.ports.access import RegistryTokens
+from ...http import Request
 from ..authentication import Authenticator
 from ..rate_limit import AddressLimiter
 

@@ -9,12 +9,12 @@ from typing import Any
 from urllib.parse import unquote
 
 from attrs import frozen
-from twisted.web.server import Request
 
 from ... import serialization
 from ...domain.errors import NotFound
 from ...domain.search import Position, Query
 from ...domain.versions import Version
+from ...http import Request
 from ...http.errors import ErrorResponse
 from ...http.headers import query, value
 from ...services.directory import Directory
