@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from typing import Protocol as Interface
 
-from twisted.internet.interfaces import IAddress, IProtocol
+from twisted.internet.interfaces import IAddress, IProtocol, IReactorTime
 from twisted.internet.protocol import Protocol, connectionDone
 from twisted.protocols.policies import ProtocolWrapper
 from twisted.python.failure import Failure
 from twisted.web.http_headers import Headers
 
+from ._connections import Connections
 from ._output import Output
 from ._parser import Message, Parser, Phase
-from .errors import HttpError
+from ._request import Request, RequestHandler
+from .errors import ErrorResponse, HttpError
 from .proxies import network_of
 from .transports import unwrapped
-
-if TYPE_CHECKING:
-    from ._request import Request
 
 LIMITS = {Phase.REQUEST: 75.0, Phase.HEAD: 10.0, Phase.BODY: 15.0}
 """Seconds that a client has for what the parser waits for, however it spreads its bytes over them."""
@@ -35,6 +35,19 @@ AHEAD = 16
 """Requests that may wait for the answer to an earlier one, before no more are read."""
 
 
+class ConnectionSite(RequestHandler, Interface):
+    """The attributes and methods of a site that its connections use."""
+
+    clock: IReactorTime
+    connections: Connections
+
+    def request(self, connection: Connection, message: Message) -> Request:
+        """Return the request for a `message` that was read from `connection`."""
+
+    def error_response(self, error: ErrorResponse, path: bytes) -> bytes:
+        """Return the whole response to an invalid request for `path`, and log it."""
+
+
 class Connection(Protocol):
     """Has requests answered, one after the other.
 
@@ -44,7 +57,7 @@ class Connection(Protocol):
 
     transport: Any
 
-    def __init__(self, site: Any) -> None:
+    def __init__(self, site: ConnectionSite) -> None:
         self.site = self.factory = site
         self._request: Request | None = None
         self._head = b""
@@ -54,7 +67,7 @@ class Connection(Protocol):
         # Bytes that the client may send while the connection is closed, and when that began; None before.
         self._left: int | None = None
         self._ended = 0.0
-        self._heir: IProtocol | None = None
+        self._successor: IProtocol | None = None
 
     def connectionMade(self) -> None:
         transport = self.transport
@@ -77,7 +90,7 @@ class Connection(Protocol):
             return
         self._parser.feed(data)
         self._take()
-        if self._heir is not None:
+        if self._successor is not None:
             # What came behind the request is nothing to the one who has the connection now.
             return
         if self._parser.wants_continue and self._request is None and not self.closing:
@@ -150,7 +163,7 @@ class Connection(Protocol):
     def _refuse(self, error: HttpError) -> None:
         """Answer bytes that are no request, and close."""
         self.closing = True
-        self._output.write(self.site.refused(error.refusal, self._parser.path))
+        self._output.write(self.site.error_response(error.refusal, self._parser.path))
         self._end()
 
     def _drained(self) -> None:
@@ -220,8 +233,8 @@ class Connection(Protocol):
 
     def requestDone(self, request: Request) -> None:
         """Turn to the next request."""
-        if self._heir is not None:
-            self._leave_to(self._heir)
+        if self._successor is not None:
+            self._switch(self._successor)
             return
         if self._head:
             self.write(b"")
@@ -240,31 +253,31 @@ class Connection(Protocol):
 
     # Answers without an end.
 
-    def hand_over(self, request: Request, heir: IProtocol) -> bytes:
-        """Finish `request` and leave the connection to `heir`; return the head of the answer, for `heir` to send.
+    def switch_protocol(self, request: Request, protocol: IProtocol) -> bytes:
+        """Finish `request` and connect the transport to `protocol`; return the head of the response, still unsent.
 
         The answer ends where the connection does (RFC 9112, section 6.3), which suits HTTP/1.0 too, and lets the
-        same bytes go to everybody. What the client sends from now on goes to `heir`.
+        same bytes go to everybody. What the client sends from now on goes to `protocol`.
         """
         self.closing = True
-        self._heir = heir
+        self._successor = protocol
         head = request.head()
         # So that twisted.web writes no head of its own, which would announce chunks.
         request.startedWriting = 1
         request.finish()
         return head
 
-    def _leave_to(self, heir: IProtocol) -> None:
+    def _switch(self, protocol: IProtocol) -> None:
         transport = self.transport
         self._output.close()
         # TLS and PROXY wrap the transport, and pass what they receive to a protocol under another name.
         if isinstance(transport, ProtocolWrapper):
-            transport.wrappedProtocol = heir
+            transport.wrappedProtocol = protocol
         else:
-            transport.protocol = heir
+            transport.protocol = protocol
         # Reading may have been paused over what the client sent too early.
         transport.resumeProducing()
-        heir.makeConnection(transport)
+        protocol.makeConnection(transport)
         self._request = None
         self.site.connections.remove(self)
         self._parser.close()

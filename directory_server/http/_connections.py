@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from twisted.application.service import Service
 from twisted.internet.defer import Deferred, succeed
@@ -16,14 +16,26 @@ from twisted.python.failure import Failure
 from ._output import Budget
 from .proxies import Proxies, network_of
 
-if TYPE_CHECKING:
-    from ._connection import Connection
-
 CHECK = 1.0
 """Seconds between two rounds in which the time of each connection is looked at; no request sets a timer."""
 
 LAST_CALL = 0.5
 """Seconds that requests which are on their way to a server that stops have to arrive, on connections that are open."""
+
+
+class Connection(Protocol):
+    """The attributes and methods of a connection that Connections uses."""
+
+    network: str
+
+    def check(self, now: float, /) -> None:
+        """Close the connection if a time limit has passed at `now`, in seconds of the clock."""
+
+    def finish(self) -> None:
+        """Close the connection after the next response."""
+
+    def leave(self) -> None:
+        """Close the connection if it is idle."""
 
 
 class Connections(Service):

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from twisted.internet.interfaces import IProtocol
 from twisted.python.failure import Failure
 from twisted.web import server
 from twisted.web.http import NO_BODY_CODES, RESPONSES
 from twisted.web.http_headers import Headers
 
 from ._parser import Message
-
-if TYPE_CHECKING:
-    from ._connection import Connection
 
 _CORS_METHODS = "GET, HEAD, POST, DELETE, OPTIONS"
 _CORS_REQUEST_HEADERS = (
@@ -27,6 +25,32 @@ _CORS_RESPONSE_HEADERS = (
 )
 
 
+class RequestHandler(Protocol):
+    """The methods of a site that a request calls."""
+
+    def respond(self, request: Request) -> None:
+        """Send the response to `request`."""
+
+    def log(self, request: Request) -> None:
+        """Log `request`, which has ended."""
+
+
+class RequestChannel(Protocol):
+    """The attributes and methods of a connection that a request uses, beside those of twisted.web's channel."""
+
+    closing: bool
+
+    @property
+    def site(self) -> RequestHandler:
+        """The site that the connection belongs to."""
+
+    def write(self, data: bytes, /) -> None:
+        """Send bytes of the response."""
+
+    def switch_protocol(self, request: Request, protocol: IProtocol) -> bytes:
+        """Finish `request`, connect the transport to `protocol`, and return the head of the response."""
+
+
 class Request(server.Request):
     """A request that was read as a whole before anybody sees it, and is answered by its site.
 
@@ -35,6 +59,7 @@ class Request(server.Request):
     has left; `errors` are the codes of the errors in its answer.
     """
 
+    # twisted.web declares its own HTTPChannel here.
     channel: Any
     content: BytesIO
     key_id: str | None = None
@@ -42,7 +67,7 @@ class Request(server.Request):
     gone = False
     defaultContentType = None
 
-    def __init__(self, channel: Connection, message: Message, request_id: str, date: bytes) -> None:
+    def __init__(self, channel: RequestChannel, message: Message, request_id: str, date: bytes) -> None:
         # Nobody here takes forms, and twisted.web would read each POST for one.
         super().__init__(channel, parsePOSTFormSubmission=False)
         # They are empty yet, and hide the property below.
@@ -113,7 +138,12 @@ class Request(server.Request):
     def process(self) -> None:
         """Have the site answer."""
         self.site = self.channel.site
-        self.channel.site.answer(self)
+        self.channel.site.respond(self)
+
+    def switch_protocol(self, protocol: IProtocol) -> bytes:
+        """Finish the request and connect its transport to `protocol`; return the head of the response, still unsent."""
+        head: bytes = self.channel.switch_protocol(self, protocol)
+        return head
 
     def connectionLost(self, reason: Failure) -> None:
         # Only finished requests are logged by twisted.web, and a client may leave before that.

@@ -121,7 +121,7 @@ class Hub(Service):
         request.setHeader(b"Content-Type", b"text/event-stream")
         request.setHeader(b"Cache-Control", b"no-cache, no-transform")
         request.setHeader(b"X-Accel-Buffering", b"no")
-        head = request.channel.hand_over(request, stream)
+        head = request.switch_protocol(stream)
         self._open += 1
         self._leases[stream.key_id] += 1
         stream.spoke = self._wheel[self._turn]

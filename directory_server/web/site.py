@@ -63,7 +63,7 @@ class DirectorySite(Site):
         """Return the request that `message` makes of `connection`, the head of its answer begun."""
         return Request(connection, message, next(self._ids), self._now())
 
-    def answer(self, request: Request) -> None:
+    def respond(self, request: Request) -> None:
         """Answer a request: refuse it, or have the tree answer it."""
         origin = header(request, "Origin")
         try:
@@ -104,12 +104,12 @@ class DirectorySite(Site):
             if not request.gone:
                 request.loseConnection()
 
-    def refused(self, refusal: ErrorResponse, path: bytes) -> bytes:
+    def error_response(self, error: ErrorResponse, path: bytes) -> bytes:
         """Return the whole answer to bytes that are no request, as far as they are known for `path`, and log it."""
-        body = serialization.encode(form(path)(refusal))
+        body = serialization.encode(form(path)(error))
         request_id = next(self._ids)
-        route, status = self._templates.of(path), refusal.status
-        self._access.record(UNMATCHED, route, status, len(body), 0.0, None, request_id, (refusal.code,))
+        route, status = self._templates.of(path), error.status
+        self._access.record(UNMATCHED, route, status, len(body), 0.0, None, request_id, (error.code,))
         fields = {
             b"Date": self._now(),
             b"X-Request-Id": request_id.encode(),
@@ -120,7 +120,7 @@ class DirectorySite(Site):
             b"Connection": b"close",
         }
         lines = [b"%s: %s" % field for field in fields.items()]
-        return b"\r\n".join([status_line(refusal.status), *lines, b"", body])
+        return b"\r\n".join([status_line(error.status), *lines, b"", body])
 
     def log(self, request: AnyRequest) -> None:
         """Tell of a request that is over."""
