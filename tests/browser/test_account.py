@@ -15,7 +15,7 @@ from .conftest import Open
 def entered(page: Any) -> None:
     """Take the invitation up that a page shows."""
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Set the password and sign in").click()
+    page.get_by_role("button", name="Set password and sign in").click()
     page.wait_for_url("**/account/keys")
 
 
@@ -28,7 +28,7 @@ def test_a_person_gets_a_key_uses_it_and_ends_it(
     entered(page)
 
     page.get_by_label("Label").fill("my laptop")
-    page.get_by_role("button", name="Make a key").click()
+    page.get_by_role("button", name="Create key").click()
     secret = page.locator("#secret").inner_text().strip()
     configuration = json.loads(page.locator("#for-vscode").inner_text())
     editor = configuration["servers"]["mcp-directory"]
@@ -45,18 +45,18 @@ def test_a_person_gets_a_key_uses_it_and_ends_it(
         with page.context.expect_page() as opened:
             test.click()
         result = opened.value.get_by_role("status")
-    result.get_by_text("The key works. The directory offers: search_mcp, get_mcp_detail").wait_for()
+    result.get_by_text("The key works. Available tools: search_mcp, get_mcp_detail").wait_for()
 
     assert server.call("search_mcp", {"keywords": "github"}, secret)["isError"] is False
     page.reload()
-    page.get_by_role("heading", name="This secret was already shown").wait_for()
+    page.get_by_role("heading", name="Secret already shown").wait_for()
     assert secret not in page.content()
-    page.get_by_role("link", name="To your keys").click()
+    page.get_by_role("link", name="View API keys").click()
     page.get_by_text("1 of 20 used.").wait_for()
-    assert page.get_by_role("button", name="New secret").count() == 1
+    assert page.get_by_role("button", name="Rotate secret").count() == 1
     assert secret not in page.content()
 
-    page.get_by_role("button", name="New secret").click()
+    page.get_by_role("button", name="Rotate secret").click()
     second = page.locator("#secret").inner_text().strip()
     assert second != secret
     assert server.search("github", second).status == 200
@@ -66,7 +66,7 @@ def test_a_person_gets_a_key_uses_it_and_ends_it(
     page.get_by_role("link", name="Revoke").click()
     page.get_by_role("button", name="Revoke").click()
     page.wait_for_url("**/account/keys")
-    page.get_by_text("You have no key yet.").wait_for()
+    page.get_by_text("You have no keys yet.").wait_for()
     assert [server.search("github", each).status for each in (secret, second)] == [401, 401]
 
     page.get_by_role("button", name="Sign out").click()
@@ -82,7 +82,7 @@ def test_what_is_copied_is_what_is_shown(served: tuple[Installation, Server], op
     page = open_page(invited(served, "bob@example.org"), permissions=["clipboard-read", "clipboard-write"])
     entered(page)
     page.get_by_label("Label").fill("my laptop")
-    page.get_by_role("button", name="Make a key").click()
+    page.get_by_role("button", name="Create key").click()
     page.wait_for_load_state("load")
     copied(page, page.locator("#secret").locator("xpath=..").get_by_role("button"), page.locator("#secret"))
     for path in (None, "/account/connect"):

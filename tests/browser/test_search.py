@@ -37,7 +37,7 @@ def test_results_follow_the_typing_and_the_way_back(open_page: Open) -> None:
     assert page.title().startswith("github")
     assert "“github”" in page.locator("#state").inner_text()
     page.go_back()
-    page.locator("#found-title", has_text="New among").wait_for()
+    page.locator("#found-title", has_text="Newest of").wait_for()
     assert page.locator("#q").input_value() == ""
     assert names(page) == before
 
@@ -76,7 +76,7 @@ def test_an_open_page_tells_of_servers_that_are_added(open_page: Open, served: t
     assert not page.locator("#news").is_visible()
     served[0].command("import", "-", stdin=document("io.github.example/zebra", "Counts zebras."))
     page.locator("#news").wait_for(state="visible")
-    assert "1 new server " in page.locator("#news").inner_text()
+    assert "1 new server added" in page.locator("#news").inner_text()
     page.locator("#news a").click()
     page.wait_for_load_state("load")
     assert "io.github.example/zebra" in names(page)

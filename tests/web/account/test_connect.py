@@ -72,7 +72,7 @@ def test_a_key_is_tried_as_an_editor_would(server: Server, member: Browser) -> N
     secret = member.make_key()
     answer = member.post("/account/connect/test", {"key": f" {secret} "})
     assert answer.status == 200
-    assert "The key works. The directory offers: search_mcp, get_mcp_detail" in member.text
+    assert "The key works. Available tools: search_mcp, get_mcp_detail" in member.text
     assert secret not in member.page
     assert server.get("/api/open/v1/search?keywords=x", key=secret).headers["X-RateLimit-Remaining"] == "19"
 

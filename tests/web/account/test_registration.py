@@ -86,12 +86,12 @@ def test_a_new_account_has_few_keys_until_it_is_approved(server: Server) -> None
     [
         (
             "en",
-            "Until the operator of this directory approves it, it may have 2 keys. All its keys together have 20 "
-            "requests in any 60 minutes. If it is not used for one day, it is deleted with its keys.",
+            "Until the operator of this directory approves the account, it can have 2 keys. Its keys share a quota "
+            "of 20 requests in any 60 minutes. If the account is not used for 1 day, it is deleted with its keys.",
         ),
         (
             "zh",
-            "在目录管理员批准之前，账户最多可有 2 个密钥。 所有密钥在任意 60 分钟内合计可请求 20 次。 "
+            "在目录管理员批准之前，账户最多可有 2 个密钥。 所有密钥在任意 60 分钟内共用 20 次请求的配额。 "
             "如果 1 天未使用，账户及其密钥将被删除。",
         ),
     ],
@@ -156,7 +156,7 @@ def test_registration_closes_where_too_many_accounts_wait(server: Server, monkey
             )
     browser, answer = register(server, "ann@example.org")
     assert answer.status == 403
-    assert "Too many accounts wait for approval." in browser.text
+    assert "Too many accounts are waiting for approval." in browser.text
     first = found(server, "first@example.org")
     assert first
     run_sync(server.accounts.approve(first.id))

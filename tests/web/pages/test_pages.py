@@ -58,7 +58,7 @@ def page_of(look: Look, shown: Entry, **headers: str) -> Document:
 
 def test_the_first_page_shows_what_is_new_and_how_to_begin(look: Look) -> None:
     page = Document(look("/"))
-    assert "New among 2 servers" in page.text
+    assert "Newest of 2 servers" in page.text
     assert f"/servers/{POSTGRES_ID}" in page.links
     assert f"/servers/{MAIL.mcp_id}" in page.links
     assert "/?q=github" in page.links
@@ -73,7 +73,7 @@ def test_what_is_found_is_shown_with_its_marks(look: Look, server: Server) -> No
         assert shown in page.text
     assert f"/servers/{rich().mcp_id}" in page.links
     assert page.all("input")[0]["value"] == "rich"
-    assert "Servers for “rich”" in page.text
+    assert "Results for “rich”" in page.text
 
 
 def test_the_next_page_goes_on_behind_the_first(look: Look, server: Server) -> None:
@@ -92,12 +92,12 @@ def test_the_next_page_goes_on_behind_the_first(look: Look, server: Server) -> N
 def test_nothing_found_says_so(look: Look) -> None:
     answer = look("/?q=zzzzqqqq")
     assert answer.status == 200
-    assert "Nothing found for “zzzzqqqq”" in Document(answer).text
+    assert "No results for “zzzzqqqq”" in Document(answer).text
 
 
 @pytest.mark.parametrize(
     ("path", "said"),
-    [("/?q=" + "x" * 257, "At most 256 characters"), ("/?q=x&cursor=%00", "no longer there")],
+    [("/?q=" + "x" * 257, "at most 256 characters"), ("/?q=x&cursor=%00", "no longer available")],
 )
 def test_what_cannot_be_searched_for_is_said_on_the_page(look: Look, path: str, said: str) -> None:
     answer = look(path)
@@ -139,17 +139,17 @@ def test_what_is_pasted_runs_the_publishers_code_and_the_page_says_so(look: Look
     shown = entry("a/b", packages=packages)
     server.publish(shown)
     text = page_of(look, shown).text
-    assert "runs its publisher’s code on your machine" in text
+    assert "runs its publisher’s code on your computer" in text
     assert "\nshort@latest\n" in text
     assert "\nlong\n" not in text
-    assert "long: It cannot be installed from here. Its arguments" in text
+    assert "long: It cannot be installed from this page. The arguments" in text
 
 
 @pytest.mark.parametrize(
     ("language", "reason", "warning", "mark"),
     [
-        ("en", "It is not on the list of allowed options", "The container gets access to the folder", "not public"),
-        ("zh", "该选项不在允许的选项列表中", "容器可以访问您填写的文件夹", "非公共地址"),
+        ("en", "not on the list of allowed options", "The container gets access to the folder", "private address"),
+        ("zh", "该选项不在允许的选项列表中", "容器可以访问您填写的文件夹", "私有地址"),
     ],
 )
 def test_a_page_says_why_a_way_is_unavailable_and_what_to_know_before_it_is_used(
@@ -305,7 +305,7 @@ def test_an_address_that_asks_for_too_many_pages_is_told_to_wait(look: Look, ser
     answer = look("/")
     assert answer.status == 429
     assert answer.headers["Retry-After"] == "1"
-    assert "Try again in a second." in Document(answer).text
+    assert "Try again in 1 second." in Document(answer).text
     server.clock.advance(1)
     assert look("/").status == 200
 

@@ -71,5 +71,5 @@ def test_whatever_is_asked_for_there_is_a_language(accepted: str) -> None:
 
 
 def test_one_has_a_form_of_its_own_where_a_language_has_it() -> None:
-    assert TEXTS["en"]("error.again", count=1) == "Try again in a second."
-    assert TEXTS["en"]("error.again", count=2) == "Try again in 2 seconds."
+    assert TEXTS["en"]("error.retry", count=1) == "Try again in 1 second."
+    assert TEXTS["en"]("error.retry", count=2) == "Try again in 2 seconds."
