@@ -1,4 +1,4 @@
-"""The only way in: a key for every request, a charge for those that cost one."""
+"""API-key authentication and quota charging."""
 
 from __future__ import annotations
 
@@ -27,52 +27,52 @@ _BEARER = re.compile(r"^bearer\s+", re.IGNORECASE)
 
 @define
 class AuthenticatedRequest:
-    """One keyed request, from its admission to its answer."""
+    """A request authenticated by an API key, until its response."""
 
     key: ApiKey
     _request: Request
     _quota: Quota
-    _shown: bool = field(default=False, init=False)
+    _is_reported: bool = field(default=False, init=False)
     _unavailable: str = field(default="", init=False)
 
     async def charge(self) -> None:
-        """Spend one unit of the key's quota, and say in the answer's head what is left.
+        """Charge one request to the key's quota, and set the quota headers of the response.
 
-        Raises QuotaExceeded, and Unavailable where storage does not answer; then for the rest of the request too, or a
-        batch would wait as often as it has calls.
+        Raises QuotaExceeded. Raises Unavailable if the storage does not respond, and then at each later call without
+        a new attempt: otherwise each call of a batch would wait for the timeout.
         """
         if self._unavailable:
             raise Unavailable(self._unavailable)
         try:
             allowance = await self._quota.charge(self.key.quota_id, self.key.limit)
         except QuotaExceeded as error:
-            self._show(error.allowance)
+            self._set_quota_fields(error.allowance)
             self._request.setHeader("Retry-After", str(error.allowance.reset))
             raise
         except Unavailable as error:
             self._unavailable = error.message
             raise
-        self._show(allowance)
+        self._set_quota_fields(allowance)
 
     def note_error(self, code: str) -> None:
-        """Note the code of an error in the answer, for the access log and the metrics."""
+        """Record the code of an error in the response, for the access log and the metrics."""
         note_error(self._request, code)
 
-    async def show(self) -> None:
-        """Say in the answer's head what is left, unless a charge has done so, or the quota cannot be read now.
+    async def report_quota(self) -> None:
+        """Set the quota headers of the response, unless a charge has set them or the quota cannot be read.
 
-        A request that costs nothing is answered all the same.
+        A request that costs nothing must not fail because of the quota.
         """
-        if not self._shown and not self._request.startedWriting:
+        if not self._is_reported and not self._request.startedWriting:
             with suppress(Unavailable):
-                self._show(await self._quota.peek(self.key.quota_id, self.key.limit))
+                self._set_quota_fields(await self._quota.peek(self.key.quota_id, self.key.limit))
 
-    def _show(self, allowance: Allowance) -> None:
-        self._shown = True
+    def _set_quota_fields(self, allowance: Allowance) -> None:
+        self._is_reported = True
         limit, remaining, reset, window = allowance.limit, allowance.remaining, allowance.reset, allowance.window
         if limit is None or remaining is None:
             return
-        # draft-ietf-httpapi-ratelimit-headers-10, and beside it the trio that older clients read.
+        # draft-ietf-httpapi-ratelimit-headers-10, and the three X- headers for older clients.
         fields = {
             b"ratelimit-policy": b'RateLimit-Policy: "hour";q=%d;w=%d' % (limit, window),
             b"ratelimit": b'RateLimit: "hour";r=%d;t=%d' % (remaining, reset),
@@ -85,7 +85,7 @@ class AuthenticatedRequest:
 
 @frozen
 class Authenticator:
-    """Admits requests by their key; `failures` bounds how often an address may try keys that do not open."""
+    """Authenticate requests by API key. `failures` limits the failed attempts per client address."""
 
     _keys: KeyRing
     _quota: Quota
@@ -93,31 +93,31 @@ class Authenticator:
 
     @asynccontextmanager
     async def authenticate(self, request: Request) -> AsyncIterator[AuthenticatedRequest]:
-        """Let a request in for the time of its handling, and have its answer say what is left of the quota.
+        """Authenticate a request while the context is open, and report the quota in its response.
 
-        Raises Unauthorized, Throttled where an address had too many of these, or BadInput where the key stands in the
-        URL, whence it gets into logs and histories.
+        Raises Unauthorized, Throttled for an address with too many failed attempts, and BadInput for a key in the URL,
+        because URLs end up in logs and browser histories.
         """
         if _KEY_IN_URL.search(request.uri):
             raise BadInput(
-                "A key must not stand in the URL. Send it in the header: Authorization: Bearer <key>.",
+                "The URL must not contain an API key. Send the key in the header: Authorization: Bearer <key>.",
                 code="key_in_url",
             )
         key = await self._keys.find(_secret(request))
         if key is None:
-            # Only now: whoever else is behind an address, a good key gets in.
+            # Charged after the look-up: a valid key is accepted whatever other clients behind its address do.
             self._failures.charge(request)
             raise Unauthorized
-        visit = AuthenticatedRequest(key, request, self._quota)
+        authenticated = AuthenticatedRequest(key, request, self._quota)
         request.key_id = key.id  # for the access log
         try:
-            yield visit
+            yield authenticated
         finally:
-            await visit.show()
+            await authenticated.report_quota()
 
 
 def _secret(request: Request) -> str:
-    """Return what the Authorization header names as key: after `Bearer`, or bare (RFC 6750, section 2.1)."""
-    # Some clients send the header twice, or twice in one: "Bearer k, Bearer k". One key said twice is one key.
-    named = {_BEARER.sub("", part.strip()) for value in values(request, "Authorization") for part in value.split(",")}
-    return named.pop() if len(named) == 1 else ""
+    """Return the key in the Authorization header, after `Bearer` (RFC 6750, section 2.1) or alone; empty if none."""
+    # Some clients send the header twice, or join both values: "Bearer k, Bearer k". Equal keys are one key.
+    secrets = {_BEARER.sub("", part.strip()) for value in values(request, "Authorization") for part in value.split(",")}
+    return secrets.pop() if len(secrets) == 1 else ""

@@ -1,4 +1,4 @@
-"""Exceptions to responses: the one table of HTTP statuses and their headers."""
+"""Map exceptions to HTTP error responses: status, code, message and headers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _log = Logger()
 _STATUS: dict[type[errors.DirectoryError], int] = {
     errors.BadInput: 400,
     errors.Unauthorized: 401,
-    # The REST contract says 401 for a spent quota, too; the code tells it from a bad key.
+    # The REST contract uses 401 for an exceeded quota too; the code `rate_limited` tells the two apart.
     errors.QuotaExceeded: 401,
     errors.Forbidden: 403,
     errors.SignInRefused: 403,
@@ -39,7 +39,7 @@ _STATUS: dict[type[errors.DirectoryError], int] = {
 
 
 def error_response(failure: Failure) -> ErrorResponse:
-    """Return the refusal that a failed handler amounts to; what nobody foresaw is logged and stays opaque."""
+    """Return the error response for a failed handler. Unexpected errors are logged, and their text is not sent."""
     error = failure.value
     match error:
         case errors.DirectoryError():
@@ -49,41 +49,39 @@ def error_response(failure: Failure) -> ErrorResponse:
         case routing.MethodNotAllowed():
             allowed = ", ".join(sorted({*(error.valid_methods or ()), "OPTIONS"}))
             return ErrorResponse(
-                405, "method_not_allowed", f"This path answers {allowed} and nothing else.", {"Allow": allowed}
+                405, "method_not_allowed", f"Method not allowed. This path supports {allowed}.", {"Allow": allowed}
             )
         case routing.NotFound():
-            return ErrorResponse(
-                404, "not_found", "There is nothing at this path; docs/protocol.md lists those that exist."
-            )
+            return ErrorResponse(404, "not_found", "Path not found. docs/protocol.md lists all paths.")
         case routing.HTTPException():
-            return ErrorResponse(error.code or 400, "bad_request", "The request cannot be understood.")
+            return ErrorResponse(error.code or 400, "bad_request", "Invalid request.")
         case CancelledError():
-            return ErrorResponse(503, "unavailable", "The request was given up.")
+            return ErrorResponse(503, "unavailable", "The request was cancelled.")
         case _:
-            _log.failure("A request failed in a way that nobody foresaw", failure=failure)
-            return ErrorResponse(500, "internal_error", "The server failed; its log says how.")
+            _log.failure("Unexpected error in a request handler", failure=failure)
+            return ErrorResponse(500, "internal_error", "Internal server error. The server log has details.")
 
 
 def note_error(request: Request, code: str) -> None:
-    """Note the code of an error that the answer to `request` has, for the access log and the metrics.
+    """Record the code of an error in the response to `request`, for the access log and the metrics.
 
-    A status does not say it: JSON-RPC has errors in answers with 200, and a batch several of them.
+    The status is not enough: JSON-RPC errors have status 200, and a batch may contain several.
     """
     request.errors = (*request.errors, code)
 
 
 def respond_with_error(request: Request, failure: Failure, body: Callable[[ErrorResponse], Any]) -> bytes:
-    """Set the head of the answer to a request whose handler failed, and return its body in the form `body` gives."""
-    refused = error_response(failure)
-    note_error(request, refused.code)
-    if refused.status == 405 and request.method == b"OPTIONS":
-        return empty_response(request, 204, **refused.headers)
-    return json_response(request, body(refused), refused.status, **refused.headers)
+    """Set status and headers of the response to a failed request, and return its body in the format of `body`."""
+    error = error_response(failure)
+    note_error(request, error.code)
+    if error.status == 405 and request.method == b"OPTIONS":
+        return empty_response(request, 204, **error.headers)
+    return json_response(request, body(error), error.status, **error.headers)
 
 
-def rest_error_body(refused: ErrorResponse) -> dict[str, str]:
-    """Return the body of a refusal on the REST doors."""
-    return {"error": refused.code, "message": refused.message}
+def rest_error_body(error: ErrorResponse) -> dict[str, str]:
+    """Return the body of an error response in the REST format."""
+    return {"error": error.code, "message": error.message}
 
 
 def _headers(error: errors.DirectoryError) -> dict[str, str]:

@@ -10,62 +10,62 @@ from ..domain.errors import Throttled
 from ..http import Request
 from ..http.proxies import IPV6_PREFIX, Proxies, network_of
 
-MANY = 50_000
-"""Groups that a limiter remembers at a time."""
+MAX_CLIENTS = 50_000
+"""Largest number of clients that a limiter stores."""
 
-
-STEPS = 8
-"""Remembered groups that a limiter looks at for each charge, in search of some to forget."""
+CLEANUP_STEPS = 8
+"""Number of stored clients that each charge examines for removal."""
 
 
 class Limiter:
-    """Lets each do something `burst` times at once, and `rate` times a second in the long run.
+    """Limit each client to `burst` actions at once, and to `rate` actions a second on average.
 
-    One number is kept for each: when it will have made up for all it did (GCRA, ITU-T I.371). Of more than MANY, those
-    that have least to make up for are forgotten: new names, however many, do not reset one that is at its limit.
+    A client is any string. The limiter stores one number per client, its theoretical arrival time (GCRA, ITU-T
+    I.371). Above MAX_CLIENTS it removes the clients that are furthest from their limit, so that many new clients do
+    not reset one that is at its limit.
     """
 
     def __init__(self, now: Callable[[], float], *, rate: float, burst: int) -> None:
         self._now = now
-        self._pause = 1 / rate
-        self._slack = (burst - 1) / rate
-        self._even: dict[str, float] = {}
-        # One item for each, its time at most the one above, and brought up to date when it comes to the top.
+        self._interval = 1 / rate
+        self._tolerance = (burst - 1) / rate
+        self._arrivals: dict[str, float] = {}
+        # One item per client. Its time may be older than in `_arrivals`; it is updated when it reaches the top.
         self._heap: list[tuple[float, str]] = []
 
-    def charge(self, who: str) -> None:
-        """Count one for `who`. Raises Throttled, and counts nothing, for too many."""
+    def charge(self, client: str) -> None:
+        """Count one action of `client`. Raises Throttled, without counting, if the client is at its limit."""
         now = self._now()
-        known = self._even.get(who)
-        even = now if known is None else max(known, now)
-        wait = even - self._slack - now
+        stored = self._arrivals.get(client)
+        arrival = now if stored is None else max(stored, now)
+        wait = arrival - self._tolerance - now
         if wait > 0:
             raise Throttled(ceil(wait))
-        self._forget(now)
-        if who not in self._even:
-            heappush(self._heap, (even + self._pause, who))
-        self._even[who] = even + self._pause
+        self._clean_up(now)
+        if client not in self._arrivals:
+            heappush(self._heap, (arrival + self._interval, client))
+        self._arrivals[client] = arrival + self._interval
 
-    def _forget(self, now: float) -> None:
+    def _clean_up(self, now: float) -> None:
         heap = self._heap
-        for _ in range(STEPS):
-            if not heap or (heap[0][0] > now and len(heap) < MANY):
+        for _ in range(CLEANUP_STEPS):
+            if not heap or (heap[0][0] > now and len(heap) < MAX_CLIENTS):
                 return
-            noted, who = heap[0]
-            even = self._even[who]
-            if even > noted:
-                heapreplace(heap, (even, who))
+            queued, client = heap[0]
+            arrival = self._arrivals[client]
+            if arrival > queued:
+                heapreplace(heap, (arrival, client))
             else:
                 heappop(heap)
-                del self._even[who]
-                if even > now:
+                del self._arrivals[client]
+                if arrival > now:
                     return
 
 
 class AddressLimiter:
-    """Lets each address do something `burst` times at once, and `rate` times a second in the long run.
+    """Limit each client address to `burst` actions at once, and to `rate` actions a second on average.
 
-    Addresses of one IPv6 network with a prefix of `ipv6_prefix` bits count as one.
+    All addresses of an IPv6 network with a prefix of `ipv6_prefix` bits count as one client.
     """
 
     def __init__(
@@ -82,5 +82,5 @@ class AddressLimiter:
         self._limiter = Limiter(now, rate=rate, burst=burst)
 
     def charge(self, request: Request) -> None:
-        """Count one for the address that `request` comes from. Raises Throttled, and counts nothing, for too many."""
+        """Count one action of the address of `request`. Raises Throttled, without counting, if it is at its limit."""
         self._limiter.charge(network_of(self._proxies.address(request), self._prefix))

@@ -1,4 +1,4 @@
-"""The ways an answer leaves: every body is JSON with its length, and nothing keyed is kept by caches."""
+"""Response helpers: JSON bodies with Content-Length, not stored by caches."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _JSON = {
 
 
 def set_fields(request: Request, fields: Mapping[bytes, bytes]) -> None:
-    """Say header fields that are written as they will be: the line of each by its name in lower case."""
+    """Set header fields from complete lines, keyed by field name in lower case."""
     request.set_fields(fields)
 
 
 def json_response(request: Request, value: Any, status: int = 200, **headers: str) -> bytes:
-    """Set the head of a JSON answer and return its body."""
+    """Set status and headers of a JSON response, and return its body. `value` may be encoded already."""
     body = value if isinstance(value, bytes) else serialization.encode(value)
     request.setResponseCode(status)
     set_fields(request, _JSON)
@@ -32,10 +32,10 @@ def json_response(request: Request, value: Any, status: int = 200, **headers: st
 
 
 def empty_response(request: Request, status: int, **headers: str) -> bytes:
-    """Set the head of an answer without a body and return that."""
+    """Set status and headers of a response without a body, and return the empty body."""
     request.setResponseCode(status)
     if status not in (204, 304):
-        # These must not have a length, or one of another answer (RFC 9110, section 8.6).
+        # Responses with these statuses must not have Content-Length: 0 (RFC 9110, section 8.6).
         request.setHeader("Content-Length", "0")
     for name, text in headers.items():
         request.setHeader(name, text)

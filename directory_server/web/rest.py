@@ -1,4 +1,4 @@
-"""The REST endpoints for scripts: search and entries."""
+"""REST API: search and entries."""
 
 from __future__ import annotations
 
@@ -22,47 +22,50 @@ SEARCH = "/api/open/v1/search"
 
 @frozen
 class RestHandlers:
-    """Answers below `/api/open/v1/`."""
+    """Handlers of the search and entry paths below `/api/open/v1/`."""
 
-    _gate: Authenticator
+    _authenticator: Authenticator
     _directory: Directory
     _offload: Offload
 
     async def search(self, request: Request) -> bytes:
-        """Answer a page of hits; the next one's address is in the Link header (RFC 8288)."""
-        async with self._gate.authenticate(request) as visit:
-            wanted = serialization.search_parameters(query(request))
+        """Respond with a page of hits; the Link header has the URL of the next page (RFC 8288)."""
+        async with self._authenticator.authenticate(request) as authenticated:
+            search = serialization.search_parameters(query(request))
             fields = serialization.search_fields(query(request))
-            await visit.charge()
-            page = await self._directory.search(wanted)
-            body, place = (page.form(_body), page.next) if fields is None else await self._chosen(wanted, page, fields)
-        if place is not None:
-            chosen = {} if fields is None else {"fields": ",".join(fields)}
-            parameters = {"keywords": wanted.keywords, "limit": wanted.limit, **chosen}
-            link = urlencode({**parameters, "cursor": serialization.encode_cursor(wanted, place)})
+            await authenticated.charge()
+            page = await self._directory.search(search)
+            if fields is None:
+                body, position = page.form(_body), page.next
+            else:
+                body, position = await self._selected_fields(search, page, fields)
+        if position is not None:
+            selected = {} if fields is None else {"fields": ",".join(fields)}
+            parameters = {"keywords": search.keywords, "limit": search.limit, **selected}
+            link = urlencode({**parameters, "cursor": serialization.encode_cursor(search, position)})
             request.setHeader("Link", f'<{SEARCH}?{link}>; rel="next"')
         return json_response(request, body)
 
     async def entry(self, request: Request, mcp_id: str) -> bytes:
-        """Answer all that is known of an entry."""
-        async with self._gate.authenticate(request) as visit:
-            wanted = serialization.entry_id(mcp_id)
+        """Respond with all fields of an entry."""
+        async with self._authenticator.authenticate(request) as authenticated:
+            entry_id = serialization.entry_id(mcp_id)
             serialization.no_parameters(query(request))
-            await visit.charge()
-            detail = await self._directory.detail(wanted)
+            await authenticated.charge()
+            detail = await self._directory.detail(entry_id)
         return json_response(request, serialization.encode_detail(detail))
 
-    async def _chosen(self, wanted: Query, page: Page, fields: Sequence[str]) -> tuple[bytes, Position | None]:
-        """Return the body that has these fields of each hit, and the place behind the last one in it."""
+    async def _selected_fields(self, search: Query, page: Page, fields: Sequence[str]) -> tuple[bytes, Position | None]:
+        """Return a body with `fields` of each hit, and the position after its last hit."""
         if serialization.HIT_FIELDS.issuperset(fields):
             return _records(serialization.hit_records(page.hits, fields)), page.next
-        versions, place = await self._directory.found(wanted)
+        versions, position = await self._directory.found(search)
         records = await self._offload(serialization.detail_records, versions, fields)
         if len(records) < len(versions):
             last = mcp_id_of(versions[len(records) - 1].name)
             count = next(number for number, hit in enumerate(page.hits, 1) if hit.mcp_id == last)
-            place = (await self._directory.search(evolve(wanted, limit=count))).next
-        return _records(records), place
+            position = (await self._directory.search(evolve(search, limit=count))).next
+        return _records(records), position
 
 
 def _body(page: Page) -> bytes:

@@ -281,7 +281,7 @@ def test_http_1_0_without_a_host_is_told_that_it_needs_one(server: Server, host:
     connection.send(b"GET /healthz HTTP/1.0\r\n" + host + b"\r\n")
     answer = read(connection.received())
     assert (answer.status, answer.json["error"]) == (400, "bad_request")
-    assert answer.json["message"] == "Host is missing or empty. It must name this server."
+    assert answer.json["message"] == "The Host header is missing or empty. It must name this server."
 
 
 def test_the_preface_of_http_2_is_told_what_to_use(server: Server) -> None:

@@ -158,30 +158,30 @@ def test_forgets_those_that_have_been_quiet(monkeypatch: pytest.MonkeyPatch) -> 
     from directory_server.http.proxies import Proxies
     from directory_server.web.rate_limit import AddressLimiter
 
-    monkeypatch.setattr("directory_server.web.rate_limit.MANY", 10)
+    monkeypatch.setattr("directory_server.web.rate_limit.MAX_CLIENTS", 10)
     clock = Clock()
     limiter = AddressLimiter(Proxies(), clock.seconds, rate=1, burst=5)
     for last in range(100):
         limiter.charge(request(f"192.0.2.{last}"))
-    assert len(limiter._limiter._even) == 10
+    assert len(limiter._limiter._arrivals) == 10
     clock.advance(60)
     for _ in range(20):
         limiter.charge(request("198.51.100.1"))
         clock.advance(60)
-    assert len(limiter._limiter._even) == 1
+    assert len(limiter._limiter._arrivals) == 1
 
 
 def test_new_names_do_not_reset_one_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     from directory_server.web.rate_limit import Limiter
 
-    monkeypatch.setattr("directory_server.web.rate_limit.MANY", 10)
+    monkeypatch.setattr("directory_server.web.rate_limit.MAX_CLIENTS", 10)
     clock = Clock()
     limiter = Limiter(clock.seconds, rate=1 / 60, burst=5)
     for _ in range(5):
         limiter.charge("victim@example.org")
     for number in range(1_000):
         limiter.charge(f"{number}@example.org")
-    assert len(limiter._even) <= 10
+    assert len(limiter._arrivals) <= 10
     with pytest.raises(Throttled):
         limiter.charge("victim@example.org")
 
@@ -196,7 +196,7 @@ def test_a_limiter_remembers_a_bounded_number(steps: list[tuple[int, int]]) -> N
         clock.advance(pause)
         with suppress(Throttled):
             limiter.charge(str(name))
-        assert sorted(name for _, name in limiter._heap) == sorted(limiter._even)
+        assert sorted(name for _, name in limiter._heap) == sorted(limiter._arrivals)
 
 
 def test_wrong_keys_are_tried_so_often_and_a_good_one_always_works(server: Server) -> None:

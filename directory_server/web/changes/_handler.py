@@ -41,7 +41,7 @@ AT_A_TIME = 4
 class ChangesHandler:
     """Answers `/api/open/v1/changes`."""
 
-    _gate: Authenticator
+    _authenticator: Authenticator
     _directory: Directory
     _matching: Matching
     _offload: Offload
@@ -51,7 +51,7 @@ class ChangesHandler:
 
     async def get(self, request: Request) -> bytes | None:
         """Answer a page of changes, or a stream of them where `Accept` asks for that."""
-        async with self._gate.authenticate(request) as visit:
+        async with self._authenticator.authenticate(request) as visit:
             watch = serialization.watch_parameters(query(request), header(request, "Last-Event-ID"))
             answer = self._stream if wants_stream(values(request, "Accept")) else self._page
             return await answer(request, visit, watch)

@@ -51,7 +51,7 @@ def rpc_body(refused: ErrorResponse, identity: serialization.Id | None = None) -
 class McpEndpoint:
     """Answers the methods of the endpoint."""
 
-    _gate: Authenticator
+    _authenticator: Authenticator
     _sessions: McpSessions
     _legacy: StatefulProtocol
     _modern: StatelessProtocol
@@ -60,7 +60,7 @@ class McpEndpoint:
 
     async def post(self, request: Request) -> bytes | None:
         """Answer a message, or a batch of them where the protocol's version has batches."""
-        async with self._gate.authenticate(request) as visit:
+        async with self._authenticator.authenticate(request) as visit:
             value = None
             try:
                 _check_content_type(request)
@@ -79,14 +79,14 @@ class McpEndpoint:
 
     async def get(self, request: Request) -> bytes | None:
         """Answer a stream of events, which ends when the client leaves, its key is revoked or the server stops."""
-        async with self._gate.authenticate(request) as visit:
+        async with self._authenticator.authenticate(request) as visit:
             if _is_modern(request):
                 return _not_here(request, "POST", "This version of the protocol has no GET.")
             self._check_session(request, visit)
             if request.method == b"HEAD":
                 request.setHeader("Content-Type", "text/event-stream")
                 return b""
-            await visit.show()
+            await visit.report_quota()
             if full := self._hub.full(visit.key.id):
                 # 405 alone makes every client go on without a stream.
                 return _not_here(request, "POST", full)
@@ -95,7 +95,7 @@ class McpEndpoint:
 
     async def delete(self, request: Request) -> bytes:
         """Refuse to end a session: nothing is kept of one."""
-        async with self._gate.authenticate(request):
+        async with self._authenticator.authenticate(request):
             allowed = "POST" if _is_modern(request) else "GET, POST"
             return _not_here(request, allowed, "Nothing is kept of a session, so there is none to end.")
 
@@ -105,7 +105,7 @@ class McpEndpoint:
         `request` is somebody's who asks for that on a page.
         """
         request.received[b"authorization"] = [b"Bearer " + secret.encode()]
-        async with self._gate.authenticate(request) as visit:
+        async with self._authenticator.authenticate(request) as visit:
             asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
             listed = serialization.decode(
                 serialization.encode(await self._legacy.answer(serialization.message(asked), visit))
@@ -137,7 +137,7 @@ class McpEndpoint:
         notifications = honoured(message.id, message.params)
         if full := self._hub.full(visit.key.id):
             raise RpcError(INVALID_REQUEST, full, data={"error": "too_many_streams"})
-        await visit.show()
+        await visit.report_quota()
         channel = self._announcements.channel(message.id) if notifications else None
         first, last = acknowledged(message.id, notifications), ended(message.id)
         self._hub.open(request, visit.key.id, channel, first, last=last)

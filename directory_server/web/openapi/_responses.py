@@ -15,11 +15,12 @@ from ._schemas import TEXT
 _EXAMPLES: list[errors.DirectoryError] = [
     errors.BadInput(f"limit: must be 1 to {serialization.MAX_LIMIT}, not {serialization.MAX_LIMIT + 1}."),
     errors.BadInput(
-        "A key must not stand in the URL. Send it in the header: Authorization: Bearer <key>.", code="key_in_url"
+        "The URL must not contain an API key. Send the key in the header: Authorization: Bearer <key>.",
+        code="key_in_url",
     ),
     errors.Unauthorized(),
     errors.QuotaExceeded(Allowance(20, 0, 3445)),
-    errors.Forbidden("This server does not answer to the name 'evil.example'.", code="forbidden_host"),
+    errors.Forbidden("The Host 'evil.example' is not allowed.", code="forbidden_host"),
     errors.NotFound("No entry has the mcp_id 123e4567-e89b-52d3-a456-426614174000."),
     errors.Gone(99, 1, 51),
     errors.Throttled(12),

@@ -20,7 +20,7 @@ class RegistryAccess:
     """Admits requests by `mode`; `reads` bounds those without a key, and `failures` tokens that open nothing."""
 
     mode: Mode
-    _gate: Authenticator
+    _authenticator: Authenticator
     _tokens: RegistryTokens
     _reads: AddressLimiter
     _failures: AddressLimiter
@@ -33,7 +33,7 @@ class RegistryAccess:
         if self.mode == "off" or (token is not None) != (self.mode == "secret-path"):
             raise NotFound
         if self.mode == "key":
-            async with self._gate.authenticate(request):
+            async with self._authenticator.authenticate(request):
                 return
         if token is not None and await self._tokens.find(token) is None:
             self._failures.charge(request)
