@@ -1,4 +1,4 @@
-"""Accounts of people."""
+"""User accounts."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from attrs import field, frozen
 
 @frozen
 class Account:
-    """A person who may have API keys; `active` once there is a password. Times are seconds since the epoch.
+    """A user account, which may own API keys. Times are seconds since the epoch.
 
-    `approved` is whether the operator created or approved the account. One that registered by itself is pending.
+    `active` is whether the account has a password. `approved` is whether the operator created or approved the account.
+    A self-registered account is pending until then.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Changes of the directory, and outcomes of publishing."""
+"""Change-log records and outcomes of publishing."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ ChangeKind = Literal["added", "changed", "removed"]
 
 
 Outcome = Literal["added", "changed", "unchanged", "too_old", "over_limit"]
-"""What became of a published entry. The last two are not kept: older than the versions of its name that are, or beyond
-what its source may store."""
+"""Outcome of publishing an entry.
+
+An entry that is `too_old` (older than the stored versions of its name) or `over_limit` (beyond the limits of its
+source) is not stored.
+"""
 
 
 @frozen
 class Change:
-    """One change of what the directory shows; `seq` orders them all.
+    """A record of the change log: one visible entry was added, changed or removed. `seq` orders all records.
 
-    `body` is the entry, encoded, and `analysed` what an Analysis made of it; both are None for one that was removed.
-    `pinned` is whether it comes first among the hits of the searches that find it.
+    `body` is the encoded entry and `analysed` the result of an Analysis; both are None for a removed entry.
+    A `pinned` entry ranks first among the hits of a search.
     """
 
     seq: int

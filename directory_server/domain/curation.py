@@ -10,12 +10,12 @@ Mark = Literal["hidden", "pinned", "allowed"]
 
 
 LOCAL = "local"
-"""The source of the operator's own entries; it goes before all others."""
+"""The source of the operator's own entries. It takes precedence over all others."""
 
 
 @frozen
 class CuratedName:
-    """A name that the operator has a say in: his marks, and whether there is an entry of his own (`local`)."""
+    """A server name with its curation flags, and whether the operator has an entry of his own for it (`local`)."""
 
     name: str
     local: bool

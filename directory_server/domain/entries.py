@@ -1,4 +1,4 @@
-"""One MCP server as it was published, and what people are shown of it."""
+"""Entries: published MCP servers, and their views in lists and details."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from attrs import field, frozen
 
 from ..client_config import Installation, installations
 from ..sanitize import Cleaner, clean_line
-from .limits import BRIEF, LONG, NAME, SERVER, TOOLS, Shown, url
+from .limits import BRIEF, LONG, NAME, SERVER, TOOLS, DetailFields, url
 
 NAMESPACE = UUID("7d9a1a47-8c6b-42d7-96dd-0a8aa272d25a")
 """The published namespace of every `mcp_id`: `uuid5(NAMESPACE, server name)`."""
 
 OFFICIAL = "io.modelcontextprotocol.registry/official"
-"""The key of `_meta` under which the official registry keeps status and dates."""
+"""The key of `_meta` under which the official registry stores status and dates."""
 
 PUBLISHER = "io.modelcontextprotocol.registry/publisher-provided"
-"""The key of `server._meta` under which publishers keep what the schema has no field for."""
+"""The key of `server._meta` for publisher data outside the schema."""
 
 MAX_STARS = 10_000_000
-"""Stars that a repository can have; no real one has a million. A publisher that states more is not believed."""
+"""The most stars accepted; a larger stated number is ignored. No real repository has a million."""
 
 
 def mcp_id_of(name: str) -> str:
-    """Return the id that every directory gives the server called `name` (RFC 9562, UUID version 5)."""
+    """Return the id of the server `name`, the same in every directory (UUID version 5, RFC 9562)."""
     return str(uuid5(NAMESPACE, name))
 
 
 @frozen
 class Tool:
-    """A tool that an entry says it offers."""
+    """A tool that an entry lists."""
 
     name: str
     description: str
@@ -41,7 +41,7 @@ class Tool:
 
 @frozen
 class Hit:
-    """What a list shows of an entry: texts that are clean and within limits. Always strings."""
+    """The view of an entry in lists: sanitized strings within limits."""
 
     mcp_id: str
     name: str
@@ -51,18 +51,18 @@ class Hit:
 
     @property
     def size(self) -> int:
-        """The bytes of its texts, and of what an encoded hit has around them."""
+        """The bytes of the encoded hit, about."""
         texts = (self.name, self.brief, self.website_url, self.server_name)
         return 100 + sum(len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts)
 
 
 @frozen
 class Detail:
-    """All that is known of an entry, for one that asks about it alone.
+    """The full view of an entry.
 
-    Fields that the entry does not state are empty or None; `install` is made from packages and remotes, and `server`
-    is the document as published. Dates are RFC 3339 strings as the registry gave them. All texts are clean and within
-    limits; `omitted` names the fields of which something is missing for that, `server` where it is empty for its size.
+    A field that the entry lacks is empty or None. `install` is derived from packages and remotes. `server` is the
+    document as published, empty if it is too large. Dates are RFC 3339 strings as the registry wrote them. All texts
+    are sanitized and within limits; `omitted` names the fields that were cut or left out for that reason.
     """
 
     mcp_id: str
@@ -94,11 +94,11 @@ class Detail:
 
 @frozen
 class Entry:
-    """One MCP server: the official `server.json` document and the registry's `_meta`, both kept whole.
+    """One MCP server: the official `server.json` document and the registry's `_meta`, both unchanged.
 
-    Real documents hold values of unexpected types in optional places; the properties read what is usable and
-    pass over the rest. `is_official` says that the official registry lists the entry, by the word of the operator or
-    of a source that the operator trusts in this; anybody can write `_meta`.
+    Real documents hold values of unexpected types in optional fields; the properties skip such values. `is_official`
+    is whether the official registry lists the entry. The operator or a trusted source sets it, because any publisher
+    can write `_meta`.
     """
 
     server: Mapping[str, Any]
@@ -127,17 +127,17 @@ class Entry:
 
     @cached_property
     def official(self) -> Mapping[str, Any]:
-        """Status and dates of the entry, as its source writes them under the key of the official registry."""
+        """Status and dates under the key of the official registry."""
         return _mapping(self.meta.get(OFFICIAL))
 
     @cached_property
     def publisher(self) -> Mapping[str, Any]:
-        """What the publisher adds beyond the schema."""
+        """Publisher data outside the schema."""
         return _mapping(_mapping(self.server.get("_meta")).get(PUBLISHER))
 
     @property
     def stars(self) -> int | None:
-        """Stars of the repository as the publisher states them; None where that is not credible."""
+        """Stars of the repository as the publisher states them; None if absent or not credible."""
         stars = self.publisher.get("stars")
         return stars if isinstance(stars, int) and not isinstance(stars, bool) and 0 <= stars <= MAX_STARS else None
 
@@ -178,12 +178,12 @@ class Entry:
 
     @property
     def transports(self) -> tuple[str, ...]:
-        """How the server is spoken to: `stdio`, `streamable-http` or `sse`, one for each package and remote."""
+        """Transports (`stdio`, `streamable-http` or `sse`), one for each package and remote."""
         offered = [*(_mapping(package.get("transport")) for package in self.packages), *self.remotes]
         return tuple(kind for each in offered if (kind := _text(each.get("type"))))
 
     def hit(self) -> Hit:
-        """Return what a list shows of this entry."""
+        """Return the view of this entry in lists."""
         repository = _mapping(self.server.get("repository"))
         server_name = clean_line(self.name, NAME)
         return Hit(
@@ -195,48 +195,49 @@ class Entry:
         )
 
     def detail(self) -> Detail:
-        """Return all that is known of this entry."""
+        """Return the full view of this entry."""
         cleaner = Cleaner(SERVER)
         try:
             document = cleaner.copy(self.server)
         except OverflowError:
             document = None
-        shown = Shown(whole=document is not None)
-        said = self if document is None else Entry(document, self.meta)
+        view = DetailFields(whole=document is not None)
+        source = self if document is None else Entry(document, self.meta)
         hit, official = self.hit(), self.official
-        # What is installed must be what was published, so it is left out rather than cleaned.
+        # An installation must match the published document, so an unsafe one is left out instead of sanitized.
         install = installations(self.name, self.mcp_id, self.packages, self.remotes)
         if document is None or cleaner.changed:
-            install = shown.safe("install", install)
+            install = view.safe("install", install)
         return Detail(
             mcp_id=hit.mcp_id,
             name=hit.name,
             brief=hit.brief,
             website_url=hit.website_url,
             server_name=hit.server_name,
-            title=shown.line("title", said.title, NAME),
-            version=shown.line("version", said.version),
-            long_description=shown.text("long_description", said.long_description, LONG),
-            descriptions=shown.texts("descriptions", said.descriptions),
-            tags=shown.lines("tags", said.tags),
-            categories=shown.lines("categories", said.categories),
+            title=view.line("title", source.title, NAME),
+            version=view.line("version", source.version),
+            long_description=view.text("long_description", source.long_description, LONG),
+            descriptions=view.texts("descriptions", source.descriptions),
+            tags=view.lines("tags", source.tags),
+            categories=view.lines("categories", source.categories),
             tools=tuple(
-                Tool(shown.line("tools", tool.name, NAME), shown.said("tools", tool.description))
-                for tool in shown.first("tools", said.tools, TOOLS)
+                Tool(view.line("tools", tool.name, NAME), view.description("tools", tool.description))
+                for tool in view.first("tools", source.tools, TOOLS)
             ),
-            repository=next(iter(shown.objects("repository", [_mapping(said.server.get("repository"))])), None) or None,
-            packages=shown.objects("packages", said.packages),
-            remotes=shown.objects("remotes", said.remotes),
+            repository=next(iter(view.objects("repository", [_mapping(source.server.get("repository"))])), None)
+            or None,
+            packages=view.objects("packages", source.packages),
+            remotes=view.objects("remotes", source.remotes),
             install=install,
-            icons=shown.objects("icons", _mappings(said.server.get("icons"))),
-            license=shown.line("license", _text(said.publisher.get("license"))),
+            icons=view.objects("icons", _mappings(source.server.get("icons"))),
+            license=view.line("license", _text(source.publisher.get("license"))),
             stars=self.stars,
-            status=shown.line("status", _text(official.get("status"))) or "active",
+            status=view.line("status", _text(official.get("status"))) or "active",
             official=self.is_official,
-            published_at=shown.line("published_at", _text(official.get("publishedAt"))) or None,
-            updated_at=shown.line("updated_at", _text(official.get("updatedAt"))) or None,
+            published_at=view.line("published_at", _text(official.get("publishedAt"))) or None,
+            updated_at=view.line("updated_at", _text(official.get("updatedAt"))) or None,
             server=document or {},
-            omitted=(*shown.omitted, *(["server"] if document is None else [])),
+            omitted=(*view.omitted, *(["server"] if document is None else [])),
         )
 
 

@@ -1,4 +1,4 @@
-"""Everything that can be refused, named once; `web` turns each kind into a response."""
+"""Errors of the domain. `web.error_responses` maps each class to an HTTP response."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _KEY = re.compile(r"mcpd_\w+")
 
 
 def without_keys(text: str) -> str:
-    """Return `text` with every API key in it hidden: what is refused is often repeated, and a key may be in it."""
+    """Return `text` with every API key in it masked. Error messages repeat input, which may contain a key."""
     return _KEY.sub("mcpd_…", text)
 
 
 class DirectoryError(Exception):
-    """Refuse a request for a reason its sender may be told.
+    """Base of all errors whose message may be sent to the client.
 
-    `code` is the machine's word for the reason and never changes; `message` is a sentence for a person.
+    `code` is the stable machine-readable reason; `message` is a sentence for people.
     """
 
     code = "error"
@@ -30,13 +30,13 @@ class DirectoryError(Exception):
 
 
 class BadInput(DirectoryError):
-    """Refuse input that is not what was asked for; the message names where it is wrong and what is allowed."""
+    """The input is invalid. The message names the field and what is allowed."""
 
     code = "bad_request"
 
 
 class Unauthorized(DirectoryError):
-    """Refuse a missing, malformed, unknown, revoked or expired key: one answer for all of them."""
+    """The API key is missing, malformed, unknown, revoked or expired; the response does not say which."""
 
     code = "unauthorized"
 
@@ -45,21 +45,21 @@ class Unauthorized(DirectoryError):
 
 
 class Forbidden(DirectoryError):
-    """Refuse a request that a web page of another origin, or a name that is not ours, lets a browser send."""
+    """The Host or Origin header is not allowed."""
 
     code = "forbidden"
 
 
 class NotFound(DirectoryError):
-    """Refuse a request for something that is not here."""
+    """The requested object does not exist."""
 
     code = "not_found"
 
 
 class Gone(DirectoryError):
-    """Refuse to go on from a place that the change log does not have; `head` is the `seq` of its latest change.
+    """The change log cannot be read on from a given position; `head` is the `seq` of its latest change.
 
-    Where the log `was_restored`, it may have another change at that place.
+    After `was_restored` the log may have another change at that position.
     """
 
     code = "reset"
@@ -67,32 +67,32 @@ class Gone(DirectoryError):
     def __init__(self, since: int, oldest: int, head: int, *, was_restored: bool = False) -> None:
         reason = "the directory was restored from a backup" if was_restored else f"the log has {oldest} to {head}"
         super().__init__(
-            f"There is no going on from change {since}: {reason}. "
-            "Drop what you have of it and begin anew, with since=0 for all that is there."
+            f"Cannot continue from change {since}: {reason}. "
+            "Discard the local copy and start again with since=0, which returns all entries."
         )
         self.head = head
 
 
 class TooManyStreams(DirectoryError):
-    """Refuse one more stream, where the key or the server has as many as it may."""
+    """The key or the server has reached its limit of streams."""
 
     code = "too_many_streams"
 
 
 class TooManyKeys(DirectoryError):
-    """Refuse one more key, where an account has `most`."""
+    """The account has reached its limit of `most` keys."""
 
     code = "too_many_keys"
 
     def __init__(self, most: int) -> None:
         super().__init__(
-            f"An account may have {most} keys, and yours has. A key that is revoked makes room an hour later."
+            f"You have reached the limit of {most} keys. A revoked or expired key frees its place after one hour."
         )
         self.most = most
 
 
 class TooManyAccounts(DirectoryError):
-    """Refuse one more registration, where as many accounts wait for approval as may."""
+    """The limit of accounts that wait for approval is reached."""
 
     code = "registration_full"
 
@@ -101,7 +101,7 @@ class TooManyAccounts(DirectoryError):
 
 
 class SignInRefused(DirectoryError):
-    """Refuse an unknown address, a wrong password or a disabled account: one answer for all of them."""
+    """Unknown address, wrong password or disabled account; the response does not say which."""
 
     code = "sign_in_refused"
 
@@ -110,7 +110,7 @@ class SignInRefused(DirectoryError):
 
 
 class QuotaExceeded(DirectoryError):
-    """Refuse a request over the key's quota; `allowance.reset` is the seconds until one more is admitted."""
+    """The quota of the key is used up; `allowance.reset` is the seconds until the next request is possible."""
 
     code = "rate_limited"
 
@@ -123,16 +123,16 @@ class QuotaExceeded(DirectoryError):
 
 
 class Throttled(DirectoryError):
-    """Refuse an address, or an account, that did something too often; `retry_after` is in seconds."""
+    """A client address or an account exceeded a rate limit; `retry_after` is in seconds."""
 
     code = "throttled"
 
     def __init__(self, retry_after: int) -> None:
-        super().__init__(f"Too many such requests came from here. Try again in {retry_after} seconds.")
+        super().__init__(f"Too many requests. Try again in {retry_after} seconds.")
         self.retry_after = retry_after
 
 
 class Unavailable(DirectoryError):
-    """Refuse for now: the store cannot answer (a full disk, a lock held too long)."""
+    """Storage is temporarily unavailable (a full disk, a lock held too long)."""
 
     code = "unavailable"

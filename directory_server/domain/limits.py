@@ -1,4 +1,4 @@
-"""Limits of what lists and details show of an entry, for a publisher may write texts of any length."""
+"""Size limits for the views of an entry. Publishers may write texts of any length."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ BRIEF = 500
 """Characters of a description in a list."""
 
 URL = 2_000
-"""Characters of a URL; a longer one is left out, for a part of it leads elsewhere."""
+"""Characters of a URL. A longer one is left out, because a truncated URL points elsewhere."""
 
 WORD = 100
 """Characters of a tag, category, version, date and other short texts."""
 
 LONG = 20_000
-"""Characters of a long description, and of those of tools and in other languages, which are BRIEF in a large entry."""
+"""Characters of a long description, and of descriptions of tools and in other languages.
+
+The latter are cut to BRIEF in an entry that is larger than SERVER.
+"""
 
 SERVER = 100_000
 """Characters of the server.json document; the largest real one has 61,831."""
@@ -33,47 +36,47 @@ TAGS, LANGUAGES, TOOLS, OBJECTS = 200, 30, 200, 100
 """Items of a list; the largest real ones have 108 tags and 120 tools."""
 
 PART = 20_000
-"""Characters of one list of objects of a document that is itself too large to be shown."""
+"""Characters of one list of objects in a document larger than SERVER."""
 
 
 def url(text: str) -> str:
-    """Return `text` if it can be shown whole as a URL, else an empty text."""
+    """Return `text` if it is a safe URL within the limit, else an empty string."""
     return text if len(text) <= URL and clean_line(text, URL) == text else ""
 
 
 @frozen
-class Shown:
-    """Reads the parts of an entry for its detail, and notes in `omitted` the fields of which something is missing.
+class DetailFields:
+    """Sanitizes and truncates the fields of an entry's detail; records in `omitted` the fields that lost something.
 
-    `whole` is whether they are of a document that is clean and within limits as a whole.
+    `whole` is whether the document as a whole is clean and within limits.
     """
 
     whole: bool
     omitted: dict[str, None] = field(factory=dict, init=False)
 
     def line(self, name: str, text: str, limit: int = WORD) -> str:
-        """Return `text` on one line."""
-        return self._noted(name, clean_line(text, limit), text, limit)
+        """Return `text` sanitized, on one line."""
+        return self._record_cut(name, clean_line(text, limit), text, limit)
 
     def text(self, name: str, text: str, limit: int) -> str:
-        """Return `text`, which may have several lines."""
-        return self._noted(name, clean_text(text, limit), text, limit)
+        """Return `text` sanitized, with its lines."""
+        return self._record_cut(name, clean_text(text, limit), text, limit)
 
-    def said(self, name: str, text: str) -> str:
-        """Return one of many descriptions."""
+    def description(self, name: str, text: str) -> str:
+        """Return `text` sanitized, cut to LONG characters, or to BRIEF in a large entry."""
         return self.text(name, text, LONG if self.whole else BRIEF)
 
     def lines(self, name: str, texts: Sequence[str]) -> tuple[str, ...]:
-        """Return the first of some short texts."""
+        """Return the first TAGS of `texts`, sanitized."""
         return tuple(self.line(name, text) for text in self.first(name, texts, TAGS))
 
     def texts(self, name: str, texts: Mapping[str, str]) -> dict[str, str]:
-        """Return the first of some descriptions, by language."""
+        """Return the first LANGUAGES of the descriptions `texts`, by language, sanitized."""
         first = self.first(name, list(texts.items()), LANGUAGES)
-        return {self.line(name, tag): self.said(name, text) for tag, text in first}
+        return {self.line(name, tag): self.description(name, text) for tag, text in first}
 
     def objects(self, name: str, objects: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
-        """Return as many whole objects as there is room for."""
+        """Return as many whole objects as fit."""
         if self.whole:
             return tuple(objects)
         found: list[Mapping[str, Any]] = []
@@ -87,7 +90,7 @@ class Shown:
         return tuple(found)
 
     def safe(self, name: str, items: Sequence[T]) -> tuple[T, ...]:
-        """Return those items of which all texts can be shown as they are."""
+        """Return the items whose texts are all safe unchanged."""
         found = tuple(item for item in items if _is_safe(item))
         if len(found) < len(items):
             self.omitted[name] = None
@@ -100,14 +103,14 @@ class Shown:
         self.omitted[name] = None
         return items[:most]
 
-    def _noted(self, name: str, shown: str, text: str, limit: int) -> str:
-        if len(text) > limit and shown.endswith("…"):
+    def _record_cut(self, name: str, result: str, text: str, limit: int) -> str:
+        if len(text) > limit and result.endswith("…"):
             self.omitted[name] = None
-        return shown
+        return result
 
 
 def _is_safe(value: Any) -> bool:
-    """Return whether all texts in a value of the model, or of JSON, can be shown as they are."""
+    """Return whether all texts in a domain or JSON value are safe unchanged."""
     if isinstance(value, str):
         return clean(value) == value
     if isinstance(value, Mapping):

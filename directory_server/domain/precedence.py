@@ -1,4 +1,4 @@
-"""Precedence: which record of a name is shown."""
+"""Precedence: the choice of one record among all records of a name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from .versions import semantic
 
 @frozen
 class Record:
-    """What the choice needs to know of a record. `id` grows with each writing; `published_at` is epoch seconds."""
+    """The fields of a stored record that decide precedence.
+
+    `id` increases with each write; `published_at` is in seconds since the epoch.
+    """
 
     id: int
     source: str
@@ -25,10 +28,10 @@ class Record:
 
 
 def preferred(records: Sequence[Record], sources: Sequence[str]) -> Record | None:
-    """Return which of `records`, all of one name, stands for it, shown or deleted; None if there is none.
+    """Return the record of `records`, all of one name, that represents the name; None if there is none.
 
-    First counts the source: local, then `sources` in their order, then others by name; then what its registry calls
-    the latest; then the later version.
+    The record may be a deleted one. The criteria, in order: the source (local, then `sources` in their order, then
+    others by name); whether its registry marks it as the latest; the later version.
     """
     if not records:
         return None
@@ -44,12 +47,12 @@ def _precedence(source: str, sources: Sequence[str]) -> tuple[int, str]:
 
 
 def later(one: Record, other: Record) -> int:
-    """Return whether `one` is the later (1) or the earlier (-1), by version, else by date, else by writing."""
-    for mine, its in (
+    """Compare two records: 1 if `one` is later, -1 if earlier; by version, else by date, else by order of writing."""
+    for ours, theirs in (
         (semantic(one.version), semantic(other.version)),
         (one.published_at, other.published_at),
         (one.id, other.id),
     ):
-        if mine is not None and its is not None and mine != its:
-            return 1 if mine > its else -1  # type: ignore[operator]
+        if ours is not None and theirs is not None and ours != theirs:
+            return 1 if ours > theirs else -1  # type: ignore[operator]
     return 0

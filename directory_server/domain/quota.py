@@ -7,10 +7,10 @@ from attrs import frozen
 
 @frozen
 class Allowance:
-    """What is left to a key: of `limit` requests in any `window` seconds, `remaining` now.
+    """The quota of a key: `remaining` of `limit` requests in any `window` seconds.
 
-    `reset` is the whole seconds until one more unit comes back (0 when nothing is spent); `limit` is None for a
-    key without one, and then `remaining` is None too.
+    `reset` is the whole seconds until one more request is available again, 0 if none is spent. `limit` and `remaining`
+    are None for an unlimited key.
     """
 
     limit: int | None

@@ -15,16 +15,16 @@ T = TypeVar("T")
 
 
 DEFAULT_LIMIT = 50
-"""Hits in an answer to one who names no limit."""
+"""Hits on a page if the request has no limit."""
 
 
 PAGE_BYTES = 524_288
-"""Bytes from which on a page of a list ends before its limit, at least one item in."""
+"""Bytes after which a page ends before its limit; a page has at least one item."""
 
 
 @frozen
 class Position:
-    """A place in a ranked list: the last entry seen, by its score and its server name."""
+    """A position in a ranked list: score and server name of the last entry before it."""
 
     score: float
     name: str
@@ -32,7 +32,7 @@ class Position:
 
 @frozen
 class Query:
-    """A search: the words, at most `limit` hits, those ranked behind `after`."""
+    """A search for `keywords`: at most `limit` hits, ranked after the position `after`."""
 
     keywords: str
     limit: int = DEFAULT_LIMIT
@@ -41,7 +41,7 @@ class Query:
 
 @frozen
 class Page:
-    """Hits, best first, and the place to go on from, or None where the list ends."""
+    """Hits, best first, and the position of the next page; None after the last page."""
 
     hits: Sequence[Hit]
     next: Position | None = None
@@ -53,7 +53,7 @@ class Page:
         return sum(hit.size for hit in self.hits)
 
     def count_within(self, size: int) -> int:
-        """Return how many hits from the first on have at most `size` bytes, at least one."""
+        """Return the number of leading hits that fit into `size` bytes, at least 1."""
         return max(1, sum(total <= size for total in accumulate(hit.size for hit in self.hits)))
 
     def form(self, make: Callable[[Page], T]) -> T:

@@ -1,4 +1,4 @@
-"""State of an upstream registry that is followed."""
+"""Synchronization state of an upstream registry."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from attrs import frozen
 
 @frozen
 class SyncProgress:
-    """A round that is under way: through all entries (`full`) or those changed since a moment, and where it is.
+    """A sync run in progress: of all entries (`full`), or of those changed since a time.
 
-    `began` is when, by upstream's clock if it tells the time (seconds since the epoch); `cursor` is of the next page.
+    `began` is the start in seconds since the epoch, by the upstream's clock if it reports one. `cursor` is of the next
+    page.
     """
 
     full: bool

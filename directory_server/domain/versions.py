@@ -1,4 +1,4 @@
-"""Versions of an entry: values, order, dates."""
+"""Versions of an entry: values, ordering, dates."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from attrs import frozen
 
 @frozen
 class Version:
-    """One version of an entry as a registry lists it; `body` is the entry, encoded.
+    """One version of an entry in a registry listing; `body` is the encoded entry.
 
-    Times are seconds since the epoch: `published_at` as its source says, else when it came here; `updated_at` when it
-    last changed here. `latest` is of the one version that stands for the name, `deleted` of one that its source took
-    back, and `curated` of names that the operator stands by: pinned, allowed, or an entry of his own.
+    Times are seconds since the epoch: `published_at` as its source states it, else when it was first stored;
+    `updated_at` when it last changed in this directory. `latest` is set for the version that represents the name,
+    `deleted` for a version that its source withdrew, and `curated` for names that are pinned, allowed or local.
     """
 
     name: str
@@ -28,7 +28,7 @@ class Version:
     curated: bool
 
 
-# A number of 18 digits is no version but an attack on int(). The official registry takes the "v" too.
+# At most 18 digits bound the cost of int(). The official registry accepts the "v" too.
 _NUMBER = r"(?:0|[1-9][0-9]{0,17})"
 
 
@@ -43,20 +43,20 @@ _SEMVER = re.compile(
 
 
 def semantic(version: str) -> tuple[Any, ...] | None:
-    """Return what orders `version` among semantic ones, None if it is not one (semver.org 2.0.0, item 11)."""
+    """Return the sort key of a semantic version (semver.org 2.0.0, item 11); None if `version` is not one."""
     match = _SEMVER.fullmatch(version)
     if match is None:
         return None
     core = tuple(int(number) for number in match["core"].split("."))
     if match["prerelease"] is None:
         return core, True
-    # Numbers go before words, and a prerelease before the same with more identifiers, as tuples are ordered anyway.
+    # Numbers sort before words. A prerelease sorts before a longer one with the same prefix, as tuples do.
     identifiers = match["prerelease"].split(".")
     return core, False, tuple((False, int(each), "") if each.isdigit() else (True, 0, each) for each in identifiers)
 
 
 def epoch(date: object) -> float | None:
-    """Return an RFC 3339 date as seconds since the epoch, None if it is not one; without an offset it is UTC."""
+    """Return an RFC 3339 date as seconds since the epoch, None if invalid. Without an offset it is UTC."""
     if not isinstance(date, str):
         return None
     try:

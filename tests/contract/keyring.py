@@ -235,7 +235,7 @@ class KeyRingContract:
         first = await make()
         await make(expires_at=self.clock.seconds() + DAY)
         await make(bob.id)
-        with pytest.raises(TooManyKeys, match="may have 2 keys"):
+        with pytest.raises(TooManyKeys, match="the limit of 2 keys"):
             await make()
         await keys.revoke(first.id)
         with pytest.raises(TooManyKeys):

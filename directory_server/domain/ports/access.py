@@ -10,7 +10,7 @@ from ..quota import Allowance
 
 
 class KeyRing(Protocol):
-    """API keys: their hashes are kept, their secrets are not."""
+    """API keys. Only digests of their secrets are stored."""
 
     async def create(
         self,
@@ -21,62 +21,65 @@ class KeyRing(Protocol):
         owner: str | None = None,
         most: int | None = None,
     ) -> tuple[ApiKey, str]:
-        """Make a key; return it and its secret, which cannot be had again.
+        """Create a key; return it and its secret, which cannot be read again.
 
-        `owner` is an account. Raises TooManyKeys where that has `most` keys; one that has ended counts for an hour
-        more, or each new key would bring new quota.
+        `owner` is the id of an account. Raises BadInput, and TooManyKeys if the owner has `most` keys. A revoked or
+        expired key counts for one hour more, so that replacing keys yields no additional quota.
         """
 
     async def find(self, secret: str) -> ApiKey | None:
-        """Return the key that `secret` opens now; None if malformed, unknown, revoked, expired or of one disabled."""
+        """Return the key that `secret` authenticates as.
+
+        None if it is malformed, unknown, revoked or expired, or its owner is disabled.
+        """
 
     async def list(self, owner: str | None = None) -> Sequence[ApiKey]:
-        """Return every key, or every one of `owner`, oldest first, revoked and expired ones too."""
+        """Return all keys, or all keys of `owner`, oldest first, including revoked and expired ones."""
 
     async def revoke(self, key_id: str) -> None:
-        """End a key now. Raises NotFound."""
+        """Revoke a key, effective immediately. Raises NotFound."""
 
     async def rotate(self, key_id: str, *, grace: float) -> tuple[ApiKey, str]:
-        """Give a key a new secret; the old one works for `grace` seconds more. Raises NotFound.
+        """Replace the secret of a key; the old one stays valid for `grace` seconds. Raises NotFound and BadInput.
 
-        The key keeps its id, and with it its spent quota and its sessions.
+        The id of the key stays, and with it the spent quota and open sessions.
         """
 
     async def live(self, key_ids: Collection[str]) -> set[str]:
-        """Return those of `key_ids` that are neither revoked nor expired now, nor of a disabled account."""
+        """Return those of `key_ids` that are valid: not revoked, not expired, owner not disabled."""
 
 
 class RegistryTokens(Protocol):
-    """Tokens that open the registry API: their hashes are kept, their secrets are not."""
+    """Tokens for the registry API. Only digests of their secrets are stored."""
 
     async def create(self, label: str) -> tuple[RegistryToken, str]:
-        """Make a token; return it and its secret, which cannot be had again."""
+        """Create a token; return it and its secret, which cannot be read again. Raises BadInput."""
 
     async def find(self, secret: str) -> RegistryToken | None:
-        """Return the token that `secret` is, None if it is unknown or revoked."""
+        """Return the token with this secret, None if it is unknown or revoked."""
 
     async def list(self) -> Sequence[RegistryToken]:
-        """Return every token, oldest first, revoked ones too."""
+        """Return all tokens, oldest first, including revoked ones."""
 
     async def revoke(self, token_id: str) -> None:
-        """End a token now. Raises NotFound."""
+        """Revoke a token, effective immediately. Raises NotFound."""
 
 
 class Quota(Protocol):
-    """How often each key has asked: exact in any window, shared by all processes, durable before it returns.
+    """Requests spent by each key: exact in any window, shared by all processes, durable before a method returns.
 
-    All processes use one clock, which does not follow when the time of day is set. None of the methods blocks the
-    reactor's thread; where storage does not answer within a few seconds, they raise Unavailable.
+    All processes use one clock, which is independent of changes of the system time. No method blocks the reactor's
+    thread. Methods raise Unavailable if storage does not respond within a few seconds.
     """
 
     async def charge(self, key_id: str, limit: int | None) -> Allowance:
-        """Spend one unit; raises QuotaExceeded, and spends nothing, where `limit` of the window are spent."""
+        """Spend one request. Raises QuotaExceeded, without spending, if `limit` requests of the window are spent."""
 
     async def peek(self, key_id: str, limit: int | None) -> Allowance:
-        """Return what is left, spending nothing."""
+        """Return the remaining quota without spending any."""
 
     async def last(self, key_id: str) -> float | None:
-        """Return when a key last spent a unit, in seconds since the epoch; None if it never did."""
+        """Return when a key last spent a request, in seconds since the epoch; None if never."""
 
     async def prune(self) -> None:
-        """Forget some of what was spent before the window; what cannot be forgotten now is left for the next call."""
+        """Delete some records from before the window; the next call continues."""

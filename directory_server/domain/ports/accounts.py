@@ -1,4 +1,4 @@
-"""Ports of accounts: people, sessions, passwords."""
+"""Ports of accounts: accounts, sessions, new secrets, passwords."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ..keys import NewSecret
 
 
 class Accounts(Protocol):
-    """People who may have keys, by their e-mail addresses: the case of letters does not tell two apart."""
+    """User accounts, identified by e-mail addresses. Addresses are case-insensitive."""
 
     async def add(self, email: str, hashed: str | None = None) -> Account:
-        """Make an account, with a password's hash or none. Raises BadInput for an address that is none, or taken."""
+        """Create an approved account, with a password hash or none. Raises BadInput if invalid or taken."""
 
     async def register(self, email: str, hashed: str, *, most: int) -> Account:
         """Create an account that is not approved.
@@ -22,10 +22,10 @@ class Accounts(Protocol):
         """
 
     async def approve(self, account_id: str) -> None:
-        """Approve an account: from now on each of its keys has a quota of its own. Raises NotFound."""
+        """Approve an account: each of its keys then has its own quota. Raises NotFound."""
 
     async def unused(self, before: float, *, after: str, limit: int) -> Sequence[Account]:
-        """Return at most `limit` accounts, by id from behind `after`, that may be removed.
+        """Return at most `limit` removable accounts, ordered by id, with ids greater than `after`.
 
         They are neither approved nor disabled, and were created, and last used in a browser, at `before` at the latest.
         """
@@ -34,73 +34,73 @@ class Accounts(Protocol):
         """Delete an account and its keys if it is still one of `unused(before)`; return whether it was."""
 
     async def find(self, email: str) -> Account | None:
-        """Return the account with this address, disabled ones too."""
+        """Return the account with this address, disabled or not; None if there is none."""
 
     async def list(self) -> Sequence[Account]:
-        """Return every account, oldest first."""
+        """Return all accounts, oldest first."""
 
     async def password(self, account_id: str) -> str | None:
-        """Return the hash of an account's password; None for one that is disabled, unknown or has none."""
+        """Return the password hash of an account; None if it is disabled, unknown or has no password."""
 
     async def set_password(self, account_id: str, hashed: str) -> None:
-        """Set a password's hash, and end every session and link of the account. Raises NotFound."""
+        """Set the password hash; end all sessions and links of the account. Raises NotFound."""
 
     async def forget_password(self, account_id: str) -> None:
-        """Delete a password's hash, and end every session and link of the account. Raises NotFound."""
+        """Delete the password hash; end all sessions and links of the account. Raises NotFound."""
 
     async def disable(self, account_id: str) -> None:
-        """Let nobody in, end every session and link of the account, and let its keys not open. Raises NotFound."""
+        """Disable an account and its keys; end all its sessions and links. Raises NotFound."""
 
     async def enable(self, account_id: str) -> None:
-        """Let an account's owner, and its keys, in again. Raises NotFound."""
+        """Enable an account and its keys again. Raises NotFound."""
 
     async def link(self, account_id: str, *, lifetime: float) -> str:
-        """Return the secret of a link to set a password with, once, within `lifetime` seconds.
+        """Return the secret of a single-use link to set a password, valid for `lifetime` seconds.
 
         It replaces an earlier one. Raises NotFound, and BadInput for a disabled account.
         """
 
     async def linked(self, token: str) -> Account | None:
-        """Return the account that a link is for, without using it; None if unknown, used or expired."""
+        """Return the account of a link, without using the link; None if unknown, used or expired."""
 
     async def redeem(self, token: str, hashed: str) -> Account:
-        """Use a link: `set_password` for the account that it is for. Raises NotFound; of two at once, for one."""
+        """Use a link: `set_password` for its account. Raises NotFound. Of two concurrent calls one succeeds."""
 
 
 class Sessions(Protocol):
-    """Who is signed in; the secret of a session is not kept. Its use is noted for the account, too."""
+    """Sign-in sessions. Only digests of their secrets are stored. Use of a session counts as use of its account."""
 
     async def open(self, account_id: str) -> str:
-        """Begin a session and return its secret."""
+        """Start a session and return its secret."""
 
     async def find(self, token: str) -> Account | None:
-        """Return whose session it is, and note that it is in use; None where there is none, or it has ended."""
+        """Return the account of a session and record the use; None if unknown or ended."""
 
     async def close(self, token: str) -> None:
-        """End a session, if there is one."""
+        """End a session, if it exists."""
 
 
 class NewSecrets(Protocol):
-    """New secrets of keys, each kept for a few minutes until the page that shows it is loaded, in any process.
+    """New secrets of keys, stored for a few minutes until the page that displays them is loaded, by any process.
 
-    What is kept can be read only with the secret of the session that put it there.
+    A stored secret can be read only with the secret of the session that stored it.
     """
 
     async def put(self, session: str, key_id: str, new: NewSecret) -> None:
-        """Keep the new secret of a key for a session; it replaces an earlier one of both."""
+        """Store the new secret of a key for a session; it replaces an earlier one of the same key and session."""
 
     async def take(self, session: str, key_id: str) -> NewSecret | None:
-        """Return the new secret of a key and forget it; None if there is none for the session."""
+        """Return and delete the new secret of a key; None if the session has none."""
 
 
 class Passwords(Protocol):
-    """Hashes of passwords: slow to make, so that guessing is.
+    """Password hashing, deliberately slow.
 
-    `client` says for whom: those who wait take turns by client, and one client may have only a few waiting.
+    `client` identifies the client for fair queueing: clients take turns, and each may have only a few waiting calls.
     """
 
     async def hash(self, password: str, *, client: str = "") -> str:
-        """Return what is kept of a password. Raises Unavailable where too many wait for that."""
+        """Return the hash of a password. Raises Unavailable if too many calls wait."""
 
     async def verify(self, hashed: str | None, password: str, *, client: str = "") -> bool:
-        """Tell whether `hashed` was made of `password`; None, for nobody's, takes as long. Raises Unavailable."""
+        """Return whether `hashed` is the hash of `password`; None takes as long and is False. Raises Unavailable."""

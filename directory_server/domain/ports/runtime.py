@@ -12,17 +12,17 @@ T = TypeVar("T")
 
 
 class Bus(Protocol):
-    """Wakes whoever listens when something changed; a lost wake-up costs latency, never an event."""
+    """Wakes listeners after changes. A lost wake-up delays changes, but loses none."""
 
     def announce(self) -> None:
-        """Wake the listeners of this process now; those of others hear within a second."""
+        """Wake the listeners of this process now, and those of other processes within a second."""
 
     def subscribe(self, wake: Callable[[], None]) -> None:
-        """Call `wake` after every change of entries or keys, by whatever process."""
+        """Call `wake` after every change of entries or keys, by any process."""
 
 
 class Offload(Protocol):
-    """Runs a blocking function where it holds nobody up."""
+    """Runs a blocking function without blocking the reactor."""
 
     def __call__(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Awaitable[T]:
-        """Return what `function` returns, or raise what it raises, once it has run."""
+        """Return the result of `function`, or raise its exception."""

@@ -11,46 +11,46 @@ from ..search import Page, Query
 
 
 class Subscriber(Protocol):
-    """One that follows the change log."""
+    """A consumer of the change log."""
 
     async def apply(self, changes: Sequence[Change]) -> None:
-        """Take `changes`, which come in order. Applying one again must do no harm."""
+        """Apply `changes`, which are in order. Applying a change twice must be harmless."""
 
 
 class Analysis(Protocol):
-    """Makes of an entry what an Index takes of it: work that is done once for each version of an entry."""
+    """Computes the index input of an entry, once for each version of an entry."""
 
     @property
     def version(self) -> str:
-        """What is another whenever the same entry may give other bytes."""
+        """The version of the analysis; it differs whenever the result for the same entry may differ."""
 
     def __call__(self, entry: Entry) -> bytes:
-        """Return what an Index takes of `entry`. Any thread may call it."""
+        """Return the index input of `entry`. May be called in any thread."""
 
 
 class Follower(Subscriber, Protocol):
-    """One that follows the change log from the start of the process on, without what was there before."""
+    """A consumer of the changes after the start of the process."""
 
     def begin(self, seq: int) -> None:
-        """Take note that the next change to come is the first behind `seq`."""
+        """Prepare for the changes after `seq`."""
 
 
 class Matching(Protocol):
-    """Tells whose words an entry has."""
+    """Matches saved queries against changed entries."""
 
     def __call__(self, change: Change, queries: Collection[str]) -> Set[str]:
-        """Return those of `queries` all of whose words the entry of `change` has, read as a search reads both."""
+        """Return those of `queries` whose words all occur in the entry of `change`, analysed as in a search."""
 
 
 class Index(Subscriber, Protocol):
-    """The entries, ready to be searched, in memory; fed by `apply` with what an Analysis made of them."""
+    """The in-memory search index. `apply` feeds it with results of an Analysis."""
 
     @property
     def generation(self) -> int:
-        """The number of times the answers may have changed since the process started."""
+        """A counter that increases whenever search results may have changed."""
 
     def __len__(self) -> int:
-        """Return the number of entries that can be found."""
+        """Return the number of searchable entries."""
 
     async def search(self, query: Query) -> Page:
-        """Return the hits for `query`, best first; equal scores in the order of their names."""
+        """Return the hits for `query`, best first; equal scores are ordered by name."""
