@@ -130,8 +130,8 @@ class DirectoryService(MultiService):
 
     def _give_up(self, reason: str) -> NoReturn:
         self._log.critical("{reason}", reason=reason)
-        told = self._terminal is not None and self._terminal.tell(reason)
-        raise GaveUp("the line above says why" if told else reason)
+        written = self._terminal is not None and self._terminal.write_line(reason)
+        raise GaveUp("the line above says why" if written else reason)
 
     def _parts(self) -> Iterator[IService]:
         # Importing Klein installs the reactor, so nothing of the web is imported before twistd has chosen one.

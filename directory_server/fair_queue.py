@@ -1,4 +1,4 @@
-"""A bounded queue for expensive work, shared fairly by those who ask for it."""
+"""A bounded queue for expensive work, fair to all clients."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from twisted.internet.defer import Deferred
 from .domain.errors import Unavailable
 
 
-class Turns:
-    """Gives out `at_once` turns at a time; the clients that wait get theirs round robin.
+class FairQueue:
+    """Grants `at_once` slots at a time; waiting clients get theirs round robin.
 
-    At most `total` wait, and at most `each` of one client. Where `total` wait, a newcomer takes the place of the last
-    of the client that has the most, if that has at least two more than the newcomer's client.
+    At most `total` calls wait, and at most `each` of one client. If `total` calls wait, a new call replaces the last
+    call of the client that has the most, if that client has at least two more than the new call's client.
     """
 
     def __init__(self, at_once: int, *, total: int, each: int) -> None:
@@ -23,29 +23,29 @@ class Turns:
         self._waiting: OrderedDict[str, deque[Deferred[None]]] = OrderedDict()
 
     async def acquire(self, client: str) -> None:
-        """Wait for a turn, which `release` ends. Raises Unavailable where too many wait."""
+        """Wait for a slot, which `release` frees. Raises Unavailable if too many calls wait."""
         if self._free:
             self._free -= 1
             return
-        self._make_place(client)
-        turn: Deferred[None] = Deferred(lambda turn: self._leave(client, turn))
-        self._waiting.setdefault(client, deque()).append(turn)
-        await turn
+        self._reserve(client)
+        slot: Deferred[None] = Deferred(lambda slot: self._leave(client, slot))
+        self._waiting.setdefault(client, deque()).append(slot)
+        await slot
 
     def release(self) -> None:
-        """End a turn; the first of the next client gets it."""
+        """Free a slot; the first call of the next client gets it."""
         if not self._waiting:
             self._free += 1
             return
         client, queue = next(iter(self._waiting.items()))
-        turn = queue.popleft()
+        slot = queue.popleft()
         self._waiting.move_to_end(client)
         if not queue:
             del self._waiting[client]
-        turn.callback(None)
+        slot.callback(None)
 
-    def _make_place(self, client: str) -> None:
-        """Have a place in the queue for `client`, or raise Unavailable."""
+    def _reserve(self, client: str) -> None:
+        """Ensure that `client` may enter the queue, or raise Unavailable."""
         own = len(self._waiting.get(client, ()))
         if own >= self._each:
             raise _too_many()
@@ -56,9 +56,9 @@ class Turns:
             raise _too_many()
         self._waiting[longest].pop().errback(_too_many())
 
-    def _leave(self, client: str, turn: Deferred[None]) -> None:
+    def _leave(self, client: str, slot: Deferred[None]) -> None:
         queue = self._waiting[client]
-        queue.remove(turn)
+        queue.remove(slot)
         if not queue:
             del self._waiting[client]
 

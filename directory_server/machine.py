@@ -14,8 +14,8 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 def machine_time() -> sqlite.MachineTime:
     """Return the clocks of this machine.
 
-    Linux names each boot (random(4)), and its CLOCK_BOOTTIME counts the time in which the machine is suspended, too.
-    Elsewhere the monotonic clock, which all processes share, takes its place, and boots have no name.
+    On Linux each boot has an id (random(4)), and CLOCK_BOOTTIME includes the time in which the machine is suspended.
+    On other systems the monotonic clock, which all processes share, is used, and the boot id is empty.
     """
     try:
         boot = _BOOT_ID.read_text("ascii").strip()
@@ -26,10 +26,10 @@ def machine_time() -> sqlite.MachineTime:
 
 
 def use_monotonic_timers(reactor: Any) -> None:
-    """Have the timers of `reactor` follow the monotonic clock.
+    """Make the timers of `reactor` use the monotonic clock.
 
-    Twisted takes the time of day: where that is set back, nothing that is due later runs until it has caught up, no
-    heartbeat, no timeout, no poll of the database; where it is set forward, every timeout is over at once.
+    Twisted uses the system time. If that is set back, no timer runs until it has caught up: no heartbeat, no timeout,
+    no poll of the database. If it is set forward, all timeouts expire at once.
     """
     offset = time.monotonic() - reactor.seconds()
     for call in reactor.getDelayedCalls():

@@ -13,35 +13,35 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 SWITCH = 0.0001
-"""Seconds after which a thread that works has to let another one work, if one wants to.
+"""The thread switch interval of the interpreter, in seconds.
 
-The reactor lets others work whenever it calls the kernel, SQLite or numpy, a hundred times for a search, and then waits
-that long for each thread that reads, writes or indexes entries.
+The reactor releases the interpreter lock whenever it calls the kernel, SQLite or numpy, a hundred times per search, and
+then waits this long for each thread that reads, writes or indexes entries.
 """
 
 COLLECT = (10_000, 20, 50)
-"""How many new objects, and collections of younger ones, bring a collection of garbage (gc.set_threshold).
+"""Thresholds of the garbage collector (gc.set_threshold).
 
-One of everything takes 50 ms when the index is new, and all threads wait for it: it shall be rare.
+A full collection takes 50 ms with a new index and blocks all threads, so it should be rare.
 """
 
 MALLOC = {-8: 2, -3: 1_048_576, -1: 8_388_608}
 """Parameters of glibc's allocator (mallopt(3)): M_ARENA_MAX, M_MMAP_THRESHOLD and M_TRIM_THRESHOLD, in bytes.
 
-By default each thread has an arena of its own, and blocks of up to 32 MiB are taken from it: what twenty threads once
-needed for large entries stays with the process. So, free blocks of a megabyte go back to the kernel at once.
+By default each thread has its own arena for blocks of up to 32 MiB, and memory that twenty threads needed for large
+entries stays with the process. With these values free blocks of a megabyte return to the kernel at once.
 """
 
 
 RESERVE = 256
-"""Open files that are kept for databases, logs and upstreams, unless that is more than half of those allowed."""
+"""Open files reserved for databases, logs and upstreams, at most half of those allowed."""
 
 
 class GaveUp(SystemExit, Exception):
-    """End a process that cannot start, with the exit code 1.
+    """Ends a process that cannot start, with exit code 1.
 
-    Being an Exception, it makes twistd remove its PID file and tell the process that waits for the daemon; being a
-    SystemExit, it leaves no traceback.
+    As an Exception, it makes twistd remove its PID file and notify the process that waits for the daemon. As a
+    SystemExit, it prints no traceback.
     """
 
     def __init__(self, reason: str) -> None:
@@ -50,18 +50,18 @@ class GaveUp(SystemExit, Exception):
 
 
 class Terminal:
-    """The standard error of the process that started the server, for as long as the start takes.
+    """The standard error of the process that started the server, until start-up has finished.
 
-    A daemon has none of its own, and twistd prints the first 100 bytes of the reason for which one cannot start.
+    A daemon has no standard error, and twistd prints only the first 100 bytes of the reason for a failed start.
     """
 
     def __init__(self) -> None:
         try:
             self._descriptor: int | None = os.dup(2)
-        except OSError:  # It was closed before.
+        except OSError:  # Already closed.
             self._descriptor = None
 
-    def tell(self, line: str) -> bool:
+    def write_line(self, line: str) -> bool:
         """Write `line` if this process is a daemon by now; return whether it was written."""
         if self._descriptor is None or os.path.sameopenfile(self._descriptor, 2):
             return False
@@ -72,15 +72,15 @@ class Terminal:
         return True
 
     def close(self) -> None:
-        """Let go of it, so that nobody waits for the end of what a daemon may write."""
+        """Close the descriptor, so that no reader waits for the end of the output."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
 
 def tune() -> None:
-    """Set up the collector of garbage and the threads for a process that has loaded its index."""
-    # What has been loaded stays: a collection that looked through it would hold everybody up.
+    """Configure the garbage collector and thread switching, after the index is loaded."""
+    # Loaded objects are permanent. Excluding them from collections avoids long pauses.
     gc.collect()
     gc.freeze()
     gc.set_threshold(*COLLECT)
@@ -88,35 +88,35 @@ def tune() -> None:
 
 
 def tune_allocator(environ: Mapping[str, str]) -> bool:
-    """Have the C library give memory back, unless `environ` has settings for it; return whether it could be told."""
+    """Make glibc return free memory, unless `environ` has allocator settings; return whether it succeeded."""
     if any(name.startswith("MALLOC_") or name == "GLIBC_TUNABLES" for name in environ):
         return False
     try:
         mallopt = ctypes.CDLL(None).mallopt
-    except (OSError, AttributeError):  # It is another C library.
+    except (OSError, AttributeError):  # Not glibc.
         return False
     return all(mallopt(parameter, value) for parameter, value in MALLOC.items())
 
 
 def raise_file_limit() -> int:
-    """Let this process open as many files as it may let itself; return how many (getrlimit(2), RLIMIT_NOFILE)."""
+    """Raise the soft limit of open files to the hard limit; return the limit (getrlimit(2), RLIMIT_NOFILE)."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    except (OSError, ValueError):  # macOS says that there is no limit, and then has one.
+    except (OSError, ValueError):  # macOS reports no limit, and then enforces one.
         return soft
     return hard
 
 
 def client_sockets(files: int) -> int:
-    """Return how many of the `files` that may be open may be sockets of clients."""
+    """Return how many of `files` open files may be client sockets."""
     return files - min(RESERVE, files // 2)
 
 
 def handle_signals(reactor: Any, reopen: Callable[[], None]) -> None:
-    """Have SIGHUP call `reopen` on `reactor`, and keep SIGUSR1 and SIGUSR2 from ending the process.
+    """Make SIGHUP call `reopen` on `reactor`, and ignore SIGUSR1 and SIGUSR2.
 
-    Without a handler all three end it (signal(7)). twistd has one for SIGUSR1 where it writes a log file, which stays.
+    Without a handler all three end the process (signal(7)). twistd's handler for SIGUSR1, if installed, stays.
     """
     signal.signal(signal.SIGHUP, lambda *_: reactor.callFromThread(reopen))
     for number in (signal.SIGUSR1, signal.SIGUSR2):
@@ -125,9 +125,9 @@ def handle_signals(reactor: Any, reopen: Callable[[], None]) -> None:
 
 
 def fail_at_exit() -> None:
-    """Have the process end with the exit code 1, once twistd has stopped as it does after a signal.
+    """Make the process exit with code 1 after twistd has shut down.
 
-    twistd ends with 0 whenever the reactor was stopped, and systemd would take that for a clean end.
+    twistd exits with 0 whenever the reactor was stopped, which systemd treats as success.
     """
     atexit.register(_fail)
 

@@ -1,4 +1,4 @@
-"""Asynchronous code for those who have nobody to hold up: the command line and the tests."""
+"""Run coroutines without a reactor, for the command line and the tests."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ T = TypeVar("T")
 
 
 async def inline(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """Return what `function` returns, called at once in this thread: an Offload."""
+    """Call `function` in this thread and return its result: an Offload."""
     return function(*args, **kwargs)
 
 
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Return what `coroutine` returns, or raise what it raises, without a reactor; it must not wait for anything."""
+    """Return the result of `coroutine`, or raise its exception, without a reactor.
+
+    Raises RuntimeError if the coroutine waits for anything.
+    """
     try:
         coroutine.send(None)
     except StopIteration as returned:

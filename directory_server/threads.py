@@ -1,4 +1,4 @@
-"""Threads of the reactor's pool, as an Offload."""
+"""The Offload of the reactor's thread pool."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 @frozen
 class Offload:
-    """Runs functions in the reactor's threads; while it does not run yet, at once, for nobody else is waiting."""
+    """Runs functions in the reactor's thread pool; before the reactor runs, in the calling thread."""
 
     _reactor: Any
 

@@ -4,22 +4,22 @@ import pytest
 from twisted.internet.defer import CancelledError, Deferred
 
 from directory_server.domain.errors import Unavailable
-from directory_server.fair_queue import Turns
+from directory_server.fair_queue import FairQueue
 
 
 class Line:
-    """Clients who ask for turns, and what became of each, in order."""
+    """Clients who ask for queue, and what became of each, in order."""
 
     def __init__(self, **bounds: int) -> None:
-        self.turns = Turns(1, **bounds)
+        self.queue = FairQueue(1, **bounds)
         self.served: list[str] = []
         self.refused: list[str] = []
 
     def ask(self, *names: str) -> list[Deferred[None]]:
-        """Ask for turns; the client of `a1` is `a`."""
+        """Ask for queue; the client of `a1` is `a`."""
         asked = []
         for name in names:
-            turn = Deferred.fromCoroutine(self.turns.acquire(name[0]))
+            turn = Deferred.fromCoroutine(self.queue.acquire(name[0]))
             turn.addCallbacks(lambda _, name=name: self.served.append(name), self._refuse, errbackArgs=(name,))
             asked.append(turn)
         return asked
@@ -28,19 +28,19 @@ class Line:
         failure.trap(Unavailable, CancelledError)  # type: ignore[attr-defined]
         self.refused.append(name)
 
-    def finish(self, turns: int) -> None:
-        for _ in range(turns):
-            self.turns.release()
+    def finish(self, queue: int) -> None:
+        for _ in range(queue):
+            self.queue.release()
 
 
-def test_clients_take_turns() -> None:
+def test_clients_take_queue() -> None:
     line = Line(total=50, each=8)
     line.ask(*(f"a{number}" for number in range(5)), "b0", "b1", "c0")
     line.finish(8)
     assert line.served == ["a0", "a1", "b0", "c0", "a2", "b1", "a3", "a4"]
 
 
-def test_one_client_waits_for_a_few_turns_only() -> None:
+def test_one_client_has_few_waiting_calls() -> None:
     line = Line(total=50, each=8)
     line.ask(*(f"a{number}" for number in range(70)))
     assert line.refused == [f"a{number}" for number in range(9, 70)]
@@ -72,11 +72,11 @@ def test_who_leaves_gives_the_place_away() -> None:
 
 
 @pytest.mark.parametrize("at_once", [1, 3])
-def test_turns_that_nobody_waits_for_are_kept(at_once: int) -> None:
-    turns = Turns(at_once, total=1, each=1)
+def test_free_slots_stay_available(at_once: int) -> None:
+    queue = FairQueue(at_once, total=1, each=1)
     for _ in range(3):
-        asked = [Deferred.fromCoroutine(turns.acquire("a")) for _ in range(at_once + 1)]
+        asked = [Deferred.fromCoroutine(queue.acquire("a")) for _ in range(at_once + 1)]
         assert [each.called for each in asked] == [True] * at_once + [False]
         for _ in asked:
-            turns.release()
+            queue.release()
         assert all(each.called for each in asked)

@@ -1,4 +1,4 @@
-"""How people become members, sign in and sign out."""
+"""Sign-in, sign-out, registration and passwords."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ..domain.errors import BadInput, NotFound, SignInRefused
 from ..domain.ports.accounts import Accounts, Passwords, Sessions
 
 SHORTEST, LONGEST = 12, 200
-"""Characters of a password: what NIST SP 800-63B-4, section 3.1.1.2, has for guessing, and what is hashed at most."""
+"""Length limits of a password in characters (NIST SP 800-63B-4, section 3.1.1.2)."""
 
 
 @frozen
 class AccountService:
-    """Lets people in by their passwords; each way in ends in a new session, whose secret is returned.
+    """Authenticate people by passwords. Each successful method starts a session and returns its secret.
 
-    `client` is for whom a password is hashed, which takes long: clients take turns. At most `most_pending` accounts
-    that registered by themselves may wait for approval.
+    `client` identifies the client for fair queueing of password hashing, which is slow. At most `most_pending`
+    self-registered accounts may wait for approval.
     """
 
     _accounts: Accounts
@@ -27,17 +27,17 @@ class AccountService:
     _passwords: Passwords
     _most_pending: int = 1_000
 
-    async def who(self, session: str) -> Account | None:
-        """Return whose session it is, None if it is none."""
+    async def signed_in(self, session: str) -> Account | None:
+        """Return the account of a session, None if the session is unknown or ended."""
         return await self._sessions.find(session)
 
     async def sign_in(self, email: str, password: str, client: str = "") -> str:
-        """Begin a session. Raises SignInRefused, as late for an unknown address as for a wrong password."""
+        """Start a session. Raises SignInRefused, after the same time for an unknown address as for a wrong password."""
         account = await self._accounts.find(email)
         account_id = account.id if account else ""
         hashed = await self._accounts.password(account_id)
-        verified = await self._passwords.verify(hashed, _normal(password)[:LONGEST], client=client)
-        # It may have been changed meanwhile, which was to end all that the old one opened.
+        verified = await self._passwords.verify(hashed, _normalized(password)[:LONGEST], client=client)
+        # The password may have changed meanwhile; a session for the old one must not start.
         if not verified or hashed != await self._accounts.password(account_id):
             raise SignInRefused
         return await self._sessions.open(account_id)
@@ -46,52 +46,55 @@ class AccountService:
         """End a session."""
         await self._sessions.close(session)
 
-    async def invited(self, token: str) -> Account:
-        """Return whom a link is for, without using it. Raises NotFound."""
+    async def linked_account(self, token: str) -> Account:
+        """Return the account of a link, without using the link. Raises NotFound."""
         account = await self._accounts.linked(token)
         if account is None:
             raise NotFound("This link is unknown, used or expired. Ask for a new one.", code="link_unknown")
         return account
 
     async def accept(self, token: str, password: str, client: str = "") -> str:
-        """Set the password that a link is for, and begin a session. Raises NotFound, and BadInput for the password."""
-        chosen = _chosen(password, (await self.invited(token)).email)
-        account = await self._accounts.redeem(token, await self._passwords.hash(chosen, client=client))
+        """Set the password by a link and start a session. Raises NotFound, and BadInput for the password."""
+        checked = _checked(password, (await self.linked_account(token)).email)
+        account = await self._accounts.redeem(token, await self._passwords.hash(checked, client=client))
         return await self._sessions.open(account.id)
 
     def check_password(self, email: str, password: str) -> None:
-        """Raise BadInput for a password that an account with the address `email` must not have."""
-        _chosen(password, email)
+        """Raise BadInput if `password` is not allowed for an account with the address `email`."""
+        _checked(password, email)
 
     async def register(self, email: str, password: str, client: str = "") -> str:
-        """Create an account that is not approved, and begin a session.
+        """Create a pending account and start a session.
 
         Raises BadInput for the address or the password, and TooManyAccounts.
         """
-        hashed = await self._passwords.hash(_chosen(password, email), client=client)
+        hashed = await self._passwords.hash(_checked(password, email), client=client)
         account = await self._accounts.register(email, hashed, most=self._most_pending)
         return await self._sessions.open(account.id)
 
     async def change_password(self, account: Account, old: str, new: str, client: str = "") -> str:
-        """End every session of an account and begin a new one. Raises SignInRefused for `old`, BadInput for `new`."""
-        chosen = _chosen(new, account.email)
+        """Change a password, end all sessions of the account and start a new one.
+
+        Raises SignInRefused for `old`, BadInput for `new`.
+        """
+        checked = _checked(new, account.email)
         hashed = await self._accounts.password(account.id)
-        if not await self._passwords.verify(hashed, _normal(old)[:LONGEST], client=client):
+        if not await self._passwords.verify(hashed, _normalized(old)[:LONGEST], client=client):
             raise SignInRefused
-        await self._accounts.set_password(account.id, await self._passwords.hash(chosen, client=client))
+        await self._accounts.set_password(account.id, await self._passwords.hash(checked, client=client))
         return await self._sessions.open(account.id)
 
 
-def _normal(password: str) -> str:
-    """Return a password in the one form that all keyboards and systems amount to (NIST SP 800-63B-4, 3.1.1.2)."""
+def _normalized(password: str) -> str:
+    """Return a password in Unicode form NFKC (NIST SP 800-63B-4, section 3.1.1.2)."""
     return normalize("NFKC", password)
 
 
-def _chosen(password: str, email: str) -> str:
-    """Return a new password as it is hashed. Raises BadInput for one that will not do."""
-    chosen = _normal(password)
-    if not SHORTEST <= len(chosen) <= LONGEST or chosen.lower() == email.strip().lower():
+def _checked(password: str, email: str) -> str:
+    """Return a new password in the form that is hashed. Raises BadInput if it is not allowed."""
+    checked = _normalized(password)
+    if not SHORTEST <= len(checked) <= LONGEST or checked.lower() == email.strip().lower():
         raise BadInput(
             f"password: must be {SHORTEST} to {LONGEST} characters, and not the e-mail address.", code="password_wrong"
         )
-    return chosen
+    return checked

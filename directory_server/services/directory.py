@@ -1,4 +1,4 @@
-"""The directory itself: what people and editors can do with it."""
+"""Use cases of the directory: search, look up, publish."""
 
 from __future__ import annotations
 
@@ -30,41 +30,41 @@ class Directory:
     _pages: PageCache = field(factory=PageCache, init=False, repr=False)
 
     async def search(self, query: Query) -> Page:
-        """Return the hits for `query`, best first; fewer than its limit where they have more than PAGE_BYTES."""
-        asked = self._index.generation, query
-        page = self._pages.get(asked)
+        """Return the hits for `query`, best first; fewer than its limit if they exceed PAGE_BYTES."""
+        key = self._index.generation, query
+        page = self._pages.get(key)
         if page is None:
             page = await self._index.search(query)
             if page.size > PAGE_BYTES:
                 page = await self._index.search(evolve(query, limit=page.count_within(PAGE_BYTES)))
-            self._pages.put(asked, page)
+            self._pages.put(key, page)
         return page
 
     async def detail(self, mcp_id: str) -> Detail:
-        """Return all that is known of the entry `mcp_id`. Raises NotFound."""
+        """Return the full view of the entry `mcp_id`. Raises NotFound."""
         entry = await self._store.entry(mcp_id)
         if entry is None:
             raise NotFound(f"No entry has the mcp_id {mcp_id}.")
         return entry.detail()
 
     async def entries(self, mcp_ids: Iterable[str]) -> Sequence[Entry]:
-        """Return those of the entries with these ids that are still here, in that order."""
+        """Return the entries with these ids that still exist, in that order."""
         found = [await self._store.entry(mcp_id) for mcp_id in mcp_ids]
         return [entry for entry in found if entry is not None]
 
     async def newest(self, limit: int, of: Callable[[Entry], T]) -> Sequence[T]:
-        """Return what `of` makes of each of the `limit` entries that were added last, the latest first."""
+        """Return `of(entry)` for the `limit` entries that were added last, the latest first."""
         return await self._store.newest(limit, of)
 
     async def log_id(self) -> str:
         """Return the id of the change log."""
         return await self._store.log_id()
 
-    async def check_place(self, seq: int, log: str | None = None) -> None:
-        """Raise Gone where the log cannot be read on from behind `seq`, given out from the log with the id `log`.
+    async def check_position(self, seq: int, log: str | None = None) -> None:
+        """Raise Gone if the change log cannot be read on after `seq`, which was given out by the log with id `log`.
 
-        It may have been pruned beyond that, or be another log: a backup was restored since `seq` was given out. Where
-        `log` is None, the second is known only by a log that does not reach `seq`.
+        The log may have been pruned beyond `seq`, or replaced by a restored backup. If `log` is None, a replaced log is
+        detected only if it does not reach `seq`.
         """
         oldest, head = await self._store.oldest(), await self._store.head()
         if log is not None and log != await self._store.log_id():
@@ -77,9 +77,9 @@ class Directory:
         return await self._store.head()
 
     async def changes(self, after: int, limit: int) -> Sequence[Change]:
-        """Return at most `limit` changes behind `after`, in order, each with the entry shown now.
+        """Return at most `limit` changes after `after`, in order, each with the now visible entry.
 
-        There are fewer where entries are large, and none only where there are no more.
+        Large entries make the result shorter; only an empty result means that there are no more.
         """
         return await self._store.changes(after, limit)
 
@@ -94,7 +94,7 @@ class Directory:
         curated: bool = False,
         most: int = READ_BYTES,
     ) -> Sequence[Version]:
-        """Return at most `limit` versions in the order of names, as Store.listing describes it."""
+        """Return at most `limit` versions, ordered by name; see Store.listing."""
         return await self._store.listing(
             after,
             limit,
@@ -106,17 +106,17 @@ class Directory:
         )
 
     async def versions(self, name: str, after: str, limit: int, most: int) -> Sequence[Version]:
-        """Return versions of the server called `name`, as Store.versions describes it; none where it is hidden."""
+        """Return versions of the server `name`, none if it is hidden; see Store.versions."""
         return await self._store.versions(name, after, limit, most)
 
     async def version(self, name: str, version: str) -> Version | None:
-        """Return a version of the server called `name`, "latest" for the latest; None where there is none."""
+        """Return a version of the server `name`; "latest" is the latest one. None if there is none."""
         return await self._store.version(name, version)
 
-    async def found(self, query: Query, most: int = READ_BYTES) -> tuple[Sequence[Version], Position | None]:
-        """Return the latest versions of the hits for `query`, best first, and where the next page begins.
+    async def search_versions(self, query: Query, most: int = READ_BYTES) -> tuple[Sequence[Version], Position | None]:
+        """Return the latest versions of the hits for `query`, best first, and the position of the next page.
 
-        The page ends behind the version that brings the bytes of all to `most`.
+        The page ends after the version that brings the total bytes to `most`.
         """
         page = await self.search(query)
         versions = await self._store.latest([hit.mcp_id for hit in page.hits], most)
@@ -128,9 +128,9 @@ class Directory:
         return versions, page.next
 
     async def publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
-        """Keep `entries` of `source`; return what became of each, in order.
+        """Store `entries` of `source`; return the outcomes in order.
 
-        Raises Unavailable where the store cannot write; see Store.publish for what stays then.
+        Raises Unavailable if the store cannot write; see Store.publish for what stays committed.
         """
         outcomes = await self._store.publish(source, entries)
         if "added" in outcomes or "changed" in outcomes:

@@ -1,4 +1,4 @@
-"""The ordered change log, pumped to those that follow it."""
+"""The feed: delivers the change log to its subscribers."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from ..domain.ports.search import Follower, Subscriber
 from ..domain.ports.storage import Store
 
 BATCH = 4_000
-"""Changes read and applied at a time; many, for an index does some work for each batch."""
+"""Changes read and applied at a time. A large number, because an index does some work for each batch."""
 
 LOADED = 20_000
-"""The same at the start, when nobody waits for the first."""
+"""The batch size at start-up, when no client waits."""
 
 BATCH_BYTES, LOADED_BYTES = 8_000_000, 16_000_000
-"""Bytes of entries after which a batch ends before that."""
+"""Bytes of entries after which a batch ends early."""
 
 RETRY = 1.0
-"""Seconds until a pump that failed tries again."""
+"""Seconds until a failed delivery is retried."""
 
 
 class Feed(Service):
-    """Pump every change, in order, to each subscriber, and then to each follower.
+    """Deliver every change, in order, to each subscriber, and then to each follower.
 
-    Subscribers are given what the store has when it is loaded, too, followers only what comes after that: they tell
-    of changes that can be found by then. The Bus only says that there is something to read; a wake-up that gets lost
-    delays changes until the next one. A failure is logged and the batch is pumped again, so a change may come twice,
-    never out of order.
+    Subscribers also receive the content of the store at start-up, followers only later changes. Followers come last, so
+    that the changes they announce are searchable. The Bus only signals that there is something to read; a lost wake-up
+    delays changes until the next one. After a failure, which is logged, the batch is delivered again: a change may
+    arrive twice, never out of order.
     """
 
     _log = Logger()
@@ -57,12 +57,12 @@ class Feed(Service):
         self._retry: IDelayedCall | None = None
         self._unavailable = False
         self.loaded = False
-        """Whether the subscribers have had what was in the store at the start."""
+        """Whether the subscribers have received the content of the store at start-up."""
         bus.subscribe(self.wake)
 
     async def load(self) -> None:
-        """Bring the subscribers to the state of the store, from which the pump goes on."""
-        # The head first: what changes while the entries are read is then pumped again, instead of missed.
+        """Deliver the content of the store to the subscribers; delivery of changes continues from there."""
+        # Read the head first: a change during the load is then delivered twice instead of missed.
         self._seq = await self._store.head()
         after = ""
         while changes := await self._store.current(after, LOADED, LOADED_BYTES):
@@ -74,14 +74,14 @@ class Feed(Service):
         self.loaded = True
 
     def wake(self) -> None:
-        """Pump what is new, once whatever is being pumped is through."""
+        """Deliver new changes, after the current delivery if one is running."""
         self._awake = True
         if self.running and self._pumping is None:
-            # Set before the pump's first step, for a subscriber may wake the feed during that.
+            # Set before the first step, because a subscriber may wake the feed during it.
             done = self._pumping = Deferred()
             pump = Deferred.fromCoroutine(self._pump())
             pump.addErrback(self._failed)
-            pump.addCallback(self._rest)
+            pump.addCallback(self._finished)
             pump.chainDeferred(done)
 
     def startService(self) -> None:
@@ -106,18 +106,18 @@ class Feed(Service):
     def _failed(self, failure: Failure) -> None:
         # The adapter logs the cause, once.
         if not failure.check(Unavailable):
-            self._log.failure("Changes after {seq} could not be pumped; trying again", failure=failure, seq=self._seq)
+            self._log.failure("Changes after {seq} could not be delivered; retrying", failure=failure, seq=self._seq)
         elif not self._unavailable:
             self._unavailable = True
-            self._log.warn("Changes after {seq} cannot be read now; trying again", seq=self._seq)
+            self._log.warn("Changes after {seq} cannot be read now; retrying", seq=self._seq)
         if self.running and self._retry is None:
-            self._retry = self._clock.callLater(RETRY, self._again)
+            self._retry = self._clock.callLater(RETRY, self._retry_now)
 
-    def _again(self) -> None:
+    def _retry_now(self) -> None:
         self._retry = None
         self.wake()
 
-    def _rest(self, _: None) -> None:
+    def _finished(self, _: None) -> None:
         self._pumping = None
         if self._awake and self._retry is None:
             self.wake()

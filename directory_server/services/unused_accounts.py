@@ -1,4 +1,4 @@
-"""Deletion of registered accounts that nobody approved and nobody uses."""
+"""Deletion of unused accounts that were never approved."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..domain.ports.access import Quota
 from ..domain.ports.accounts import Accounts
 
 AT_ONCE = 20
-"""Accounts that one call of `remove` looks at, at most."""
+"""The most accounts that one call of `remove` checks."""
 
 
 @define(eq=False)
@@ -31,9 +31,9 @@ class UnusedAccounts:
     _after: str = ""
 
     async def remove(self) -> None:
-        """Delete unused ones among the next AT_ONCE accounts; go on behind these at the next call.
+        """Delete the unused accounts among the next AT_ONCE; the next call continues after these.
 
-        A database that is not available is left for the next call too, so that a loop of calls goes on.
+        If the database is unavailable, log it and leave the work to the next call.
         """
         try:
             await self._remove()

@@ -59,7 +59,7 @@ class RestHandlers:
         """Return a body with `fields` of each hit, and the position after its last hit."""
         if serialization.HIT_FIELDS.issuperset(fields):
             return _records(serialization.hit_records(page.hits, fields)), page.next
-        versions, position = await self._directory.found(search)
+        versions, position = await self._directory.search_versions(search)
         records = await self._offload(serialization.detail_records, versions, fields)
         if len(records) < len(versions):
             last = mcp_id_of(versions[len(records) - 1].name)

@@ -1,4 +1,4 @@
-"""Membership: what happens where two things happen at once."""
+"""AccountService: concurrent changes."""
 
 from __future__ import annotations
 
@@ -42,32 +42,32 @@ def accounts(tmp_path: Path) -> Iterator[SqliteAccounts]:
     database.close()
 
 
-def membership(accounts: SqliteAccounts, passwords: Passwords) -> AccountService:
+def account_service(accounts: SqliteAccounts, passwords: Passwords) -> AccountService:
     sessions = SqliteSessions(accounts._database, lambda: 1_000_000.0, 3600, 3600)
     return AccountService(accounts, sessions, passwords)
 
 
-def test_a_password_that_is_changed_meanwhile_does_not_open_any_more(accounts: SqliteAccounts) -> None:
+def test_a_password_changed_during_sign_in_is_rejected(accounts: SqliteAccounts) -> None:
     run_sync(accounts.add("ann@example.org", "an old password"))
     passwords = Passwords(["a new password"], accounts)
     with pytest.raises(SignInRefused):
-        run_sync(membership(accounts, passwords).sign_in("ann@example.org", "an old password"))
-    session = run_sync(membership(accounts, passwords).sign_in("ann@example.org", "a new password"))
-    found = run_sync(membership(accounts, passwords).who(session))
+        run_sync(account_service(accounts, passwords).sign_in("ann@example.org", "an old password"))
+    session = run_sync(account_service(accounts, passwords).sign_in("ann@example.org", "a new password"))
+    found = run_sync(account_service(accounts, passwords).signed_in(session))
     assert found
     assert found.email == "ann@example.org"
 
 
-def test_a_link_that_is_used_meanwhile_sets_no_password(accounts: SqliteAccounts) -> None:
+def test_a_link_used_concurrently_sets_no_password(accounts: SqliteAccounts) -> None:
     ann = run_sync(accounts.add("ann@example.org"))
     token = run_sync(accounts.link(ann.id, lifetime=60))
     passwords = Passwords(["the first password"], accounts)
     with pytest.raises(NotFound):
-        run_sync(membership(accounts, passwords).accept(token, "the second password"))
+        run_sync(account_service(accounts, passwords).accept(token, "the second password"))
     assert run_sync(accounts.password(ann.id)) == "the first password"
 
 
-def test_a_password_is_the_same_however_its_letters_are_put_together(accounts: SqliteAccounts) -> None:
-    members = membership(accounts, Passwords())
-    run_sync(members.register("ann@example.org", "Cafe\u0301 am Ufer"))
-    run_sync(members.sign_in("ann@example.org", "Caf\u00e9 am Ufer"))
+def test_passwords_are_unicode_normalized(accounts: SqliteAccounts) -> None:
+    service = account_service(accounts, Passwords())
+    run_sync(service.register("ann@example.org", "Cafe\u0301 am Ufer"))
+    run_sync(service.sign_in("ann@example.org", "Caf\u00e9 am Ufer"))

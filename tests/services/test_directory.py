@@ -163,19 +163,19 @@ def test_what_could_not_be_kept_is_not_announced() -> None:
 def test_the_log_is_read_on_from_where_it_reaches(log: range, places: list[int]) -> None:
     directory = World(log=log).directory
     for place in places:
-        run_sync(directory.check_place(place))
+        run_sync(directory.check_position(place))
 
 
 def test_the_log_is_not_read_on_from_a_place_in_another_log() -> None:
     directory = World(log=range(1, 6)).directory
-    run_sync(directory.check_place(3, LOG))
-    with pytest.raises(Gone, match="no going on from change 3: the directory was restored from a backup") as caught:
-        run_sync(directory.check_place(3, "ffffffffffff"))
+    run_sync(directory.check_position(3, LOG))
+    with pytest.raises(Gone, match="Cannot continue from change 3: the directory was restored from a backup") as caught:
+        run_sync(directory.check_position(3, "ffffffffffff"))
     assert caught.value.head == 5
 
 
 @pytest.mark.parametrize(("log", "place"), [(range(1, 1), 1), (range(1, 6), 6), (range(4, 6), 2), (range(4, 6), 0)])
 def test_the_log_is_not_read_on_from_what_it_lost_or_does_not_have_yet(log: range, place: int) -> None:
-    with pytest.raises(Gone, match=f"no going on from change {place}") as caught:
-        run_sync(World(log=log).directory.check_place(place))
+    with pytest.raises(Gone, match=f"Cannot continue from change {place}") as caught:
+        run_sync(World(log=log).directory.check_position(place))
     assert caught.value.head == (log[-1] if log else 0)

@@ -248,7 +248,7 @@ def test_a_store_that_cannot_be_read_is_one_line_in_the_log_until_it_can(
         setting.second.error = Unavailable("directory.db cannot be used now: the disk is full.")
         setting.append()
         setting.clock.pump([RETRY] * 3)
-        assert lines == [f"Changes after {seq} cannot be read now; trying again" for seq in range(outage)]
+        assert lines == [f"Changes after {seq} cannot be read now; retrying" for seq in range(outage)]
         setting.second.error = None
         setting.clock.advance(RETRY)
 

@@ -87,7 +87,7 @@ def test_a_reader_of_another_log_starts_over(server: Server) -> None:
     other = "1-ffffffffffff"
     answer = page(server, f"?since={other}")
     assert (answer.status, answer.json["error"]) == (410, "reset")
-    assert "no going on from change 1: the directory was restored from a backup" in answer.json["message"]
+    assert "Cannot continue from change 1: the directory was restored from a backup" in answer.json["message"]
     assert answer.headers["X-RateLimit-Remaining"] == "20"
     for stream in (watch(server, f"?since={other}"), watch(server, headers={"Last-Event-ID": other})):
         (reset,) = events(stream.received())
@@ -172,7 +172,7 @@ def test_a_place_that_is_not_there_yet_is_reset(server: Server, since: int) -> N
     stream = watch(server, f"?since={since}")
     (reset,) = events(stream.received())
     assert (reset.name, reset.seq, reset.data["seq"]) == ("reset", 2, 2)
-    assert f"no going on from change {since}" in reset.data["message"]
+    assert f"Cannot continue from change {since}" in reset.data["message"]
     publish(server, entry("x/0"))
     assert told(stream.received()) == [("added", "x/0")]
 
@@ -285,7 +285,7 @@ def test_a_page_from_where_the_log_does_not_reach_is_410(server: Server, since: 
     prune(server, 2)
     answer = page(server, f"?since={since}")
     assert (answer.status, answer.json["error"]) == (410, "reset")
-    assert f"no going on from change {since}" in answer.json["message"]
+    assert f"Cannot continue from change {since}" in answer.json["message"]
     assert answer.headers["X-RateLimit-Remaining"] == "20"
     assert [each["seq"] for each in page(server).json["data"]] == [3, 4, 5]
 

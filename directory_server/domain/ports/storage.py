@@ -81,7 +81,7 @@ class Store(Protocol):
         with fewer bytes are the last ones.
         `versions` is "latest" for one of each name, "all", in the order of their texts within a name, or an exact
         version. `updated_since` (seconds since the epoch) excludes versions that last changed earlier; `curated`
-        excludes names that are not pinned, allowed or local. A name's versions are those of the source that is shown for it;
+        excludes names that are not pinned, allowed or local. The versions of a name are those of its preferred source;
         hidden names have none.
         """
 

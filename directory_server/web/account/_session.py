@@ -83,7 +83,7 @@ class SessionStore:
             )
 
     async def _load(self, identifier: str, confidential: bool, mechanism: SessionMechanism) -> Visitor:
-        account = await self._membership.who(identifier)
+        account = await self._membership.signed_in(identifier)
         if account is None:
             raise NoSuchSession("This session is unknown or has ended.")
         return Visitor(identifier, confidential, mechanism, account)

@@ -63,14 +63,14 @@ class SignInPages:
         """Answer the form to set a password with; the link stays good, for programs look at links, too."""
         visitor = await self._visits.anybody(request)
         self._attempts.charge(request)
-        account = await self._membership.invited(token)
+        account = await self._membership.linked_account(token)
         return self._visits.page(request, visitor, "invitation", {"email": account.email, **_BOUNDS})
 
     async def post_invitation(self, request: Request, token: str) -> bytes:
         """Set a password, once, and sign its owner in."""
         visitor, form = await self._visits.form(request)
         self._attempts.charge(request)
-        account = await self._membership.invited(token)
+        account = await self._membership.linked_account(token)
         try:
             session = await self._membership.accept(token, form.get("password", ""), self._attempts.network(request))
         except DirectoryError:

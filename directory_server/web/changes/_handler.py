@@ -58,7 +58,7 @@ class ChangesHandler:
 
     async def _page(self, request: Request, visit: AuthenticatedRequest, watch: serialization.Watch) -> bytes:
         if watch.since is not None:
-            await self._directory.check_place(watch.since, watch.log)
+            await self._directory.check_position(watch.since, watch.log)
         await visit.charge()
         limit = watch.limit or serialization.DEFAULT_CHANGES
         await self._turns.acquire()
@@ -92,7 +92,7 @@ class ChangesHandler:
         if since is None:
             since = self._live.seq
         try:
-            await self._directory.check_place(since, log)
+            await self._directory.check_position(since, log)
         except Gone as gone:
             message = {"seq": gone.head, "message": gone.message}
             return gone.head, serialization.event(

@@ -113,7 +113,7 @@ class RegistryHandlers:
         place = Position(*wanted.place) if wanted.place else None
         for _ in range(ROUNDS):
             query = Query(wanted.search, wanted.limit - len(found), place)
-            hits, place = await self._directory.found(query, PAGE_BYTES - _size(found))
+            hits, place = await self._directory.search_versions(query, PAGE_BYTES - _size(found))
             for hit in hits:
                 version = await self._of(hit, wanted)
                 if version is not None:
