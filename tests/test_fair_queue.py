@@ -8,7 +8,7 @@ from directory_server.fair_queue import FairQueue
 
 
 class Line:
-    """Clients who ask for queue, and what became of each, in order."""
+    """Clients that acquire slots, and the outcome of each, in order."""
 
     def __init__(self, **bounds: int) -> None:
         self.queue = FairQueue(1, **bounds)
@@ -16,7 +16,7 @@ class Line:
         self.refused: list[str] = []
 
     def ask(self, *names: str) -> list[Deferred[None]]:
-        """Ask for queue; the client of `a1` is `a`."""
+        """Acquire a slot for each name; the client of `a1` is `a`."""
         asked = []
         for name in names:
             turn = Deferred.fromCoroutine(self.queue.acquire(name[0]))
@@ -28,12 +28,12 @@ class Line:
         failure.trap(Unavailable, CancelledError)  # type: ignore[attr-defined]
         self.refused.append(name)
 
-    def finish(self, queue: int) -> None:
-        for _ in range(queue):
+    def finish(self, slots: int) -> None:
+        for _ in range(slots):
             self.queue.release()
 
 
-def test_clients_take_queue() -> None:
+def test_clients_get_slots_round_robin() -> None:
     line = Line(total=50, each=8)
     line.ask(*(f"a{number}" for number in range(5)), "b0", "b1", "c0")
     line.finish(8)
