@@ -49,7 +49,7 @@ def test_one_client_has_few_waiting_calls() -> None:
     assert line.served == ["a0", "a1", "b0"]
 
 
-def test_who_has_fewer_takes_a_place_of_who_has_the_most() -> None:
+def test_a_client_with_few_calls_replaces_one_with_many() -> None:
     line = Line(total=6, each=4)
     line.ask("x0", *(f"a{number}" for number in range(4)), "b0", "b1")
     line.ask("c0")
@@ -62,7 +62,7 @@ def test_who_has_fewer_takes_a_place_of_who_has_the_most() -> None:
     assert line.served == ["x0", "a0", "b0", "c0", "a1", "b1", "c1"]
 
 
-def test_who_leaves_gives_the_place_away() -> None:
+def test_a_cancelled_call_frees_its_place() -> None:
     line = Line(total=2, each=2)
     _, gone, _ = line.ask("a0", "a1", "b0")
     gone.cancel()
