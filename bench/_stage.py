@@ -57,7 +57,7 @@ class Door(Resource):
         return b""
 
     def render_GET(self, request: Request) -> bytes:
-        streams = [stream for spoke in self._hub._wheel for stream in spoke]
+        streams = [stream for slot in self._hub._wheel for stream in slot]
         kept = [_kept(stream) for stream in streams] if b"kept" in request.args else []
         said = {"open": len(self._hub), "cuts": self._hub.cuts, "kept": max(kept, default=0)}
         if b"turns" in request.args:

@@ -198,7 +198,7 @@ class DirectoryService(MultiService):
         )
         cookies = account.session_cookies(membership, proxies, people.absolute)
         bounds = {"per_key": pages.STREAMS, "total": min(web.streams, total // 10)}
-        visits = streams.Hub(pages.AnonymousHolders(), bus, reactor, Random(), **{**asdict(config.streams), **bounds})
+        visits = streams.Hub(pages.AnonymousOwners(), bus, reactor, Random(), **{**asdict(config.streams), **bounds})
         front = pages.front(
             directory,
             index.__len__,

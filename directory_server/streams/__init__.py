@@ -1,4 +1,4 @@
-"""Streams of server-sent events: ten thousand connections that cost little while nothing happens."""
+"""Server-sent event streams: open connections, broadcasts to groups of them, heartbeats and limits."""
 
 from ._channel import Channel
 from ._hub import Hub

@@ -1,4 +1,4 @@
-"""Work on many streams in slices, between which the reactor turns to others."""
+"""Run work on many streams in batches, and yield to the reactor between them."""
 
 from __future__ import annotations
 
@@ -13,45 +13,42 @@ from twisted.logger import Logger
 
 T = TypeVar("T")
 
-SLICE = 250
-"""Streams that are served without a look at anything else: some three milliseconds."""
+BATCH = 250
+"""Streams in one batch. A batch takes about three milliseconds."""
 
-TURN = 0.002
-"""Seconds of one turn of the reactor after which no further slice is begun."""
+ITERATION = 0.002
+"""Seconds of one reactor iteration after which no further batch is started."""
 
-
-STEP = 0.1
-"""Seconds between two slices of what is spread over a longer time, which are smaller if that will do."""
+INTERVAL = 0.1
+"""Seconds between two batches of work that is spread over a longer time."""
 
 
 class BatchRunner:
-    """Runs iterators that do a slice of work in each step, fairly, and no longer than a TURN at a time."""
+    """Run iterators that do one batch of work per step, fairly, for at most ITERATION seconds at a time."""
 
     _log = Logger()
 
     def __init__(self, clock: IReactorTime) -> None:
         self._clock = clock
-        self._cooperator = Cooperator(self._turn, lambda step: clock.callLater(0, step))
+        self._cooperator = Cooperator(self._time_limit, lambda step: clock.callLater(0, step))
 
     def run(self, steps: Iterator[Deferred[None] | None]) -> Deferred[Any]:
-        """Take `steps`, one by one, waiting where one is a Deferred; return what fires after the last."""
-        return self._cooperator.cooperate(steps).whenDone().addErrback(self._failed)
+        """Run `steps` in order and wait for each that is a Deferred; return a Deferred that fires after the last."""
+        return self._cooperator.cooperate(steps).whenDone().addErrback(self._log_failure)
 
-    def each(
-        self, items: Sequence[T], serve: Callable[[T], None], over: float = 0.0
-    ) -> Iterator[Deferred[None] | None]:
-        """Yield the steps that serve every one of `items`, spread over `over` seconds."""
-        size = min(SLICE, ceil(len(items) * STEP / over)) if items and over else SLICE
+    def each(self, items: Sequence[T], call: Callable[[T], None], over: float = 0.0) -> Iterator[Deferred[None] | None]:
+        """Yield the steps that call `call` with each of `items`, spread over `over` seconds."""
+        size = min(BATCH, ceil(len(items) * INTERVAL / over)) if items and over else BATCH
         for start in range(0, len(items), size):
             if start and over:
                 yield deferLater(self._clock, over * size / len(items))
             for item in items[start : start + size]:
-                serve(item)
+                call(item)
             yield None
 
-    def _turn(self) -> Callable[[], bool]:
-        end = self._clock.seconds() + TURN
+    def _time_limit(self) -> Callable[[], bool]:
+        end = self._clock.seconds() + ITERATION
         return lambda: self._clock.seconds() >= end
 
-    def _failed(self, failure: Any) -> None:
-        self._log.failure("Some streams may have missed a frame", failure=failure)
+    def _log_failure(self, failure: Any) -> None:
+        self._log.failure("Some streams may have missed an event", failure=failure)

@@ -1,95 +1,92 @@
-"""Streams that are sent the same frames."""
+"""A group of streams that receive the same events."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from twisted.internet.defer import Deferred, succeed
 
 from ._batching import BatchRunner
+from ._stream import Stream
 
-if TYPE_CHECKING:
-    from ._stream import Stream
-
-ROUND = 16 * 1024
-"""Bytes of waiting frames that go out together, unless one alone has more."""
+WRITE = 16 * 1024
+"""Maximum bytes of pending events in one write. A larger event is written alone."""
 
 
 class Channel:
-    """Streams that are sent the same frames, whatever these mean.
+    """A group of streams that receive the same events, in order.
 
-    Frames go out in order, in rounds: all that wait when a round begins go to each stream in one write. A stream is
-    sent exactly what was sent to the channel after it joined.
+    All events that are pending when a broadcast starts go to each stream in one write, up to WRITE bytes. A stream
+    receives exactly the events that were sent after it was added.
     """
 
-    def __init__(self, slices: BatchRunner) -> None:
-        self._slices = slices
-        # Each stream, and how many frames had been sent when it joined.
+    def __init__(self, batches: BatchRunner) -> None:
+        self._batches = batches
+        # Each stream, and the number of events that had been sent when it was added.
         self._streams: dict[Stream, int] = {}
         self._sent = 0
-        self._waiting: list[bytes] = []
+        self._pending: list[bytes] = []
         self._over = 0.0
         self._done: Deferred[None] | None = None
 
     def __len__(self) -> int:
         return len(self._streams)
 
-    def send(self, frame: bytes, *, over: float = 0.0) -> None:
-        """Send one encoded frame to every stream now here, in slices, spread over `over` seconds."""
+    def send(self, event: bytes, *, over: float = 0.0) -> None:
+        """Send one encoded event to all current streams, in batches, spread over `over` seconds."""
         if self._streams:
             self._sent += 1
-            self._waiting.append(frame)
+            self._pending.append(event)
             self._over = max(self._over, over)
             if self._done is None:
-                self._done = self._slices.run(self._rounds())
+                self._done = self._batches.run(self._broadcast())
 
     def flushed(self) -> Deferred[None]:
-        """Return what fires when all that has been sent was handed to the streams; who sends a lot waits for it."""
+        """Return a Deferred that fires when no event is pending. Senders of many events wait for it."""
         flushed: Deferred[None] = Deferred()
         if self._done is None:
             return succeed(None)
         self._done.chainDeferred(flushed)
         return flushed
 
-    def each(self, serve: Callable[[Stream], None]) -> Deferred[None]:
-        """Call `serve` with every stream now here, in slices; return what fires after the last."""
-        return self._slices.run(self._slices.each(list(self._streams), serve))
+    def each(self, call: Callable[[Stream], None]) -> Deferred[None]:
+        """Call `call` with each current stream, in batches; return a Deferred that fires after the last."""
+        return self._batches.run(self._batches.each(list(self._streams), call))
 
     def add(self, stream: Stream) -> None:
-        """Let a stream in; see Stream.join."""
+        """Add a stream. Only `Stream.join` calls this."""
         self._streams[stream] = self._sent
 
     def remove(self, stream: Stream) -> None:
-        """Let a stream go; see Stream.join."""
+        """Remove a stream. Only `Stream.join` calls this."""
         del self._streams[stream]
 
-    def _rounds(self) -> Iterator[Deferred[None] | None]:
+    def _broadcast(self) -> Iterator[Deferred[None] | None]:
         try:
-            while self._waiting:
-                yield from self._round()
+            while self._pending:
+                yield from self._broadcast_once()
         finally:
             self._done = None
 
-    def _round(self) -> Iterator[Deferred[None] | None]:
-        first = self._sent - len(self._waiting)
-        frames, self._waiting = _first(self._waiting)
+    def _broadcast_once(self) -> Iterator[Deferred[None] | None]:
+        first = self._sent - len(self._pending)
+        events, self._pending = _split(self._pending)
         over, self._over = self._over, 0.0
-        whole, after = b"".join(frames), first + len(frames)
+        joined, end = b"".join(events), first + len(events)
 
-        def serve(member: tuple[Stream, int]) -> None:
-            stream, joined = member
-            stream.send(whole if joined <= first else b"".join(frames[joined - first :]))
+        def send(member: tuple[Stream, int]) -> None:
+            stream, added = member
+            stream.send(joined if added <= first else b"".join(events[added - first :]))
 
-        return self._slices.each([each for each in self._streams.items() if each[1] < after], serve, over)
+        return self._batches.each([member for member in self._streams.items() if member[1] < end], send, over)
 
 
-def _first(frames: list[bytes]) -> tuple[list[bytes], list[bytes]]:
-    """Part what goes out in one round from the rest."""
+def _split(events: list[bytes]) -> tuple[list[bytes], list[bytes]]:
+    """Return the events of the next write, and the others."""
     size, count = 0, 0
-    for frame in frames:
-        size += len(frame)
-        if count and size > ROUND:
+    for event in events:
+        size += len(event)
+        if count and size > WRITE:
             break
         count += 1
-    return frames[:count], frames[count:]
+    return events[:count], events[count:]

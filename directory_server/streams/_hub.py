@@ -1,4 +1,4 @@
-"""All open streams: how many each key may have, the loop that keeps them alive, and their end."""
+"""The open streams of a process: limits per key and in all, heartbeats, revoked keys, and the stop of the server."""
 
 from __future__ import annotations
 
@@ -17,43 +17,43 @@ from twisted.python.failure import Failure
 
 from ..domain.ports.runtime import Bus
 from ..http import Request
-from ._batching import SLICE, BatchRunner
+from ._batching import BATCH, BatchRunner
 from ._channel import Channel
 from ._stream import RETRY, Stream
 
-DRAIN = 10_000
-"""Milliseconds over which the clients of a server that stops are told to come back."""
+SHUTDOWN_SPREAD = 10_000
+"""Milliseconds over which clients reconnect after the server stops."""
 
-SOON = 1_000
-"""Milliseconds within which the client of a stream that was ended for its age is told to come back."""
+ROTATION_SPREAD = 1_000
+"""Milliseconds within which a client reconnects after its stream ended because of its age."""
 
-SPOKES = 16
-"""Parts of the heartbeat's interval; the streams of one are served together."""
+SLOTS = 16
+"""Slots of the timing wheel. The streams of one slot get their heartbeats together."""
 
-BETWEEN = 0.4
-"""Seconds between two checks of the keys that have streams open."""
+CHECK_INTERVAL = 0.4
+"""Minimum seconds between two checks of the keys that have open streams."""
 
 
-class Holders(Protocol):
-    """Those who hold streams, by their ids; a KeyRing is one."""
+class Owners(Protocol):
+    """The owners of streams, by id. A KeyRing is one."""
 
-    async def live(self, holders: Collection[str], /) -> set[str]:
-        """Return those of `holders` that may still have theirs."""
+    async def live(self, owners: Collection[str], /) -> set[str]:
+        """Return those of `owners` that may still have open streams."""
 
 
 class Hub(Service):
-    """Every open stream of this process.
+    """The open streams of this process.
 
-    `per_key` and `total` bound how many there are. Each is sent a sign of life every `heartbeat` seconds, ended when
-    it is about `rotation` seconds old, and cut when its reader has not read for `stall` seconds. One that stops has
-    `grace` seconds to end them.
+    `per_key` and `total` limit their number. Each stream gets a heartbeat every `heartbeat` seconds, ends after about
+    `rotation` seconds, and is aborted when its reader has not read for `stall` seconds. When the service stops, it
+    ends all streams, and aborts those that are still open after `grace` seconds.
     """
 
     _log = Logger()
 
     def __init__(
         self,
-        keys: Holders,
+        keys: Owners,
         bus: Bus,
         clock: IReactorTime,
         random: Random,
@@ -66,7 +66,7 @@ class Hub(Service):
         grace: float,
     ) -> None:
         self.cuts = 0
-        """Streams that were cut, because their readers did not read."""
+        """Streams that were aborted because their readers did not read."""
         self.seconds = clock.seconds
         self.stall = stall
         self._keys = keys
@@ -76,17 +76,17 @@ class Hub(Service):
         self._age = rotation / heartbeat
         self._grace = grace
         self._clock = clock
-        self._slices = BatchRunner(clock)
-        self._leases: Counter[str] = Counter()
+        self._batches = BatchRunner(clock)
+        self._open_by_key: Counter[str] = Counter()
         self._open = 0
-        # A wheel that turns once in each interval. A stream hangs on the spoke that was the last to be served.
-        self._wheel: list[set[Stream]] = [set() for _ in range(SPOKES)]
-        self._turn = 0
-        self._interval = heartbeat / SPOKES
-        self._loop = LoopingCall.withCount(self._serve)
+        # The wheel turns once per heartbeat interval. A new stream is put in the slot that was served last.
+        self._wheel: list[set[Stream]] = [set() for _ in range(SLOTS)]
+        self._position = 0
+        self._interval = heartbeat / SLOTS
+        self._loop = LoopingCall.withCount(self._send_heartbeats)
         self._loop.clock = clock
-        self._gone: Deferred[None] | None = None
-        self._woken = self._checking = False
+        self._all_closed: Deferred[None] | None = None
+        self._check_requested = self._checking = False
         bus.subscribe(self._check)
 
     def __len__(self) -> int:
@@ -94,124 +94,124 @@ class Hub(Service):
 
     @property
     def sockets(self) -> int:
-        """How many connections the streams have, those included that have ended and are not closed yet."""
+        """The number of connections of streams, including streams that have ended and are not closed yet."""
         return sum(map(len, self._wheel))
 
-    def full(self, key_id: str) -> str:
-        """Return why a key may not open another stream now, in a sentence; an empty text if it may."""
-        if self._leases[key_id] >= self._per_key:
-            return "This key has as many streams open as it may."
+    def limit_error(self, key_id: str) -> str:
+        """Return the error message if a key may not open another stream now, else an empty string."""
+        if self._open_by_key[key_id] >= self._per_key:
+            return "This key has reached its limit of open streams."
         if self._open >= self._total:
-            return "This server has as many streams open as it may."
+            return "This server has reached its limit of open streams."
         return ""
 
     def channel(self) -> Channel:
-        """Return a new channel, with no stream in it."""
-        return Channel(self._slices)
+        """Return a new, empty channel."""
+        return Channel(self._batches)
 
     def open(
         self, request: Request, key_id: str, channel: Channel | None = None, first: bytes = b"", *, last: bytes = b""
     ) -> Stream:
-        """Answer `request` with a stream, which is all that is left of it: its handler returns None after this.
+        """Respond to `request` with a stream. The handler must then return None.
 
-        The stream begins with `first`, is in `channel` then, and gets `last` as its last frame if it ends in order.
-        The caller has answered HEAD, and has asked whether the key is `full`.
+        The stream starts with `first`, joins `channel`, and sends `last` as its last event unless it is aborted. The
+        caller handles HEAD and checks `limit_error` before.
         """
-        stream = Stream(self, intern(key_id), last, self._beats())
+        stream = Stream(self, intern(key_id), last, self._heartbeats())
         request.setHeader(b"Content-Type", b"text/event-stream")
         request.setHeader(b"Cache-Control", b"no-cache, no-transform")
         request.setHeader(b"X-Accel-Buffering", b"no")
         head = request.switch_protocol(stream)
         self._open += 1
-        self._leases[stream.key_id] += 1
-        stream.spoke = self._wheel[self._turn]
-        stream.spoke.add(stream)
+        self._open_by_key[stream.key_id] += 1
+        stream.slot = self._wheel[self._position]
+        stream.slot.add(stream)
         stream.join(channel)
         stream.send(b"%sretry: %d\n\n%s" % (head, RETRY, first))
         if not self.running:
-            stream.end(self._later())
+            stream.end(self._reconnect_later())
         return stream
 
     def release(self, stream: Stream) -> None:
-        """Take back the lease of a stream that ends."""
+        """Stop counting a stream that has ended."""
         self._open -= 1
-        self._leases[stream.key_id] -= 1
-        if not self._leases[stream.key_id]:
-            del self._leases[stream.key_id]
+        self._open_by_key[stream.key_id] -= 1
+        if not self._open_by_key[stream.key_id]:
+            del self._open_by_key[stream.key_id]
 
     def forget(self, stream: Stream) -> None:
-        """Forget a stream whose connection is gone."""
-        stream.spoke.discard(stream)
-        if self._gone is not None and not self._gone.called and not any(self._wheel):
-            self._gone.callback(None)
+        """Remove a stream whose connection is closed."""
+        stream.slot.discard(stream)
+        if self._all_closed is not None and not self._all_closed.called and not any(self._wheel):
+            self._all_closed.callback(None)
 
-    def soon(self) -> int:
-        """Return the milliseconds after which the client of a stream that was ended for its age is to come back."""
-        return self._random.randrange(SOON // 10, SOON)
+    def reconnect_soon(self) -> int:
+        """Return a random `retry` in milliseconds for a stream that ends because of its age."""
+        return self._random.randrange(ROTATION_SPREAD // 10, ROTATION_SPREAD)
 
     def startService(self) -> None:
         super().startService()
-        self._gone = None
+        self._all_closed = None
         self._loop.start(self._interval, now=False).addErrback(
-            lambda failure: self._log.failure("The heartbeat of the streams stopped", failure=failure)
+            lambda failure: self._log.failure("Heartbeats of streams have stopped", failure=failure)
         )
 
     def stopService(self) -> Deferred[None]:
         super().stopService()
         if self._loop.running:
             self._loop.stop()
-        self._gone = Deferred()
-        streams = [stream for spoke in self._wheel for stream in spoke]
-        # Each is told to come back at another time, or all of them would come at once.
-        self._slices.run(self._slices.each(streams, lambda stream: stream.end(self._later())))
+        self._all_closed = Deferred()
+        streams = [stream for slot in self._wheel for stream in slot]
+        # Each gets a different `retry`, or all clients would reconnect at once.
+        self._batches.run(self._batches.each(streams, lambda stream: stream.end(self._reconnect_later())))
         if not streams:
-            self._gone.callback(None)
-        return self._gone.addTimeout(self._grace, self._clock).addErrback(self._cut_off)
+            self._all_closed.callback(None)
+        return self._all_closed.addTimeout(self._grace, self._clock).addErrback(self._abort_remaining)
 
-    def _cut_off(self, _: Failure) -> None:
-        left = [stream for spoke in self._wheel for stream in spoke]
-        self._log.warn("{count} streams did not end in time and are cut", count=len(left))
+    def _abort_remaining(self, _: Failure) -> None:
+        left = [stream for slot in self._wheel for stream in slot]
+        self._log.warn("{count} streams did not close in time and are aborted", count=len(left))
         for stream in left:
-            stream.cut()
+            stream.abort()
 
-    def _later(self) -> int:
-        return RETRY + self._random.randrange(DRAIN)
+    def _reconnect_later(self) -> int:
+        return RETRY + self._random.randrange(SHUTDOWN_SPREAD)
 
-    def _beats(self) -> int:
-        """Return how many heartbeats a stream gets, spread so that those opened together do not end together."""
+    def _heartbeats(self) -> int:
+        """Return the random number of heartbeats after which a new stream ends."""
         return max(1, round(self._age * self._random.uniform(0.8, 1.2)))
 
-    def _serve(self, spokes: int) -> None:
-        # More than one where the reactor came late.
-        for _ in range(min(spokes, SPOKES)):
-            self._turn = (self._turn + 1) % SPOKES
-            self._slices.run(self._slices.each(list(self._wheel[self._turn]), Stream.beat))
-            if self._turn == 0:
-                # Keys expire without anybody announcing it.
+    def _send_heartbeats(self, slots: int) -> None:
+        # `slots` is above 1 when the reactor was late.
+        for _ in range(min(slots, SLOTS)):
+            self._position = (self._position + 1) % SLOTS
+            self._batches.run(self._batches.each(list(self._wheel[self._position]), Stream.heartbeat))
+            if self._position == 0:
+                # The bus does not announce that a key expires.
                 self._check()
 
     def _check(self) -> None:
-        self._woken = True
-        if self._leases and not self._checking:
+        self._check_requested = True
+        if self._open_by_key and not self._checking:
             self._checking = True
-            self._slices.run(self._checks())
+            self._batches.run(self._checks())
 
     def _checks(self) -> Iterator[Deferred[None]]:
-        # During an import the Bus wakes often, and there may be as many keys as streams.
-        while self._woken:
-            self._woken = False
-            held = list(self._leases)
-            for start in range(0, len(held), SLICE):
-                ended = Deferred.fromCoroutine(self._end_revoked(set(held[start : start + SLICE])))
-                yield ended.addErrback(self._unchecked)
-            yield deferLater(self._clock, BETWEEN)
+        # During an import the bus wakes often, and each stream may have a different key.
+        while self._check_requested:
+            self._check_requested = False
+            keys = list(self._open_by_key)
+            for start in range(0, len(keys), BATCH):
+                ended = Deferred.fromCoroutine(self._end_revoked(set(keys[start : start + BATCH])))
+                yield ended.addErrback(self._log_check_failure)
+            yield deferLater(self._clock, CHECK_INTERVAL)
         self._checking = False
 
-    async def _end_revoked(self, held: set[str]) -> None:
-        ended = held - await self._keys.live(held)
+    async def _end_revoked(self, keys: set[str]) -> None:
+        ended = keys - await self._keys.live(keys)
         if ended:
-            for stream in [stream for spoke in self._wheel for stream in spoke if stream.key_id in ended]:
+            for stream in [stream for slot in self._wheel for stream in slot if stream.key_id in ended]:
                 stream.end()
 
-    def _unchecked(self, failure: Failure) -> None:
-        self._log.failure("The keys of open streams could not be checked", failure=failure)
+    def _log_check_failure(self, failure: Failure) -> None:
+        self._log.failure("Checking the keys of open streams failed", failure=failure)

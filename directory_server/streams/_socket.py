@@ -1,4 +1,4 @@
-"""What a stream asks of the kernel, so that a reader who does not read costs little and not for long."""
+"""Limit the memory that a slow reader takes in the kernel and the transport."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 from ..http.transports import unwrapped
 
 SEND_BUFFER = 16 * 1024
-"""Bytes that the kernel is asked to keep unsent; Linux takes twice that, for its own records (socket(7))."""
+"""Bytes of the kernel's send buffer. Linux doubles the value for its own bookkeeping (socket(7))."""
 
 UNSENT = 512
-"""Bytes that may wait in the transport before the reader is taken to lag behind."""
+"""Bytes in the transport from which on the reader counts as slow."""
 
 
-def restrain(transport: Any, stall: float) -> None:
-    """Bound what the kernel and the transport keep for a reader, and how many seconds it may not read; TCP alone."""
+def limit_buffers(transport: Any, stall: float) -> None:
+    """Limit the buffers of a TCP connection, and abort it when its client acknowledges nothing for `stall` seconds."""
     transport = unwrapped(transport)
     handle = transport.getHandle() if hasattr(transport, "getHandle") else None
     if not isinstance(handle, socket.socket) or handle.family not in (socket.AF_INET, socket.AF_INET6):
         return
     transport.bufferSize = UNSENT
-    # A connection that was reset in the meantime may have no options left.
+    # A connection that has been reset may have no options left.
     with suppress(OSError):
         handle.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         if hasattr(socket, "TCP_USER_TIMEOUT"):  # on Linux; tcp(7)

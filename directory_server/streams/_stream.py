@@ -1,8 +1,8 @@
-"""One stream: frames to a reader, who may be slow, may stop reading and may leave."""
+"""One event stream: writes, the backlog of a slow reader, heartbeats and the end."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IProtocol, IPushProducer, ITransport
@@ -10,81 +10,107 @@ from twisted.python.failure import Failure
 from zope.interface import implementer
 
 from ..http.transports import unwrapped
-from ._socket import restrain
-
-if TYPE_CHECKING:
-    from ._channel import Channel
-    from ._hub import Hub
+from ._socket import limit_buffers
 
 RETRY = 3_000
-"""Milliseconds after which a client whose stream broke comes back."""
+"""Milliseconds after which a client reconnects when its stream breaks."""
 
-BOUND = 48 * 1024
-"""Bytes that are kept for a reader who lags behind."""
+MAX_BACKLOG = 48 * 1024
+"""Maximum bytes of events that are stored for a slow reader."""
 
-_BEAT = b": \n\n"
+_HEARTBEAT = b": \n\n"
+
+
+class StreamHub(Protocol):
+    """The attributes and methods of a hub that its streams use."""
+
+    stall: float
+    cuts: int
+
+    def seconds(self) -> float:
+        """Return the time of the hub's clock."""
+
+    def reconnect_soon(self) -> int:
+        """Return a random `retry` in milliseconds for a stream that ends because of its age."""
+
+    def release(self, stream: Stream, /) -> None:
+        """Stop counting a stream that has ended."""
+
+    def forget(self, stream: Stream, /) -> None:
+        """Remove a stream whose connection is closed."""
+
+
+class StreamGroup(Protocol):
+    """The methods of a channel that its streams call."""
+
+    def add(self, stream: Stream, /) -> None:
+        """Add a stream."""
+
+    def remove(self, stream: Stream, /) -> None:
+        """Remove a stream."""
 
 
 class _Backlog:
-    """What waits for a reader who lags behind, and since when."""
+    """The events that wait for a slow reader; `since` is when the reader stopped reading."""
 
-    __slots__ = ("drained", "frames", "since", "size")
+    __slots__ = ("drained", "events", "since", "size")
 
     def __init__(self, since: float) -> None:
         self.since = since
-        self.frames: list[bytes] = []
+        self.events: list[bytes] = []
         self.size = 0
         self.drained: list[Deferred[None]] = []
 
 
 @implementer(IProtocol, IPushProducer)
 class Stream:
-    """An open stream (WHATWG HTML, section 9.2): all that is left of a connection whose request has been answered.
+    """An open event stream (WHATWG HTML, section 9.2). It replaces the HTTP protocol of its connection.
 
-    It is the protocol of its transport and the producer that the transport pauses while the reader lags behind.
+    It is the protocol of its transport, and the producer that the transport pauses while the reader is slow.
     """
 
-    __slots__ = ("_backlog", "_hub", "_last", "_transport", "beats", "channel", "key_id", "open", "spoke")
+    __slots__ = ("_backlog", "_hub", "_last", "_transport", "channel", "heartbeats", "key_id", "open", "slot")
 
     _transport: Any
-    spoke: set[Stream]
+    slot: set[Stream]
 
-    def __init__(self, hub: Hub, key_id: str, last: bytes, beats: int) -> None:
+    def __init__(self, hub: StreamHub, key_id: str, last: bytes, heartbeats: int) -> None:
         self.key_id = key_id
         self.open = True
-        self.channel: Channel | None = None
-        self.beats = beats
+        self.channel: StreamGroup | None = None
+        self.heartbeats = heartbeats
+        """Heartbeats until the stream ends because of its age."""
         self._hub = hub
         self._last = last
         self._backlog: _Backlog | None = None
 
-    def send(self, frame: bytes) -> None:
-        """Send one encoded frame, whole or not at all; once the stream has ended, do nothing.
+    def send(self, event: bytes) -> None:
+        """Send one encoded event, completely or not at all. Do nothing if the stream has ended.
 
-        For a reader who lags behind it is kept, in order; one for whom more than BOUND would have to be kept is cut.
-        A reader who does not lag may be sent any length at once; who has more to send waits for `drained`.
+        Events for a slow reader are stored in order. The stream is aborted if these exceed MAX_BACKLOG bytes. An event
+        of any length may be sent to a reader that is not slow. To send many events, wait for `drained` between them.
         """
         if not self.open:
             return
         backlog = self._backlog
         if backlog is None:
-            self._transport.write(frame)
-        elif backlog.size + len(frame) > BOUND:
-            self.cut()
+            self._transport.write(event)
+        elif backlog.size + len(event) > MAX_BACKLOG:
+            self.abort()
         else:
-            backlog.frames.append(frame)
-            backlog.size += len(frame)
+            backlog.events.append(event)
+            backlog.size += len(event)
 
     async def drained(self) -> bool:
-        """Wait until the reader does not lag behind; return whether the stream is still open then."""
+        """Wait until the reader has caught up; return whether the stream is still open."""
         while self.open and self._backlog is not None:
             waiting: Deferred[None] = Deferred()
             self._backlog.drained.append(waiting)
             await waiting
         return self.open
 
-    def join(self, channel: Channel | None) -> None:
-        """Receive from now on what is sent to `channel` instead of what was sent to another."""
+    def join(self, channel: StreamGroup | None) -> None:
+        """Leave the current channel and join `channel`, if one is given."""
         if self.channel is not None:
             self.channel.remove(self)
         self.channel = channel if self.open else None
@@ -92,52 +118,53 @@ class Stream:
             self.channel.add(self)
 
     def end(self, retry: int = RETRY) -> None:
-        """End the stream in order, asking its reader to come back in `retry` milliseconds."""
+        """Send the backlog, a `retry` of so many milliseconds and the last event, then close the connection."""
         if not self.open:
             return
-        rest = self._backlog.frames if self._backlog else []
-        self._transport.write(b"".join([*rest, b"retry: %d\n\n" % retry, self._last]))
+        events = self._backlog.events if self._backlog else []
+        self._transport.write(b"".join([*events, b"retry: %d\n\n" % retry, self._last]))
         self._close()
         self._transport.unregisterProducer()
         self._transport.loseConnection()
-        # From here on the reader has as long as any other who lags behind.
+        # `heartbeat` aborts the connection if the reader does not read this within `stall` seconds.
         self._backlog = _Backlog(self._hub.seconds())
 
-    def cut(self) -> None:
-        """Break the connection off: its reader does not read."""
+    def abort(self) -> None:
+        """Close the connection at once and count it as that of a slow reader."""
         self._hub.cuts += 1
         self._close()
         self._transport.abortConnection()
 
-    def beat(self) -> None:
-        """Keep the connection alive; cut it if its reader has not read for too long, end it if it is old.
+    def heartbeat(self) -> None:
+        """Send a heartbeat, abort a stream whose reader has stalled, or end a stream that is old.
 
-        One that has a last frame is not ended for its age: its reader would take that for good, and not come back.
+        A stream with a last event does not end because of its age: its client would take that event as final and not
+        reconnect.
         """
         if self._backlog is not None:
             if self._hub.seconds() - self._backlog.since >= self._hub.stall:
-                self.cut()
+                self.abort()
             return
-        self.beats -= 1
-        if self.beats > 0 or self._last:
-            self._transport.write(_BEAT)
+        self.heartbeats -= 1
+        if self.heartbeats > 0 or self._last:
+            self._transport.write(_HEARTBEAT)
         else:
-            self.end(self._hub.soon())
+            self.end(self._hub.reconnect_soon())
 
     def makeConnection(self, transport: ITransport) -> None:
         self._transport = transport
         self._transport.registerProducer(self, True)
-        restrain(transport, self._hub.stall)
+        limit_buffers(transport, self._hub.stall)
 
     def connectionMade(self) -> None:
-        """Do nothing: the connection was made long ago."""
+        """Do nothing: the connection was open before."""
 
     def dataReceived(self, data: bytes) -> None:
-        """Ignore what the client still sends: there will be no answer."""
+        """Ignore data that the client sends after its request."""
 
     def connectionLost(self, reason: Failure) -> None:
         if getattr(unwrapped(self._transport), "timed_out", False):
-            # The kernel was first (TCP_USER_TIMEOUT).
+            # The kernel aborted the connection first (TCP_USER_TIMEOUT).
             self._hub.cuts += 1
         self._close()
         self._hub.forget(self)
@@ -150,13 +177,13 @@ class Stream:
         backlog = self._backlog
         if self.open and backlog is not None:
             self._backlog = None
-            if backlog.frames:
-                # This may fill the transport, and pause the stream, once more.
-                self._transport.write(b"".join(backlog.frames))
+            if backlog.events:
+                # This may fill the transport, which then pauses the stream again.
+                self._transport.write(b"".join(backlog.events))
             _fire(backlog)
 
     def stopProducing(self) -> None:
-        """Do nothing: the loss of the connection follows."""
+        """Do nothing: connectionLost follows."""
 
     def _close(self) -> None:
         if self.open:

@@ -239,7 +239,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     log = run_sync(store.log_id())
     live = changes.Broadcaster(hub, changes.LogPages(directory, percolate, inline, log), percolate, inline, log)
     proxies = Proxies(["10.0.0.0/8"])
-    visits = streams.Hub(pages.AnonymousHolders(), bus, clock, Random(1), per_key=2, **TIMES)
+    visits = streams.Hub(pages.AnonymousOwners(), bus, clock, Random(1), per_key=2, **TIMES)
     accounts = sqlite.SqliteAccounts(database, clock.seconds)
     sessions = sqlite.SqliteSessions(database, clock.seconds, 86_400, 604_800)
     passwords = Plain()

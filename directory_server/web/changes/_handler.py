@@ -76,7 +76,7 @@ class ChangesHandler:
         )
 
     async def _stream(self, request: Request, visit: AuthenticatedRequest, watch: serialization.Watch) -> bytes | None:
-        if reason := self._hub.full(visit.key.id):
+        if reason := self._hub.limit_error(visit.key.id):
             raise TooManyStreams(reason)
         await visit.charge()
         if request.method == b"HEAD":

@@ -87,7 +87,7 @@ class McpEndpoint:
                 request.setHeader("Content-Type", "text/event-stream")
                 return b""
             await visit.report_quota()
-            if full := self._hub.full(visit.key.id):
+            if full := self._hub.limit_error(visit.key.id):
                 # 405 alone makes every client go on without a stream.
                 return _not_here(request, "POST", full)
             self._hub.open(request, visit.key.id, self._announcements.channel(None))
@@ -135,7 +135,7 @@ class McpEndpoint:
         """Answer a subscription by a stream, which is acknowledged first and ends with the result."""
         assert message.id is not None
         notifications = honoured(message.id, message.params)
-        if full := self._hub.full(visit.key.id):
+        if full := self._hub.limit_error(visit.key.id):
             raise RpcError(INVALID_REQUEST, full, data={"error": "too_many_streams"})
         await visit.report_quota()
         channel = self._announcements.channel(message.id) if notifications else None

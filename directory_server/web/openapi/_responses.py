@@ -24,7 +24,7 @@ _EXAMPLES: list[errors.DirectoryError] = [
     errors.NotFound("No entry has the mcp_id 123e4567-e89b-52d3-a456-426614174000."),
     errors.Gone(99, 1, 51),
     errors.Throttled(12),
-    errors.TooManyStreams("This key has as many streams open as it may."),
+    errors.TooManyStreams("This key has reached its limit of open streams."),
     errors.Unavailable("quota.db cannot be used now: the disk is full."),
 ]
 
@@ -40,7 +40,7 @@ _MEANINGS = {
     403: "The Host is not this server's, or the request comes from a web page of a foreign origin.",
     404: "There is no such entry.",
     410: "The log of changes cannot be read on from since: begin anew.",
-    429: "This address tried too many keys that do not open, or the key has as many streams open as it may.",
+    429: "This address tried too many keys that do not open, or the key has reached its limit of open streams.",
     503: "The server cannot answer now.",
 }
 

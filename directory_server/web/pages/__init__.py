@@ -3,13 +3,13 @@
 from ._assets import PATH as ASSETS_PATH
 from ._assets import Assets
 from ._layout import Layout, Viewer, wants_page
-from ._notifications import STREAMS, AnonymousHolders
+from ._notifications import STREAMS, AnonymousOwners
 from ._pages import PageHandlers, front
 
 __all__ = [
     "ASSETS_PATH",
     "STREAMS",
-    "AnonymousHolders",
+    "AnonymousOwners",
     "Assets",
     "Layout",
     "PageHandlers",

@@ -15,12 +15,12 @@ STREAMS = 8
 """Open pages of one address that are told of news."""
 
 
-class AnonymousHolders:
-    """Holders of streams that nobody can revoke, as KeyRing is for keys."""
+class AnonymousOwners:
+    """Owners of streams without a key. They stay valid."""
 
-    async def live(self, holders: Collection[str]) -> set[str]:
-        """Return all of `holders`."""
-        return set(holders)
+    async def live(self, owners: Collection[str]) -> set[str]:
+        """Return all of `owners`."""
+        return set(owners)
 
 
 class NewEntriesNotifier:
@@ -47,7 +47,7 @@ class NewEntriesNotifier:
     def open(self, request: Request) -> bytes | None:
         """Answer with a stream of news. Raises TooManyStreams."""
         address = self._proxies.client(request)
-        if self._hub.full(address):
+        if self._hub.limit_error(address):
             raise TooManyStreams("As many pages are open as may have news; this one has none.")
         if request.method == b"HEAD":
             request.setHeader("Content-Type", "text/event-stream")

@@ -13,7 +13,7 @@ from twisted.internet.defer import Deferred
 
 from directory_server.run_sync import run_sync
 
-from .conftest import Connection, Server, read
+from ..web.conftest import Connection, Server, read
 
 ENDPOINT = "/api/open/mcp"
 
@@ -49,7 +49,7 @@ def test_a_key_has_so_many_streams_and_gets_a_405_beyond(server: Server) -> None
     first, second = listen(server), listen(server)
     refused = read(listen(server).received())
     assert (refused.status, refused.headers["Allow"]) == (405, "POST")
-    assert "as many streams open" in refused.json["error"]["message"]
+    assert "limit of open streams" in refused.json["error"]["message"]
     _, other = server.new_key()
     assert b"200 OK" in listen(server, key=other).received()
 
@@ -238,7 +238,7 @@ def test_there_are_only_so_many_streams_in_all(server: Server, monkeypatch: pyte
     _, other = server.new_key()
     refused = read(listen(server, key=other).received())
     assert refused.status == 405
-    assert "This server has as many streams open as it may." in refused.json["error"]["message"]
+    assert "This server has reached its limit of open streams." in refused.json["error"]["message"]
     stream.lose()
     assert b"200 OK" in listen(server, key=other).received()
 
@@ -263,7 +263,7 @@ def swamp(server: Server, connection: Connection) -> None:
 WAYS: dict[str, Callable[[Server, Connection], None]] = {
     "the client leaves": lambda server, connection: connection.lose(),
     "it is ended": lambda server, connection: the_stream(connection).end(),
-    "it is cut": lambda server, connection: the_stream(connection).cut(),
+    "it is aborted": lambda server, connection: the_stream(connection).abort(),
     "it is old": lambda server, connection: server.clock.pump([1] * 735),
     "its key is revoked": revoke,
     "its reader stalls": stall,
@@ -279,11 +279,11 @@ def test_however_a_stream_ends_it_gives_its_lease_back_and_leaves_its_channel(
     connection = listen(server)
     stream, channel = the_stream(connection), server.hub.channel()
     stream.join(channel)
-    assert (len(server.hub), len(channel), server.hub._leases[server.key_id]) == (1, 1, 1)
+    assert (len(server.hub), len(channel), server.hub._open_by_key[server.key_id]) == (1, 1, 1)
     WAYS[way](server, connection)
     if leaves_after:
         connection.lose()
-    assert (len(server.hub), len(channel), dict(server.hub._leases)) == (0, 0, {})
+    assert (len(server.hub), len(channel), dict(server.hub._open_by_key)) == (0, 0, {})
     assert not stream.open
     # What comes too late does no harm.
     connection.received()
@@ -300,7 +300,7 @@ def test_refusals_take_no_lease(server: Server) -> None:
     server.get(ENDPOINT, key="mcpd_wrong")
     server.get(ENDPOINT, headers={"Mcp-Session-Id": "unknown"})
     server.get(ENDPOINT, headers={"MCP-Protocol-Version": "2026-07-28"})
-    assert dict(server.hub._leases) == {}
+    assert dict(server.hub._open_by_key) == {}
 
 
 def test_old_streams_are_ended_at_different_times_and_asked_back_soon(server: Server) -> None:
@@ -388,10 +388,10 @@ def test_keys_of_many_streams_are_checked_in_parts_and_not_too_often(
         return await live(key_ids)
 
     monkeypatch.setattr(type(server.keys), "live", count)
-    server.hub._leases.update({f"key-{number}": 1 for number in range(600)})
+    server.hub._open_by_key.update({f"key-{number}": 1 for number in range(600)})
     for _ in range(10):
         server.hub._check()
         server.clock.advance(0.1)
     server.clock.pump([0.1] * 10)
     assert asked == [250, 250, 100] * 3
-    server.hub._leases.clear()
+    server.hub._open_by_key.clear()

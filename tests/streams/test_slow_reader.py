@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from twisted.internet.defer import Deferred
 from twisted.internet.testing import StringTransport
 
-BOUND = 48 * 1024
+MAX_BACKLOG = 48 * 1024
 
 
 class Transport(StringTransport):
@@ -88,7 +88,7 @@ def test_no_more_than_the_bound_is_kept_and_nothing_behind_a_cut_is_sent() -> No
         stream.send(b"b" * 1024)
     assert stream.open
     assert transport.waiting == b"a" * 200
-    assert stream._backlog.size == BOUND
+    assert stream._backlog.size == MAX_BACKLOG
     stream.send(b"c")
     assert (stream.open, stream._hub.cuts, stream._hub.released) == (False, 1, 1)
     assert transport.disconnected
@@ -132,13 +132,13 @@ def test_who_has_much_to_send_waits_for_the_reader_and_is_never_cut() -> None:
     received = b""
     while not replayed.called:
         stream._hub.now += 29.0
-        stream.beat()
+        stream.heartbeat()
         received += transport.read()
     assert replayed.result == "all"
     assert received == b"".join(pages)
 
 
-@pytest.mark.parametrize("end", ["cut", "end", "connectionLost"])
+@pytest.mark.parametrize("end", ["abort", "end", "connectionLost"])
 def test_who_waits_for_a_reader_is_told_that_there_is_none_any_more(end: str) -> None:
     transport = Transport(100)
     stream = stream_to(transport)
@@ -155,11 +155,11 @@ def test_who_waits_for_a_reader_is_told_that_there_is_none_any_more(end: str) ->
 def test_one_who_lags_gets_no_heartbeats_on_top() -> None:
     transport = Transport(10)
     stream = stream_to(transport)
-    stream.beat()
-    stream.beat()
+    stream.heartbeat()
+    stream.heartbeat()
     assert transport.read() == b": \n\n: \n\n"
     stream.send(b"x" * 20)
-    stream.beat()
+    stream.heartbeat()
     assert transport.read() == b"x" * 20
 
 
