@@ -27,10 +27,10 @@ def _copy(change: Change, suffix: str) -> Change:
     name = made.row.name + suffix
     row = evolve(made.row, name=name, mcp_id=mcp_id_of(name), hit=evolve(made.row.hit, mcp_id=mcp_id_of(name)))
     # Facets are FACET and their name; what else is marked is a name.
-    marks = [mark if mark.startswith(_FACETS) else mark + suffix for mark in made.marks]
+    special_terms = [term if term.startswith(_FACETS) else term + suffix for term in made.special_terms]
     words = f"{made.words} {change.mcp_id[:8]}{suffix}"
     weights = made.weights + np.ones(1, WEIGHT).tobytes()
-    copy = evolve(made, row=row, words=words, weights=weights, marks=marks)
+    copy = evolve(made, row=row, words=words, weights=weights, special_terms=special_terms)
     return Change(change.seq, change.kind, row.mcp_id, None, pack(copy))
 
 

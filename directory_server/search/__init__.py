@@ -1,15 +1,14 @@
-"""Words to hits: text analysis, the index in memory, ranking.
+"""Full-text search in memory: text analysis, index, query processing, ranking.
 
-`_analysis` turns text into tokens; `_document` turns an entry into weighted words, once, and `_packed` that into bytes
-that are kept beside the entry; `_segment` holds many of those as arrays; `_index` keeps two segments, a large base and
-a small delta, and swaps snapshots of them.
+`text/` turns text into tokens and terms. `index/` holds documents: `document` extracts weighted words from an entry,
+`bm25` computes the impacts of terms, `packing` stores documents as bytes, `segment` is an inverted index of many,
+`vocabulary` numbers their words, and a `collection` is the segments of one search.
 
-`_query` reads what a person typed; `_plan` gathers the evidence for that in a `_collection` of segments: `_terms` of
-its words, with `_spelling` and `_lexicon` (learnt from the catalogue), `_names` as wholes, and `_needs` by the
-`_thesaurus` (made by hand). `_ranking` adds up what they score, with `_feedback` from the first hits; `_explain` tells
-each gave.
+`query/` parses a query and plans it: term groups with spelling correction, name matches, and expansion by concepts.
+`ranking/` scores documents by the plan, adds pseudo-relevance feedback, selects the top k, and explains scores.
 
-`_matching` tells which queries an entry has all the words of, for those who wait for entries instead.
+`impact_index` is the index with its snapshots: a large base segment and a small delta segment. `percolator` matches one
+entry against many queries.
 """
 
 from .impact_index import ImpactIndex

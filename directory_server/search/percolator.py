@@ -1,4 +1,4 @@
-"""Which queries an entry has all the words of: for those who wait for entries instead of searching."""
+"""Percolation: match one entry against many stored queries."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from attrs import frozen
 
 from ..domain.changes import Change
 from .index.packing import unpack
-from .query.parsing import read
+from .query.parsing import parse
 from .text.analysis import stem
 
 
 @frozen
-class _Wanted:
-    """What an entry must have, terms and folded text, and what it must not."""
+class _Requirements:
+    """The terms and phrases that an entry must have, and the terms that it must not have."""
 
     terms: Set[str]
     phrases: Collection[str]
@@ -26,10 +26,10 @@ class _Wanted:
 
 
 def percolate(change: Change, queries: Collection[str]) -> Set[str]:
-    """Return those of `queries` that the entry of `change` has all the words of, and whose filters it passes.
+    """Return those of `queries` that the entry of `change` matches: it has all words and satisfies all filters.
 
-    Words are compared by their stems. They must be whole: nothing stands for another word here. A query of nothing
-    that can be looked for has no entries.
+    Words are compared by their terms, without completion, correction or expansion. A query without words, phrases,
+    filters and exclusions matches no entry.
     """
     if change.analysed is None or not queries:
         return frozenset()
@@ -37,21 +37,21 @@ def percolate(change: Change, queries: Collection[str]) -> Set[str]:
     return {
         query
         for query in queries
-        if (wanted := _wanted(query))
-        and wanted.terms <= terms
-        and wanted.excluded.isdisjoint(terms)
-        and all(phrase in phrases for phrase in wanted.phrases)
+        if (required := _requirements(query))
+        and required.terms <= terms
+        and required.excluded.isdisjoint(terms)
+        and all(phrase in phrases for phrase in required.phrases)
     }
 
 
 def _contents(analysed: bytes) -> tuple[Set[str], str]:
-    found = unpack(analysed)
-    return {*map(stem, found.words.split()), *found.marks}, found.row.phrases
+    document = unpack(analysed)
+    return {*map(stem, document.words.split()), *document.special_terms}, document.row.phrases
 
 
-# The parts of a query have bounds, so this is at most about 20 MB.
+# The parts of a query have top_starts, so this is at most about 20 MB.
 @lru_cache(maxsize=4_096)
-def _wanted(query: str) -> _Wanted:
-    typed = read(query)
-    words = (stem(token) for word in typed.words for token in word.tokens)
-    return _Wanted(frozenset((*words, *typed.required)), tuple(typed.phrases), frozenset(typed.excluded))
+def _requirements(query: str) -> _Requirements:
+    parsed = parse(query)
+    words = (stem(token) for word in parsed.words for token in word.tokens)
+    return _Requirements(frozenset((*words, *parsed.required)), tuple(parsed.phrases), frozenset(parsed.excluded))

@@ -8,5 +8,5 @@ T = TypeVar("T")
 
 
 async def inline(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `function` here and now: an Offload for tests."""
+    """Run `function` in the calling thread: an Offload for tests."""
     return function(*args, **kwargs)

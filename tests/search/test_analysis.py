@@ -26,7 +26,7 @@ TEXTS = {
 }
 
 
-def test_text_becomes_tokens() -> None:
+def test_tokens_of_text() -> None:
     assert {text: " ".join(tokens(text)) for text in TEXTS} == TEXTS
 
 
@@ -40,7 +40,7 @@ NAMES = {
 }
 
 
-def test_names_are_split_at_humps() -> None:
+def test_names_are_split_at_camel_case() -> None:
     assert {name: " ".join(tokens(name, humps=True)) for name in NAMES} == NAMES
     assert list(tokens("GitHub")) == ["github"]
 
@@ -57,11 +57,11 @@ STEMS = {
 }
 
 
-def test_english_words_lose_their_endings() -> None:
+def test_english_words_are_stemmed() -> None:
     assert {word: stem(word) for word in STEMS} == STEMS
 
 
-def test_tokens_and_keys_are_cut() -> None:
+def test_tokens_and_keys_are_truncated() -> None:
     assert list(tokens("a" * 256)) == ["a" * MAX_TOKEN]
     assert [len(term) for term in tokens("-".join(["a" * 50] * 4))] == [50, 50, 50, 50, MAX_TOKEN]
     assert len(key(words("ab " * 256, humps=True))) == MAX_KEY

@@ -1,4 +1,4 @@
-"""Large entries: what is analysed, indexed and cached of them has a bound."""
+"""Large entries: their analysis, documents and cached tokens are bounded."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import pytest
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import PUBLISHER, Entry
 from directory_server.search import TextAnalysis
-from directory_server.search.index.document import MAX_LETTERS, MAX_WORDS, document, facet
+from directory_server.search.index.document import MAX_LETTERS, MAX_WORDS, build_document, facet
 from directory_server.search.index.lexicon import Lexicon, _pairs
 from directory_server.search.index.segment import Segment
 from directory_server.search.index.vocabulary import Vocabulary
 from directory_server.search.percolator import percolate
-from directory_server.search.query.parsing import read
+from directory_server.search.query.parsing import parse
 
 SIZE = 300_000
 """Characters of a large text."""
@@ -27,7 +27,7 @@ WORDS = " ".join(map("".join, islice(product(ascii_lowercase, repeat=5), SIZE //
 HAN = "".join(chr(0x4E00 + number * 7919 % 20_000) for number in range(SIZE))
 ASTRAL = "".join(chr(0x20000 + number * 7919 % 40_000) for number in range(SIZE))
 EXPANDING = "\ufdfa" * SIZE
-"""Each character of it is folded to 18."""
+"""Folding expands each character to 18."""
 
 
 def entry(description: str = "", packages: object = (), **publisher: object) -> Entry:
@@ -55,68 +55,68 @@ LARGE = {
 
 
 @pytest.mark.parametrize("kind", LARGE)
-def test_what_is_kept_of_a_large_entry_has_a_bound(kind: str) -> None:
-    made = document(LARGE[kind])
-    assert len(made.words.split()) <= MAX_WORDS
-    assert len(made.words) <= MAX_LETTERS + MAX_WORDS
-    assert sum(map(len, made.marks)) < 30_000
+def test_document_of_a_large_entry_is_bounded(kind: str) -> None:
+    document = build_document(LARGE[kind])
+    assert len(document.words.split()) <= MAX_WORDS
+    assert len(document.words) <= MAX_LETTERS + MAX_WORDS
+    assert sum(map(len, document.special_terms)) < 30_000
     assert len(TextAnalysis()(LARGE[kind])) < 100_000
 
 
 @pytest.mark.parametrize("kind", LARGE)
-def test_nothing_of_a_large_entry_stays_in_a_cache(kind: str) -> None:
-    document(entry("Warm up: tables that are read once."))
-    document(entry("文字"))
+def test_caches_keep_nothing_of_a_large_entry(kind: str) -> None:
+    build_document(entry("Warm up: tables that are read once."))
+    build_document(entry("文字"))
     gc.collect()
     tracemalloc.start()
     try:
-        document(LARGE[kind])
+        build_document(LARGE[kind])
         gc.collect()
         kept, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    # Tokens of short words and short filters are cached, a limited number of each.
+    # The caches hold a limited number of tokens of short words and of short filters.
     assert kept < 6_000_000
 
 
-def test_a_long_filter_of_a_query_is_not_cached_whole() -> None:
+def test_long_filter_value_is_truncated_before_caching() -> None:
     assert facet("tag", "x" * SIZE) == facet("tag", "x" * 200)
-    assert read(f'tag:"{"x" * 300}"').required == read(f'tag:"{"x" * 200}"').required
+    assert parse(f'tag:"{"x" * 300}"').required == parse(f'tag:"{"x" * 200}"').required
 
 
-def test_an_entry_keeps_the_words_that_tell_most() -> None:
-    made = document(entry("weather", longDescription=WORDS[:20_000], tags=["rainfall"], title="Zephyr"))
-    words = made.words.split()
-    weights = np.frombuffer(made.weights, "<f2")
+def test_document_keeps_the_words_of_the_greatest_weight() -> None:
+    document = build_document(entry("weather", longDescription=WORDS[:20_000], tags=["rainfall"], title="Zephyr"))
+    words = document.words.split()
+    weights = np.frombuffer(document.weights, "<f2")
     assert len(words) == len(weights) == MAX_WORDS
     assert {"weather", "rainfall", "a"} <= set(words)
-    assert set(words[: made.named]) == {"a"}
+    assert set(words[: document.named]) == {"a"}
 
 
-def test_a_query_finds_a_large_entry_by_its_name() -> None:
+def test_query_matches_the_name_of_a_large_entry() -> None:
     change = Change(1, "added", "id", b"{}", TextAnalysis()(entry(WORDS)))
     assert percolate(change, ["a", "zzzzz"]) == {"a"}
 
 
-def test_the_lexicon_counts_pairs_within_a_bound_and_short_documents_first() -> None:
+def test_lexicon_counts_bounded_pairs_short_documents_first() -> None:
     documents = 3
     # Document 0 has 40 foreign and 40 native terms, the others one of each.
-    holders = np.array([0] * 80 + [1, 1, 2, 2], np.int32)
+    doc_ids = np.array([0] * 80 + [1, 1, 2, 2], np.int32)
     numbers = np.array([*range(80), 0, 79, 1, 78], np.int32)
     foreign = np.arange(80) < 40
-    assert len(_pairs(holders, numbers, foreign, 80, most=1_602)) == 1_602
-    assert sorted(_pairs(holders, numbers, foreign, 80, most=1_601)) == [79, 80 + 78]
-    assert len(_pairs(holders[:0], numbers[:0], foreign, 80, most=documents)) == 0
+    assert len(_pairs(doc_ids, numbers, foreign, 80, most=1_602)) == 1_602
+    assert sorted(_pairs(doc_ids, numbers, foreign, 80, most=1_601)) == [79, 80 + 78]
+    assert len(_pairs(doc_ids[:0], numbers[:0], foreign, 80, most=documents)) == 0
 
 
-def test_the_lexicon_of_large_bilingual_entries_takes_little_memory() -> None:
+def test_lexicon_of_large_bilingual_entries_takes_little_memory() -> None:
     vocabulary = Vocabulary()
-    documents = [document(entry(WORDS[:4_000], descriptions={"zh": HAN[:4_000]})) for _ in range(60)]
-    made = Segment.of(documents, vocabulary)
-    segment = Segment.merged([(made, np.ones(len(made), bool))], vocabulary)
+    documents = [build_document(entry(WORDS[:4_000], descriptions={"zh": HAN[:4_000]})) for _ in range(60)]
+    document = Segment.of(documents, vocabulary)
+    segment = Segment.merge([(document, np.ones(len(document), bool))], vocabulary)
     tracemalloc.start()
     try:
-        Lexicon.learnt(segment, vocabulary)
+        Lexicon.learn(segment, vocabulary)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

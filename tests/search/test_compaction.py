@@ -1,4 +1,4 @@
-"""The vocabulary of an index whose entries change all the time."""
+"""Vocabulary compaction in an index whose entries change often."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def briefs(index: ImpactIndex, keywords: str) -> list[tuple[str, str]]:
     return [(hit.name, hit.brief) for hit in page.hits]
 
 
-def test_words_that_no_entry_has_any_more_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(impact_index, "UNUSED", 100)
+def test_unused_words_are_removed_from_the_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(impact_index, "MAX_UNUSED_TERMS", 100)
     index, rounds = ImpactIndex(inline, fold=10), 30
     for number in range(rounds):
         changes = [change(number, each, f"weather word{number}x{each} forecasting") for each in range(20)]

@@ -1,10 +1,10 @@
-"""Filters inside keywords: phrases, words that must not be there, tags, transports, packages, official."""
+"""Filters in keywords: phrases, excluded words, tags, transports, packages, official."""
 
 from __future__ import annotations
 
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
 from directory_server.search import ImpactIndex
-from directory_server.search.query.parsing import read
+from directory_server.search.query.parsing import parse
 from tests.contract import awaited
 from tests.contract.index import added, an_entry, found
 
@@ -57,31 +57,31 @@ EXPECTED = {
 
 
 @awaited
-async def test_filters_decide_what_is_found() -> None:
+async def test_filters_select_entries() -> None:
     index = ImpactIndex(inline)
     await index.apply(added(LOCAL, REMOTE, ODD))
     short = {keywords: {name.rpartition("/")[2] for name in await found(index, keywords)} for keywords in EXPECTED}
     assert short == EXPECTED
 
 
-def test_a_phrase_is_ranked_by_its_words_and_a_filter_is_not() -> None:
-    typed = read('tag:mail "mail box" -letter post')
-    assert [word.parts for word in typed.words] == [("mail",), ("box",), ("post",)]
-    assert (typed.phrases, typed.excluded) == (["mail box"], ["letter"])
+def test_words_of_a_phrase_are_ranked_and_filters_are_not() -> None:
+    query = parse('tag:mail "mail box" -letter post')
+    assert [word.parts for word in query.words] == [("mail",), ("box",), ("post",)]
+    assert (query.phrases, query.excluded) == (["mail box"], ["letter"])
 
 
 @awaited
-async def test_what_people_speak_of_leads_to_what_servers_call_it() -> None:
+async def test_everyday_words_are_expanded_to_concepts() -> None:
     index = ImpactIndex(inline)
     await index.apply(
         added(an_entry("org.example/sky", "Weather and forecasts"), an_entry("org.example/other", "Mail"))
     )
-    for need in ("do I need an umbrella tomorrow", "明日は傘が必要ですか", "明天要带伞吗"):
-        assert await found(index, need) == ["org.example/sky"]
+    for keywords in ("do I need an umbrella tomorrow", "明日は傘が必要ですか", "明天要带伞吗"):
+        assert await found(index, keywords) == ["org.example/sky"]
 
 
 @awaited
-async def test_meanings_are_learnt_from_entries_that_are_described_twice() -> None:
+async def test_translations_are_learnt_from_bilingual_entries() -> None:
     index = ImpactIndex(inline, fold=1)
     both = [
         an_entry(

@@ -1,4 +1,4 @@
-"""What people type, and what they should see first."""
+"""Typical queries and their expected first hits."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ FIRST = {
 
 
 @awaited
-async def test_what_was_meant_comes_first() -> None:
+async def test_expected_entry_is_the_first_hit() -> None:
     index = ImpactIndex(inline)
     await index.apply(added(*CATALOGUE))
     assert {keywords: (await found(index, keywords))[:1] for keywords in FIRST} == {
@@ -91,7 +91,7 @@ async def test_a_known_word_is_not_corrected() -> None:
 
 
 @awaited
-async def test_what_is_typed_behind_the_last_term_searched_is_passed_over() -> None:
+async def test_tokens_after_the_limit_are_ignored() -> None:
     index = ImpactIndex(inline)
     await index.apply(added(an_entry("org.example/mail", "letters")))
     padding = " ".join(f"word{n}" for n in range(31))
@@ -100,7 +100,7 @@ async def test_what_is_typed_behind_the_last_term_searched_is_passed_over() -> N
 
 
 @awaited
-async def test_a_long_run_of_one_script_is_searched_as_far_as_its_first_terms() -> None:
+async def test_tokens_of_a_long_run_after_the_limit_are_ignored() -> None:
     index = ImpactIndex(inline)
     await index.apply(added(an_entry("org.example/mail", "读取邮件")))
     padding = "".join(chr(0x5000 + n) for n in range(200))
@@ -111,9 +111,11 @@ async def test_a_long_run_of_one_script_is_searched_as_far_as_its_first_terms() 
 @pytest.fixture(scope="module")
 def real(shared_data: Path) -> tuple[ImpactIndex, dict[str, str]]:
     """Return an index of a sample of the real entries, and the text of each by its id."""
-    meant = re.compile(rb'(?i)"name": "\S*(postgres|context7|spotify|minecraft|/github[-"])|\xe9\x82\xae\xe4\xbb\xb6')
+    selected = re.compile(
+        rb'(?i)"name": "\S*(postgres|context7|spotify|minecraft|/github[-"])|\xe9\x82\xae\xe4\xbb\xb6'
+    )
     with gzip.open(shared_data / "entries.jsonl.gz") as lines:
-        sample = [line for n, line in enumerate(lines) if n % 40 == 0 or meant.search(line)]
+        sample = [line for n, line in enumerate(lines) if n % 40 == 0 or selected.search(line)]
     entries = [decode_entry(json.loads(line)) for line in sample]
     index = ImpactIndex(inline)
     Deferred.fromCoroutine(index.apply(added(*entries)))

@@ -21,12 +21,12 @@ T = TypeVar("T")
 
 class TestImpactIndex(IndexContract):
     async def open(self) -> ImpactIndex:
-        # Three entries are enough to be folded, so that the contract sees both the base and the delta.
+        # A delta of three entries is merged, so that the contract tests both the base and the delta.
         return ImpactIndex(inline, fold=3)
 
 
-class Later:
-    """An Offload whose thread is very slow: it runs when the test says so."""
+class DeferredOffload:
+    """An Offload that runs its function when the test calls `run`."""
 
     def __init__(self) -> None:
         self.run: Callable[[], object] = lambda: None
@@ -42,13 +42,13 @@ async def test_a_search_during_an_apply_sees_the_state_before_it(monkeypatch: py
     await index.apply(added(an_entry("org.example/old", "letters"), an_entry("org.example/other", "letters")))
     before = await index.search(Query("letters"))
     seen: list[Page] = []
-    merged = Segment.merged
+    merge = Segment.merge
 
     def search_then_merge(*parts: Any) -> Segment:
         Deferred.fromCoroutine(index.search(Query("letters"))).addCallback(seen.append)
-        return merged(*parts)
+        return merge(*parts)
 
-    monkeypatch.setattr(Segment, "merged", search_then_merge)
+    monkeypatch.setattr(Segment, "merge", search_then_merge)
     await index.apply([*removed("org.example/old"), *added(an_entry("org.example/new", "letters"))])
     assert seen
     assert all(page == before for page in seen)
@@ -57,27 +57,27 @@ async def test_a_search_during_an_apply_sees_the_state_before_it(monkeypatch: py
 
 @awaited
 async def test_a_search_does_not_wait_for_an_apply() -> None:
-    index = ImpactIndex(later := Later())
+    index = ImpactIndex(offload := DeferredOffload())
     Deferred.fromCoroutine(index.apply(added(an_entry("org.example/mail"))))
     assert (await found(index, "mail"), len(index), index.generation) == ([], 0, 0)
-    later.run()
+    offload.run()
     assert (await found(index, "mail"), len(index), index.generation) == (["org.example/mail"], 1, 1)
 
 
 @awaited
-async def test_an_apply_whose_caller_gave_up_is_kept_whole() -> None:
-    index = ImpactIndex(later := Later())
+async def test_cancelled_apply_takes_effect() -> None:
+    index = ImpactIndex(offload := DeferredOffload())
     applying = Deferred.fromCoroutine(index.apply(added(an_entry("org.example/mail", "letters"))))
     applying.addErrback(lambda failure: failure.trap(CancelledError))
     applying.cancel()
-    later.run()
+    offload.run()
     Deferred.fromCoroutine(index.apply(added(an_entry("org.example/post", "letters"))))
-    later.run()
+    offload.run()
     assert await found(index, "letters") == ["org.example/mail", "org.example/post"]
 
 
 @awaited
-async def test_an_apply_that_fails_leaves_the_index_as_it_was() -> None:
+async def test_failed_apply_leaves_the_index_unchanged() -> None:
     index = ImpactIndex(inline)
     await index.apply(added(an_entry("org.example/old", "letters")))
 
@@ -93,7 +93,7 @@ async def test_an_apply_that_fails_leaves_the_index_as_it_was() -> None:
 
 
 @awaited
-async def test_removed_entries_leave_nothing_behind() -> None:
+async def test_removed_entries_take_no_memory() -> None:
     index = ImpactIndex(inline)
     for n in range(9):
         await index.apply(added(an_entry(f"org.example/{n}", "letters")))
@@ -102,7 +102,7 @@ async def test_removed_entries_leave_nothing_behind() -> None:
 
 
 @awaited
-async def test_a_few_changes_leave_the_base_alone_and_many_are_folded_into_it() -> None:
+async def test_few_changes_leave_the_base_unchanged_and_many_are_merged() -> None:
     index = ImpactIndex(inline, fold=5)
     names = [f"org.example/{n}" for n in range(8)]
     await index.apply(added(*(an_entry(name, "letters") for name in names)))

@@ -1,4 +1,4 @@
-"""Documents as bytes: nothing is lost, and what makes them is told apart."""
+"""Packed documents: the round trip, and the version of the analysis."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from directory_server import serialization
 from directory_server.domain.entries import Entry
 from directory_server.search import TextAnalysis
 from directory_server.search.index import packing
-from directory_server.search.index.document import WEIGHT, document
+from directory_server.search.index.document import WEIGHT, build_document
 from directory_server.search.index.packing import pack, unpack
 
 some_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=80)
@@ -32,30 +32,30 @@ def weights(made: Entry) -> dict[str, float]:
 
 
 @given(some_text, some_text, some_text, st.lists(some_text, max_size=3))
-def test_gives_back_what_was_packed(name: str, brief: str, text: str, tags: list[str]) -> None:
-    made = document(entry(name, brief, longDescription=text, tags=tags))
+def test_unpack_returns_the_packed_document(name: str, brief: str, text: str, tags: list[str]) -> None:
+    made = build_document(entry(name, brief, longDescription=text, tags=tags))
     assert repr(unpack(pack(made))) == repr(made)
     assert len(made.words.split()) * WEIGHT.itemsize == len(made.weights)
 
 
-def test_weighs_a_word_by_where_it_stands_and_how_often() -> None:
+def test_weight_depends_on_field_and_frequency() -> None:
     made = weights(entry(description="mail mail letters", longDescription="parcels"))
     assert made["mail"] > made["server"] > made["letters"] > made["parcels"] > 0
 
 
-def test_names_first_and_counted() -> None:
+def test_words_of_names_come_first() -> None:
     packed = unpack(TextAnalysis()(entry(description="reads letters")))
     assert set(packed.words.split()[: packed.named]) == {"mail", "server", "mailserver"}
 
 
-def test_the_same_entry_gives_the_same_bytes() -> None:
+def test_analysis_is_deterministic() -> None:
     one, other = TextAnalysis(), TextAnalysis()
     assert one.version == other.version
     assert one(entry(tags=["b", "a"])) == other(entry(tags=["b", "a"]))
 
 
 @pytest.mark.parametrize("changed", packing._SOURCES)
-def test_another_analysis_has_another_version(changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_version_changes_with_each_source(changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     version = TextAnalysis().version
     for name in packing._SOURCES:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -67,7 +67,7 @@ def test_another_analysis_has_another_version(changed: str, tmp_path: Path, monk
     assert TextAnalysis().version != version
 
 
-def test_its_version_covers_all_modules_that_it_is_made_by() -> None:
+def test_version_covers_all_imported_modules_of_search() -> None:
     searched = [name for name in packing._SOURCES if name.startswith("search/")]
     imported = {
         module.__name__.removeprefix("directory_server.").replace(".", "/") + ".py"
@@ -80,7 +80,7 @@ def test_its_version_covers_all_modules_that_it_is_made_by() -> None:
     assert imported <= set(searched)
 
 
-def test_real_entries_take_little_room(shared_data: Path) -> None:
+def test_packed_documents_of_real_entries_are_small(shared_data: Path) -> None:
     pages = sorted((shared_data / "registry_pages").glob("*.json"))
     entries = [
         serialization.decode_entry(each)

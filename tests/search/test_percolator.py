@@ -1,4 +1,4 @@
-"""Which queries an entry has all the words of."""
+"""Percolation: the queries that an entry matches."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def change(entry: Entry | None) -> Change:
         "postgres -mysql",
     ],
 )
-def test_an_entry_with_all_the_words(query: str) -> None:
+def test_entry_with_all_words_matches(query: str) -> None:
     assert percolate(change(ENTRY), [query]) == {query}
 
 
@@ -59,13 +59,13 @@ def test_an_entry_with_all_the_words(query: str) -> None:
         '""',
     ],
 )
-def test_an_entry_without_one_of_them(query: str) -> None:
+def test_entry_without_one_word_does_not_match(query: str) -> None:
     assert percolate(change(ENTRY), [query]) == set()
 
 
-def test_many_queries_are_told_apart() -> None:
+def test_only_matching_queries_are_returned() -> None:
     assert percolate(change(ENTRY), ["postgres", "mysql", "database"]) == {"postgres", "database"}
 
 
-def test_what_was_removed_has_no_words() -> None:
+def test_removed_entry_matches_no_query() -> None:
     assert percolate(change(None), ["postgres"]) == set()

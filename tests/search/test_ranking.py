@@ -1,4 +1,4 @@
-"""What is taken for evidence, and what it is worth beside other evidence."""
+"""Ranking: the weight of each kind of evidence beside the others."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from directory_server.domain.search import Query
 from directory_server.search import ImpactIndex
-from directory_server.search.query.parsing import MAX_PHRASES, MAX_TEXT, read
+from directory_server.search.query.parsing import MAX_PHRASES, MAX_TEXT, parse
 from tests.contract import awaited
 from tests.contract.index import added, an_entry, found
 
@@ -20,7 +20,7 @@ async def index_of(*entries: object) -> ImpactIndex:
 
 
 @awaited
-async def test_a_need_outweighs_the_words_it_is_told_in() -> None:
+async def test_concept_outweighs_the_words_of_the_query() -> None:
     index = await index_of(
         an_entry("org.example/sky", "Weather and forecasts for any place"),
         an_entry("org.example/shop", "Sells an umbrella"),
@@ -31,7 +31,7 @@ async def test_a_need_outweighs_the_words_it_is_told_in() -> None:
 
 
 @awaited
-async def test_a_term_of_two_words_is_found_only_where_both_are() -> None:
+async def test_concept_term_of_two_words_needs_both() -> None:
     index = await index_of(
         an_entry("org.example/status", "Shows a status page"),
         an_entry("org.example/page", "Lays out a page"),
@@ -41,7 +41,7 @@ async def test_a_term_of_two_words_is_found_only_where_both_are() -> None:
 
 
 @awaited
-async def test_who_names_a_server_does_not_speak_of_a_need() -> None:
+async def test_query_that_is_a_name_is_not_expanded() -> None:
     named = [an_entry(f"io.github.a{n}/umbrella-{n}", "Something", title=f"Umbrella {n}") for n in range(9)]
     index = await index_of(
         *named,
@@ -58,7 +58,7 @@ NAMES = [
     "io.github.c/os-hub-mcp",
 ]
 
-MEANT = {
+NAME_QUERIES = {
     "noon image-video": NAMES[0],
     "gmail-mc": NAMES[1],
     "gmail-": NAMES[1],
@@ -69,11 +69,11 @@ MEANT = {
 }
 
 
-@pytest.mark.parametrize(("typed", "name"), MEANT.items())
+@pytest.mark.parametrize(("query", "name"), NAME_QUERIES.items())
 @awaited
-async def test_names_are_found_as_wholes(typed: str, name: str) -> None:
+async def test_whole_names_match(query: str, name: str) -> None:
     index = await index_of(*(an_entry(each, "Mail and more") for each in NAMES))
-    assert (await found(index, typed))[0] == name
+    assert (await found(index, query))[0] == name
 
 
 @awaited
@@ -86,7 +86,7 @@ async def test_a_name_comes_before_a_title_that_is_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "made_by_them", "others"),
+    ("query", "by_vendor", "by_other"),
     [
         ("github", "io.github.github/github-mcp-server", "io.github.a/github"),
         ("notion", "io.github.makenotion/notion-mcp-server", "io.github.a/notion"),
@@ -96,17 +96,17 @@ async def test_a_name_comes_before_a_title_that_is_the_same() -> None:
     ],
 )
 @awaited
-async def test_the_maker_of_a_product_comes_first(typed: str, made_by_them: str, others: str) -> None:
+async def test_vendor_of_a_product_comes_first(query: str, by_vendor: str, by_other: str) -> None:
     index = await index_of(
-        an_entry(others, "Does it all"),
-        an_entry(made_by_them, "By us"),
+        an_entry(by_other, "Does it all"),
+        an_entry(by_vendor, "By us"),
         *(an_entry(f"org.example/{n}", "Something else") for n in range(20)),
     )
-    assert (await found(index, typed))[0] == made_by_them
+    assert (await found(index, query))[0] == by_vendor
 
 
 @awaited
-async def test_an_owner_who_makes_something_else_does_not() -> None:
+async def test_owner_of_another_product_does_not_come_first() -> None:
     index = await index_of(
         an_entry("io.github.stripe/weather", "Weather"),
         an_entry("io.github.a/stripe", "Payments by Stripe"),
@@ -115,7 +115,7 @@ async def test_an_owner_who_makes_something_else_does_not() -> None:
 
 
 @awaited
-async def test_where_nothing_is_found_something_like_it_is() -> None:
+async def test_similar_words_match_when_nothing_else_does() -> None:
     index = await index_of(an_entry("org.example/homeserver", "Runs it"), an_entry("org.example/zh", "管理集群"))
     assert await found(index, "heimsurver") == ["org.example/homeserver"]
     assert await found(index, "群岛") == []
@@ -125,7 +125,7 @@ async def test_where_nothing_is_found_something_like_it_is() -> None:
 
 
 @awaited
-async def test_what_the_first_hits_have_in_common_is_found_too() -> None:
+async def test_feedback_finds_entries_similar_to_the_first_hits() -> None:
     first = [an_entry(f"io.github.a{n}/orchestrate-{n}", f"Orchestration {n} by kubectl") for n in range(12)]
     index = await index_of(
         *first,
@@ -139,7 +139,7 @@ async def test_what_the_first_hits_have_in_common_is_found_too() -> None:
 
 
 @awaited
-async def test_of_entries_that_say_the_same_one_keeps_its_place() -> None:
+async def test_copies_of_a_description_rank_lower() -> None:
     copies = [an_entry(f"io.github.fork{n}/remote-{n}", "Deploys a remote server with a login") for n in range(9)]
     index = await index_of(*copies, an_entry("io.github.other/remote-9", "Deploys something remote with a password"))
     names = await found(index, "remote")
@@ -147,20 +147,20 @@ async def test_of_entries_that_say_the_same_one_keeps_its_place() -> None:
 
 
 @awaited
-async def test_explain_tells_what_gave_how_much() -> None:
+async def test_explain_lists_the_parts_of_the_score() -> None:
     index = await index_of(
         an_entry("org.example/sky", "Weather and forecasts"),
         *(an_entry(f"org.example/{n}", "Something else") for n in range(20)),
     )
-    told = index.explain(Query("umbrella tomorrow", 5)).splitlines()
-    rank, score, name = next(line for line in told if "org.example/sky" in line).split()
+    lines = index.explain(Query("umbrella tomorrow", 5)).splitlines()
+    rank, score, name = next(line for line in lines if "org.example/sky" in line).split()
     assert (rank, name) == ("1", "org.example/sky")
-    gave = [float(part.rpartition(" ")[2]) for part in told[-1].strip().split("  ")]
-    assert sum(gave) == pytest.approx(float(score), abs=0.01)
-    assert told[-1].strip().startswith("need of weather ")
+    parts = [float(part.rpartition(" ")[2]) for part in lines[-1].strip().split("  ")]
+    assert sum(parts) == pytest.approx(float(score), abs=0.01)
+    assert lines[-1].strip().startswith("concept weather ")
     assert index.explain(Query("🙂", 5)) == ""
 
 
-def test_what_one_query_may_hold_is_bounded() -> None:
-    assert len(read("ﷺ" * 256).text) == MAX_TEXT
-    assert len(read(" ".join(f'"w{n}"' for n in range(50))).phrases) == MAX_PHRASES
+def test_parsed_query_is_bounded() -> None:
+    assert len(parse("ﷺ" * 256).text) == MAX_TEXT
+    assert len(parse(" ".join(f'"w{n}"' for n in range(50))).phrases) == MAX_PHRASES

@@ -1,4 +1,4 @@
-"""The thesaurus is data; these tests are what a careful reader would check in it."""
+"""The data of the thesaurus follows its rules."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ MAX_TERMS = 8
 @frozen
 class Concept:
     terms: tuple[str, ...]
-    said: tuple[str, ...]
+    expressions: tuple[str, ...]
 
 
 @frozen
-class Held:
-    """What must be in a query: words of scripts with spaces, and runs of scripts without."""
+class Parts:
+    """The parts of an expression or query: words of scripts with spaces, and runs of scripts without."""
 
     spaced: frozenset[str]
     runs: tuple[str, ...]
 
-    def within(self, other: Held) -> bool:
+    def within(self, other: Parts) -> bool:
         return self.spaced <= other.spaced and all(any(run in whole for whole in other.runs) for run in self.runs)
 
 
 @cache
-def held(text: str) -> Held:
+def parts(text: str) -> Parts:
     found = list(words(text, humps=False))
     spaced = frozenset(singular(part) for word in found if word.spaced for part in word.parts)
-    return Held(spaced, tuple(word.parts[0] for word in found if not word.spaced))
+    return Parts(spaced, tuple(word.parts[0] for word in found if not word.spaced))
 
 
 @cache
@@ -47,22 +47,22 @@ def thesaurus() -> tuple[Concept, ...]:
     text = files("directory_server.search").joinpath("data", "thesaurus.toml").read_text(encoding="utf-8")
     document = tomllib.loads(text)
     assert list(document) == ["concept"]
-    assert all(concept.keys() == {"terms", "said"} for concept in document["concept"])
-    return tuple(Concept(tuple(concept["terms"]), tuple(concept["said"])) for concept in document["concept"])
+    assert all(concept.keys() == {"terms", "expressions"} for concept in document["concept"])
+    return tuple(Concept(tuple(concept["terms"]), tuple(concept["expressions"])) for concept in document["concept"])
 
 
 def strings() -> list[str]:
-    return [string for concept in thesaurus() for string in (*concept.terms, *concept.said)]
+    return [string for concept in thesaurus() for string in (*concept.terms, *concept.expressions)]
 
 
-def reached(query: str) -> set[str]:
-    """Return the first term of each concept that `query` leads to."""
-    return {c.terms[0] for c in thesaurus() if any(held(said).within(held(query)) for said in c.said)}
+def matched_concepts(query: str) -> set[str]:
+    """Return the first term of each concept that `query` matches."""
+    return {c.terms[0] for c in thesaurus() if any(parts(each).within(parts(query)) for each in c.expressions)}
 
 
-def test_every_concept_says_something_and_leads_to_few_terms() -> None:
+def test_every_concept_has_expressions_and_few_terms() -> None:
     assert thesaurus()
-    assert [concept for concept in thesaurus() if not concept.said] == []
+    assert [concept for concept in thesaurus() if not concept.expressions] == []
     assert [concept.terms for concept in thesaurus() if not 1 <= len(concept.terms) <= MAX_TERMS] == []
 
 
@@ -85,10 +85,10 @@ def test_strings_are_words_of_one_script_separated_by_spaces() -> None:
     assert [piece for piece in pieces if len(list(words(piece, humps=False))) != 1] == []
 
 
-def test_what_is_said_tells_something() -> None:
-    every = {said: set(said.split(" ")) for concept in thesaurus() for said in concept.said}
-    assert [said for said, its_words in every.items() if its_words <= STOP_WORDS] == []
-    assert [said for said in every if said.isascii() and len(said) == 1] == []
+def test_no_expression_has_only_stop_words() -> None:
+    every = {each: set(each.split(" ")) for concept in thesaurus() for each in concept.expressions}
+    assert [each for each, its_words in every.items() if its_words <= STOP_WORDS] == []
+    assert [each for each in every if each.isascii() and len(each) == 1] == []
 
 
 def test_no_two_concepts_have_the_same_terms() -> None:
@@ -101,18 +101,18 @@ def test_no_term_repeats_another_of_its_concept() -> None:
     assert [its_terms for its_terms, different in found.items() if len(different) < len(its_terms)] == []
 
 
-def test_no_string_repeats_or_only_lengthens_another_of_its_concept() -> None:
-    needless = [
+def test_no_expression_contains_another_of_its_concept() -> None:
+    redundant = [
         (shorter, longer)
         for concept in thesaurus()
-        for place, shorter in enumerate(concept.said)
-        for other, longer in enumerate(concept.said)
-        if place != other and held(shorter).within(held(longer))
+        for place, shorter in enumerate(concept.expressions)
+        for other, longer in enumerate(concept.expressions)
+        if place != other and parts(shorter).within(parts(longer))
     ]
-    assert needless == []
+    assert redundant == []
 
 
-LEADS_TO = {
+MATCHING = {
     "Who do I still owe money?": "splitwise",
     "umbrella tomorrow?": "weather",
     "where is the file I lost": "file search",
@@ -126,12 +126,12 @@ LEADS_TO = {
 }
 
 
-@pytest.mark.parametrize(("query", "term"), LEADS_TO.items())
-def test_a_need_leads_to_what_fulfils_it(query: str, term: str) -> None:
-    assert term in reached(query)
+@pytest.mark.parametrize(("query", "term"), MATCHING.items())
+def test_query_matches_the_concept(query: str, term: str) -> None:
+    assert term in matched_concepts(query)
 
 
-LEADS_ELSEWHERE = {
+NOT_MATCHING = {
     "book flight": "book",
     "log in": "logs",
     "time series": "movie",
@@ -147,7 +147,7 @@ LEADS_ELSEWHERE = {
 }
 
 
-@pytest.mark.parametrize(("query", "term"), LEADS_ELSEWHERE.items())
-def test_a_word_within_another_or_of_another_sense_does_not_mislead(query: str, term: str) -> None:
+@pytest.mark.parametrize(("query", "term"), NOT_MATCHING.items())
+def test_query_does_not_match_the_concept(query: str, term: str) -> None:
     assert any(concept.terms[0] == term for concept in thesaurus()), "the concept has another first term now"
-    assert term not in reached(query)
+    assert term not in matched_concepts(query)

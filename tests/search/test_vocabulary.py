@@ -1,4 +1,4 @@
-"""Words are numbered as they come, and known in order."""
+"""The vocabulary numbers words, and returns them sorted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from directory_server.search.index.vocabulary import Vocabulary
 
 
 @given(st.lists(st.lists(st.lists(st.text(min_size=1)))))
-def test_words_are_in_order_however_they_came(batches: list[list[list[str]]]) -> None:
+def test_words_are_sorted_after_any_insertion_order(batches: list[list[list[str]]]) -> None:
     vocabulary = Vocabulary()
     for texts in batches:
         numbers = vocabulary.number_words(texts)
@@ -23,7 +23,7 @@ def test_words_are_in_order_however_they_came(batches: list[list[list[str]]]) ->
     assert vocabulary.lengths_of(ordered).tolist() == [min(len(word), 255) for word in sorted(known)]
 
 
-def test_in_order_are_only_words_that_are_counted() -> None:
+def test_in_order_returns_counted_words_only() -> None:
     vocabulary = Vocabulary()
     vocabulary.number_words([["pear", "apple", "fig"]])
     counts = np.array([1, 0, 2], np.int32)

@@ -1,1 +1,1 @@
-"""Index structures: documents, vocabulary, segments."""
+"""Index structures: documents, vocabulary, segments, BM25 impacts."""

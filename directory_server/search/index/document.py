@@ -1,4 +1,4 @@
-"""What of an entry is searched, and what each part of it weighs."""
+"""Documents: the searchable fields of an entry, their weights, and its words and special terms."""
 
 from __future__ import annotations
 
@@ -14,70 +14,51 @@ from attrs import frozen
 
 from ...domain.entries import Entry, Hit
 from ..text.analysis import COMMON_PARTS, MAX_KEY, MAX_TEXT, MAX_TOKEN, Word, fold, key, tokens, words
+from .bm25 import Field
 
 MAX_LONG_TEXT = 20_000
-"""Characters of one long text that are searched; a few read-me files are larger and say nothing new there."""
+"""Characters of one long text that are searched. A few read-me files are longer."""
 
 MAX_WORDS = 512
-"""Words of an entry that the index keeps, those of the greatest weight; one real entry in 1,000 has more."""
+"""Words of an entry in the index, those of the greatest weight. One real entry in 1,000 has more."""
 
 MAX_LETTERS = 12_000
-"""Characters of those words together; the most that a real entry has are 8,514."""
+"""Characters of those words together. Real entries have at most 8,514."""
 
 MAX_LABELS = 200
-"""Tags and categories of an entry that are searched; the most that a real entry has are 153."""
+"""Tags and categories of an entry that are searched. Real entries have at most 153."""
 
-MAX_WAYS = 50
-"""Packages, and transports, of an entry that filters look at; the most that a real entry has are 30."""
+MAX_PACKAGES = 50
+"""Packages, and transports, of an entry that filters match. Real entries have at most 30."""
 
 MAX_PHRASES = 4_000
-"""Characters of an entry in which exact phrases are looked for; the most that a real entry has are 2,107."""
-
-SATURATION = 1.2
-"""The weighted frequency at which a term has half of its greatest impact (k1 of BM25)."""
-
-NAMED = 0.35
-"""The impact that a term has more for standing in the name or title."""
+"""Characters of an entry that exact phrases are matched against. Real entries have at most 2,107."""
 
 WEIGHT = np.dtype("<f2")
-"""How the weight of a word is kept."""
+"""The stored type of a word's weight."""
 
 FULL_NAME, SHORT_NAME, BARE_NAME = "\0full:", "\0short:", "\0bare:"
-SPELT, MAKER, FACET = "\0spelt:", "\0maker:", "\0"
-"""What marks a term that is no word: a whole name, with its owner or without, or without COMMON_PARTS; a name to
-the letter; a product whose maker offers it; a filter."""
+EXACT_NAME, VENDOR_PRODUCT, FACET = "\0spelt:", "\0maker:", "\0"
+"""Prefixes of special terms, which are not words.
 
-TOP_STARS = 100_000
-"""Stars from which more do not count."""
+The first three are normalised names: with the owner, without the owner, and also without COMMON_PARTS. EXACT_NAME is a
+folded name with its punctuation, VENDOR_PRODUCT a product offered by its vendor, FACET a filter value."""
 
-POPULAR, LISTED, VENDOR = 0.15, 0.03, 0.06
-"""The most that the prior gains by stars, by a listing in the official registry, and by an owner named like the product
+MAX_STARS = 100_000
+"""Stars above this number do not raise the prior."""
+
+STARS_PRIOR, OFFICIAL_PRIOR, VENDOR_PRIOR = 0.15, 0.03, 0.06
+"""The parts of the prior: at most, for stars; for a listing in the official registry; and for a vendor's own product
 that is listed there."""
 
-NAMESAKE = 4
-"""Letters of a product's name from which an owner's name that holds it is no accident."""
+MIN_NAMESAKE = 4
+"""Letters of the shortest product name that is compared with the owner's name."""
 
 _HOSTS = ("io.github.", "com.github.", "io.gitlab.", "com.gitlab.")
 
 
-@frozen
-class Field:
-    """A place in an entry: what a term there weighs, and how long the text there usually is, in tokens.
-
-    `damping` is how much a longer text makes each of its terms less telling (b of BM25). `is_name` places hold names,
-    whose camelCase parts are words. `most` is the characters of the place that are analysed, some times as many as any
-    real entry has.
-    """
-
-    weight: float
-    usual: float
-    damping: float
-    most: int
-    is_name: bool = False
-
-
-PLACES = (
-    Field(5, 6, 0.3, 1_000, is_name=True),  # name and title, which come first: see Document.named
+FIELDS = (
+    Field(5, 6, 0.3, 1_000, is_name=True),  # name and title, must be the first field: see Document.named
     Field(1.5, 2, 0, 200, is_name=True),  # owner
     Field(3, 15, 0.3, 4_000),  # description
     Field(3, 6, 0.5, 4_000),  # tags and categories
@@ -90,9 +71,9 @@ PLACES = (
 
 @frozen(eq=False)
 class Row:
-    """What stays of an entry beside its terms.
+    """The stored fields of a document.
 
-    `prior` is what speaks for it whatever is asked; `phrases` is the folded text in which exact phrases are looked for.
+    `prior` is the query-independent part of the score. `phrases` is the folded text for exact phrases.
     """
 
     mcp_id: str
@@ -104,29 +85,29 @@ class Row:
 
 @frozen(eq=False)
 class Document:
-    """An entry as the index takes it.
+    """The analysed form of an entry.
 
-    `words` are those it holds as they are written, each once, with blanks between; `weights` has for each how often it
-    is there, weighed by where, as an array of WEIGHT; the first `named` of them stand in its name or title. `marks` are
-    the terms of it that are no words.
+    `words` are its distinct words, not stemmed, separated by spaces. `weights` are their frequencies, weighted by
+    field, as an array of WEIGHT. The first `named` words stand in the name or title. `special_terms` are names and
+    filters.
     """
 
     row: Row
     words: str
     weights: bytes
     named: int
-    marks: Sequence[str]
+    special_terms: Sequence[str]
 
 
-def document(entry: Entry) -> Document:
-    """Return the document for `entry`. Its size has a bound, whatever the size of the entry."""
+def build_document(entry: Entry) -> Document:
+    """Return the document of `entry`. Its size is bounded."""
     name = entry.name[:MAX_KEY]
     namespace, _, short = name.rpartition("/")
-    of_names, of_owner_name, of_brief, of_labels, of_translations, *_ = (place.most for place in PLACES)
-    owner = _owner(namespace)[:of_owner_name]
-    title, brief = entry.title[:of_names], entry.brief[:of_brief]
-    labels = first(chain(entry.tags, entry.categories), of_labels)[:MAX_LABELS]
-    translations, tools = first(entry.descriptions.values(), of_translations), entry.tools
+    max_names, max_owner, max_brief, max_labels, max_translations, *_ = (each.max_characters for each in FIELDS)
+    owner = _owner(namespace)[:max_owner]
+    title, brief = entry.title[:max_names], entry.brief[:max_brief]
+    labels = _truncate(chain(entry.tags, entry.categories), max_labels)[:MAX_LABELS]
+    translations, tools = _truncate(entry.descriptions.values(), max_translations), entry.tools
     texts = (
         (short, title),
         (owner,),
@@ -138,40 +119,41 @@ def document(entry: Entry) -> Document:
         _long_texts(entry),
     )
     weights: dict[str, float] = {}
-    counts = list(_counted(texts))
+    counts = list(_word_frequencies(texts))
     for weight, counted in counts:
         for word, count in counted.items():
             weights[word] = weights.get(word, 0.0) + weight * count
-    weights, named = _heaviest(weights, len(counts[0][1]))
-    of_owner, of_short, of_title = (words(text, humps=True) for text in (owner, short, title))
+    weights, named = _top_words(weights, len(counts[0][1]))
+    owner_words, short_words, title_words = (words(text, humps=True) for text in (owner, short, title))
     phrases = phrase("\n".join((title, name, brief, *labels, *translations)), MAX_PHRASES)
-    row = Row(entry.mcp_id, name, entry.hit(), _prior(entry, of_owner, of_short), phrases)
-    marks = {
+    row = Row(entry.mcp_id, name, entry.hit(), _prior(entry, owner_words, short_words), phrases)
+    products = _vendor_product(owner_words, short_words)
+    special_terms = {
         FULL_NAME + key(words(name, humps=True)),
-        FULL_NAME + key((*of_owner, *of_short)),
-        FULL_NAME + key((*words(namespace.rpartition(".")[2], humps=True), *of_short)),
+        FULL_NAME + key((*owner_words, *short_words)),
+        FULL_NAME + key((*words(namespace.rpartition(".")[2], humps=True), *short_words)),
         facet("official", "true" if entry.is_official else "false"),
-        *(SPELT + phrase(each) for each in (name, short) if each),
-        *(SHORT_NAME + key(each) for each in (of_short, of_title) if each),
-        *(BARE_NAME + bare for each in (of_short, of_title) if (bare := key(each, without=COMMON_PARTS))),
-        *(mark + made for made in _made_by(of_owner, of_short) for mark in (MAKER, BARE_NAME, SPELT)),
+        *(EXACT_NAME + phrase(each) for each in (name, short) if each),
+        *(SHORT_NAME + key(each) for each in (short_words, title_words) if each),
+        *(BARE_NAME + bare for each in (short_words, title_words) if (bare := key(each, without=COMMON_PARTS))),
+        *(prefix + product for product in products for prefix in (VENDOR_PRODUCT, BARE_NAME, EXACT_NAME)),
         *(facet("tag", label) for label in labels),
-        *(facet("package", _word_of(package.get("registryType"))) for package in entry.packages[:MAX_WAYS]),
-        *(facet("transport", kind.removeprefix("streamable-")) for kind in entry.transports[:MAX_WAYS]),
+        *(facet("package", _scalar_text(package.get("registryType"))) for package in entry.packages[:MAX_PACKAGES]),
+        *(facet("transport", kind.removeprefix("streamable-")) for kind in entry.transports[:MAX_PACKAGES]),
     }
     packed = np.fromiter(weights.values(), WEIGHT, len(weights)).tobytes()
-    return Document(row, " ".join(weights), packed, named, sorted(marks))
+    return Document(row, " ".join(weights), packed, named, sorted(special_terms))
 
 
-def _counted(texts: Sequence[Iterable[str]]) -> Iterator[tuple[float, Counter[str]]]:
-    """Yield for each place what a word in it weighs, and how often each is there."""
-    for place, parts in zip(PLACES, texts, strict=True):
-        found = tokens("\n".join(first(parts, place.most)), humps=place.is_name)
-        yield place.weight / (1 - place.damping + place.damping * len(found) / place.usual), Counter(found)
+def _word_frequencies(texts: Sequence[Iterable[str]]) -> Iterator[tuple[float, Counter[str]]]:
+    """Yield for each field the weight of one occurrence of a word, and the number of occurrences of each word."""
+    for field, parts in zip(FIELDS, texts, strict=True):
+        found = tokens("\n".join(_truncate(parts, field.max_characters)), humps=field.is_name)
+        yield field.term_weight(len(found)), Counter(found)
 
 
-def first(texts: Iterable[str], most: int) -> list[str]:
-    """Return the first of `texts`, `most` characters in all with one between two; the last one may be cut."""
+def _truncate(texts: Iterable[str], most: int) -> list[str]:
+    """Return the first `most` characters of `texts`, joined by one character each. The last text may be cut."""
     found: list[str] = []
     for text in texts:
         if most <= 0:
@@ -181,8 +163,11 @@ def first(texts: Iterable[str], most: int) -> list[str]:
     return found
 
 
-def _heaviest(weights: dict[str, float], named: int) -> tuple[dict[str, float], int]:
-    """Return the MAX_WORDS words of the greatest weight, in their order, and how many of the first `named` are left."""
+def _top_words(weights: dict[str, float], named: int) -> tuple[dict[str, float], int]:
+    """Return the MAX_WORDS words of the greatest weight, in their order, and how many of the first `named` remain.
+
+    The first `named` words go before all others.
+    """
     if len(weights) <= MAX_WORDS and sum(map(len, weights)) <= MAX_LETTERS:
         return weights, named
     order = sorted(enumerate(weights), key=lambda each: (each[0] >= named, -weights[each[1]], each[0]))[:MAX_WORDS]
@@ -191,56 +176,55 @@ def _heaviest(weights: dict[str, float], named: int) -> tuple[dict[str, float], 
     return {word: weights[word] for _, word in kept}, sum(number < named for number, _ in kept)
 
 
-def _word_of(value: object) -> str:
-    # Of an object or a list, the text may be as long as the entry.
+def _scalar_text(value: object) -> str:
+    # The text of an object or a list may be as long as the entry.
     return str(value) if not isinstance(value, dict | list) else ""
 
 
 def phrase(text: str, most: int = MAX_KEY) -> str:
-    """Return `text` as exact phrases are compared: folded, in lower case, its blanks alike; at most `most` characters.
-
-    Texts that are longer than that are the same if they begin so.
-    """
+    """Return the first `most` characters of `text`, folded, in lower case and with white space collapsed."""
     return " ".join(fold(text[:most]).casefold().split())[:most]
 
 
 def facet(name: str, value: str) -> str:
-    """Return the term that entries have which a filter lets pass."""
+    """Return the special term of the entries that match the filter `name:value`."""
     return _facet(name, value[:MAX_KEY])
 
 
-# Few values, and most entries have some. At most about 8 MB.
+# Most entries share a few values. The cache takes at most about 8 MB.
 @lru_cache(maxsize=8_192)
 def _facet(name: str, value: str) -> str:
     return f"{FACET}{name}:{key(words(value, humps=False))[:MAX_TOKEN]}"
 
 
-def _made_by(owner: Sequence[Word], short: Sequence[Word]) -> Sequence[str]:
-    """Return the product that an entry offers as the one who makes it: named like the owner, or not named at all."""
+def _vendor_product(owner: Sequence[Word], short: Sequence[Word]) -> Sequence[str]:
+    """Return the product in a list if its vendor owns the entry, else an empty list.
+
+    The product is named like the owner, or the name has only COMMON_PARTS.
+    """
     product, brand = key(short, without=COMMON_PARTS), key(owner, without=COMMON_PARTS)
-    made = product if product == brand or _is_namesake(product, owner) else "" if product else brand
-    return [made] if made else []
+    offered = product if product == brand or _is_namesake(product, owner) else "" if product else brand
+    return [offered] if offered else []
 
 
 def _is_namesake(product: str, owner: Sequence[Word]) -> bool:
-    """Return whether an owner is called like the product, and so mostly makes it."""
-    return len(product) >= NAMESAKE and product in key(owner)
+    """Return whether the owner's name contains the product's, which makes the owner its likely vendor."""
+    return len(product) >= MIN_NAMESAKE and product in key(owner)
 
 
 def _prior(entry: Entry, owner: Sequence[Word], short: Sequence[Word]) -> float:
-    """Return the query-independent part of the score, at most POPULAR + LISTED + VENDOR.
+    """Return the query-independent part of the score, at most STARS_PRIOR + OFFICIAL_PRIOR + VENDOR_PRIOR.
 
-    Stars are the publisher's claim, so the most that they can add is bounded, on a logarithmic scale. That the owner
-    of a product offers it is seen in the name, and only where the official registry lists it, which checks to whom
-    names belong; what publishers say of themselves does not count.
+    Stars are claimed by the publisher, so their part is logarithmic and bounded. The vendor's part needs a listing in
+    the official registry, which verifies namespaces.
     """
-    popular = log10(1 + min(entry.stars or 0, TOP_STARS)) / log10(1 + TOP_STARS)
+    popular = log10(1 + min(entry.stars or 0, MAX_STARS)) / log10(1 + MAX_STARS)
     vendor = entry.is_official and _is_namesake(key(short, without=COMMON_PARTS), owner)
-    return POPULAR * popular + LISTED * entry.is_official + VENDOR * vendor
+    return STARS_PRIOR * popular + OFFICIAL_PRIOR * entry.is_official + VENDOR_PRIOR * vendor
 
 
 def _owner(namespace: str) -> str:
-    """Return who stands behind a name; what a host of code lends to all its users tells nothing of one."""
+    """Return the owner in a namespace, without the prefix of a code host or the top-level domain."""
     for host in _HOSTS:
         if namespace.startswith(host):
             return namespace.removeprefix(host)
@@ -248,7 +232,7 @@ def _owner(namespace: str) -> str:
 
 
 def _long_texts(entry: Entry) -> Sequence[str]:
-    """Return what the publisher says at length, in whatever of the usual places."""
+    """Return the long descriptions of an entry, from the members of its publisher metadata that usually hold them."""
     alternatives = entry.publisher.get("alternativeDescriptions")
     others = alternatives if isinstance(alternatives, list) else []
     texts = (entry.long_description, *others, entry.publisher.get("readme"))

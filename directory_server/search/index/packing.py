@@ -1,4 +1,4 @@
-"""Documents as bytes, so that an entry is analysed when it is published, and not whenever a server starts."""
+"""Packed documents: an entry is analysed when it is published, and its document is stored as bytes."""
 
 from __future__ import annotations
 
@@ -12,50 +12,53 @@ import orjson
 from attrs import frozen
 
 from ...domain.entries import Entry, Hit
-from .document import Document, Row, document
+from .document import Document, Row, build_document
 
 _SOURCES = (
     "search/text/analysis.py",
+    "search/index/bm25.py",
     "search/index/document.py",
     "search/index/packing.py",
     "sanitize.py",
     "domain/limits.py",
     "domain/entries.py",
 )
-"""The modules of the package that decide what a packed document contains."""
+"""The modules that determine the content of a packed document. Update the paths when a file is renamed."""
 
 _LIBRARIES = ("opencc-python-reimplemented", "regex")
-"""What they have from others and is no part of Python."""
+"""The libraries that determine it."""
 
 
 @frozen(slots=False)
 class TextAnalysis:
-    """Fulfil the Analysis port: make of an entry its document, packed."""
+    """Implement the Analysis port: return the packed document of an entry."""
 
     @cached_property
     def version(self) -> str:
-        """A digest of all that decides what this analysis gives, so that none who changes that has to say so."""
-        makers = [files("directory_server").joinpath(name).read_bytes() for name in _SOURCES]
+        """A digest of the code and libraries that determine the analysis, which therefore needs no version number."""
+        sources = [files("directory_server").joinpath(name).read_bytes() for name in _SOURCES]
         libraries = [version(library).encode() for library in _LIBRARIES]
-        makes = b"\0".join((*makers, *libraries, unicodedata.unidata_version.encode()))
-        return blake2b(makes, digest_size=8).hexdigest()
+        content = b"\0".join((*sources, *libraries, unicodedata.unidata_version.encode()))
+        return blake2b(content, digest_size=8).hexdigest()
 
     def __call__(self, entry: Entry) -> bytes:
-        return pack(document(entry))
+        return pack(build_document(entry))
 
 
-def pack(made: Document) -> bytes:
-    """Return `made` as bytes: a line of JSON, a line of words, and their weights."""
-    row, hit = made.row, made.row.hit
-    shown = hit.name, hit.brief, hit.website_url, hit.server_name
-    facts = orjson.dumps([row.mcp_id, row.name, *shown, row.prior, row.phrases, made.named, made.marks])
-    # No word holds a line feed, for that is no letter.
-    return b"\n".join((facts, made.words.encode(), made.weights))
+def pack(document: Document) -> bytes:
+    """Return `document` as bytes: a line of JSON, a line of words, and their weights."""
+    row, hit = document.row, document.row.hit
+    hit_fields = hit.name, hit.brief, hit.website_url, hit.server_name
+    facts = orjson.dumps(
+        [row.mcp_id, row.name, *hit_fields, row.prior, row.phrases, document.named, document.special_terms]
+    )
+    # No word contains a line feed.
+    return b"\n".join((facts, document.words.encode(), document.weights))
 
 
 def unpack(packed: bytes) -> Document:
-    """Return what `pack` made `packed` of."""
+    """Return the document that `pack` encoded as `packed`."""
     facts, words, weights = packed.split(b"\n", 2)
-    mcp_id, name, shown, brief, website_url, server_name, prior, phrases, named, marks = orjson.loads(facts)
-    row = Row(mcp_id, name, Hit(mcp_id, shown, brief, website_url, server_name), prior, phrases)
-    return Document(row, words.decode(), weights, named, marks)
+    mcp_id, name, hit_name, brief, website_url, server_name, prior, phrases, named, special_terms = orjson.loads(facts)
+    row = Row(mcp_id, name, Hit(mcp_id, hit_name, brief, website_url, server_name), prior, phrases)
+    return Document(row, words.decode(), weights, named, special_terms)

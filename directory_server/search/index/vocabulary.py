@@ -1,4 +1,4 @@
-"""Numbers for words and terms, the same in all segments."""
+"""The vocabulary: numbers of words and terms, shared by all segments."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Longs = NDArray[np.int64]
 Sets = NDArray[np.uint64]
 
 LETTERS = 26
-"""Letters of a word that count in its set of letters."""
+"""Letters of a word that are in its letter set."""
 
 
 class _Numbers(dict[str, int]):
-    """Strings numbered in the order in which they were first asked for."""
+    """A dict that numbers strings in the order of their first lookup."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -33,9 +33,9 @@ class _Numbers(dict[str, int]):
 
 
 class Vocabulary:
-    """The words that entries hold, as they are written, and their terms. It only grows; the index replaces it.
+    """All words before stemming, and their terms. It only grows, until the index replaces it.
 
-    What is known of each word is worked out when it is first met. No call of C is long, for all threads wait for one.
+    The data of a word is computed once, when it is added. No single NumPy call is long: it would block all threads.
     """
 
     def __init__(self) -> None:
@@ -61,37 +61,37 @@ class Vocabulary:
         return self._terms.get(term)
 
     def number_terms(self, terms: Iterable[str]) -> Longs:
-        """Return the numbers of terms, giving one to each that has none."""
+        """Return the numbers of terms. New terms are added."""
         return np.fromiter(map(self._terms.__getitem__, terms), np.int64)
 
     def number_words(self, texts: Iterable[Sequence[str]]) -> Longs:
-        """Return the numbers of the words of `texts`, giving one to each that has none, and one to its term."""
+        """Return the numbers of the words of `texts`. New words and their terms are added."""
         numbers = [np.fromiter(map(self._words.__getitem__, words), np.int64, len(words)) for words in texts]
-        self._learn(self.words[len(self._term_of) :])
+        self._add(self.words[len(self._term_of) :])
         return np.concatenate([np.empty(0, np.int64), *numbers])
 
     def terms_of(self, words: Ints | Longs) -> Longs:
-        """Return the numbers of the terms of words, by the words' numbers."""
+        """Return the term numbers of `words`, given by number."""
         return self._term_of[words]
 
     def lengths_of(self, words: Ints) -> Bytes:
-        """Return how long words are, at most 255, by their numbers."""
+        """Return the lengths of `words`, given by number; at most 255."""
         return self._lengths[words]
 
     def letters_of(self, words: Ints) -> Sets:
-        """Return the sets of the letters of words, by the words' numbers."""
+        """Return the letter sets of `words`, given by number."""
         return self._letters[words]
 
     def in_order(self, counts: Ints) -> Ints:
-        """Return the numbers of the words that `counts`, by their numbers, has any of, as they are ordered."""
+        """Return the numbers of the words with a count above 0, in the order of the words; `counts` is by number."""
         order = self._order[self._order < len(counts)]
         return order[counts[order] > 0]
 
-    def _learn(self, new: Sequence[str]) -> None:
-        """Note what there is to know of the words that were numbered last."""
+    def _add(self, new: Sequence[str]) -> None:
+        """Compute the data of the words that were numbered last."""
         first, known = len(self._term_of), self.words.__getitem__
         ordered = sorted(range(first, first + len(new)), key=known)
-        # To sort all of them would be one long call.
+        # Insertion instead of a sort of all words, which would be one long call.
         places = [bisect_left(self._order, new[number - first], key=known) for number in ordered]
         self._order = np.insert(self._order, places, ordered)
         self._term_of = np.concatenate([self._term_of, self.number_terms(map(stem, new))])
@@ -100,7 +100,7 @@ class Vocabulary:
 
 
 def letters(words: Sequence[str]) -> Sets:
-    """Return the set of the first LETTERS letters of each word as 64 bits; words an edit apart differ in two."""
+    """Return the set of the first LETTERS letters of each word as 64 bits. One edit changes at most 2 bits."""
     codes = np.array(words, f"U{LETTERS}").view(np.uint32).reshape(len(words), LETTERS)
     bits = np.where(codes, np.uint64(1) << (codes & np.uint32(63)).astype(np.uint64), np.uint64(0))
     found: Sets = np.bitwise_or.reduce(bits, axis=1)
@@ -108,7 +108,7 @@ def letters(words: Sequence[str]) -> Sets:
 
 
 def letters_of(word: str) -> np.uint64:
-    """Return the set of the first LETTERS letters of one word, as `letters` does of many."""
+    """Return the letter set of one word, equal to that from `letters`."""
     bits = 0
     for letter in word[:LETTERS]:
         bits |= 1 << (ord(letter) & 63)

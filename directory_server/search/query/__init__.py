@@ -1,1 +1,1 @@
-"""Query processing: from typed words to groups of terms."""
+"""Query processing: parsing, spelling correction, query expansion, and the plan."""

@@ -1,4 +1,4 @@
-"""Needs: what people speak of in words that no server uses, as what servers call it."""
+"""Query expansion by concepts: everyday words in a query are expanded to the terms of servers (see `thesaurus`)."""
 
 from __future__ import annotations
 
@@ -11,57 +11,57 @@ from attrs import frozen
 from ..index.collection import Collection
 from ..index.segment import Segment
 from ..text.thesaurus import Concept
-from .parsing import Typed
-from .terms import Group, Postings
+from .parsing import ParsedQuery
+from .terms import Postings, TermGroup
 
-NEEDED = 0.75
-"""What is scored by the entry that fulfils a need best, as a share of what was typed."""
+CONCEPT_SHARE = 0.75
+"""The score of the best document for a concept, as a share of the query weight."""
 
-LESS_TELLING = 0.7
-"""What a term of a concept is worth, as a share of the one before it."""
+TERM_DECAY = 0.7
+"""The weight of each further term of a concept, relative to the one before it."""
 
 MAX_CONCEPTS = 8
-"""Concepts that one query may speak of."""
+"""Concepts that one query is expanded to."""
 
 
 @frozen
 class ConceptEvidence:
-    """A query of its own: who has more of its terms, and the more telling ones, fulfils it better."""
+    """The terms of one concept, scored as a query of their own; the best document gets `max_score`."""
 
-    typed: str
-    terms: Sequence[Group]
-    worth: float
+    label: str
+    terms: Sequence[TermGroup]
+    max_score: float
 
-    def found(self, segments: Sequence[Segment]) -> list[Postings]:
-        """Return for each of `segments` the documents that fulfil the need, and what it scores in each."""
+    def postings(self, segments: Sequence[Segment]) -> list[Postings]:
+        """Return for each of `segments` the documents that match the concept, and their scores."""
         totals = [np.zeros(len(segment), np.float32) for segment in segments]
         for group in self.terms:
-            for total, (holders, scores) in zip(totals, group.found(segments), strict=True):
-                total[holders] += scores
+            for total, (doc_ids, scores) in zip(totals, group.postings(segments), strict=True):
+                total[doc_ids] += scores
         most = max(float(total.max(initial=0)) for total in totals)
-        share = np.float32(self.worth / most)
-        return [(holders := np.flatnonzero(total > 0).astype(np.int32), total[holders] * share) for total in totals]
+        share = np.float32(self.max_score / most)
+        return [(doc_ids := np.flatnonzero(total > 0).astype(np.int32), total[doc_ids] * share) for total in totals]
 
 
-def concept_evidence(typed: Typed, among: Collection, worth: float) -> list[ConceptEvidence]:
-    """Return the needs that were spoken of; `worth` is what all words are worth that tell no more than they do."""
-    meant = {concept.name: _terms(concept, among) for concept in among.thesaurus.meant(typed.words)[:MAX_CONCEPTS]}
-    known = {name: terms for name, terms in meant.items() if terms}
-    return (
-        [ConceptEvidence(f"need of {name}", terms, NEEDED * worth / sqrt(len(known))) for name, terms in known.items()]
-        if worth
-        else []
-    )
+def concept_evidence(query: ParsedQuery, collection: Collection, query_weight: float) -> list[ConceptEvidence]:
+    """Return the evidence of the concepts in `query`. A `query_weight` of 0 gives none."""
+    concepts = collection.thesaurus.concepts(query.words)[:MAX_CONCEPTS]
+    expanded = {concept.name: _terms(concept, collection) for concept in concepts}
+    known = {name: terms for name, terms in expanded.items() if terms}
+    if not query_weight:
+        return []
+    max_score = CONCEPT_SHARE * query_weight / sqrt(max(len(known), 1))
+    return [ConceptEvidence(f"concept {name}", terms, max_score) for name, terms in known.items()]
 
 
-def _terms(concept: Concept, among: Collection) -> Sequence[Group]:
-    find = among.vocabulary.find
+def _terms(concept: Concept, collection: Collection) -> Sequence[TermGroup]:
+    find = collection.vocabulary.find
     found = []
-    for place, words in enumerate(concept.terms):
+    for position, words in enumerate(concept.terms):
         terms = [term for word in words if (term := find(word)) is not None]
-        counts = among.frequencies(terms)
+        counts = collection.document_frequencies(terms)
         if len(terms) == len(words) and all(counts):
             # Two words together are at least as rare as the rarer one.
-            rarity = among.rarity(min(counts)) * LESS_TELLING**place
-            found.append(Group(" ".join(words), dict.fromkeys(terms, 1.0), rarity, together=True))
+            idf = collection.idf(min(counts)) * TERM_DECAY**position
+            found.append(TermGroup(" ".join(words), dict.fromkeys(terms, 1.0), idf, match_all=True))
     return found

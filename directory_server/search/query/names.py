@@ -1,4 +1,4 @@
-"""Names: the evidence that an entry is called what was typed, or begins so."""
+"""Name matches: entries whose name equals the query, begins with it, or is within an edit or two of it."""
 
 from __future__ import annotations
 
@@ -7,92 +7,95 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from ..index.collection import Collection
-from ..index.document import BARE_NAME, FULL_NAME, MAKER, SHORT_NAME, SPELT, phrase
+from ..index.document import BARE_NAME, EXACT_NAME, FULL_NAME, SHORT_NAME, VENDOR_PRODUCT, phrase
 from ..text.analysis import COMMON_PARTS, key
-from .parsing import Typed
-from .spelling import misspelt
-from .terms import Group
+from .parsing import ParsedQuery
+from .spelling import edit_matches
+from .terms import TermGroup
 
-CALLED_SO = {FULL_NAME: 3.0, BARE_NAME: 0.6, SPELT: 0.6, MAKER: 2.0}
-"""What an entry scores for being called what was typed, as a share of what all words together are worth."""
+EXACT_SHARES = {FULL_NAME: 3.0, BARE_NAME: 0.6, EXACT_NAME: 0.6, VENDOR_PRODUCT: 2.0}
+"""The score of an exact match of each kind of name, as a share of the query weight."""
 
-BEGINS_SO, BEGUN = 0.4, 1.2
-"""What its name scores that begins with what was typed, as such a share, and what more if that is all of it."""
+PREFIX_SHARE, PREFIX_COVERAGE_SHARE = 0.4, 1.2
+"""The score of a name that begins with the query, as such a share; and the addition for a query that is all of it."""
 
-BEGUN_SPELT = 0.4
-"""What it scores besides for being that to the letter, times the share of it that was typed."""
+LITERAL_COVERAGE_SHARE = 0.4
+"""The addition for a name that begins with the query including its punctuation, times the share that was typed."""
 
-BEGINNING = 1
-"""Letters from which what was typed may be the beginning of a name."""
+MIN_PREFIX = 1
+"""Letters of the shortest query that matches a prefix of a name."""
 
-MISSPELT_SO = 0.6
-"""What a name scores that is an edit or two from what was typed, as such a share."""
+FUZZY_SHARE = 0.6
+"""The score of a name an edit or two from the query, as a share of the query weight."""
 
-NAME_LETTERS = 3
-"""Letters from which what was typed may be a misspelt name."""
+MIN_FUZZY = 3
+"""Letters of the shortest query that may be a misspelt name."""
 
-LONG_NAME = 9
+MIN_TWO_EDITS = 9
 """Letters from which a misspelt name may have two edits."""
 
-MAX_BEGUN = 256
-"""Names that are taken for begun, the shortest first."""
+MAX_PREFIX_MATCHES = 256
+"""Names that a prefix matches, the shortest first."""
 
 
-def called(typed: Typed, among: Collection, worth: float) -> list[Group]:
-    """Return the groups of names that are what was typed; `worth` is what all its words are worth."""
+def exact_name_matches(query: ParsedQuery, collection: Collection, query_weight: float) -> list[TermGroup]:
+    """Return the groups of the names that equal `query`."""
     names = {
-        FULL_NAME: key(typed.words),
-        BARE_NAME: key(typed.words, without=COMMON_PARTS),
-        SPELT: phrase(typed.text),
-        MAKER: key(typed.words, without=COMMON_PARTS),
+        FULL_NAME: key(query.words),
+        BARE_NAME: key(query.words, without=COMMON_PARTS),
+        EXACT_NAME: phrase(query.text),
+        VENDOR_PRODUCT: key(query.words, without=COMMON_PARTS),
     }
-    found = ((kind, among.vocabulary.find(kind + name)) for kind, name in names.items() if name)
+    found = ((kind, collection.vocabulary.find(kind + name)) for kind, name in names.items() if name)
     return [
-        Group(kind, {term: CALLED_SO[kind]}, worth)
+        TermGroup(kind, {term: EXACT_SHARES[kind]}, query_weight)
         for kind, term in found
-        if term is not None and among.frequency(term)
+        if term is not None and collection.document_frequency(term)
     ]
 
 
-def begun(typed: Typed, among: Collection, worth: float) -> Iterator[Group]:
-    """Yield the groups of names that are what was typed or, where that is unfinished, begin with it."""
-    name, spelt = key(typed.words), phrase(typed.text)
-    if weights := _begun(SHORT_NAME + name, len(SHORT_NAME), BEGINS_SO, BEGUN, typed, among):
-        yield Group(f"{name}…", weights, worth)
-    if name and (weights := _begun(SPELT + spelt, len(SPELT), 0.0, BEGUN_SPELT, typed, among)):
-        yield Group(f"{spelt}…", weights, worth)
+def prefix_name_matches(query: ParsedQuery, collection: Collection, query_weight: float) -> Iterator[TermGroup]:
+    """Yield the groups of the names that equal `query` or, where it is unfinished, begin with it."""
+    name, literal = key(query.words), phrase(query.text)
+    shares = PREFIX_SHARE, PREFIX_COVERAGE_SHARE
+    if weights := _prefix_weights(SHORT_NAME + name, len(SHORT_NAME), *shares, query, collection):
+        yield TermGroup(f"{name}…", weights, query_weight)
+    shares = 0.0, LITERAL_COVERAGE_SHARE
+    if name and (weights := _prefix_weights(EXACT_NAME + literal, len(EXACT_NAME), *shares, query, collection)):
+        yield TermGroup(f"{literal}…", weights, query_weight)
 
 
-def _begun(
-    beginning: str, kind: int, least: float, more: float, typed: Typed, among: Collection
+def _prefix_weights(
+    prefix: str, kind: int, least: float, more: float, query: ParsedQuery, collection: Collection
 ) -> Mapping[int, float]:
-    """Return the names that begin with `beginning`, of which `kind` letters are the mark, each with its share."""
-    whole = among.vocabulary.find(beginning)
-    weights: dict[int, float] = {} if whole is None or not among.frequency(whole) else {whole: least + more}
-    for segment in among.segments if len(beginning) - kind >= BEGINNING and not typed.ends else ():
+    """Return the names that begin with `prefix`, whose first `kind` letters are the kind of name, and their weights."""
+    whole = collection.vocabulary.find(prefix)
+    is_known = whole is not None and collection.document_frequency(whole)
+    weights: dict[int, float] = {whole: least + more} if whole is not None and is_known else {}
+    for segment in collection.segments if len(prefix) - kind >= MIN_PREFIX and not query.is_complete else ():
         dictionary = segment.dictionary
-        span = dictionary.begun(beginning)
+        span = dictionary.prefix_range(prefix)
         terms, lengths = dictionary.terms[span], dictionary.lengths[span] - np.uint8(kind)
-        if len(terms) > MAX_BEGUN:
-            shortest = np.argpartition(lengths, MAX_BEGUN)[:MAX_BEGUN]
+        if len(terms) > MAX_PREFIX_MATCHES:
+            shortest = np.argpartition(lengths, MAX_PREFIX_MATCHES)[:MAX_PREFIX_MATCHES]
             terms, lengths = terms[shortest], lengths[shortest]
-        shares = least + more * (len(beginning) - kind) / lengths
+        shares = least + more * (len(prefix) - kind) / lengths
         weights.update(zip(terms.tolist(), shares.tolist(), strict=True))
     return weights
 
 
-def nearly_called(typed: Typed, among: Collection, worth: float) -> Iterator[Group]:
-    """Yield the group of names that what was typed misspells, if there are any.
+def fuzzy_name_matches(query: ParsedQuery, collection: Collection, query_weight: float) -> Iterator[TermGroup]:
+    """Yield the group of the names that `query` misspells, if there are any.
 
-    Its words may all be known, as they are in a name that lacks the blank between two of them.
+    All its words may be known, as in a name that lacks the space between two of them.
     """
-    name = key(typed.words)
-    if len(name) < NAME_LETTERS or not name.isascii():
+    name = key(query.words)
+    if len(name) < MIN_FUZZY or not name.isascii():
         return
     weights: dict[int, float] = {}
-    for segment in among.segments:
+    for segment in collection.segments:
         dictionary = segment.dictionary
-        for place, distance in misspelt(name, 1 if len(name) < LONG_NAME else 2, dictionary, SHORT_NAME):
-            weights[int(dictionary.terms[place])] = MISSPELT_SO * (1 - distance / len(name)) ** 2
+        for place, distance in edit_matches(name, 1 if len(name) < MIN_TWO_EDITS else 2, dictionary, SHORT_NAME):
+            weights[int(dictionary.terms[place])] = FUZZY_SHARE * (1 - distance / len(name)) ** 2
     if weights:
-        yield Group(f"{name}, misspelt", weights, worth)
+        yield TermGroup(f"{name}, misspelt", weights, query_weight)

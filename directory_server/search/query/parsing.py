@@ -1,4 +1,4 @@
-"""What a person typed: words, and filters among them."""
+"""Query parsing: words, phrases, exclusions and filters."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ..index.document import facet, phrase
 from ..text.analysis import Word, fold, stem, tokens, words
 
 MAX_TOKENS = 32
-"""Tokens of one query; what is typed behind them is not searched."""
+"""Tokens of one query. Later tokens are ignored."""
 
 MAX_TEXT = 512
-"""Characters that a query may become where one character stands for many (U+FDFA for 18); the rest is cut."""
+"""Characters of a folded query; the rest is cut. Folding may expand a character (U+FDFA to 18)."""
 
 MAX_PHRASES = 3
-"""Exact phrases of one query; the words of more are searched, but may stand anywhere."""
+"""Exact phrases of one query. The words of further phrases are searched as single words."""
 
 FILTERS = ("tag", "transport", "package", "official")
-"""What may stand before a colon; anything else there is plain text."""
+"""Names of filters. Any other word before a colon is plain text."""
 
 _PIECE = re.compile(
     rf"""(?<!\S)-(?P<excluded>\w\S*) | (?<!\S)(?P<filter>{"|".join(FILTERS)}):(?P<value>"[^"]+"|[^\s"]+)"""
@@ -30,28 +30,28 @@ _PIECE = re.compile(
 
 
 @frozen
-class Typed:
-    """A query in its parts.
+class ParsedQuery:
+    """A parsed query.
 
-    `words` are ranked by; an entry must have all of `required` (terms) and `phrases` (folded text), and none of
-    `excluded` (terms). `ends` tells whether the last word is finished.
+    `words` are ranked. An entry must have all of `required` (terms) and `phrases` (folded text), and none of `excluded`
+    (terms). `is_complete` is true if the last word is finished, false if it may be a prefix. `text` is the folded text.
     """
 
     words: Sequence[Word]
-    ends: bool
+    is_complete: bool
     required: Sequence[str] = ()
     phrases: Sequence[str] = ()
     excluded: Sequence[str] = ()
     text: str = field(default="", repr=False)
 
     @property
-    def filters(self) -> bool:
-        """Tell whether anything but rank decides what is found."""
+    def has_filters(self) -> bool:
+        """Return whether the query has filters, phrases or exclusions."""
         return bool(self.required or self.phrases or self.excluded)
 
 
-def read(keywords: str) -> Typed:
-    """Return the parts of what was typed. Nothing typed is an error: what is not a filter is words."""
+def parse(keywords: str) -> ParsedQuery:
+    """Return the parsed query. Nothing is a syntax error: all that is not a filter is words."""
     required: list[str] = []
     phrases: list[str] = []
     excluded: list[str] = []
@@ -62,19 +62,19 @@ def read(keywords: str) -> Typed:
             required.append(facet(piece["filter"].lower(), piece["value"].strip('"')))
         elif (exact := phrase(piece["phrase"])) and len(phrases) < MAX_PHRASES:
             phrases.append(exact)
-    # A phrase is ranked by its words, too.
+    # The words of a phrase are ranked, too.
     text = fold(_PIECE.sub(lambda piece: f" {piece['phrase'] or ''} ", keywords))[:MAX_TEXT]
-    typed = _first(words(text, humps=True))
-    # What joins the parts of a name leaves it open.
-    ends = bool(typed) and not (text[-1:].isalnum() or (text[-1:] in "-_./" and text[-2:-1].isalnum()))
-    return Typed(typed, ends, required, phrases, excluded, text)
+    found = _limit(words(text, humps=True))
+    # A separator of name parts at the end leaves the word unfinished.
+    is_complete = bool(found) and not (text[-1:].isalnum() or (text[-1:] in "-_./" and text[-2:-1].isalnum()))
+    return ParsedQuery(found, is_complete, required, phrases, excluded, text)
 
 
-def _first(typed: Sequence[Word]) -> list[Word]:
-    """Return the words that hold the first MAX_TOKENS tokens, the last one cut if it holds more."""
+def _limit(every: Sequence[Word]) -> list[Word]:
+    """Return the words of the first MAX_TOKENS tokens; the last word may be cut."""
     found: list[Word] = []
     left = MAX_TOKENS
-    for word in typed:
+    for word in every:
         if left <= 0:
             break
         cut = word.parts[:left] if word.spaced else (word.parts[0][: left + 1],)

@@ -1,4 +1,4 @@
-"""The words of a collection that may be meant by one that is unfinished, misspelt, or unknown."""
+"""Completion and spelling correction of words, from the words of a collection."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from rapidfuzz.distance import OSA, Indel, JaroWinkler
 from rapidfuzz.process import cdist
 
 from ..index.collection import Collection
-from ..index.segment import Dictionary
+from ..index.dictionary import Dictionary
 
 MAX_COMPLETIONS = 256
-"""Words that may complete another, those first that most documents hold."""
+"""Completions of one prefix, the most frequent first."""
 
-CORRECTED = {1: 0.8, 2: 0.65}
-"""What a word weighs that is one or two edits away, before it is seen how like it looks."""
+EDIT_WEIGHTS = {1: 0.8, 2: 0.65}
+"""The weight of a correction one or two edits away, before it is lowered by dissimilarity (Jaro-Winkler)."""
 
-MAX_ALIKE = 200
-"""Words with the same letters that are compared with an unknown one."""
+MAX_SIMILAR = 200
+"""Words with similar letter sets that are compared with an unknown word."""
 
-ALIKE = 0.65
-"""The share of letters that two words have in common, in order, from which one may be meant by the other."""
+MIN_SIMILARITY = 0.65
+"""The least similarity (normalised indel distance) of a word that may stand for an unknown one."""
 
 
-def completions(prefix: str, among: Collection) -> Mapping[int, int]:
-    """Return the terms of the words that `prefix` begins, and how many documents hold each."""
+def completions(prefix: str, collection: Collection) -> Mapping[int, int]:
+    """Return the terms of the words that begin with `prefix`, and the number of documents with each."""
     found: dict[int, int] = {}
-    for segment in among.segments:
+    for segment in collection.segments:
         dictionary = segment.dictionary
-        span = dictionary.begun(prefix)
+        span = dictionary.prefix_range(prefix)
         terms, counts = dictionary.terms[span], dictionary.counts[span]
         if len(counts) > MAX_COMPLETIONS:
             most = np.argpartition(-counts, MAX_COMPLETIONS)[:MAX_COMPLETIONS]
@@ -39,14 +39,14 @@ def completions(prefix: str, among: Collection) -> Mapping[int, int]:
     return found
 
 
-def corrections(word: str, among: Collection, frequency: int) -> Mapping[int, float]:
-    """Return the terms of the words that more than `frequency` documents hold and `word` may misspell, weighed."""
+def corrections(word: str, collection: Collection, frequency: int) -> Mapping[int, float]:
+    """Return the weighted terms of words that `word` may misspell and that more than `frequency` documents have."""
     edits = 1 if len(word) < 5 else 2
     near: dict[str, tuple[int, int]] = {}
     counted: dict[str, int] = {}
-    for segment in among.segments:
+    for segment in collection.segments:
         dictionary = segment.dictionary
-        for place, distance in misspelt(word, edits, dictionary):
+        for place, distance in edit_matches(word, edits, dictionary):
             other = dictionary.words[place]
             near[other] = distance, int(dictionary.terms[place])
             counted[other] = counted.get(other, 0) + int(dictionary.counts[place])
@@ -55,17 +55,17 @@ def corrections(word: str, among: Collection, frequency: int) -> Mapping[int, fl
     found: dict[int, float] = {}
     for other, (distance, term) in near.items():
         if counted[other] > frequency:
-            weight = CORRECTED[distance] * JaroWinkler.similarity(word, other) ** 4
+            weight = EDIT_WEIGHTS[distance] * JaroWinkler.similarity(word, other) ** 4
             found[term] = max(weight, found.get(term, 0.0))
     return found
 
 
-def misspelt(word: str, edits: int, dictionary: Dictionary, kind: str = "") -> Iterator[tuple[int, int]]:
-    """Yield the place and the distance of each word within `edits` of `word` but itself, all beginning with `kind`.
+def edit_matches(word: str, edits: int, dictionary: Dictionary, kind: str = "") -> Iterator[tuple[int, int]]:
+    """Yield the position and distance of each other word that begins with `kind` and is within `edits` of `word`.
 
-    The distance is that of Damerau and Levenshtein, no part edited twice.
+    The distance is the optimal string alignment distance.
     """
-    places = dictionary.like(word, edits, kind)
+    places = dictionary.edit_candidates(word, edits, kind)
     others = [dictionary.words[place] for place in places]
     if others:
         distances = cdist([kind + word], others, scorer=OSA.distance, score_cutoff=edits, dtype=np.uint8)[0]
@@ -73,16 +73,16 @@ def misspelt(word: str, edits: int, dictionary: Dictionary, kind: str = "") -> I
             yield places[number], int(distances[number])
 
 
-def alike(word: str, among: Collection) -> Mapping[int, float]:
-    """Return the terms of the words that are most like `word`, however far that is from meaning it, weighed."""
+def similar_words(word: str, collection: Collection) -> Mapping[int, float]:
+    """Return the terms of the words most similar to `word`, each with its similarity."""
     found: dict[int, float] = {}
-    for segment in among.segments:
+    for segment in collection.segments:
         dictionary = segment.dictionary
-        places = dictionary.alike(word, MAX_ALIKE)
+        places = dictionary.similar_candidates(word, MAX_SIMILAR)
         others = [dictionary.words[place] for place in places]
         if others:
-            shares = cdist([word], others, scorer=Indel.normalized_similarity, score_cutoff=ALIKE)[0]
-            for number in np.flatnonzero(shares >= ALIKE).tolist():
+            shares = cdist([word], others, scorer=Indel.normalized_similarity, score_cutoff=MIN_SIMILARITY)[0]
+            for number in np.flatnonzero(shares >= MIN_SIMILARITY).tolist():
                 term, share = int(dictionary.terms[places[number]]), float(shares[number])
                 found[term] = max(share, found.get(term, 0.0))
     return found

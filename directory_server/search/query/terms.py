@@ -1,4 +1,4 @@
-"""The terms that may stand for what a person typed: the word itself, what it begins, what it misspells or means."""
+"""Term groups: the terms that may stand for each word of a query (itself, completions, corrections, translations)."""
 
 from __future__ import annotations
 
@@ -9,30 +9,31 @@ import numpy as np
 from attrs import frozen
 
 from ..index.collection import Collection
-from ..index.segment import MISSPELT, Floats, Segment
+from ..index.dictionary import CORRECTABLE_LENGTHS
+from ..index.segment import Floats, Segment
 from ..index.vocabulary import Ints
 from ..text.analysis import COMMON_PARTS, stem
 from ..text.pinyin import pinyin
-from .parsing import Typed
-from .spelling import alike, completions, corrections
+from .parsing import ParsedQuery
+from .spelling import completions, corrections, similar_words
 
-RARE = 4
-"""Documents below which a word may be a misspelling of another."""
+MIN_KNOWN = 4
+"""Documents with a word, below which it may be a misspelling."""
 
-FRAGMENT = 10
-"""Entries with words that a last word begins, for each with the word itself, from which it is taken for unfinished."""
+PREFIX_RATIO = 10
+"""The last word is taken as a prefix if this many times as many documents have its completions as have the word."""
 
-COMPLETED, COMPLETED_TOO = 0.8, 0.35
-"""What a word weighs that the last one begins: where that is no word itself, and where it is."""
+COMPLETION_WEIGHT, EXTRA_COMPLETION_WEIGHT = 0.8, 0.35
+"""The weight of a completion of the last word: where that is not a known word, and where it is one."""
 
-MAX_CORRECTED = 4
-"""Words of one query that are corrected; who types more of them that nobody knows does not misspell."""
+MAX_CORRECTIONS = 4
+"""Words of one query that are corrected."""
 
-JOINED = 0.7
-"""What two words weigh that are written as one."""
+JOINED_WEIGHT = 0.7
+"""The weight of two adjacent words written as one."""
 
-MEANT = 0.5
-"""What a word weighs that stands for another in another language or way of speaking."""
+TRANSLATION_WEIGHT = 0.5
+"""The weight of a translation."""
 
 _FUNCTION_WORDS = """
 a about am an and any are as at be best by can could do does find for from get good has have help how i if im in
@@ -45,154 +46,163 @@ com da do dos em meu meus minha na no o os para por que um uma
 """
 
 STOP_WORDS = COMMON_PARTS | frozenset(_FUNCTION_WORDS.split())
-"""What tells nothing while other words do."""
-
+"""Words that are ignored if the query has others."""
 
 Postings = tuple[Ints, Floats]
-"""Documents of a segment, and a score for each."""
+"""Document numbers in a segment, and a score for each."""
 
 
 @frozen
-class Group:
-    """Terms of which any may stand for one thing that was typed, each with its weight, and how rare they are.
+class TermGroup:
+    """Alternative terms for one part of the query, each with its weight, and their inverse document frequency.
 
-    Where they go `together` a document must have all of them.
+    A document scores by its best term. With `match_all` it must have all terms, and scores by its worst.
     """
 
-    typed: str
+    label: str
     terms: Mapping[int, float]
-    rarity: float
-    together: bool = False
+    idf: float
+    match_all: bool = False
 
-    def found(self, segments: Sequence[Segment]) -> list[Postings]:
-        """Return for each of `segments` the documents that the group finds, and what it scores in each."""
-        return [self._postings(segment) for segment in segments]
+    def postings(self, segments: Sequence[Segment]) -> list[Postings]:
+        """Return for each of `segments` the matching documents and their scores."""
+        return [self._in_segment(segment) for segment in segments]
 
-    def _postings(self, segment: Segment) -> Postings:
+    def _in_segment(self, segment: Segment) -> Postings:
         if len(self.terms) == 1:
             ((term, weight),) = self.terms.items()
-            holders, impacts = segment.postings(term)
-            return holders, np.float32(self.rarity * weight) * impacts
-        if self.together:
-            return self._of_all(segment)
+            doc_ids, impacts = segment.postings(term)
+            return doc_ids, np.float32(self.idf * weight) * impacts
+        if self.match_all:
+            return self._all_terms(segment)
         terms = np.fromiter(self.terms, np.int64, len(self.terms))
-        weights = np.fromiter(self.terms.values(), np.float32, len(terms)) * np.float32(self.rarity)
-        holders, impacts, counts = segment.all_postings(terms)
+        weights = np.fromiter(self.terms.values(), np.float32, len(terms)) * np.float32(self.idf)
+        doc_ids, impacts, counts = segment.postings_of(terms)
         best = np.zeros(len(segment), np.float32)
-        np.maximum.at(best, holders, np.repeat(weights, counts) * impacts)
-        holders = np.flatnonzero(best > 0).astype(np.int32)
-        return holders, best[holders]
+        np.maximum.at(best, doc_ids, np.repeat(weights, counts) * impacts)
+        doc_ids = np.flatnonzero(best > 0).astype(np.int32)
+        return doc_ids, best[doc_ids]
 
-    def _of_all(self, segment: Segment) -> Postings:
-        """Return the documents that have all terms, and what the one that gives least scores."""
+    def _all_terms(self, segment: Segment) -> Postings:
+        """Return the documents that have all terms, each with the score of its worst term."""
         least = np.full(len(segment), np.inf, np.float32)
-        holders: Ints = np.empty(0, np.int32)
+        doc_ids: Ints = np.empty(0, np.int32)
         for term, weight in self.terms.items():
-            having, impacts = segment.postings(term)
+            matching, impacts = segment.postings(term)
             scores = np.zeros(len(segment), np.float32)
-            scores[having] = np.float32(self.rarity * weight) * impacts
+            scores[matching] = np.float32(self.idf * weight) * impacts
             np.minimum(least, scores, out=least)
-            holders = having
-        holders = holders[least[holders] > 0]
-        return holders, least[holders]
+            doc_ids = matching
+        doc_ids = doc_ids[least[doc_ids] > 0]
+        return doc_ids, least[doc_ids]
 
 
-def groups(typed: Typed, among: Collection) -> list[Group]:
-    """Return a group for each thing that was typed, those without a term left out."""
-    found = [*_spaced(typed, among), *_joined(typed, among), *_unsegmented(typed, among)]
+def term_groups(query: ParsedQuery, collection: Collection) -> list[TermGroup]:
+    """Return the groups of all parts of `query` that match a term."""
+    found = [*_spaced(query, collection), *_joined(query, collection), *_unsegmented(query, collection)]
     return [group for group in found if group is not None]
 
 
-def relaxed(typed: Typed, among: Collection) -> list[Group]:
-    """Return the groups of what looks most like what was typed, where nothing else is found."""
-    parts = dict.fromkeys(part for word in typed.words if word.spaced for part in word.parts)
-    characters = dict.fromkeys(character for word in typed.words if not word.spaced for character in word.parts[0])
-    found = [_group(part, alike(part, among), among) for part in [*parts][:MAX_CORRECTED]]
-    found += [_group(each, dict.fromkeys(completions(each, among), COMPLETED), among) for each in characters]
+def similar_groups(query: ParsedQuery, collection: Collection) -> list[TermGroup]:
+    """Return the groups of the words most similar to those of `query`, for when nothing else matches."""
+    parts = dict.fromkeys(part for word in query.words if word.spaced for part in word.parts)
+    characters = dict.fromkeys(character for word in query.words if not word.spaced for character in word.parts[0])
+    found = [_group(part, similar_words(part, collection), collection) for part in [*parts][:MAX_CORRECTIONS]]
+    found += [
+        _group(each, dict.fromkeys(completions(each, collection), COMPLETION_WEIGHT), collection) for each in characters
+    ]
     return [group for group in found if group is not None]
 
 
-def _spaced(typed: Typed, among: Collection) -> Iterator[Group | None]:
-    parts = [part for word in typed.words if word.spaced for part in word.parts]
-    telling = [part for part in parts if part not in STOP_WORDS]
-    if not telling and all(word.spaced for word in typed.words):
-        telling = parts
-    last = parts[-1] if parts and typed.words[-1].spaced and not typed.ends else None
+def _spaced(query: ParsedQuery, collection: Collection) -> Iterator[TermGroup | None]:
+    parts = [part for word in query.words if word.spaced for part in word.parts]
+    content_words = [part for part in parts if part not in STOP_WORDS]
+    if not content_words and all(word.spaced for word in query.words):
+        content_words = parts
+    last = parts[-1] if parts and query.words[-1].spaced and not query.is_complete else None
     corrected = 0
-    for part in {stem(part): part for part in telling}.values():
-        weights, correct = _known(part, among, unfinished=part == last)
-        if correct is not None and corrected < MAX_CORRECTED:
+    for part in {stem(part): part for part in content_words}.values():
+        weights, correct = _word_terms(part, collection, unfinished=part == last)
+        if correct is not None and corrected < MAX_CORRECTIONS:
             corrected += 1
-            _strengthen(weights, corrections(part, among, correct))
-        yield _group(part, weights, among)
+            _raise_weights(weights, corrections(part, collection, correct))
+        yield _group(part, weights, collection)
 
 
-def _known(part: str, among: Collection, *, unfinished: bool) -> tuple[dict[int, float], int | None]:
-    """Return the terms that a word is or begins, and for one that may be misspelt how many documents hold it."""
-    own = among.vocabulary.find(stem(part))
-    frequency = among.frequency(own) if own is not None else 0
+def _word_terms(part: str, collection: Collection, *, unfinished: bool) -> tuple[dict[int, float], int | None]:
+    """Return the terms of a word and its completions, and its document frequency if it may be misspelt, else None."""
+    own = collection.vocabulary.find(stem(part))
+    frequency = collection.document_frequency(own) if own is not None else 0
     weights: dict[int, float] = {own: 1.0} if own is not None and frequency else {}
-    longer = completions(part, among) if unfinished and len(part) > 1 else {}
-    begun = sum(longer.values())
-    if frequency < RARE or begun > FRAGMENT * frequency:
+    longer = completions(part, collection) if unfinished and len(part) > 1 else {}
+    prefixed = sum(longer.values())
+    if frequency < MIN_KNOWN or prefixed > PREFIX_RATIO * frequency:
         most = max(longer.values(), default=1)
-        _strengthen(weights, {term: COMPLETED * (0.7 + 0.3 * count / most) for term, count in longer.items()})
-    elif len(part) > MISSPELT.start:
-        _strengthen(weights, dict.fromkeys(longer, COMPLETED_TOO))
-    if frequency < RARE and begun < RARE and len(part) > MISSPELT.start and part.isascii():
+        _raise_weights(
+            weights, {term: COMPLETION_WEIGHT * (0.7 + 0.3 * count / most) for term, count in longer.items()}
+        )
+    elif len(part) > CORRECTABLE_LENGTHS.start:
+        _raise_weights(weights, dict.fromkeys(longer, EXTRA_COMPLETION_WEIGHT))
+    if frequency < MIN_KNOWN and prefixed < MIN_KNOWN and len(part) > CORRECTABLE_LENGTHS.start and part.isascii():
         return weights, frequency
     return weights, None
 
 
-def _joined(typed: Typed, among: Collection) -> Iterator[Group | None]:
-    parts = [part for word in typed.words if word.spaced for part in word.parts]
+def _joined(query: ParsedQuery, collection: Collection) -> Iterator[TermGroup | None]:
+    parts = [part for word in query.words if word.spaced for part in word.parts]
     for pair in pairwise(parts):
         weights: dict[int, float] = {}
-        _add(weights, among, {"".join(pair): JOINED})
-        yield _group(" ".join(pair), weights, among)
+        _add_terms(weights, collection, {"".join(pair): JOINED_WEIGHT})
+        yield _group(" ".join(pair), weights, collection)
 
 
-def _unsegmented(typed: Typed, among: Collection) -> Iterator[Group | None]:
-    unsegmented = [word for word in typed.words if not word.spaced]
+def _unsegmented(query: ParsedQuery, collection: Collection) -> Iterator[TermGroup | None]:
+    unsegmented = [word for word in query.words if not word.spaced]
     for token in dict.fromkeys(token for word in unsegmented for token in word.tokens):
         weights: dict[int, float] = {}
-        _add(weights, among, {token: 1.0})
+        _add_terms(weights, collection, {token: 1.0})
         if len(token) == 1:
-            _strengthen(weights, dict.fromkeys(completions(token, among), COMPLETED))
-        _add(weights, among, {term: MEANT * weight for term, weight in among.lexicon.meanings(token).items()})
-        yield _group(token, weights, among, size=among.lexicon.size)
+            _raise_weights(weights, dict.fromkeys(completions(token, collection), COMPLETION_WEIGHT))
+        _add_terms(
+            weights,
+            collection,
+            {term: TRANSLATION_WEIGHT * weight for term, weight in collection.lexicon.translations(token).items()},
+        )
+        yield _group(token, weights, collection, size=collection.lexicon.size)
     for romanised in dict.fromkeys(name for word in unsegmented for name in _romanised(word.parts[0])):
         weights = {}
-        _add(weights, among, {romanised: 1.0})
-        yield _group(romanised, weights, among)
+        _add_terms(weights, collection, {romanised: 1.0})
+        yield _group(romanised, weights, collection)
 
 
 def _romanised(run: str) -> list[str]:
-    """Return how parts of a run of Chinese characters are spelt in names: as pinyin, run together."""
+    """Return the pinyin of each part of 2 to 4 characters of a run, without spaces, as names spell it."""
     syllables = pinyin(run)
     spans = [syllables[i : i + n] for n in (2, 3, 4) for i in range(len(syllables) - n + 1)]
     return ["".join(span) for span in spans if all(span)]
 
 
-def _add(weights: dict[int, float], among: Collection, words: Mapping[str, float]) -> None:
-    found = ((among.vocabulary.find(stem(word)), weight) for word, weight in words.items())
-    _strengthen(weights, {term: weight for term, weight in found if term is not None})
+def _add_terms(weights: dict[int, float], collection: Collection, words: Mapping[str, float]) -> None:
+    found = ((collection.vocabulary.find(stem(word)), weight) for word, weight in words.items())
+    _raise_weights(weights, {term: weight for term, weight in found if term is not None})
 
 
-def _strengthen(weights: dict[int, float], others: Mapping[int, float]) -> None:
+def _raise_weights(weights: dict[int, float], others: Mapping[int, float]) -> None:
     for term, weight in others.items():
         if weight > weights.get(term, 0.0):
             weights[term] = weight
 
 
-def _group(typed: str, weights: Mapping[int, float], among: Collection, size: int | None = None) -> Group | None:
+def _group(
+    label: str, weights: Mapping[int, float], collection: Collection, size: int | None = None
+) -> TermGroup | None:
     if not weights:
         return None
-    counts = among.frequencies(weights)
+    counts = collection.document_frequencies(weights)
     present = {term: count for term, count in zip(weights, counts, strict=True) if count}
     if not present:
         return None
     most = max(weights[term] for term in present)
     frequency = sum(weights[term] / most * count for term, count in present.items())
-    rarity = among.rarity(frequency, size if len(present) == 1 else None)
-    return Group(typed, {term: weights[term] for term in present}, rarity)
+    idf = collection.idf(frequency, size if len(present) == 1 else None)
+    return TermGroup(label, {term: weights[term] for term in present}, idf)

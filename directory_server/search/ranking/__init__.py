@@ -1,1 +1,1 @@
-"""Ranking: scores, feedback, the best hits."""
+"""Ranking: scores, pseudo-relevance feedback, top k, explanations."""

@@ -1,4 +1,4 @@
-"""Why the hits for a query rank where they do, in words."""
+"""Explanation of scores: the evidence of a query, and its part in the score of each hit."""
 
 from __future__ import annotations
 
@@ -11,43 +11,45 @@ from ..index.collection import Collection
 from ..index.segment import Bools
 from ..index.vocabulary import Ints
 from ..query.plan import Plan
-from ..query.terms import Group, Postings
-from .scoring import PINNED, best, scores
+from ..query.terms import Postings, TermGroup
+from .scoring import PINNED_SCORE, score_documents, top_documents
 
 
-def explained(
+def explain_lines(
     plan: Plan,
-    among: Collection,
-    living: Sequence[Bools],
+    collection: Collection,
+    live: Sequence[Bools],
     pinned: Sequence[Ints],
     limit: int,
     after: Position | None,
 ) -> Iterator[str]:
-    """Yield lines: what was looked for, then each hit with its score and what gave how much of it."""
-    gave: list[tuple[str, Sequence[Postings]]] = []
-    totals = scores(plan, among, living, pinned, lambda typed, found: gave.append((typed, found)))
+    """Yield lines: the term groups, then each hit with its score and the parts of it."""
+    evidence: list[tuple[str, Sequence[Postings]]] = []
+    totals = score_documents(plan, collection, live, pinned, lambda label, found: evidence.append((label, found)))
     for each in (*plan.evidence, *plan.names):
-        if isinstance(each, Group):
-            yield _looked_for(each, among)
-    scored = list(zip(among.segments, totals, strict=True))
-    for rank, (score, row) in enumerate(best(plan, scored, limit, after), 1):
+        if isinstance(each, TermGroup):
+            yield _group_line(each, collection)
+    segments = collection.segments
+    scored = list(zip(segments, totals, strict=True))
+    for rank, (score, row) in enumerate(top_documents(plan, scored, limit, after), 1):
         yield f"{rank:>4}  {score:8.3f}  {row.name}"
-        number, document = next(
-            (number, segment.rows.index(row)) for number, segment in enumerate(among.segments) if row in segment.rows
+        number, doc_id = next(
+            (number, segment.rows.index(row)) for number, segment in enumerate(segments) if row in segment.rows
         )
-        parts = [(typed, _score(found[number], document)) for typed, found in gave]
-        if document in pinned[number]:
-            parts.append(("pinned", PINNED))
+        parts = [(label, _score(found[number], doc_id)) for label, found in evidence]
+        if doc_id in pinned[number]:
+            parts.append(("pinned", PINNED_SCORE))
         parts.append(("prior", score - sum(value for _, value in parts)))
-        yield "      " + "  ".join(f"{typed} {value:.3f}" for typed, value in parts if abs(value) >= 0.0005)
+        yield "      " + "  ".join(f"{label} {value:.3f}" for label, value in parts if abs(value) >= 0.0005)
 
 
-def _looked_for(group: Group, among: Collection) -> str:
-    weighed = sorted(group.terms.items(), key=lambda each: -each[1])
-    terms = ", ".join(f"{among.vocabulary.terms[term].lstrip(chr(0))} {weight:.2f}" for term, weight in weighed[:8])
-    return f"{group.typed}: worth {group.rarity:.2f}; {terms}{', …' if len(weighed) > 8 else ''}"
+def _group_line(group: TermGroup, collection: Collection) -> str:
+    names = collection.vocabulary.terms
+    weighted = sorted(group.terms.items(), key=lambda each: -each[1])
+    terms = ", ".join(f"{names[term].lstrip(chr(0))} {weight:.2f}" for term, weight in weighted[:8])
+    return f"{group.label}: idf {group.idf:.2f}; {terms}{', …' if len(weighted) > 8 else ''}"
 
 
-def _score(found: Postings, document: int) -> float:
-    holders, values = found
-    return float(values[np.flatnonzero(holders == document)].sum())
+def _score(postings: Postings, doc_id: int) -> float:
+    doc_ids, values = postings
+    return float(values[np.flatnonzero(doc_ids == doc_id)].sum())

@@ -1,4 +1,4 @@
-"""Feedback: what the first hits have in common may be what was meant, too (pseudo-relevance feedback)."""
+"""Pseudo-relevance feedback: the query is expanded by the terms that the first hits have in common."""
 
 from __future__ import annotations
 
@@ -7,91 +7,97 @@ from collections.abc import Sequence
 import numpy as np
 from attrs import frozen
 
+from ..index.bm25 import inverse_document_frequencies
 from ..index.collection import Collection
 from ..index.segment import Floats, Segment
 from ..query.terms import Postings
 from .top_k import top_k
 
-FIRST = 12
-"""Hits that are taken for what was meant."""
+FEEDBACK_HITS = 12
+"""Hits that are taken as relevant."""
 
-TERMS = 10
-"""Terms that they have in common, the most telling first."""
+FEEDBACK_TERMS = 10
+"""Terms that are added to the query, those of the greatest weight."""
 
-IN_COMMON = 2
-"""Hits that have a term in common, at the least."""
+MIN_HITS = 2
+"""Hits that must have a term."""
 
-KNOWN = 3
-"""Documents from which a term is more than chance, and letters from which it is a word."""
+MIN_FREQUENCY = 3
+"""Documents of the collection that must have a term."""
 
-LIKENESS = 0.3
-"""What the document scores that is most like the first hits, as a share of what the first one does."""
+MIN_LETTERS = 3
+"""Letters of the shortest term."""
+
+FEEDBACK_SHARE = 0.3
+"""The score of the document most similar to the first hits, as a share of the score of the first hit."""
 
 
 @frozen
 class Feedback:
-    """The terms that the first hits have in common, each with its worth, and what a document scores for all of them.
+    """The added terms with their weights. The most similar document gets `max_score` for them.
 
-    What is among `names` scores as if nothing were more like the first hits: its name says more than likeness does.
+    A name match also gets `max_score`: its name is stronger evidence than similarity.
     """
 
     terms: Sequence[tuple[int, float]]
-    worth: float
+    max_score: float
     names: Sequence[Sequence[Postings]]
-    typed: str = "like the first hits"
+    label: str = "like the first hits"
 
-    def found(self, segments: Sequence[Segment]) -> list[Postings]:
+    def postings(self, segments: Sequence[Segment]) -> list[Postings]:
+        """Return for each of `segments` the documents with any of the terms, and their scores."""
         numbers = np.array([term for term, _ in self.terms], np.int64)
-        worths = np.array([worth for _, worth in self.terms])
+        term_weights = np.array([weight for _, weight in self.terms])
         totals = []
         for segment in segments:
-            holders, impacts, counts = segment.all_postings(numbers)
-            totals.append(np.bincount(holders, impacts * np.repeat(worths, counts), len(segment)).astype(np.float32))
+            doc_ids, impacts, counts = segment.postings_of(numbers)
+            weighted = impacts * np.repeat(term_weights, counts)
+            totals.append(np.bincount(doc_ids, weighted, len(segment)).astype(np.float32))
         most = max((float(total.max(initial=0)) for total in totals), default=0.0)
         for postings in self.names:
-            for total, (holders, _) in zip(totals, postings, strict=True):
-                total[holders] = most
-        share = np.float32(self.worth / most)
-        return [(holders := np.flatnonzero(total > 0).astype(np.int32), total[holders] * share) for total in totals]
+            for total, (doc_ids, _) in zip(totals, postings, strict=True):
+                total[doc_ids] = most
+        share = np.float32(self.max_score / most)
+        return [(doc_ids := np.flatnonzero(total > 0).astype(np.int32), total[doc_ids] * share) for total in totals]
 
 
-def feedback(totals: Sequence[Floats], among: Collection, names: Sequence[Sequence[Postings]]) -> Feedback | None:
-    """Return what the first hits by `totals` have in common, or None where that is nothing."""
-    first = _first(totals)
-    if len(first) < FIRST:
+def feedback(scores: Sequence[Floats], collection: Collection, names: Sequence[Sequence[Postings]]) -> Feedback | None:
+    """Return the feedback of the first hits by `scores`, or None if they are too few or have no terms in common."""
+    hits = _first_hits(scores)
+    if len(hits) < FEEDBACK_HITS:
         return None
-    sure = np.array([score for score, _, _ in first], np.float32)
-    contents = [among.segments[number].contents(document) for _, number, document in first]
+    hit_scores = np.array([score for score, _, _ in hits], np.float32)
+    contents = [collection.segments[number].top_terms_of(doc_id) for _, number, doc_id in hits]
     terms = np.concatenate([each for each, _ in contents])
     impacts = np.concatenate([impacts for _, impacts in contents])
-    impacts *= np.repeat(sure / sure.sum(), [len(each) for each, _ in contents])
+    impacts *= np.repeat(hit_scores / hit_scores.sum(), [len(each) for each, _ in contents])
     terms, which, counts = np.unique(terms, return_inverse=True, return_counts=True)
     weights = np.bincount(which, impacts)
-    common = counts >= IN_COMMON
+    common = counts >= MIN_HITS
     terms, weights = terms[common], weights[common]
-    frequencies = np.array(among.frequencies(terms), float)
-    rarities = np.log(1 + (among.size - frequencies + 0.5) / (frequencies + 0.5))
-    worths = weights * rarities * (frequencies >= KNOWN)
+    frequencies = np.array(collection.document_frequencies(terms), float)
+    idfs = inverse_document_frequencies(frequencies, collection.size)
+    weights = weights * idfs * (frequencies >= MIN_FREQUENCY)
     chosen: list[tuple[int, float]] = []
-    for place in np.argsort(-worths, kind="stable").tolist():
-        if len(chosen) == TERMS or worths[place] <= 0:
+    for place in np.argsort(-weights, kind="stable").tolist():
+        if len(chosen) == FEEDBACK_TERMS or weights[place] <= 0:
             break
         term = int(terms[place])
-        if _is_word(among.vocabulary.terms[term]):
-            chosen.append((term, float(worths[place])))
-    return Feedback(chosen, LIKENESS * first[0][0], names) if chosen else None
+        if _is_word(collection.vocabulary.terms[term]):
+            chosen.append((term, float(weights[place])))
+    return Feedback(chosen, FEEDBACK_SHARE * hits[0][0], names) if chosen else None
 
 
-def _first(totals: Sequence[Floats]) -> list[tuple[float, int, int]]:
-    """Return the score, the segment and the document of each of the first FIRST hits."""
+def _first_hits(scores: Sequence[Floats]) -> list[tuple[float, int, int]]:
+    """Return the score, the segment number and the document number of each of the first FEEDBACK_HITS hits."""
     found = [
-        (float(total[document]), number, document)
-        for number, total in enumerate(totals)
-        for document in top_k(total, FIRST).tolist()
+        (float(total[doc_id]), number, doc_id)
+        for number, total in enumerate(scores)
+        for doc_id in top_k(total, FEEDBACK_HITS).tolist()
     ]
     found.sort(key=lambda each: (-each[0], *each[1:]))
-    return found[:FIRST]
+    return found[:FEEDBACK_HITS]
 
 
 def _is_word(term: str) -> bool:
-    return len(term) >= KNOWN and term.isascii() and term.isalpha()
+    return len(term) >= MIN_LETTERS and term.isascii() and term.isalpha()

@@ -1,4 +1,4 @@
-"""What documents score for a query, and which come first."""
+"""Scoring: add up the evidence of a plan, apply filters, priors and pins, and select the best documents."""
 
 from __future__ import annotations
 
@@ -16,112 +16,113 @@ from ..query.terms import Postings
 from .feedback import feedback
 from .top_k import top_k
 
-PRIOR = 1.0
-"""What its prior scores, as a share of what all words that were typed are worth."""
+PRIOR_SHARE = 1.0
+"""The score of a prior of 1, as a share of the query weight."""
 
-PINNED = 4_096.0
-"""What being pinned scores: more than any words do, and little enough for a float32 to tell the words apart still."""
+PINNED_SCORE = 4_096.0
+"""The score of a pin: greater than any score of words, and small enough for float32 to keep those apart."""
 
-MORE = 8
-"""How many times as many documents are looked through for phrases where too few hold them."""
+PHRASE_GROWTH = 8
+"""Factor by which more documents are searched for phrases while too few match."""
 
-_NONE, _NOTHING = np.empty(0, np.int32), np.empty(0, np.float32)
+_NO_IDS, _NO_SCORES = np.empty(0, np.int32), np.empty(0, np.float32)
 
-Note = Callable[[str, Sequence[Postings]], None]
-"""Is told of each piece of evidence what it is and what it scores, in the documents of each segment."""
+Trace = Callable[[str, Sequence[Postings]], None]
+"""Receives the label of each piece of evidence, and its postings in each segment."""
 
 
-def scores(
-    plan: Plan, among: Collection, living: Sequence[Bools], pinned: Sequence[Ints], note: Note | None = None
+def score_documents(
+    plan: Plan, collection: Collection, live: Sequence[Bools], pinned: Sequence[Ints], trace: Trace | None = None
 ) -> list[Floats]:
-    """Return for each segment the score of each of its documents; 0 for those that are not found, or not `living`.
+    """Return for each segment the scores of its documents; 0 for those that do not match or are not `live`.
 
-    Those that are `pinned` stand before all others of those that are found.
+    Matching documents that are `pinned` rank before all others.
     """
 
-    def gathered(evidence: Evidence) -> list[Postings]:
-        found = evidence.found(among.segments)
-        if note:
-            note(evidence.typed, found)
+    def postings(evidence: Evidence) -> list[Postings]:
+        found = evidence.postings(collection.segments)
+        if trace:
+            trace(evidence.label, found)
         return found
 
-    names = [gathered(each) for each in plan.names]
-    totals = _added([*(gathered(each) for each in plan.evidence), *names], among)
-    settled = _settled(totals, plan, among, living)
-    if plan.open and (like := feedback(settled, among, names)):
-        totals = [total + more for total, more in zip(totals, _added([gathered(like)], among), strict=True)]
-        settled = _settled(totals, plan, among, living)
-    for total, documents in zip(settled, pinned, strict=True):
-        total[documents] += np.float32(PINNED) * (total[documents] > 0)
-    return settled
+    names = [postings(each) for each in plan.names]
+    totals = _accumulate([*(postings(each) for each in plan.evidence), *names], collection)
+    scores = _apply_priors(totals, plan, collection, live)
+    if plan.allows_feedback and (expansion := feedback(scores, collection, names)):
+        added = _accumulate([postings(expansion)], collection)
+        totals = [total + more for total, more in zip(totals, added, strict=True)]
+        scores = _apply_priors(totals, plan, collection, live)
+    for total, doc_ids in zip(scores, pinned, strict=True):
+        total[doc_ids] += np.float32(PINNED_SCORE) * (total[doc_ids] > 0)
+    return scores
 
 
-def _added(found: Sequence[Sequence[Postings]], among: Collection) -> list[Floats]:
-    """Return for each segment what each of its documents scores in all that was `found`."""
+def _accumulate(every: Sequence[Sequence[Postings]], collection: Collection) -> list[Floats]:
+    """Return for each segment the sum of the scores of each of its documents."""
     totals = []
-    for number, segment in enumerate(among.segments):
-        postings = [each[number] for each in found]
-        holders = np.concatenate([_NONE, *(holders for holders, _ in postings)])
-        values = np.concatenate([_NOTHING, *(values for _, values in postings)])
-        totals.append(np.bincount(holders, values, len(segment)).astype(np.float32))
+    for number, segment in enumerate(collection.segments):
+        postings = [each[number] for each in every]
+        doc_ids = np.concatenate([_NO_IDS, *(doc_ids for doc_ids, _ in postings)])
+        values = np.concatenate([_NO_SCORES, *(values for _, values in postings)])
+        totals.append(np.bincount(doc_ids, values, len(segment)).astype(np.float32))
     return totals
 
 
-def _settled(totals: Sequence[Floats], plan: Plan, among: Collection, living: Sequence[Bools]) -> list[Floats]:
-    """Return `totals` with the priors of what is found, and 0 for what is not."""
-    settled = []
-    for total, segment, alive in zip(totals, among.segments, living, strict=True):
-        # A score tells that something is found, so where there are only filters it must not be 0.
-        score = total + np.float32(1) if plan.everything else total
-        found = (score > 0) & alive
-        if plan.filters:
-            found &= _let_pass(plan, segment)
-        settled.append((score + np.float32(PRIOR * plan.worth) * segment.priors) * found)
-    return settled
+def _apply_priors(totals: Sequence[Floats], plan: Plan, collection: Collection, live: Sequence[Bools]) -> list[Floats]:
+    """Return `totals` with the priors of the matching documents, and 0 for all others."""
+    scores = []
+    for total, segment, is_live in zip(totals, collection.segments, live, strict=True):
+        # A match needs a score above 0, also without words.
+        score = total + np.float32(1) if plan.filters_only else total
+        matches = (score > 0) & is_live
+        if plan.has_filters:
+            matches &= _matches_filters(plan, segment)
+        scores.append((score + np.float32(PRIOR_SHARE * plan.query_weight) * segment.priors) * matches)
+    return scores
 
 
-def _let_pass(plan: Plan, segment: Segment) -> Bools:
-    """Return which documents pass the filters, phrases apart."""
-    passing = np.ones(len(segment), bool)
+def _matches_filters(plan: Plan, segment: Segment) -> Bools:
+    """Return which documents match the filters and exclusions. Phrases are checked later."""
+    matches = np.ones(len(segment), bool)
     for term in plan.required:
-        having = np.zeros(len(segment), bool)
+        has_term = np.zeros(len(segment), bool)
         if term is not None:
-            having[segment.postings(term)[0]] = True
-        passing &= having
+            has_term[segment.postings(term)[0]] = True
+        matches &= has_term
     for term in plan.excluded:
-        passing[segment.postings(term)[0]] = False
-    return passing
+        matches[segment.postings(term)[0]] = False
+    return matches
 
 
-def best(
+def top_documents(
     plan: Plan, scored: Sequence[tuple[Segment, Floats]], limit: int, after: Position | None
 ) -> list[tuple[float, Row]]:
-    """Return at most `limit` documents behind `after` that hold all phrases, by score downwards and then by name."""
+    """Return at most `limit` documents after `after` that have all phrases, by descending score and then by name."""
     candidates: list[tuple[float, str, Row]] = []
     for segment, total in scored:
-        behind, wanted = total, limit
+        remaining, wanted = total, limit
         if after is not None:
-            behind = total * (total <= after.score)
-            # Those that score as the last one seen may all stand before it.
-            wanted += int(np.count_nonzero(behind == np.float32(after.score)))
-        candidates += _leading(plan, segment, behind, wanted, after)
+            remaining = total * (total <= after.score)
+            # All documents with the score of `after` may come before it.
+            wanted += int(np.count_nonzero(remaining == np.float32(after.score)))
+        candidates += _top_candidates(plan, segment, remaining, wanted, after)
     candidates.sort(key=lambda candidate: candidate[:2])
     return [(-negated, row) for negated, _, row in candidates[:limit]]
 
 
-def _leading(
+def _top_candidates(
     plan: Plan, segment: Segment, total: Floats, wanted: int, after: Position | None
 ) -> list[tuple[float, str, Row]]:
-    # Phrases are looked for from the best document on, until enough hold them.
-    looked = wanted
+    # Phrases are checked from the best document on, until enough match.
+    depth = wanted
     while True:
-        chosen = top_k(total, looked)
+        chosen = top_k(total, depth)
         found = [
             (-value, row.name, row)
             for value, row in zip(total[chosen].tolist(), map(segment.rows.__getitem__, chosen.tolist()), strict=True)
             if (after is None or (-value, row.name) > (-after.score, after.name))
             and (not plan.phrases or all(phrase in row.phrases for phrase in plan.phrases))
         ]
-        if not plan.phrases or len(found) >= wanted or len(chosen) < looked:
+        if not plan.phrases or len(found) >= wanted or len(chosen) < depth:
             return found
-        looked *= MORE
+        depth *= PHRASE_GROWTH

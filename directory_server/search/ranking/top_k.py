@@ -1,4 +1,4 @@
-"""The greatest of many scores."""
+"""Top-k selection from an array of scores."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import numpy as np
 from ..index.segment import Floats
 from ..index.vocabulary import Longs
 
-FEW, LEAST = np.float32(0.6), np.float32(1e-3)
-"""The share of the best score above which few documents score; and the score under which all are looked at."""
+THRESHOLD_FACTOR, MIN_THRESHOLD = np.float32(0.6), np.float32(1e-3)
+"""The threshold is the best score times this factor, repeatedly; below the minimum, all scores are searched."""
 
 
 def top_k(total: Floats, count: int) -> Longs:
-    """Return the places of the `count` greatest scores, and of others that equal the least of them; none that are 0."""
-    threshold = np.float32(total.max(initial=0)) * FEW
+    """Return the positions of the `count` greatest scores above 0, and of all others equal to the least of them."""
+    threshold = np.float32(total.max(initial=0)) * THRESHOLD_FACTOR
     above = total > threshold
     while threshold > 0 and np.count_nonzero(above) < count:
-        # Far fewer documents score much than score at all.
-        threshold = threshold * FEW if threshold > LEAST else np.float32(0)
+        # High scores are rare, so a threshold avoids a partition of all scores.
+        threshold = threshold * THRESHOLD_FACTOR if threshold > MIN_THRESHOLD else np.float32(0)
         above = total > threshold
     places = np.flatnonzero(above)
     surplus = len(places) - count

@@ -1,10 +1,10 @@
-"""Text to tokens and tokens to terms, the same for entries and for queries.
+"""Text analysis: text to tokens and tokens to terms, the same for entries and queries.
 
 Text is folded: compatibility forms (NFKC: full-width letters, half-width kana), letter case, diacritics, traditional
 Chinese characters. Scripts that put spaces between words give words; a name made of several (`home-assistant`,
 `fileScope`) gives its parts and their joined form. Scripts that do not (Chinese, Japanese, Korean with its particles,
-Thai, Lao, Khmer, Burmese) give overlapping pairs of characters. What is in neither, such as punctuation, control
-characters and lone surrogates, only separates. A token is what is written; a term is its stem, which is indexed.
+Thai, Lao, Khmer, Burmese) give overlapping pairs of characters (bigrams). Punctuation, control characters and lone
+surrogates are separators. A token is a folded word; a term is its stem, which is indexed.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from attrs import frozen
 from opencc import OpenCC
 
 MAX_TEXT = 40_000
-"""Characters of one text that are analysed, counted before folding and again after it; the rest is ignored."""
+"""Characters of one text that are analysed, before folding and again after it. The rest is ignored."""
 
 MAX_TOKEN = 64
-"""Characters of a token; the rest is cut, in entries and queries alike."""
+"""Characters of a token. The rest is cut."""
 
 MAX_KEY = 200
-"""Characters of a key: as many as a server's name may have."""
+"""Characters of a key: the maximum length of a server's name."""
 
 MAX_JOINED = 4
-"""Parts that are joined into one more token; a longer chain is a path or an address and not a name."""
+"""Parts of a name that are also joined into one token. A longer chain is a path or an address."""
 
 CACHED_RUN = 32
-"""Characters of the longest run of letters whose tokens are cached. Longer ones are seldom met twice."""
+"""Characters of the longest run of letters whose tokens are cached. Longer ones rarely repeat."""
 
 COMMON_PARTS = frozenset({"mcp", "server", "mcpserver"})
-"""The parts that half of all names share, and that make none of them another name."""
+"""Parts of about half of all names, which do not distinguish one name from another."""
 
 _HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _UNSEGMENTED = (
@@ -49,7 +49,7 @@ _RUN = re.compile(rf"[{_UNSEGMENTED}]+|{_LETTER}+(?:[-_./+]{_LETTER}+)*")
 _IS_UNSEGMENTED = re.compile(rf"[{_UNSEGMENTED}]")
 _HAN_CHARACTER = re.compile(rf"[{_HAN}]")
 _PLAIN = re.compile(r"[\x00-\x7f–—‘’“”•→]*")
-"""What folding leaves alone, and nearly all English is."""
+"""Text that folding does not change, such as nearly all English."""
 
 _SEPARATOR = re.compile(r"[-_./+]")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -58,14 +58,14 @@ _DIACRITIC = re.compile(r"[\u0300-\u036f]")
 
 @frozen
 class Word:
-    """One run of letters, folded: the parts of a name, or a whole run of a script without spaces."""
+    """A folded run of letters: the parts of a name, or a whole run of a script without spaces."""
 
     parts: tuple[str, ...]
     spaced: bool = True
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """The tokens that stand for the word together: its parts, or its overlapping pairs."""
+        """The parts of the word, or its bigrams."""
         if self.spaced:
             return self.parts
         run = self.parts[0]
@@ -73,22 +73,22 @@ class Word:
 
     @property
     def joined(self) -> str:
-        """The token that stands for the word alone, where its parts make one name; else empty."""
+        """The parts as one token, if there are 2 to MAX_JOINED; else empty."""
         return "".join(self.parts)[:MAX_TOKEN] if 1 < len(self.parts) <= MAX_JOINED else ""
 
 
 def words(text: str, *, humps: bool) -> list[Word]:
-    """Return the words of `text`; `humps` splits `fileScope` too, which is right for names and wrong for prose."""
+    """Return the words of `text`. `humps` also splits camelCase, which is for names and not for prose."""
     return [_word(run, humps) for run in _runs(text)]
 
 
 def tokens(text: str, *, humps: bool = False) -> list[str]:
-    """Return the tokens an entry is found by for holding `text`."""
+    """Return the tokens of `text`, joined names included."""
     return list(chain.from_iterable(map(_tokens, _runs(text), repeat(humps))))
 
 
 def fold(text: str) -> str:
-    """Return `text` without differences of form that make no other word, letter case apart."""
+    """Return `text` in its folded form, with letter case unchanged."""
     if _PLAIN.fullmatch(text):
         return text
     plain = unicodedata.normalize("NFKC", _DIACRITIC.sub("", unicodedata.normalize("NFKD", text)))
@@ -96,21 +96,21 @@ def fold(text: str) -> str:
 
 
 def key(names: Iterable[Word], *, without: frozenset[str] = frozenset()) -> str:
-    """Return what names are the same by, however they are spaced: their parts run together, but those in `without`."""
+    """Return the key by which names are compared: their parts without separators, those in `without` left out."""
     return "".join(part for word in names for part in word.parts if part not in without)[:MAX_KEY]
 
 
 def is_unsegmented(token: str) -> bool:
-    """Tell whether a token is of a script without spaces."""
+    """Return whether a token is of a script without spaces."""
     return _IS_UNSEGMENTED.match(token) is not None
 
 
 def stem(token: str) -> str:
-    """Return the term for a token: without its English ending (Porter, Snowball 2001). What is no word stays."""
+    """Return the term of a token: its English stem (Snowball "english", Porter 2001). Other tokens are unchanged."""
     if not (token.isascii() and token.isalnum()):
         return token
     stemmed = _stemmed(token) if len(token) <= MAX_TOKEN else token
-    # Most words are their own stems: one string for both saves memory where many are kept.
+    # Most words are their own stems: the same string object for both saves memory.
     return token if stemmed == token else stemmed
 
 
@@ -121,10 +121,10 @@ def _stemmed(word: str) -> str:
 
 
 class _Stemmers(local):
-    """One stemmer for each thread: they have state."""
+    """One stemmer for each thread: a stemmer has state."""
 
     def __init__(self) -> None:
-        # Without a cache of its own: what is stemmed often is kept by those who ask.
+        # Without the stemmer's own cache: `_stemmed` has one.
         self.english = Stemmer.Stemmer("english", 0)
 
 
@@ -132,13 +132,13 @@ _stemmers = _Stemmers()
 
 
 def _runs(text: str) -> list[str]:
-    """Return the runs of letters in `text`, in one script each, with what joins the parts of a name."""
-    # One character may become 18 (U+FDFA).
+    """Return the runs of letters in `text`, each in one script, with the separators of name parts."""
+    # Folding may expand one character to 18 (U+FDFA).
     return _RUN.findall(fold(text[:MAX_TEXT])[:MAX_TEXT])
 
 
 def _tokens(run: str, humps: bool) -> tuple[str, ...]:
-    # Runs of scripts without spaces are of any length, and hardly any of them comes again.
+    # Runs of scripts without spaces can be long and rarely repeat.
     if len(run) > CACHED_RUN or _IS_UNSEGMENTED.match(run):
         return _tokens_of(run, humps)
     return _cached_tokens(run, humps)
@@ -149,7 +149,7 @@ def _tokens_of(run: str, humps: bool) -> tuple[str, ...]:
     return (*word.tokens, word.joined) if word.joined else word.tokens
 
 
-# Nearly all words of an entry are among the some ten thousand that others have too. At most about 20 MB.
+# Nearly all words of entries are among about ten thousand common ones. At most about 20 MB.
 _cached_tokens = lru_cache(maxsize=16_384)(_tokens_of)
 
 

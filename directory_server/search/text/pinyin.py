@@ -1,16 +1,16 @@
-"""Chinese characters as they are spelt in Latin letters."""
+"""Pinyin of Chinese characters."""
 
 from __future__ import annotations
 
 import os
 
-# Its table of phrases takes 40 MB, and the commonest reading of each character does for names.
+# The table of phrases takes 40 MB. For names, the most common reading of each character is enough.
 os.environ.setdefault("PYPINYIN_NO_PHRASES", "true")
 
 from pypinyin import lazy_pinyin
 
 
 def pinyin(run: str) -> list[str]:
-    """Return the syllable of each character, without tones; empty for what is no Chinese character."""
-    # One at a time: a run of other characters comes back as one, and a character without a reading as none.
+    """Return the syllable of each character, without tones; empty for other characters than Chinese."""
+    # One character at a time: lazy_pinyin joins other characters, and omits characters without a reading.
     return ["".join(lazy_pinyin(character, errors="ignore")) for character in run]

@@ -1,4 +1,4 @@
-"""What people speak of and what servers call it: a thesaurus made by hand, in `thesaurus.toml`."""
+"""The thesaurus: everyday expressions, and the concepts (terms of servers) that they expand to. See thesaurus.toml."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _SINGULAR_IN_S = frozenset({"news", "always", "canvas", "atlas", "pandas", "post
 
 @frozen
 class Concept:
-    """Something that people need: what servers call it, the most telling first, each one word or two, as terms."""
+    """A concept: the terms that servers use for it, the most specific first, each of one word or two."""
 
     name: str
     terms: Sequence[Sequence[str]]
 
 
 @frozen
-class Saying:
-    """What people say when they need a concept: words, and pieces of scripts without spaces; all, in any order."""
+class Expression:
+    """An expression for a concept: a query must have all its stems, and all its pieces of scripts without spaces."""
 
     stems: frozenset[str]
     pieces: Sequence[str]
@@ -34,32 +34,33 @@ class Saying:
 
 @frozen
 class Thesaurus:
-    """Sayings: those with words by one of these, those without by the first character of a piece."""
+    """Expressions: by one of their stems, or those without by the first character of a piece."""
 
-    by_stem: Mapping[str, Sequence[Saying]]
-    by_character: Mapping[str, Sequence[Saying]]
+    by_stem: Mapping[str, Sequence[Expression]]
+    by_character: Mapping[str, Sequence[Expression]]
 
-    def meant(self, typed: Sequence[Word]) -> list[Concept]:
-        """Return the concepts that these words speak of."""
-        stems = {singular(part) for word in typed if word.spaced for part in word.parts}
-        runs = [word.parts[0] for word in typed if not word.spaced]
+    def concepts(self, query: Sequence[Word]) -> list[Concept]:
+        """Return the concepts that the words of a query match."""
+        stems = {singular(part) for word in query if word.spaced for part in word.parts}
+        runs = [word.parts[0] for word in query if not word.spaced]
         characters = set("".join(runs))
         found: dict[str, Concept] = {}
-        for saying in chain(
-            *(self.by_stem.get(each, ()) for each in sorted(stems)), *map(self._begun, sorted(characters))
+        for expression in chain(
+            *(self.by_stem.get(each, ()) for each in sorted(stems)),
+            *map(self._with_first_character, sorted(characters)),
         ):
-            if saying.stems <= stems and all(any(piece in run for run in runs) for piece in saying.pieces):
-                found[saying.concept.name] = saying.concept
+            if expression.stems <= stems and all(any(piece in run for run in runs) for piece in expression.pieces):
+                found[expression.concept.name] = expression.concept
         return list(found.values())
 
-    def _begun(self, character: str) -> Sequence[Saying]:
+    def _with_first_character(self, character: str) -> Sequence[Expression]:
         return self.by_character.get(character, ())
 
 
 def singular(word: str) -> str:
     """Return an English word without the ending of a plural (Harman's S-stemmer, 1991, with `-es` of sibilants).
 
-    Sayings are compared by this and not by `stem`, to which a composer and docker compose are one.
+    Expressions are compared by this and not by `stem`, which maps composer and compose to one term.
     """
     if len(word) < 4 or word[-1] != "s" or word.endswith(("ss", "us", "is")) or word in _SINGULAR_IN_S:
         return word
@@ -72,23 +73,23 @@ def singular(word: str) -> str:
 
 @cache
 def thesaurus() -> Thesaurus:
-    """Return the thesaurus that ships."""
+    """Return the thesaurus of the package."""
     return read_thesaurus(files("directory_server.search").joinpath("data", "thesaurus.toml").read_text("utf-8"))
 
 
-def read_thesaurus(text: str) -> Thesaurus:
-    """Return the thesaurus in a TOML document of `[[concept]]` tables, each with its `terms` and what is `said`."""
-    by_stem: dict[str, list[Saying]] = {}
-    by_character: dict[str, list[Saying]] = {}
-    for table in tomllib.loads(text)["concept"]:
+def read_thesaurus(toml: str) -> Thesaurus:
+    """Return the thesaurus of a TOML document of `[[concept]]` tables with `terms` and `expressions`."""
+    by_stem: dict[str, list[Expression]] = {}
+    by_character: dict[str, list[Expression]] = {}
+    for table in tomllib.loads(toml)["concept"]:
         concept = Concept(table["terms"][0], [tuple(map(stem, tokens(term))) for term in table["terms"]])
-        for said in table["said"]:
-            spoken = words(said, humps=False)
-            stems = frozenset(singular(part) for word in spoken if word.spaced for part in word.parts)
-            pieces = [word.parts[0] for word in spoken if not word.spaced]
-            saying = Saying(stems, pieces, concept)
+        for text in table["expressions"]:
+            parsed = words(text, humps=False)
+            stems = frozenset(singular(part) for word in parsed if word.spaced for part in word.parts)
+            pieces = [word.parts[0] for word in parsed if not word.spaced]
+            expression = Expression(stems, pieces, concept)
             if stems:
-                by_stem.setdefault(min(stems), []).append(saying)
+                by_stem.setdefault(min(stems), []).append(expression)
             else:
-                by_character.setdefault(pieces[0][0], []).append(saying)
+                by_character.setdefault(pieces[0][0], []).append(expression)
     return Thesaurus(by_stem, by_character)
