@@ -1,10 +1,14 @@
-# make run: a server with sample data, on port 8080 or PORT=….  make test: lint, types, all tests.  make check: the fast part of that.
+# make run        a server with sample data, on port 8080 or PORT=…
+# make test       lint, types and all tests;  make check: the fast part
+# make coverage   uncovered lines of the HTTP layer and the quota
+# make lock       requirements.lock from pyproject.toml
+# make release    sdist and wheel in dist/, checked in an environment of their own
 PYTHON ?= python3
 DATA ?= data
 
-.PHONY: run test check conformance clients slow clean
+.PHONY: run test check coverage lock release conformance clients slow clean
 
-# Whoever tries the server out looks at its pages, too; it listens for this machine alone.
+# The pages are public here: the server listens on loopback only.
 run: export DIRECTORY_SERVER_WEB__SEARCH ?= public
 ifdef PORT
 run: export DIRECTORY_SERVER_LISTEN = tcp:$(PORT):interface=127.0.0.1
@@ -24,26 +28,49 @@ check: .venv/dev
 	.venv/bin/mypy
 	.venv/bin/pytest -q -m 'not process'
 
-# The official conformance suite of MCP, both wires; needs npm.
+coverage: .venv/dev
+	.venv/bin/coverage erase
+	.venv/bin/coverage run --branch --concurrency=greenlet,thread --source=directory_server -m pytest -q -m 'not process and not browser'
+	.venv/bin/coverage report --show-missing --include='directory_server/http/*,directory_server/sqlite/_quota*'
+
+# Versions and hashes of all run-time dependencies, with TLS: pip install --require-hashes -r requirements.lock
+lock: .venv/dev
+	CUSTOM_COMPILE_COMMAND='make lock' .venv/bin/pip-compile --quiet --upgrade --generate-hashes --strip-extras \
+	    --extra tls --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
+	    --output-file requirements.lock pyproject.toml
+
+# The installed wheel must start a server and stop it. Nothing is uploaded.
+release: .venv/dev
+	rm -rf build dist .release
+	.venv/bin/python -m build --outdir dist
+	.venv/bin/twine check --strict dist/*
+	$(PYTHON) -m venv .release
+	.release/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	cd .release && bin/directory-server --version
+	cd .release && bin/twistd --pidfile=server.pid --logfile=server.log directory --data-dir data --listen tcp:0:interface=127.0.0.1
+	cd .release && pid=$$(cat server.pid) && kill $$pid && while kill -0 $$pid 2> /dev/null; do sleep 0.1; done
+	rm -rf .release
+
+# The official MCP conformance suite, stateful and stateless; needs npm.
 conformance: .venv/run
 	tests/conformance/run
 
-# The TypeScript SDK against a running server of its own; needs npm.
+# The TypeScript SDK as a client of a server; needs npm.
 clients: .venv/run
 	tests/typescript/run
 
-# Slow and endless requests, ours and slowhttptest's where that is installed, while somebody searches: two minutes.
+# Slow and endless requests (slowhttptest's too, if installed) beside searches: two minutes.
 slow: .venv/run
 	.venv/bin/python -m bench.attacks
 
 clean:
-	rm -rf .venv build dist *.egg-info .conformance .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .release .coverage build dist *.egg-info .conformance .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 .venv/run: setup.py pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=…")'
 	@test -x .venv/bin/python || $(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check --editable .
-	@# Twisted caches what plugins there are; where the package is installed for all users, only now it may write that.
+	@# Twisted caches its list of plugins. In a system-wide installation only this user may write the cache.
 	@.venv/bin/twistd --help > /dev/null
 	@touch $@
 
