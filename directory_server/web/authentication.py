@@ -92,9 +92,10 @@ class Authenticator:
     _failures: AddressLimiter
 
     @asynccontextmanager
-    async def authenticate(self, request: Request) -> AsyncIterator[AuthenticatedRequest]:
+    async def authenticate(self, request: Request, secret: str | None = None) -> AsyncIterator[AuthenticatedRequest]:
         """Authenticate a request while the context is open, and report the quota in its response.
 
+        The secret is `secret`, or that of the Authorization header if `secret` is None.
         Raises Unauthorized, Throttled for an address with too many failed attempts, and BadInput for a key in the URL,
         because URLs end up in logs and browser histories.
         """
@@ -103,7 +104,7 @@ class Authenticator:
                 "The URL must not contain an API key. Send the key in the header: Authorization: Bearer <key>.",
                 code="key_in_url",
             )
-        key = await self._keys.find(_secret(request))
+        key = await self._keys.find(_secret(request) if secret is None else secret)
         if key is None:
             # Charged after the look-up: a valid key is accepted whatever other clients behind its address do.
             self._failures.charge(request)

@@ -100,12 +100,11 @@ class McpEndpoint:
             return _not_here(request, allowed, "Nothing is kept of a session, so there is none to end.")
 
     async def tools(self, request: Request, secret: str) -> Sequence[str]:
-        """Return the names of the tools that a key is offered, asked for as by an editor; raises as `admit` does.
+        """Return the names of the tools that tools/list returns for the key of `secret`.
 
-        `request` is somebody's who asks for that on a page.
+        `request` is the request of the page that tests the key. Raises the errors of `Authenticator.authenticate`.
         """
-        request.received[b"authorization"] = [b"Bearer " + secret.encode()]
-        async with self._authenticator.authenticate(request) as visit:
+        async with self._authenticator.authenticate(request, secret) as visit:
             asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
             listed = serialization.decode(
                 serialization.encode(await self._legacy.answer(serialization.message(asked), visit))
