@@ -233,9 +233,9 @@ class DirectoryService(MultiService):
         secrets = sqlite.SqliteNewSecrets(data.directory, now, offload)
         pending = Pending(people.pending_keys, people.unused)
         own_keys = UserKeys(keys, quota, secrets, config.quota.limit, people.keys, config.keys.grace, pending)
-        opening = account.Opening(people.registration == "open", people.per_address, people.per_network)
+        registration = account.RegistrationPolicy(people.registration == "open", people.per_address, people.per_network)
         people_pages = account.account_pages(
-            front.frame, cookies, membership, own_keys, endpoint, proxies, now, url=web.url, opening=opening
+            front.frame, cookies, membership, own_keys, endpoint, proxies, now, url=web.url, registration=registration
         )
         tree = routing.Routes(
             rest.RestHandlers(entrance, directory, offload),

@@ -23,6 +23,10 @@ IPV6_PREFIX = 64
 """Bits of an IPv6 address that one network shares; each host picks the others for itself (RFC 4291, 2.5.1)."""
 
 
+SITE_IPV4_PREFIX, SITE_IPV6_PREFIX = 24, 48
+"""Bits that the addresses of one site share: the longest routed prefix (IPv4), one site (RFC 6177)."""
+
+
 def _networks(written: Sequence[str]) -> tuple[Network, ...]:
     return tuple(ip_network(each, strict=False) for each in written if each != UNIX)
 
@@ -36,16 +40,18 @@ def _parsed(address: str) -> IPv4Address | IPv6Address | None:
     return (parsed.ipv4_mapped if isinstance(parsed, IPv6Address) else None) or parsed
 
 
-def network_of(address: str, ipv6_prefix: int = IPV6_PREFIX) -> str:
-    """Return the group that counts as one client: an IPv4 address, or the IPv6 network with a prefix of so many bits.
+def network_of(address: str, ipv6_prefix: int = IPV6_PREFIX, ipv4_prefix: int = 32) -> str:
+    """Return the group that counts as one client: the network of `address` with a prefix of so many bits.
 
     Every count and limit by address uses this function. Texts that are no address are one group, the empty text.
     """
     parsed = _parsed(address)
     if isinstance(parsed, IPv6Address):
         return str(ip_network((int(parsed), ipv6_prefix), strict=False))
-    # A proxy may not know the client, or not give it (RFC 7239, section 6).
-    return "" if parsed is None else str(parsed)
+    if parsed is None:
+        # A proxy may not know the client, or not give it (RFC 7239, section 6).
+        return ""
+    return str(parsed) if ipv4_prefix == 32 else str(ip_network((int(parsed), ipv4_prefix), strict=False))
 
 
 @frozen
@@ -81,6 +87,10 @@ class Proxies:
     def client(self, request: Request) -> str:
         """Return the group of the client's address, as `network_of` makes it."""
         return network_of(self.address(request))
+
+    def network(self, request: Request) -> str:
+        """Return the client's routed network: a /24 (IPv4) or a /48 (IPv6), "" for an unknown address."""
+        return network_of(self.address(request), SITE_IPV6_PREFIX, SITE_IPV4_PREFIX)
 
     def is_secure(self, request: Request) -> bool:
         """Return whether TLS protects a request: here, or at a trusted proxy, by its X-Forwarded-Proto."""

@@ -193,7 +193,7 @@ class Routes:
     @app.route("/account/keys/<key_id>/revoke", methods=["GET"])
     async def ask_to_revoke_key(self, request: Request, key_id: str) -> bytes:
         """Ask whether a key is to end."""
-        return await self._account.keys.ask_to_revoke(request, key_id)
+        return await self._account.keys.confirm_revoke(request, key_id)
 
     @app.route("/account/keys/<key_id>/revoke", methods=["POST"])
     async def revoke_key(self, request: Request, key_id: str) -> bytes:

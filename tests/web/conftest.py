@@ -267,7 +267,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         proxies,
         clock.seconds,
         url=chosen["url"],
-        opening=account.Opening(chosen["is_open"], 3, 5),
+        registration=account.RegistrationPolicy(chosen["is_open"], 3, 5),
     )
     reads = AddressLimiter(proxies, clock.seconds, rate=2, burst=120)
     tokens = sqlite.SqliteRegistryTokens(database, clock.seconds)

@@ -1,7 +1,7 @@
-"""The pages of an account: sign-in, keys, what to paste into an editor."""
+"""Account pages: sign-in, registration, API keys and editor configuration."""
 
 from ._pages import AccountPages, account_pages, session_cookies
-from ._registrations import Opening
+from ._registrations import RegistrationPolicy
 from ._requests import SIGN_IN, PageLayout
 
-__all__ = ["SIGN_IN", "AccountPages", "Opening", "PageLayout", "account_pages", "session_cookies"]
+__all__ = ["SIGN_IN", "AccountPages", "PageLayout", "RegistrationPolicy", "account_pages", "session_cookies"]

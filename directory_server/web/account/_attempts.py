@@ -1,4 +1,4 @@
-"""How often passwords and links may be tried."""
+"""Rate limits for passwords and invitation links."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from collections.abc import Callable
 from ...http import Request
 from ...http.proxies import Proxies
 from ..rate_limit import Limiter
-from ._networks import network
 
 MINUTE = 60.0
 
 
-class Attempts:
-    """Limits attempts by address, by account and network together, and by account.
+class AttemptLimits:
+    """Limits attempts by address, by account and network, and by account.
 
-    The limit by account and network stops guessing without locking the owner out, who is elsewhere. That by account
-    alone is high, for guessing from many networks.
+    The limit by account and network stops guessing without locking out the owner, who is in another network. The limit
+    by account is high. It stops guessing from many networks.
     """
 
     def __init__(self, proxies: Proxies, now: Callable[[], float]) -> None:
@@ -26,17 +25,17 @@ class Attempts:
         self._accounts = Limiter(now, rate=5 / MINUTE, burst=100)
 
     def network(self, request: Request) -> str:
-        """Return the network that a request comes from, whose share of the work it uses."""
-        return network(self._proxies.client(request))
+        """Return the network of the client, to which the cost of hashing a password is attributed."""
+        return self._proxies.network(request)
 
     def charge(self, request: Request) -> None:
-        """Count an attempt of an address. Raises Throttled."""
+        """Count one attempt of the client's address. Raises Throttled."""
         self._addresses.charge(self._proxies.client(request))
 
     def charge_account(self, request: Request, email: str) -> None:
-        """Count an attempt at an account, known or not. Raises Throttled."""
+        """Count one attempt to sign in to the account `email`, which need not exist. Raises Throttled."""
         account = email.strip().lower()[:254]
         self.charge(request)
-        # In this order: what one network is refused does not use up what the account has for all.
+        # In this order: attempts that are rejected for one network do not use up the limit of the account.
         self._pairs.charge(f"{self.network(request)} {account}")
         self._accounts.charge(account)

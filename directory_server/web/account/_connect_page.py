@@ -1,4 +1,4 @@
-"""The page that says what to paste into an editor, and tries a key."""
+"""The page with editor configurations and the key test."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from ._requests import AccountRequests
 
 @frozen
 class ConnectPage:
-    """Answers that page; `url` is where people reach the server, empty for where the request came."""
+    """Handles /account/connect; `_url` is the public URL of the server, empty to derive it from the request."""
 
-    _visits: AccountRequests
+    _requests: AccountRequests
     _mcp: McpEndpoint
     _proxies: Proxies
     _url: str
 
     async def get(self, request: Request) -> bytes:
-        """Answer what to paste, with a place for the key."""
-        member = await self._visits.member(request)
+        """Return the editor configurations with a placeholder for the key."""
+        member = await self._requests.member(request)
         values = {"editors": self.editors(request, None), "endpoint": PATH.decode()}
-        return self._visits.page(request, member.visitor, "connect", values)
+        return self._requests.page(request, member.session, "connect", values)
 
     async def test(self, request: Request) -> bytes:
-        """Ask what an editor asks first, by the key in the form, and say what came back; the key is not shown."""
-        member, form = await self._visits.members_form(request)
+        """List the tools with the key in the form and return the result. The page does not contain the key."""
+        member, form = await self._requests.member_form(request)
         try:
             tools = await self._mcp.tools(request, form.get("key", "").strip())
         except DirectoryError:
-            return self._visits.again(request, member.visitor, "test", {"tools": ()})
-        return self._visits.page(request, member.visitor, "test", {"tools": tools})
+            return self._requests.form_error(request, member.session, "test", {"tools": ()})
+        return self._requests.page(request, member.session, "test", {"tools": tools})
 
     def editors(self, request: Request, key: str | None) -> Sequence[Editor]:
-        """Return what to paste into each editor."""
+        """Return the configuration of each editor."""
         scheme = "https" if self._proxies.is_secure(request) else "http"
         base = self._url.rstrip("/") or f"{scheme}://{header(request, 'Host')}"
         return editors(base + PATH.decode(), key)

@@ -1,78 +1,79 @@
-"""The cookie that tells who visits a page."""
+"""The session cookie."""
 
 from __future__ import annotations
 
-from typing import cast
-
 from attrs import frozen
-from klein.interfaces import ISessionProcurer, NoSuchSession, SessionMechanism
 from twisted.internet.defer import Deferred
-from twisted.web.iweb import IRequest
-from zope.interface import implementer
+from twisted.logger import Logger
 
 from ...domain.accounts import Account
 from ...http import Request
 from ...http.headers import cookie
 from ...http.proxies import Proxies
-from ._session import SessionStore, Visitor
+from ...services.accounts import AccountService
+from ._session import ANONYMOUS, Session
 
 SECURE = "__Host-session"
-"""The cookie under TLS: browsers take it from this host alone, and for all of it (RFC 6265bis, section 4.1.3.2)."""
+"""Cookie name under TLS. Browsers restrict it to this host and the path / (RFC 6265bis, section 4.1.3.2)."""
 
 PLAIN = "session"
-"""The cookie without TLS, where browsers refuse the other."""
+"""Cookie name without TLS, where browsers reject the prefix __Host-."""
 
 
-@implementer(ISessionProcurer)
 @frozen
-class Cookies:
-    """Reads and sets the cookie; a session lasts for at most `_longest` seconds.
+class SessionCookies:
+    """Reads and sets the session cookie; `_max_age` is its lifetime in seconds.
 
-    Klein's own procurer knows neither SameSite nor proxies that end TLS.
+    Klein's sessions support neither SameSite nor proxies that terminate TLS.
     """
 
-    _store: SessionStore
+    _log = Logger()
+
+    _accounts: AccountService
     _proxies: Proxies
-    _longest: float
+    _max_age: float
 
-    def procureSession(self, request: IRequest, forceInsecure: bool = False) -> Deferred[Visitor]:
-        """Return who sent a request; one who is new is given a cookie, so that forms can be bound to it."""
-        return Deferred.fromCoroutine(self._procure(cast(Request, request)))
-
-    async def visitor(self, request: Request) -> Visitor | None:
-        """Return who sent a request, None for one without a cookie that is good."""
+    async def load(self, request: Request) -> Session | None:
+        """Return the session of a request, or None if it has no cookie or its session is unknown or has ended."""
         secure = self._proxies.is_secure(request)
         if not secure and (leaked := cookie(request, SECURE)):
-            self._store.sentInsecurely([leaked])
-        sent = cookie(request, SECURE if secure else PLAIN)
-        try:
-            return await self._store.loadSession(sent, secure, SessionMechanism.Cookie) if sent else None
-        except NoSuchSession:
+            self._end_leaked(leaked)
+        identifier = cookie(request, SECURE if secure else PLAIN)
+        if not identifier:
             return None
+        if identifier.startswith(ANONYMOUS):
+            return Session(identifier, None)
+        account = await self._accounts.signed_in(identifier)
+        return None if account is None else Session(identifier, account)
+
+    async def load_or_create(self, request: Request) -> Session:
+        """Return the session of a request; without one, create an anonymous session and set its cookie."""
+        session = await self.load(request)
+        if session is None:
+            session = Session.anonymous()
+            self.set(request, session.identifier)
+        return session
 
     async def account(self, request: Request) -> Account | None:
-        """Return whose session a request belongs to, None where there is none."""
-        visitor = await self.visitor(request)
-        return None if visitor is None else visitor.account
+        """Return the signed-in account of a request, or None."""
+        session = await self.load(request)
+        return None if session is None else session.account
 
-    def give(self, request: Request, identifier: str, *, longest: float | None = None) -> None:
-        """Set the cookie, for the time that a session lasts, or for `longest` seconds: 0 to take it away."""
+    def set(self, request: Request, identifier: str, *, max_age: float | None = None) -> None:
+        """Set the cookie for the lifetime of a session, or for `max_age` seconds; 0 deletes it."""
         secure = self._proxies.is_secure(request)
-        lifetime = self._longest if longest is None else longest
         request.addCookie(
             SECURE if secure else PLAIN,
             identifier,
             path="/",
-            max_age=str(int(lifetime)),
+            max_age=str(int(self._max_age if max_age is None else max_age)),
             secure=secure,
             httpOnly=True,
             sameSite="lax",
         )
 
-    async def _procure(self, request: Request) -> Visitor:
-        visitor = await self.visitor(request)
-        if visitor is None:
-            secure = self._proxies.is_secure(request)
-            visitor = await self._store.newSession(secure, SessionMechanism.Cookie)
-            self.give(request, visitor.identifier)
-        return visitor
+    def _end_leaked(self, identifier: str) -> None:
+        """End a session that was created under TLS and whose cookie was sent without TLS."""
+        Deferred.fromCoroutine(self._accounts.sign_out(identifier)).addErrback(
+            lambda failure: self._log.failure("Cannot end a session whose cookie was sent without TLS", failure=failure)
+        )

@@ -1,4 +1,4 @@
-"""What to paste into which editor."""
+"""Editor configurations for the MCP endpoint."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from attrs import frozen
 from ... import serialization
 
 NAME = "mcp-directory"
-"""What the directory is called in an editor."""
+"""Name of the server in editor configurations."""
 
 
 @frozen
 class Editor:
-    """An editor, the file that it reads, and what belongs there."""
+    """The configuration for one editor: its file and text."""
 
     id: str
     name: str
@@ -25,7 +25,7 @@ class Editor:
 
 
 def editors(url: str, key: str | None) -> Sequence[Editor]:
-    """Return what each editor wants to know; `url` is that of the MCP endpoint, `key` None where none is at hand."""
+    """Return the configuration of each editor for the MCP endpoint at `url`. Without a `key`, use a placeholder."""
     headers = {"Authorization": f"Bearer {key or '<your key>'}", "Content-Type": "application/json"}
     server = {"type": "http", "url": url, "headers": headers}
     generic = {
@@ -50,10 +50,10 @@ def editors(url: str, key: str | None) -> Sequence[Editor]:
 
 
 def input_id(url: str) -> str:
-    """Return the id of the question for the key of the directory at `url`.
+    """Return the id of the VS Code input for the key of the directory at `url`.
 
-    VS Code gives the kept answer to every server whose configuration has the same id. So the id belongs to the URL:
-    another directory has another one, and the ids of entries, which end with the name of an input, are longer.
+    VS Code shares the stored value between all servers whose configuration has the same id. So the id contains a digest
+    of the URL. It differs between directories, and from the ids of entries, which end with the name of an input.
     """
     return f"mcp-directory-key-{sha256(url.encode()).hexdigest()[:16]}"
 
@@ -65,8 +65,8 @@ def _servers(server: dict[str, Any]) -> str:
 def _vs_code(server: dict[str, Any], key: str | None) -> dict[str, Any]:
     if key is not None:
         return {"servers": {NAME: server}}
-    # Asked for once, and kept where the file does not show it.
+    # VS Code asks for the key once and stores it outside the file.
     name = input_id(server["url"])
-    asked = {"id": name, "type": "promptString", "description": "Key of the MCP directory", "password": True}
+    key_input = {"id": name, "type": "promptString", "description": "Key of the MCP directory", "password": True}
     headers = {**server["headers"], "Authorization": f"Bearer ${{input:{name}}}"}
-    return {"inputs": [asked], "servers": {NAME: {**server, "headers": headers}}}
+    return {"inputs": [key_input], "servers": {NAME: {**server, "headers": headers}}}

@@ -1,4 +1,4 @@
-"""All pages of accounts, put together."""
+"""Composition of the account pages."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from ...services.accounts import AccountService
 from ...services.user_keys import UserKeys
 from ..mcp import McpEndpoint
 from ..rate_limit import Limiter
-from ._attempts import Attempts
+from ._attempts import AttemptLimits
 from ._connect_page import ConnectPage
-from ._cookies import Cookies
+from ._cookies import SessionCookies
 from ._key_pages import KeyPages
-from ._registrations import Opening, Registrations
+from ._registrations import RegistrationLimits, RegistrationPolicy
 from ._requests import AccountRequests, PageLayout
-from ._session import SessionStore
 from ._sign_in_pages import SignInPages
 
 MINUTE = 60.0
@@ -25,46 +24,46 @@ MINUTE = 60.0
 
 @frozen
 class AccountPages:
-    """The rooms of those pages."""
+    """The handlers of the account pages."""
 
     sign_in: SignInPages
     keys: KeyPages
     connect: ConnectPage
 
 
-def session_cookies(membership: AccountService, proxies: Proxies, longest: float) -> Cookies:
-    """Return what knows the members who visit; their sessions last `longest` seconds at most."""
-    return Cookies(SessionStore(membership), proxies, longest)
+def session_cookies(accounts: AccountService, proxies: Proxies, max_age: float) -> SessionCookies:
+    """Return the session cookies; `max_age` is the maximum lifetime of a session in seconds."""
+    return SessionCookies(accounts, proxies, max_age)
 
 
 def account_pages(
-    frame: PageLayout,
-    cookies: Cookies,
-    membership: AccountService,
-    own_keys: UserKeys,
+    layout: PageLayout,
+    cookies: SessionCookies,
+    accounts: AccountService,
+    user_keys: UserKeys,
     mcp: McpEndpoint,
     proxies: Proxies,
     now: Callable[[], float],
     *,
     url: str,
-    opening: Opening,
+    registration: RegistrationPolicy,
 ) -> AccountPages:
-    """Return the pages; `url` is where people reach the server, `opening` says who may register.
+    """Return the account pages; `url` is the public URL of the server, empty to derive it from each request.
 
-    An address may try passwords and links 10 times at once and 10 times a minute, whoever it tries to be; an account
-    may be tried 10 times at once and once a minute. A member may make or rotate keys 10 times at once, and 20 an hour.
+    An address may try passwords and links 10 times at once and 10 times a minute. A network may try one account 10
+    times at once and once a minute. A member may create or rotate keys 10 times at once and 20 times an hour.
     """
-    visits = AccountRequests(cookies, frame)
+    requests = AccountRequests(cookies, layout)
     changes = Limiter(now, rate=20 / (60 * MINUTE), burst=10)
-    connect = ConnectPage(visits, mcp, proxies, url)
+    connect = ConnectPage(requests, mcp, proxies, url)
     return AccountPages(
         SignInPages(
-            visits,
-            membership,
-            Attempts(proxies, now),
-            Registrations(proxies, now, opening),
-            own_keys,
+            requests,
+            accounts,
+            AttemptLimits(proxies, now),
+            RegistrationLimits(proxies, now, registration),
+            user_keys,
         ),
-        KeyPages(visits, own_keys, connect, changes, now),
+        KeyPages(requests, user_keys, connect, changes, now),
         connect,
     )

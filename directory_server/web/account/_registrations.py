@@ -1,4 +1,4 @@
-"""How many accounts may be registered from one address and from one network."""
+"""Rate limits for registrations."""
 
 from __future__ import annotations
 
@@ -10,36 +10,34 @@ from ...domain.errors import Throttled
 from ...http import Request
 from ...http.proxies import Proxies
 from ..rate_limit import Limiter
-from ._networks import network
 
 DAY = 86_400.0
 
 
 @frozen
-class Opening:
-    """Who may register: anybody if `is_open`; so many accounts in 24 hours by address and by network."""
+class RegistrationPolicy:
+    """Whether anyone may register, and the number of registrations in 24 hours per address and per network."""
 
     is_open: bool
     per_address: int
     per_network: int
 
 
-class Registrations:
-    """Limits registrations by address (IPv6: /64) and by network; each may have its number at once."""
+class RegistrationLimits:
+    """Limits registrations by address (IPv6: /64) and by network. The number for 24 hours is also the burst."""
 
-    def __init__(self, proxies: Proxies, now: Callable[[], float], opening: Opening) -> None:
+    def __init__(self, proxies: Proxies, now: Callable[[], float], policy: RegistrationPolicy) -> None:
         self._proxies = proxies
-        self.is_open = opening.is_open
-        self._addresses = Limiter(now, rate=opening.per_address / DAY, burst=opening.per_address)
-        self._networks = Limiter(now, rate=opening.per_network / DAY, burst=opening.per_network)
+        self.is_open = policy.is_open
+        self._addresses = Limiter(now, rate=policy.per_address / DAY, burst=policy.per_address)
+        self._networks = Limiter(now, rate=policy.per_network / DAY, burst=policy.per_network)
 
     def charge(self, request: Request) -> None:
-        """Count a registration. Raises Throttled where the address or its network has had too many."""
-        client = self._proxies.client(request)
+        """Count one registration. Raises Throttled when the address or its network has reached its limit."""
         try:
-            # The address first: an address that is refused does not use up what its neighbours have.
-            self._addresses.charge(client)
-            self._networks.charge(network(client))
+            # The address first: attempts that are rejected for one address do not use up the limit of its network.
+            self._addresses.charge(self._proxies.client(request))
+            self._networks.charge(self._proxies.network(request))
         except Throttled as error:
             error.code = "registration_throttled"
             raise

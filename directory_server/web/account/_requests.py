@@ -1,4 +1,4 @@
-"""What the pages of an account have in common."""
+"""Sessions, forms and responses that all account pages share."""
 
 from __future__ import annotations
 
@@ -14,78 +14,79 @@ from ...http import Request
 from ...http.errors import HttpError
 from ..error_responses import error_response
 from ..responses import empty_response
-from ._cookies import Cookies
+from ._cookies import SessionCookies
 from ._forms import fields
-from ._session import Visitor
+from ._session import Session
 
 SIGN_IN = "/account/sign-in"
 KEYS = "/account/keys"
 
 
 class PageLayout(Protocol):
-    """Makes pages."""
+    """Renders pages."""
 
     def page(
         self, request: Request, template: str, values: Mapping[str, Any], *, account: Account | None, status: int
     ) -> bytes:
-        """Set the head of an answer that no cache keeps, and return the page that `template` makes of `values`."""
+        """Set the headers of an uncacheable response and return the body, rendered from `template` and `values`."""
 
 
 @frozen
 class Member:
-    """One who is signed in, and sent a request."""
+    """A signed-in account and the session of the request."""
 
     account: Account
-    visitor: Visitor
+    session: Session
 
 
 @frozen
 class AccountRequests:
-    """Says who sends a request, and answers with pages, in which forms are bound to that visitor."""
+    """Reads sessions and forms of requests, and renders pages whose forms hold the session's CSRF token."""
 
-    cookies: Cookies
-    _frame: PageLayout
+    cookies: SessionCookies
+    _layout: PageLayout
 
-    async def anybody(self, request: Request) -> Visitor:
-        """Return who sent a request, with a cookie from now on."""
-        visitor: Visitor = await self.cookies.procureSession(request)
-        return visitor
+    async def session(self, request: Request) -> Session:
+        """Return the session of a request; without one, create an anonymous session."""
+        return await self.cookies.load_or_create(request)
 
     async def member(self, request: Request) -> Member:
-        """Return which member sent a request; others are sent to sign in, and then back to the page."""
-        visitor = await self.cookies.visitor(request)
-        if visitor is None or visitor.account is None:
+        """Return the signed-in member. Raises HttpError, a redirect to the sign-in page, if there is none."""
+        session = await self.cookies.load(request)
+        if session is None or session.account is None:
             back = request.path.decode("latin-1") if request.method in (b"GET", b"HEAD") else KEYS
-            place = f"{SIGN_IN}?{urlencode({'next': back})}"
-            raise HttpError(303, "sign_in", "Sign in first.", {"Location": place})
-        return Member(visitor.account, visitor)
+            location = f"{SIGN_IN}?{urlencode({'next': back})}"
+            raise HttpError(303, "sign_in", "Sign in first.", {"Location": location})
+        return Member(session.account, session)
 
-    async def form(self, request: Request) -> tuple[Visitor | None, Mapping[str, str]]:
-        """Return who sent a form and its fields. Raises Forbidden, BadInput."""
-        visitor = await self.cookies.visitor(request)
-        return visitor, fields(request, visitor)
+    async def form(self, request: Request) -> tuple[Session, Mapping[str, str]]:
+        """Return the session and the fields of a form. Raises Forbidden, BadInput."""
+        session = await self.cookies.load(request)
+        form = fields(request, session)
+        assert session is not None  # fields() raises Forbidden for None
+        return session, form
 
-    async def members_form(self, request: Request) -> tuple[Member, Mapping[str, str]]:
-        """Return which member sent a form, and its fields. Raises Forbidden, BadInput."""
+    async def member_form(self, request: Request) -> tuple[Member, Mapping[str, str]]:
+        """Return the signed-in member and the fields of a form. Raises HttpError, Forbidden, BadInput."""
         member = await self.member(request)
-        return member, fields(request, member.visitor)
+        return member, fields(request, member.session)
 
     def page(
-        self, request: Request, visitor: Visitor, template: str, values: Mapping[str, Any], status: int = 200
+        self, request: Request, session: Session, template: str, values: Mapping[str, Any], status: int = 200
     ) -> bytes:
-        """Answer with a page."""
-        given = {"error": None, "retry_after": None, "csrf": visitor.csrf, **values}
-        return self._frame.page(request, f"account/{template}.html", given, account=visitor.account, status=status)
+        """Return a page."""
+        values = {"error": None, "retry_after": None, "csrf": session.csrf, **values}
+        return self._layout.page(request, f"account/{template}.html", values, account=session.account, status=status)
 
-    def again(self, request: Request, visitor: Visitor, template: str, values: Mapping[str, Any]) -> bytes:
-        """Answer with the page of a form that was refused by the exception at hand, and say why."""
-        refused = error_response(Failure())
-        for name, text in refused.headers.items():
+    def form_error(self, request: Request, session: Session, template: str, values: Mapping[str, Any]) -> bytes:
+        """Return the page of a form with the message of the exception that is being handled."""
+        error = error_response(Failure())
+        for name, text in error.headers.items():
             request.setHeader(name, text)
-        why = {"error": refused, "retry_after": refused.headers.get("Retry-After")}
-        return self.page(request, visitor, template, {**values, **why}, refused.status)
+        values = {**values, "error": error, "retry_after": error.headers.get("Retry-After")}
+        return self.page(request, session, template, values, error.status)
 
 
-def see(request: Request, path: str) -> bytes:
-    """Send a browser on to another page, which it is to GET (RFC 9110, section 15.4.4)."""
+def see_other(request: Request, path: str) -> bytes:
+    """Return a redirect that the browser follows with GET (RFC 9110, section 15.4.4)."""
     return empty_response(request, 303, Location=path, **{"Cache-Control": "no-store"})

@@ -1,4 +1,4 @@
-"""The pages by which people get in and out: sign-in, invitation, registration, password."""
+"""Pages for sign-in, sign-out, invitations, registration and passwords."""
 
 from __future__ import annotations
 
@@ -12,119 +12,117 @@ from ...http import Request
 from ...http.headers import query
 from ...services.accounts import LONGEST, SHORTEST, AccountService
 from ...services.user_keys import UserKeys
-from ._attempts import Attempts
-from ._forms import local
-from ._registrations import Registrations
-from ._requests import KEYS, SIGN_IN, AccountRequests, see
-from ._terms import pending_terms
+from ._attempts import AttemptLimits
+from ._forms import local_path
+from ._pending_limits import pending_limits
+from ._registrations import RegistrationLimits
+from ._requests import KEYS, SIGN_IN, AccountRequests, see_other
 
-_BOUNDS = {"shortest": SHORTEST, "longest": LONGEST}
+_PASSWORD_LENGTHS = {"shortest": SHORTEST, "longest": LONGEST}
 
 
 @frozen
 class SignInPages:
-    """Answers those pages, within the limits of `attempts` and `registrations`."""
+    """Handles the pages; `_attempts` and `_registrations` limit how often."""
 
-    _visits: AccountRequests
-    _membership: AccountService
-    _attempts: Attempts
-    _registrations: Registrations
+    _requests: AccountRequests
+    _accounts: AccountService
+    _attempts: AttemptLimits
+    _registrations: RegistrationLimits
     _keys: UserKeys
 
     async def get(self, request: Request) -> bytes:
-        """Answer the form to sign in with."""
-        visitor = await self._visits.anybody(request)
-        wanted = parse_qs(query(request).decode("latin-1")).get("next", [KEYS])[-1]
-        values = {"email": "", "next": local(wanted, KEYS), "open": self._registrations.is_open}
-        return self._visits.page(request, visitor, "sign_in", values)
+        """Return the sign-in form."""
+        session = await self._requests.session(request)
+        next_path = parse_qs(query(request).decode("latin-1")).get("next", [KEYS])[-1]
+        values = {"email": "", "next": local_path(next_path, KEYS), "open": self._registrations.is_open}
+        return self._requests.page(request, session, "sign_in", values)
 
     async def post(self, request: Request) -> bytes:
-        """Sign somebody in, into a session that is new."""
-        visitor, form = await self._visits.form(request)
-        email, back = form.get("email", ""), local(form.get("next", ""), KEYS)
+        """Check the password, start a new session and redirect to the page that `next` names."""
+        session, form = await self._requests.form(request)
+        email, back = form.get("email", ""), local_path(form.get("next", ""), KEYS)
         try:
             self._attempts.charge_account(request, email)
             client = self._attempts.network(request)
-            session = await self._membership.sign_in(email, form.get("password", ""), client)
+            new_session = await self._accounts.sign_in(email, form.get("password", ""), client)
         except DirectoryError:
-            assert visitor is not None
             values = {"email": email, "next": back, "open": self._registrations.is_open}
-            return self._visits.again(request, visitor, "sign_in", values)
-        return self._let_in(request, session, back)
+            return self._requests.form_error(request, session, "sign_in", values)
+        return self._start_session(request, new_session, back)
 
     async def sign_out(self, request: Request) -> bytes:
-        """End a session."""
-        member, _ = await self._visits.members_form(request)
-        await self._membership.sign_out(member.visitor.identifier)
-        self._visits.cookies.give(request, "", longest=0)
-        return see(request, SIGN_IN)
+        """End the session and redirect to the sign-in form."""
+        member, _ = await self._requests.member_form(request)
+        await self._accounts.sign_out(member.session.identifier)
+        self._requests.cookies.set(request, "", max_age=0)
+        return see_other(request, SIGN_IN)
 
     async def get_invitation(self, request: Request, token: str) -> bytes:
-        """Answer the form to set a password with; the link stays good, for programs look at links, too."""
-        visitor = await self._visits.anybody(request)
+        """Return the form that sets a password. The link stays valid, because programs also open links."""
+        session = await self._requests.session(request)
         self._attempts.charge(request)
-        account = await self._membership.linked_account(token)
-        return self._visits.page(request, visitor, "invitation", {"email": account.email, **_BOUNDS})
+        account = await self._accounts.linked_account(token)
+        return self._requests.page(request, session, "invitation", {"email": account.email, **_PASSWORD_LENGTHS})
 
     async def post_invitation(self, request: Request, token: str) -> bytes:
-        """Set a password, once, and sign its owner in."""
-        visitor, form = await self._visits.form(request)
+        """Set the password, which uses up the link, and sign in."""
+        session, form = await self._requests.form(request)
         self._attempts.charge(request)
-        account = await self._membership.linked_account(token)
+        account = await self._accounts.linked_account(token)
         try:
-            session = await self._membership.accept(token, form.get("password", ""), self._attempts.network(request))
+            new_session = await self._accounts.accept(token, form.get("password", ""), self._attempts.network(request))
         except DirectoryError:
-            assert visitor is not None
-            return self._visits.again(request, visitor, "invitation", {"email": account.email, **_BOUNDS})
-        return self._let_in(request, session, KEYS)
+            values = {"email": account.email, **_PASSWORD_LENGTHS}
+            return self._requests.form_error(request, session, "invitation", values)
+        return self._start_session(request, new_session, KEYS)
 
     async def get_registration(self, request: Request) -> bytes:
-        """Answer the form to make an account with. Raises NotFound where only those who are invited may."""
+        """Return the registration form. Raises NotFound if registration is by invitation only."""
         self._check_open()
-        visitor = await self._visits.anybody(request)
-        return self._visits.page(request, visitor, "registration", self._registration(""))
+        session = await self._requests.session(request)
+        return self._requests.page(request, session, "registration", self._registration(""))
 
     async def post_registration(self, request: Request) -> bytes:
-        """Make an account and sign its owner in. Raises NotFound where only those who are invited may."""
+        """Create an account and sign in. Raises NotFound if registration is by invitation only."""
         self._check_open()
-        visitor, form = await self._visits.form(request)
+        session, form = await self._requests.form(request)
         email = form.get("email", "")
         try:
             self._attempts.charge(request)
-            # A password that is too short is the person's mistake and not a registration.
+            # Check the password first: a rejected password does not count as a registration.
             password = form.get("password", "")
-            self._membership.check_password(email, password)
+            self._accounts.check_password(email, password)
             self._registrations.charge(request)
-            session = await self._membership.register(email, password, self._attempts.network(request))
+            new_session = await self._accounts.register(email, password, self._attempts.network(request))
         except DirectoryError:
-            assert visitor is not None
-            return self._visits.again(request, visitor, "registration", self._registration(email))
-        return self._let_in(request, session, KEYS)
+            return self._requests.form_error(request, session, "registration", self._registration(email))
+        return self._start_session(request, new_session, KEYS)
 
     async def get_password(self, request: Request) -> bytes:
-        """Answer the form to change a password with."""
-        member = await self._visits.member(request)
-        return self._visits.page(request, member.visitor, "password", _BOUNDS)
+        """Return the form that changes the password."""
+        member = await self._requests.member(request)
+        return self._requests.page(request, member.session, "password", _PASSWORD_LENGTHS)
 
     async def post_password(self, request: Request) -> bytes:
-        """Change a password, and end all sessions but a new one."""
-        member, form = await self._visits.members_form(request)
+        """Change the password, end all sessions and start a new one."""
+        member, form = await self._requests.member_form(request)
         try:
             self._attempts.charge_account(request, member.account.email)
             old, new = form.get("old", ""), form.get("password", "")
             client = self._attempts.network(request)
-            session = await self._membership.change_password(member.account, old, new, client)
+            new_session = await self._accounts.change_password(member.account, old, new, client)
         except DirectoryError:
-            return self._visits.again(request, member.visitor, "password", _BOUNDS)
-        return self._let_in(request, session, KEYS)
+            return self._requests.form_error(request, member.session, "password", _PASSWORD_LENGTHS)
+        return self._start_session(request, new_session, KEYS)
 
     def _registration(self, email: str) -> Mapping[str, object]:
-        return {"email": email, **_BOUNDS, **pending_terms(self._keys)}
+        return {"email": email, **_PASSWORD_LENGTHS, **pending_limits(self._keys)}
 
-    def _let_in(self, request: Request, session: str, path: str) -> bytes:
-        self._visits.cookies.give(request, session)
-        return see(request, path)
+    def _start_session(self, request: Request, new_session: str, path: str) -> bytes:
+        self._requests.cookies.set(request, new_session)
+        return see_other(request, path)
 
     def _check_open(self) -> None:
         if not self._registrations.is_open:
-            raise NotFound("Here people are invited by the operator of the directory.", code="invited_only")
+            raise NotFound("Accounts are by invitation only. Ask the operator of this directory.", code="invited_only")

@@ -89,7 +89,7 @@ def test_an_account_has_as_many_keys_as_it_may(server: Server, ann: Account, mem
         member.make_key()
     member.get("/account/keys")
     assert member.post("/account/keys", {"label": "one more"}).status == 403
-    assert "You have reached the limit of keys per account." in member.text
+    assert "You have reached the limit of 5 keys." in member.text
     assert len(run_sync(server.keys.list(ann.id))) == 5
 
 

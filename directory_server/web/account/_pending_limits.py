@@ -1,4 +1,4 @@
-"""What pages say about the limits of an account that is not approved."""
+"""Limits of accounts that are not approved, as template values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...services.user_keys import UserKeys
 DAY = 86_400.0
 
 
-def pending_terms(keys: UserKeys) -> Mapping[str, object]:
-    """Return what the template of these limits takes: requests in any 60 minutes (or None), keys, days."""
+def pending_limits(keys: UserKeys) -> Mapping[str, object]:
+    """Return the template values: requests in any 60 minutes (None: no limit), keys, days until deletion."""
     pending = keys.pending
     return {"limit": keys.limit, "pending_keys": pending.keys, "unused_days": ceil(pending.unused / DAY)}
