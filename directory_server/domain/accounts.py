@@ -1,8 +1,13 @@
-"""User accounts."""
+"""User accounts: values and rules."""
 
 from __future__ import annotations
 
 from attrs import field, frozen
+
+from .errors import BadInput
+
+MAX_EMAIL = 254
+"""Characters of an e-mail address (RFC 5321, section 4.5.3.1.3, less the angle brackets)."""
 
 
 @frozen
@@ -19,3 +24,21 @@ class Account:
     active: bool = field(converter=bool)
     disabled_at: float | None = None
     approved: bool = field(converter=bool, default=True)
+
+
+def normalized_email(email: str) -> str:
+    """Return the form of an address that is stored and compared: lower case, without surrounding spaces."""
+    return email.strip().lower()
+
+
+def checked_email(email: str) -> str:
+    """Return the normalized address. Raises BadInput if it is not an e-mail address."""
+    address = normalized_email(email)
+    name, at, host = address.rpartition("@")
+    is_valid = name and at and host and address.isprintable() and not any(map(str.isspace, address))
+    if not is_valid or len(address) > MAX_EMAIL:
+        raise BadInput(
+            f"email: must be an address such as ann@example.org, of at most {MAX_EMAIL} characters.",
+            code="email_wrong",
+        )
+    return address

@@ -1,13 +1,26 @@
-"""API keys and registry tokens."""
+"""API keys and registry tokens: values and rules."""
 
 from __future__ import annotations
 
+import math
+
 from attrs import field, frozen
+
+from .errors import BadInput
+
+MAX_LABEL = 100
+"""Characters of the label of a key or token."""
+
+MAX_LIMIT = 1_000_000_000
+"""The highest limit of a key, in requests per 60 minutes."""
+
+COUNTED_AFTER_END = 3600.0
+"""Seconds for which an ended key still counts against its owner's limit, so that replacing keys yields no quota."""
 
 
 @frozen
 class RegistryToken:
-    """A token that opens the registry API from within its paths, without its secret. Times are epoch seconds."""
+    """A token for the registry API, without its secret. Clients send it in the path. Times are epoch seconds."""
 
     id: str
     label: str
@@ -18,11 +31,11 @@ class RegistryToken:
 
 @frozen
 class ApiKey:
-    """An API key as its operator sees it, without the secret.
+    """An API key, without its secret.
 
-    Times are seconds since the epoch; `limit` is requests in any 60 minutes, None for unlimited; `owner` is the id of
-    the account that it belongs to, None for one that an operator made. `shared` is the id of an owner who is not
-    approved, whose keys share one quota; else None.
+    Times are seconds since the epoch. `limit` is in requests per 60 minutes, None for unlimited. `owner` is the id of
+    the owning account, None for a key of the operator. `shared` is the id of the owner if that account is pending and
+    its keys share one quota, else None.
     """
 
     id: str
@@ -37,13 +50,58 @@ class ApiKey:
 
     @property
     def quota_id(self) -> str:
-        """The id that requests are charged to: the owner's while keys share a quota, else the key's own."""
+        """The id that requests are charged to: the owner's if its keys share a quota, else the key's."""
         return self.shared or self.id
+
+    @property
+    def ended_at(self) -> float:
+        """When the key was revoked or expires, whichever is first; infinity if neither."""
+        return min(_or_never(self.revoked_at), _or_never(self.expires_at))
+
+    def counts_at(self, now: float) -> bool:
+        """Return whether the key counts against the limit of its owner."""
+        return self.ended_at > now - COUNTED_AFTER_END
 
 
 @frozen
 class NewSecret:
-    """The secret of a key that was just created, or `rotated`."""
+    """The secret of a key that was just created or `rotated`."""
 
     secret: str = field(repr=False)
     rotated: bool
+
+
+def check_label(label: str) -> None:
+    """Raise BadInput for an invalid label of a key or token."""
+    if not label.strip() or len(label) > MAX_LABEL or not label.isprintable():
+        raise BadInput(f"label: must be 1 to {MAX_LABEL} printable characters.")
+
+
+def check_limit(limit: int | None) -> None:
+    """Raise BadInput for an invalid limit of a key; None is unlimited."""
+    if limit is not None and not 1 <= limit <= MAX_LIMIT:
+        raise BadInput(f"limit: must be 1 to {MAX_LIMIT:,} requests in any 60 minutes, or unlimited, not {limit}.")
+
+
+def check_expiry(expires_at: float | None, now: float) -> None:
+    """Raise BadInput for an expiry time that is not in the future; None is no expiry."""
+    if expires_at is not None and not now < expires_at < math.inf:
+        raise BadInput("expires_at: must be in the future.")
+
+
+def check_grace(grace: float) -> None:
+    """Raise BadInput for an invalid number of seconds for which a rotated secret stays valid."""
+    if not 0 <= grace < math.inf:
+        raise BadInput("grace: must be 0 or more seconds.")
+
+
+def check_rotation(key: ApiKey, now: float) -> None:
+    """Raise BadInput if `key` has ended and cannot be rotated."""
+    if key.revoked_at is not None:
+        raise BadInput(f"The key {key.id} is revoked and cannot be rotated. Create a new one.")
+    if key.expires_at is not None and key.expires_at <= now:
+        raise BadInput(f"The key {key.id} has expired and cannot be rotated. Create a new one.")
+
+
+def _or_never(time: float | None) -> float:
+    return math.inf if time is None else time

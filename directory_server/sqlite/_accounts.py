@@ -8,18 +8,15 @@ from typing import Any
 
 from attrs import frozen
 
-from ..domain.accounts import Account
+from ..domain.accounts import Account, checked_email, normalized_email
 from ..domain.errors import BadInput, NotFound, TooManyAccounts
 from ..domain.ports.runtime import Offload
 from ..domain.secrets import digest, new_id, new_token
 from ..run_sync import inline
 from ._database import Database
 
-MAX_EMAIL = 254
-"""Characters of an e-mail address (RFC 5321, section 4.5.3.1.3, less the brackets around it)."""
-
 COLUMNS = "account.id, email, account.created_at, password IS NOT NULL, disabled_at, approved_at IS NOT NULL"
-"""What an Account is made of, in its order."""
+"""The columns of an Account, in the order of its fields."""
 
 _ADD = "INSERT INTO account (id, email, password, created_at, approved_at) VALUES (?, ?, ?, ?, ?)"
 
@@ -48,7 +45,7 @@ _REMOVE = (
     "DELETE FROM link WHERE account = ?",
     "DELETE FROM account WHERE id = ?",
 )
-"""What belongs to an account, in the order that foreign keys demand."""
+"""Deletes an account and its rows in other tables, in the order of the foreign keys."""
 
 _PASSWORD = "SELECT password FROM account WHERE id = ? AND disabled_at IS NULL"
 
@@ -72,15 +69,15 @@ _UNLINK = "DELETE FROM link WHERE account = ?"
 
 @frozen
 class SqliteAccounts:
-    """Accounts in the data directory; `now` is seconds since the epoch, and `offload` is where writes may wait."""
+    """Accounts in the data directory. `now` is in seconds since the epoch; `offload` runs writes, which may block."""
 
     _database: Database
     _now: Callable[[], float]
     _offload: Offload = inline
 
     async def add(self, email: str, hashed: str | None = None) -> Account:
-        """Make an account; raises BadInput for an address that is none or taken."""
-        address, now = _address(email), self._now()
+        """Create an approved account. Raises BadInput if the address is invalid or taken."""
+        address, now = checked_email(email), self._now()
 
         def write(connection: sqlite3.Connection) -> Account:
             return _add(connection, address, hashed, now, approved_at=now)
@@ -88,7 +85,7 @@ class SqliteAccounts:
         return await self._offload(self._database.write, write)
 
     async def register(self, email: str, hashed: str, *, most: int) -> Account:
-        address, now = _address(email), self._now()
+        address, now = checked_email(email), self._now()
 
         def write(connection: sqlite3.Connection) -> Account:
             if connection.execute(_PENDING).fetchone()[0] >= most:
@@ -98,7 +95,7 @@ class SqliteAccounts:
         return await self._offload(self._database.write, write)
 
     async def approve(self, account_id: str) -> None:
-        """Approve an account; one that is approved keeps its time. Raises NotFound."""
+        """Approve an account; the time of an earlier approval stays. Raises NotFound."""
 
         def write(connection: sqlite3.Connection) -> None:
             _get(connection, account_id)
@@ -123,7 +120,7 @@ class SqliteAccounts:
         return await self._offload(self._database.write, write)
 
     async def find(self, email: str) -> Account | None:
-        row = await self._row(_BY_EMAIL, _normal(email))
+        row = await self._row(_BY_EMAIL, normalized_email(email))
         return Account(*row) if row else None
 
     async def list(self) -> Sequence[Account]:
@@ -134,7 +131,7 @@ class SqliteAccounts:
         return row[0] if row else None
 
     async def set_password(self, account_id: str, hashed: str) -> None:
-        """Set a password's hash, and end every session and link of the account. Raises NotFound."""
+        """Set the password hash; end all sessions and links of the account. Raises NotFound."""
 
         def write(connection: sqlite3.Connection) -> None:
             _get(connection, account_id)
@@ -150,7 +147,7 @@ class SqliteAccounts:
         await self._offload(self._database.write, write)
 
     async def disable(self, account_id: str) -> None:
-        """Let nobody in any more, and end every session and link of the account. Raises NotFound."""
+        """Disable an account; end all its sessions and links. Raises NotFound."""
 
         def write(connection: sqlite3.Connection) -> None:
             _get(connection, account_id)
@@ -161,7 +158,7 @@ class SqliteAccounts:
         await self._offload(self._database.write, write)
 
     async def enable(self, account_id: str) -> None:
-        """Undo `disable`; sessions and links that it ended stay so. Raises NotFound."""
+        """Undo `disable`; ended sessions and links stay ended. Raises NotFound."""
 
         def write(connection: sqlite3.Connection) -> None:
             _get(connection, account_id)
@@ -186,7 +183,7 @@ class SqliteAccounts:
         return Account(*row) if row else None
 
     async def redeem(self, token: str, hashed: str) -> Account:
-        """Set the password of the account that a link is for, once. Raises NotFound for a link that is none now."""
+        """Set the password of the account of a link, once. Raises NotFound if unknown, used or expired."""
 
         def write(connection: sqlite3.Connection) -> Account:
             row = connection.execute(_LINKED, (digest(token), self._now())).fetchone()
@@ -204,7 +201,7 @@ class SqliteAccounts:
 def _add(
     connection: sqlite3.Connection, address: str, hashed: str | None, now: float, approved_at: float | None
 ) -> Account:
-    """Insert an account. Raises BadInput for an address that has one."""
+    """Insert an account. Raises BadInput if the address is taken."""
     if connection.execute(_BY_EMAIL, (address,)).fetchone():
         raise BadInput(f"email: {address!r} has an account already.", code="email_taken")
     account_id = new_id()
@@ -223,20 +220,3 @@ def _set_password(connection: sqlite3.Connection, account_id: str, hashed: str |
     connection.execute(_SET_PASSWORD, (hashed, account_id))
     connection.execute(_END_SESSIONS, (account_id,))
     connection.execute(_UNLINK, (account_id,))
-
-
-def _normal(email: str) -> str:
-    return email.strip().lower()
-
-
-def _address(email: str) -> str:
-    """Return an address as it is kept. Raises BadInput for what is none."""
-    address = _normal(email)
-    name, at, host = address.rpartition("@")
-    sound = name and at and host and address.isprintable() and not any(map(str.isspace, address))
-    if not sound or len(address) > MAX_EMAIL:
-        raise BadInput(
-            f"email: must be an address such as ann@example.org, of at most {MAX_EMAIL} characters.",
-            code="email_wrong",
-        )
-    return address

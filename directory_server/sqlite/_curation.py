@@ -10,7 +10,7 @@ from attrs import frozen
 from ..domain.curation import LOCAL, CuratedName, Mark
 from ..domain.entries import mcp_id_of
 from ._database import Database
-from ._visibility import settling
+from ._visibility import updating_visibility
 
 _PUT_ON = {
     mark: f"""
@@ -38,12 +38,12 @@ class SqliteCuration:
     _sources: Sequence[str] = ()
 
     async def mark(self, name: str, mark: Mark, on: bool) -> bool:
-        with self._database.transaction() as connection, settling(connection, name, self._sources):
+        with self._database.transaction() as connection, updating_visibility(connection, name, self._sources):
             statement = (_PUT_ON if on else _TAKE_OFF)[mark]
             return connection.execute(statement, {"mcp_id": mcp_id_of(name), "name": name}).rowcount > 0
 
     async def disown(self, name: str) -> bool:
-        with self._database.transaction() as connection, settling(connection, name, self._sources):
+        with self._database.transaction() as connection, updating_visibility(connection, name, self._sources):
             return connection.execute(_DISOWN, (name, LOCAL)).rowcount > 0
 
     async def curated(self) -> Sequence[CuratedName]:

@@ -4,38 +4,22 @@ from __future__ import annotations
 
 import builtins
 import math
-import re
-import secrets
 import sqlite3
-import string
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from zlib import crc32
 
 from attrs import field, frozen
 
 from .. import serialization
-from ..domain.errors import BadInput, NotFound, TooManyKeys
-from ..domain.keys import ApiKey
+from ..domain.errors import NotFound, TooManyKeys
+from ..domain.keys import COUNTED_AFTER_END, ApiKey, check_expiry, check_grace, check_label, check_limit, check_rotation
 from ..domain.ports.runtime import Offload
-from ..domain.secrets import digest, new_id
+from ..domain.secrets import digest, is_key_secret, new_id, new_key_secret
 from ..run_sync import inline
 from ._database import Database, data_version
 
-MAX_LABEL = 100
-"""Characters of a key's label."""
-
-MAX_LIMIT = 1_000_000_000
-"""Requests in any 60 minutes, the largest number that may be set."""
-
-_BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
-_SECRET = re.compile(r"(mcpd_[0-9A-Za-z]{32})([0-9A-Za-z]{6})")
-
-AFTERWARDS = 3600.0
-"""Seconds for which a key that has ended still counts as one of its owner's, or each new one would bring new quota."""
-
-OPENED = 10_000
-"""Secrets of which it is remembered what they open."""
+CACHED = 10_000
+"""The most secrets in the cache of look-ups."""
 
 _CREATE = "INSERT INTO api_key (id, label, quota, created_at, expires_at, owner) VALUES (?, ?, ?, ?, ?, ?)"
 
@@ -46,13 +30,13 @@ _COUNT = """
 
 _ADD_SECRET = "INSERT INTO secret (digest, key_id, last_four, created_at) VALUES (?, ?, ?, ?)"
 
-# The last field: until an account is approved its keys share one quota, which is charged to the account.
+# The last field: the keys of a pending account share one quota, which is charged to the account.
 _FIELDS = """
     id, label, current.last_four, quota, api_key.created_at, api_key.expires_at, revoked_at, owner,
     (SELECT account.id FROM account WHERE account.id = owner AND approved_at IS NULL)
 """
 
-# The secret that an operator is shown the end of is the current one, also while an older one still works.
+# `last_four` is of the current secret, also while an older one is still valid.
 _FROM = "FROM api_key JOIN secret AS current ON current.key_id = id AND current.expires_at IS NULL"
 
 _KEY = f"SELECT {_FIELDS} {_FROM}"
@@ -84,16 +68,16 @@ _LIVE_IDS = f"SELECT id FROM api_key WHERE id IN (SELECT value FROM json_each(:i
 
 @frozen
 class SqliteKeyRing:
-    """API keys in the data directory; `now` is seconds since the epoch, and `offload` is where writes may wait.
+    """API keys in the data directory. `now` is in seconds since the epoch; `offload` runs writes, which may block.
 
-    What a secret opens is remembered until anybody writes to the database: what one process revokes, no other admits
-    again.
+    Look-ups are cached until any process writes to the database, so a key that is revoked in one process is rejected by
+    all.
     """
 
     _database: Database
     _now: Callable[[], float]
     _offload: Offload = inline
-    _opened: _Opened = field(factory=lambda: _Opened(), init=False, repr=False)
+    _cache: _LookupCache = field(factory=lambda: _LookupCache(), init=False, repr=False)
 
     async def create(
         self,
@@ -104,22 +88,19 @@ class SqliteKeyRing:
         owner: str | None = None,
         most: int | None = None,
     ) -> tuple[ApiKey, str]:
-        """Make a key; return it and its secret.
+        """Create a key; return it and its secret.
 
-        Raises BadInput for a label, limit or end that cannot be, and TooManyKeys where the owner has `most` of them.
+        Raises BadInput for an invalid label, limit or expiry, and TooManyKeys if the owner has `most` keys.
         """
         now = self._now()
-        if not label.strip() or len(label) > MAX_LABEL or not label.isprintable():
-            raise BadInput(f"label: must be 1 to {MAX_LABEL} printable characters.")
-        if limit is not None and not 1 <= limit <= MAX_LIMIT:
-            raise BadInput(f"limit: must be 1 to {MAX_LIMIT:,} requests in any 60 minutes, or unlimited, not {limit}.")
-        if expires_at is not None and not now < expires_at < math.inf:
-            raise BadInput("expires_at: must be in the future.")
-        key_id, secret = new_id(), _new_secret()
+        check_label(label)
+        check_limit(limit)
+        check_expiry(expires_at, now)
+        key_id, secret = new_id(), new_key_secret()
 
         def write(connection: sqlite3.Connection) -> tuple[ApiKey, str]:
             if most is not None:
-                known = {"owner": owner, "now": now, "afterwards": AFTERWARDS}
+                known = {"owner": owner, "now": now, "afterwards": COUNTED_AFTER_END}
                 if connection.execute(_COUNT, known).fetchone()[0] >= most:
                     raise TooManyKeys(most)
             connection.execute(_CREATE, (key_id, label, limit, now, expires_at, owner))
@@ -130,13 +111,13 @@ class SqliteKeyRing:
 
     async def find(self, secret: str) -> ApiKey | None:
         now, given = self._now(), digest(secret)
-        if given not in self._opened and not _is_well_formed(secret):
+        if given not in self._cache and not is_key_secret(secret):
             return None
         return await self._database.read(partial(self._find, given, now))
 
     def _find(self, given: bytes, now: float, connection: sqlite3.Connection) -> ApiKey | None:
-        opened = self._opened.now(connection)
-        key, end = opened.get(given, (None, 0.0))
+        cached = self._cache.current(connection)
+        key, end = cached.get(given, (None, 0.0))
         if now < end:
             return key
         row = connection.execute(_FIND, {"digest": given, "now": now}).fetchone()
@@ -144,7 +125,7 @@ class SqliteKeyRing:
             return None
         *fields, replaced_at = row
         key = ApiKey(*fields)
-        opened[given] = key, min(key.expires_at or math.inf, replaced_at or math.inf)
+        cached[given] = key, min(key.expires_at or math.inf, replaced_at or math.inf)
         return key
 
     async def list(self, owner: str | None = None) -> Sequence[ApiKey]:
@@ -155,7 +136,7 @@ class SqliteKeyRing:
         return await self._database.read(read)
 
     async def revoke(self, key_id: str) -> None:
-        """End a key now; one that has ended keeps its time. Raises NotFound."""
+        """Revoke a key; the time of an earlier revocation stays. Raises NotFound."""
 
         def write(connection: sqlite3.Connection) -> None:
             _get(connection, key_id)
@@ -164,21 +145,16 @@ class SqliteKeyRing:
         await self._offload(self._database.write, write)
 
     async def rotate(self, key_id: str, *, grace: float) -> tuple[ApiKey, str]:
-        """Give a key a new secret; the old one works for `grace` seconds more.
+        """Replace the secret of a key; the old one stays valid for `grace` seconds.
 
-        Raises NotFound, and BadInput for a key that has ended or a grace that cannot be.
+        Raises NotFound, and BadInput for an ended key or an invalid grace.
         """
         now = self._now()
-        if not 0 <= grace < math.inf:
-            raise BadInput("grace: must be 0 or more seconds.")
-        secret = _new_secret()
+        check_grace(grace)
+        secret = new_key_secret()
 
         def write(connection: sqlite3.Connection) -> tuple[ApiKey, str]:
-            key = _get(connection, key_id)
-            if key.revoked_at is not None:
-                raise BadInput(f"The key {key_id} is revoked and cannot be rotated. Create a new one.")
-            if key.expires_at is not None and key.expires_at <= now:
-                raise BadInput(f"The key {key_id} has expired and cannot be rotated. Create a new one.")
+            check_rotation(_get(connection, key_id), now)
             connection.execute(_RETIRE, {"id": key_id, "end": now + grace})
             _add_secret(connection, key_id, secret, now)
             return _get(connection, key_id), secret
@@ -192,23 +168,23 @@ class SqliteKeyRing:
         )
 
 
-class _Opened:
-    """The keys that secrets have opened, by the digests of these, each with when it or its secret ends."""
+class _LookupCache:
+    """Keys by the digests of their secrets, each with the time when the key or the secret ends."""
 
     def __init__(self) -> None:
-        # One value, for two threads may look things up: what one read of its version must not be taken for another's.
+        # One tuple, replaced as a whole, because two threads may look up keys at the same time.
         self._known: tuple[object, dict[bytes, tuple[ApiKey, float]]] = None, {}
 
     def __contains__(self, given: bytes) -> bool:
-        """Return whether a secret has opened a key, which may have changed since."""
+        """Return whether the cache has a key for a digest; it may be out of date."""
         return given in self._known[1]
 
-    def now(self, connection: sqlite3.Connection) -> dict[bytes, tuple[ApiKey, float]]:
-        """Return what is still true: nothing once this or any other connection has written."""
-        # The version tells of the others, and means nothing to another connection.
+    def current(self, connection: sqlite3.Connection) -> dict[bytes, tuple[ApiKey, float]]:
+        """Return the cached keys; none if this or any other connection has written since."""
+        # data_version counts the writes of other connections, and is comparable only within one connection.
         version = connection, data_version(connection), connection.total_changes
         known = self._known
-        if version != known[0] or len(known[1]) > OPENED:
+        if version != known[0] or len(known[1]) > CACHED:
             known = self._known = version, {}
         return known[1]
 
@@ -222,23 +198,3 @@ def _get(connection: sqlite3.Connection, key_id: str) -> ApiKey:
 
 def _add_secret(connection: sqlite3.Connection, key_id: str, secret: str, now: float) -> None:
     connection.execute(_ADD_SECRET, (digest(secret), key_id, secret[-4:], now))
-
-
-def _new_secret() -> str:
-    text = "mcpd_" + "".join(secrets.choice(_BASE62) for _ in range(32))
-    return text + _checksum(text)
-
-
-def _is_well_formed(secret: str) -> bool:
-    """Return whether `secret` can be one at all; mistyped and foreign ones are refused without the database."""
-    match = _SECRET.fullmatch(secret)
-    return match is not None and _checksum(match[1]) == match[2]
-
-
-def _checksum(text: str) -> str:
-    """Return the CRC-32 of `text` as six digits to the base of 62."""
-    number, digits = crc32(text.encode()), ""
-    for _ in range(6):
-        number, digit = divmod(number, 62)
-        digits = _BASE62[digit] + digits
-    return digits

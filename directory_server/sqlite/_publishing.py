@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 from ..domain.changes import Outcome
 from ..domain.precedence import Record, later
 from ._database import Database
-from ._visibility import NOW, settling
+from ._visibility import NOW, updating_visibility
 
 MAX_VERSIONS = 200
 """Versions of a name that are kept of a source."""
@@ -105,7 +105,7 @@ class Publisher:
         if all(is_known(connection, row) for row in rows):
             return ["unchanged"] * len(rows)
         done: list[Outcome] = []
-        with settling(connection, rows[0]["name"], self.sources):
+        with updating_visibility(connection, rows[0]["name"], self.sources):
             surplus = _surplus(connection, rows)
             for row in rows:
                 done.append("too_old" if row["version"] in surplus else self._keep(connection, row))

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import secrets
-import string
 from collections.abc import Callable, Sequence
-from hashlib import sha256
 
 from attrs import frozen
 
-from ..domain.errors import BadInput, NotFound
-from ..domain.keys import RegistryToken
+from ..domain.errors import NotFound
+from ..domain.keys import RegistryToken, check_label
+from ..domain.secrets import digest, new_id, new_registry_secret
 from ._database import Database
-from ._keyring import MAX_LABEL
-
-_LETTERS = string.ascii_lowercase + string.digits
-_LENGTH = 32
-"""Letters of a token: 165 bits."""
 
 _COLUMNS = "id, label, last_four, created_at, revoked_at"
 
@@ -33,24 +26,21 @@ _REVOKE = "UPDATE registry_token SET revoked_at = coalesce(revoked_at, ?) WHERE 
 
 @frozen
 class SqliteRegistryTokens:
-    """Tokens of the registry API in the data directory; `now` is seconds since the epoch. Nothing is cached."""
+    """Tokens of the registry API in the data directory, not cached. `now` is in seconds since the epoch."""
 
     _database: Database
     _now: Callable[[], float]
 
     async def create(self, label: str) -> tuple[RegistryToken, str]:
-        """Make a token; return it and its secret. Raises BadInput for a label that cannot be."""
-        if not label.strip() or len(label) > MAX_LABEL or not label.isprintable():
-            raise BadInput(f"label: must be 1 to {MAX_LABEL} printable characters.")
-        token_id = "".join(secrets.choice(_LETTERS) for _ in range(8))
-        secret = "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
+        """Create a token; return it and its secret. Raises BadInput for an invalid label."""
+        check_label(label)
+        token_id, secret = new_id(), new_registry_secret()
         with self._database.transaction() as connection:
-            connection.execute(_CREATE, (token_id, label, secret[-4:], _digest(secret), self._now()))
+            connection.execute(_CREATE, (token_id, label, secret[-4:], digest(secret), self._now()))
             return RegistryToken(*connection.execute(_GET, (token_id,)).fetchone()), secret
 
     async def find(self, secret: str) -> RegistryToken | None:
-        digest = _digest(secret)
-        row = await self._database.read(lambda connection: connection.execute(_FIND, (digest,)).fetchone())
+        row = await self._database.read(lambda connection: connection.execute(_FIND, (digest(secret),)).fetchone())
         return RegistryToken(*row) if row else None
 
     async def list(self) -> Sequence[RegistryToken]:
@@ -61,8 +51,3 @@ class SqliteRegistryTokens:
         with self._database.transaction() as connection:
             if connection.execute(_REVOKE, (self._now(), token_id)).rowcount == 0:
                 raise NotFound(f"No token has the id {token_id!r}.")
-
-
-def _digest(secret: str) -> bytes:
-    # A path may hold what is no UTF-8 once it is decoded.
-    return sha256(secret.encode("utf-8", "surrogatepass")).digest()

@@ -54,7 +54,7 @@ def test_refuses_a_mistyped_secret_without_the_database(database: Database, keys
 def test_looks_for_a_secret_once_as_long_as_nobody_writes(
     database: Database, keys: SqliteKeyRing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_keyring, "OPENED", 2)
+    monkeypatch.setattr(_keyring, "CACHED", 2)
     looked: list[str] = []
     made = [run_sync(keys.create("laptop", limit=20, expires_at=None)) for _ in range(4)]
     with database.connection() as connection:

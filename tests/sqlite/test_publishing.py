@@ -13,7 +13,7 @@ from twisted.logger import LogEvent, globalLogPublisher
 
 from directory_server.domain.entries import Entry
 from directory_server.domain.errors import Unavailable
-from directory_server.domain.precedence import preferred
+from directory_server.domain.visibility import transition
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database, SourceLimits, SqliteCuration, SqliteStore, _visibility
 from directory_server.sqlite._publishing import MAX_VERSIONS, PAUSE, TRANSACTION
@@ -99,11 +99,11 @@ def test_what_was_committed_before_a_failure_stays_and_the_rest_is_completed(ope
 def test_a_name_is_resolved_once_in_a_batch(open_database: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     ranked: list[int] = []
 
-    def counting(records: Any, sources: Any) -> Any:
+    def counting(before: Any, flags: Any, records: Any, sources: Any) -> Any:
         ranked.append(len(records))
-        return preferred(records, sources)
+        return transition(before, flags, records, sources)
 
-    monkeypatch.setattr(_visibility, "preferred", counting)
+    monkeypatch.setattr(_visibility, "transition", counting)
     store = SqliteStore(open_database("directory"), inline, Briefs())
     run_sync(store.publish("a", [entry(version=f"1.{number}.0") for number in range(3_000)]))
     assert ranked == [MAX_VERSIONS]
