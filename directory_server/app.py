@@ -250,7 +250,7 @@ class DirectoryService(MultiService):
         connections = http.Connections(
             reactor,
             proxies,
-            most=limits.connections,
+            limit=limits.connections,
             per_address=limits.per_address,
             grace=config.streams.grace,
             queued=limits.queued,

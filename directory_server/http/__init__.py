@@ -1,9 +1,9 @@
-"""The edge: everything between the socket and the tree of paths.
+"""The HTTP/1.1 server: sockets, request parsing, connections with time limits, and requests.
 
-`_shared` listens where other processes listen, too; `_eager` sends at once; `_parser` takes requests out of bytes,
-strictly and within bounds; `_connection` has them answered in order and watches the time; `_connections` bounds how
-many there are and ends them; `_request` is what the tree sees of one; `_origins` says who may ask; `_site` puts these
-together.
+`_reuse_port` shares a TCP port between processes. `_immediate_write` writes to the socket at once. `_parser` parses
+requests strictly, with size limits. `_connection` answers the requests of one connection in order. `_output` queues
+responses for slow clients. `_connections` limits the open connections and closes them when the server stops.
+`_request` is the request that handlers receive.
 """
 
 from ._connection import Connection

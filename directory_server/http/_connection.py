@@ -1,4 +1,4 @@
-"""One connection: its requests answered in order, its time watched, and an answer without an end that takes it over."""
+"""One connection: pipelined requests, time limits, orderly close, and the switch to another protocol."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from .proxies import network_of
 from .transports import unwrapped
 
 LIMITS = {Phase.REQUEST: 75.0, Phase.HEAD: 10.0, Phase.BODY: 15.0}
-"""Seconds that a client has for what the parser waits for, however it spreads its bytes over them."""
+"""Maximum seconds of each parser phase, however slowly the bytes arrive."""
 
 LINGER = 2.0
-"""Seconds that a client has to close its half of a connection after its last answer was sent (RFC 9112, 9.6)."""
+"""Seconds a client has to close its half of the connection after the last response (RFC 9112, section 9.6)."""
 
-LEFT = 1_000_000
-"""Bytes that it may still send in that time."""
+LINGER_BYTES = 1_000_000
+"""Bytes that the client may send in that time. They are discarded."""
 
 CLOSE = 30.0
-"""Seconds after which a connection that is closing is cut, whatever keeps it open."""
+"""Seconds after which a closing connection is aborted."""
 
-AHEAD = 16
-"""Requests that may wait for the answer to an earlier one, before no more are read."""
+PIPELINE = 16
+"""Maximum queued requests of one connection. Above it, reading is paused."""
 
 
 class ConnectionSite(RequestHandler, Interface):
@@ -49,10 +49,10 @@ class ConnectionSite(RequestHandler, Interface):
 
 
 class Connection(Protocol):
-    """Has requests answered, one after the other.
+    """One HTTP connection. It answers its requests one after the other.
 
-    It is the channel of twisted.web's Request, to which it lends the transport. It ends in one way only, `_end`, and
-    `check` bounds the time that each of its states may take.
+    It is the channel of twisted.web's Request. All orderly closes go through `_end`. `check` enforces the time limit of
+    each state.
     """
 
     transport: Any
@@ -62,41 +62,41 @@ class Connection(Protocol):
         self._request: Request | None = None
         self._head = b""
         self.closing = False
-        self._last = False
-        self._taking = False
-        # Bytes that the client may send while the connection is closed, and when that began; None before.
-        self._left: int | None = None
+        self._is_last = False
+        self._answering = False
+        # Bytes that the client may still send while the connection closes; None before `_end`.
+        self._linger: int | None = None
         self._ended = 0.0
         self._successor: IProtocol | None = None
 
     def connectionMade(self) -> None:
         transport = self.transport
         self._parser = Parser(self.site.clock.seconds)
-        # Looked up once: each look-up costs a system call.
+        # Cached, because each call is a system call.
         self._peer: IAddress | None = transport.getPeer()
         self._host: IAddress | None = transport.getHost()
         self.network = network_of(str(getattr(self._peer, "host", "")))
         if isinstance(transport, ProtocolWrapper):
-            # The PROXY protocol gives the client's address with the first bytes.
+            # The PROXY protocol sends the client's address with the first bytes.
             self._peer = self._host = None
         self._output = Output(transport, self.site.connections.budget, self.site.clock.seconds, self._drained)
         self.site.connections.add(self)
 
     def dataReceived(self, data: bytes) -> None:
-        if self._left is not None:
-            self._left -= len(data)
-            if self._left < 0:
+        if self._linger is not None:
+            self._linger -= len(data)
+            if self._linger < 0:
                 self.transport.abortConnection()
             return
         self._parser.feed(data)
-        self._take()
+        self._answer_next()
         if self._successor is not None:
-            # What came behind the request is nothing to the one who has the connection now.
+            # The new protocol does not get data that was received before the switch.
             return
         if self._parser.wants_continue and self._request is None and not self.closing:
             self._parser.wants_continue = False
             self._output.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        if len(self._parser.messages) > AHEAD:
+        if len(self._parser.messages) > PIPELINE:
             self.transport.pauseProducing()
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
@@ -107,25 +107,28 @@ class Connection(Protocol):
         if self._request is not None:
             self._request.connectionLost(reason)
 
-    def finish(self) -> None:
-        """Close behind the next answer, which may be under way, or be the one to a request that is still to come."""
-        self._last = True
+    def close_after_response(self) -> None:
+        """Close after the current response, or after the next one if no request is being answered."""
+        self._is_last = True
         if self._request is not None:
             self.closing = True
 
-    def leave(self) -> None:
-        """Close now, unless a request is under way or is being read."""
+    def close_if_idle(self) -> None:
+        """Close now, unless a request is being answered or received."""
         if self._request is None and self._parser.phase is Phase.REQUEST:
             self.loseConnection()
 
     def check(self, now: float) -> None:
-        """Refuse a request that takes too long to come; cut a client that does not read, or does not close."""
+        """Enforce the time limits at `now`, in seconds of the clock.
+
+        A request that arrives too slowly gets a 408. A client that does not read or close is disconnected.
+        """
         parser = self._parser
-        if self._left is not None:
+        if self._linger is not None:
             if now - self._ended >= CLOSE:
                 self.transport.abortConnection()
             elif now - self._ended >= LINGER:
-                # Below TLS, which waits for the client. The kernel still sends what it has been given.
+                # TLS would wait for the client. The kernel still sends the bytes in its buffer.
                 unwrapped(self.transport).loseConnection()
         elif self._output.waiting:
             if self._output.is_late(now):
@@ -135,70 +138,70 @@ class Connection(Protocol):
                 self.loseConnection()
             else:
                 seconds = LIMITS[parser.phase]
-                reason = f"This server waits {seconds:g} seconds for {parser.phase.value}, and no longer."
-                self._refuse(HttpError(408, "timeout", reason))
+                reason = f"The client has {seconds:g} seconds to send {parser.phase.value}."
+                self._respond_with_error(HttpError(408, "timeout", reason))
 
-    def _take(self) -> None:
-        """Have the next requests answered that were read, unless one is under way or the client is slow."""
-        if self._taking:
+    def _answer_next(self) -> None:
+        """Answer queued requests until one is pending or the client is slow."""
+        if self._answering:
             return
-        self._taking = True
+        self._answering = True
         messages = self._parser.messages
         while messages and self._is_ready():
             self._answer(messages.popleft())
-        self._taking = False
-        if self._parser.refusal is not None and self._is_ready():
-            self._refuse(self._parser.refusal)
+        self._answering = False
+        if self._parser.error is not None and self._is_ready():
+            self._respond_with_error(self._parser.error)
 
     def _is_ready(self) -> bool:
         """Return whether the next request may be answered."""
         return self._request is None and not self.closing and not self._output.waiting
 
     def _answer(self, message: Message) -> None:
-        if self._last or not message.keep_alive:
+        if self._is_last or not message.keep_alive:
             self.closing = True
         self._request = self.site.request(self, message)
         self._request.process()
 
-    def _refuse(self, error: HttpError) -> None:
-        """Answer bytes that are no request, and close."""
+    def _respond_with_error(self, error: HttpError) -> None:
+        """Send an error response for an invalid request, and close."""
         self.closing = True
-        self._output.write(self.site.error_response(error.refusal, self._parser.path))
+        self._output.write(self.site.error_response(error.response, self._parser.path))
         self._end()
 
     def _drained(self) -> None:
-        """Go on for a client that was slow, and has taken all."""
+        """Continue after a slow client has read everything."""
         self._parser.since = self.site.clock.seconds()
         if self._request is None:
             self._next()
 
     def _next(self) -> None:
-        """Turn to what follows an answer."""
+        """Continue after a response: answer the next request, or close."""
         if self.closing:
             self._end()
             return
-        self._take()
-        if not self._output.waiting and not self._parser.messages and self._left is None:
+        self._answer_next()
+        if not self._output.waiting and not self._parser.messages and self._linger is None:
             self.transport.resumeProducing()
 
     def _end(self) -> None:
-        """Close the connection behind all that was written, leaving the client time to read it (RFC 9112, 9.6).
+        """Close the connection after all written data, and give the client time to read it (RFC 9112, section 9.6).
 
-        A transport that has a producer would not close; one that is closed with bytes unread resets the connection,
-        and the client loses what it has not read. So the server closes its half, and ignores what still comes.
+        A socket that is closed with unread bytes resets the connection, and the client loses data. So the server
+        closes its half and discards what it still receives.
         """
-        if self._output.waiting or self._left is not None:
-            # `_drained` comes back to it.
+        if self._output.waiting or self._linger is not None:
+            # `_drained` calls this method again.
             return
-        self._left, self._ended = LEFT, self.site.clock.seconds()
+        self._linger, self._ended = LINGER_BYTES, self.site.clock.seconds()
         self._output.close()
         self.transport.resumeProducing()
-        # TLS has an end of its own for what is written.
+        # TLS cannot close one half.
         plain = not isinstance(self.transport, ProtocolWrapper)
         half_close = plain and getattr(self.transport, "loseWriteConnection", None)
         (half_close or self.transport.loseConnection)()
 
-    # What twisted.web's Request asks of its channel.
+    # The channel interface of twisted.web's Request.
 
     def getPeer(self) -> IAddress:
         """Return the address of the client."""
@@ -213,11 +216,11 @@ class Connection(Protocol):
         return self._host
 
     def isSecure(self) -> bool:
-        """Return whether TLS protects the connection."""
+        """Return whether the connection uses TLS."""
         return hasattr(self.transport, "getPeerCertificate")
 
     def writeHeaders(self, version: bytes, code: bytes, reason: bytes, headers: Headers) -> None:
-        """Keep the head of an answer, to be sent with the beginning of its body."""
+        """Store the head of the response. It is sent with the first part of the body."""
         assert self._request is not None
         self._head = self._request.head()
 
@@ -232,9 +235,9 @@ class Connection(Protocol):
         self.write(b"".join(parts))
 
     def requestDone(self, request: Request) -> None:
-        """Turn to the next request."""
+        """Finish `request` and continue with the next one."""
         if self._successor is not None:
-            self._switch(self._successor)
+            self._connect(self._successor)
             return
         if self._head:
             self.write(b"")
@@ -243,39 +246,39 @@ class Connection(Protocol):
         self._next()
 
     def loseConnection(self) -> None:
-        """Close the connection once all that was written is sent."""
+        """Close the connection after all written data is sent."""
         self.closing = True
         self._end()
 
     def abortConnection(self) -> None:
-        """Cut the connection."""
+        """Close the connection at once."""
         self._output.abort()
 
-    # Answers without an end.
+    # Event streams.
 
     def switch_protocol(self, request: Request, protocol: IProtocol) -> bytes:
         """Finish `request` and connect the transport to `protocol`; return the head of the response, still unsent.
 
-        The answer ends where the connection does (RFC 9112, section 6.3), which suits HTTP/1.0 too, and lets the
-        same bytes go to everybody. What the client sends from now on goes to `protocol`.
+        The response ends with the connection (RFC 9112, section 6.3). This works for HTTP/1.0 too, and all streams can
+        be sent the same bytes. `protocol` receives what the client sends from now on.
         """
         self.closing = True
         self._successor = protocol
         head = request.head()
-        # So that twisted.web writes no head of its own, which would announce chunks.
+        # Otherwise twisted.web would write its own head, with chunked encoding.
         request.startedWriting = 1
         request.finish()
         return head
 
-    def _switch(self, protocol: IProtocol) -> None:
+    def _connect(self, protocol: IProtocol) -> None:
         transport = self.transport
         self._output.close()
-        # TLS and PROXY wrap the transport, and pass what they receive to a protocol under another name.
+        # Wrappers (TLS, PROXY) have their own name for the protocol above them.
         if isinstance(transport, ProtocolWrapper):
             transport.wrappedProtocol = protocol
         else:
             transport.protocol = protocol
-        # Reading may have been paused over what the client sent too early.
+        # Reading may have been paused because of pipelined requests.
         transport.resumeProducing()
         protocol.makeConnection(transport)
         self._request = None

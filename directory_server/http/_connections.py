@@ -1,4 +1,4 @@
-"""The connections of HTTP that are open: how many there may be, how long each may take, and their end."""
+"""The open HTTP connections: limits on their number, time limits, and the stop of the server."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ._output import Budget
 from .proxies import Proxies, network_of
 
 CHECK = 1.0
-"""Seconds between two rounds in which the time of each connection is looked at; no request sets a timer."""
+"""Seconds between two checks of all time limits. Requests set no timers."""
 
-LAST_CALL = 0.5
-"""Seconds that requests which are on their way to a server that stops have to arrive, on connections that are open."""
+LATE_REQUESTS = 0.5
+"""Seconds in which a stopping server still accepts requests on open connections: these may have been sent before."""
 
 
 class Connection(Protocol):
@@ -31,20 +31,20 @@ class Connection(Protocol):
     def check(self, now: float, /) -> None:
         """Close the connection if a time limit has passed at `now`, in seconds of the clock."""
 
-    def finish(self) -> None:
+    def close_after_response(self) -> None:
         """Close the connection after the next response."""
 
-    def leave(self) -> None:
+    def close_if_idle(self) -> None:
         """Close the connection if it is idle."""
 
 
 class Connections(Service):
-    """Every connection of HTTP; streams have left it.
+    """The open HTTP connections, without those that became event streams.
 
-    There may be `most` at a time, and `per_address` from one address (of IPv6: a /64 network), unless that is one of
-    `proxies`. Together with the connections of `streams` there may be `sockets`. At most `queued` bytes wait for slow
-    clients; see Budget. When it stops, what they have been asked is answered, and what they are asked until LAST_CALL,
-    within `grace` seconds.
+    `limit` is the maximum number of connections, `per_address` that from one network (see `network_of`). Trusted
+    `proxies` may exceed `per_address`. `sockets` is the maximum number together with the connections of `streams`.
+    `queued` is the limit of the Budget, in bytes. When the service stops, requests that arrive within LATE_REQUESTS are
+    still answered. All connections are closed after `grace` seconds.
     """
 
     _log = Logger()
@@ -54,7 +54,7 @@ class Connections(Service):
         clock: IReactorTime,
         proxies: Proxies,
         *,
-        most: int,
+        limit: int,
         per_address: int,
         grace: float,
         queued: int,
@@ -64,7 +64,7 @@ class Connections(Service):
         self.budget = Budget(queued)
         self._clock = clock
         self._proxies = proxies
-        self._most = most
+        self._limit = limit
         self._per_address = per_address
         self._grace = grace
         self._sockets = sockets
@@ -72,7 +72,7 @@ class Connections(Service):
         self._open: set[Connection] = set()
         self._cuts = 0
         self._by_address: Counter[str] = Counter()
-        self._refused = 0
+        self._rejected = 0
         self._closed: Deferred[None] | None = None
         self._loop = LoopingCall(self._check)
         self._loop.clock = clock
@@ -80,24 +80,24 @@ class Connections(Service):
     def __len__(self) -> int:
         return len(self._open)
 
-    def has_room_for(self, address: str) -> bool:
-        """Tell whether one more from `address` may be taken in; empty for one that has none, as a UNIX socket."""
-        crowded = address and self._by_address[network_of(address)] >= self._per_address
-        crowded = crowded and not self._proxies.trusts(address)
+    def accepts(self, address: str) -> bool:
+        """Return whether a new connection is within the limits. `address` is empty for UNIX sockets."""
+        exceeded = address and self._by_address[network_of(address)] >= self._per_address
+        exceeded = exceeded and not self._proxies.trusts(address)
         count = len(self._open)
-        has_room = not crowded and count < self._most and count + self._streams() < self._sockets
-        self._refused += not has_room
-        return has_room
+        accepted = not exceeded and count < self._limit and count + self._streams() < self._sockets
+        self._rejected += not accepted
+        return accepted
 
     def add(self, connection: Connection) -> None:
-        """Take a connection in; one that comes too late is let go."""
+        """Add a connection. If the server is stopping, the connection closes after one response."""
         self._open.add(connection)
         self._by_address[connection.network] += 1
         if self._closed is not None:
-            connection.finish()
+            connection.close_after_response()
 
     def remove(self, connection: Connection) -> None:
-        """Forget a connection that is gone or has been handed over."""
+        """Remove a connection that is closed or has switched its protocol."""
         if connection in self._open:
             self._open.remove(connection)
             self._by_address[connection.network] -= 1
@@ -109,38 +109,43 @@ class Connections(Service):
     def startService(self) -> None:
         super().startService()
         self._loop.start(CHECK, now=False).addErrback(
-            lambda failure: self._log.failure("The time of connections is no longer watched", failure=failure)
+            lambda failure: self._log.failure("The time limits of connections are no longer checked", failure=failure)
         )
 
     def stopService(self) -> Deferred[None]:
         super().stopService()
         if not self._open:
-            self._rest()
+            self._stop_loop()
             return succeed(None)
         self._closed = Deferred()
         for connection in self._open:
-            connection.finish()
-        self._clock.callLater(min(LAST_CALL, self._grace), self._leave)
-        return self._closed.addTimeout(self._grace, self._clock).addErrback(self._late).addBoth(self._rest)
+            connection.close_after_response()
+        self._clock.callLater(min(LATE_REQUESTS, self._grace), self._close_idle)
+        return (
+            self._closed.addTimeout(self._grace, self._clock).addErrback(self._log_remaining).addBoth(self._stop_loop)
+        )
 
     def _check(self) -> None:
         now = self._clock.seconds()
         for connection in list(self._open):
             connection.check(now)
-        if self._refused:
-            self._log.warn("{count} connections were refused: there were too many", count=self._refused)
-            self._refused = 0
+        if self._rejected:
+            self._log.warn("{count} connections were rejected: too many are open", count=self._rejected)
+            self._rejected = 0
         if self.budget.cuts > self._cuts:
             count, self._cuts = self.budget.cuts - self._cuts, self.budget.cuts
-            self._log.warn("{count} slow clients were cut: more than http.queued waited for all of them", count=count)
+            self._log.warn(
+                "{count} slow clients were disconnected: http.queued was exceeded",
+                count=count,
+            )
 
-    def _leave(self) -> None:
+    def _close_idle(self) -> None:
         for connection in list(self._open):
-            connection.leave()
+            connection.close_if_idle()
 
-    def _late(self, _: Failure) -> None:
-        self._log.warn("{count} connections are cut while they are answered", count=len(self._open))
+    def _log_remaining(self, _: Failure) -> None:
+        self._log.warn("{count} connections are closed before their responses were sent", count=len(self._open))
 
-    def _rest(self, _: object = None) -> None:
+    def _stop_loop(self, _: object = None) -> None:
         if self._loop.running:
             self._loop.stop()

@@ -1,4 +1,4 @@
-"""TCP connections that send at once what the kernel takes at once."""
+"""TCP connections that write to the socket at once instead of in the next reactor iteration."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from twisted.internet.tcp import Port, Server
 from zope.interface import implementer
 
 BUFFER = 16 * 1024
-"""Bytes that may wait in the transport before its producer is paused; as many are read at a time."""
+"""Bytes in the transport above which its producer is paused, and the maximum size of one read."""
 
 UNSENT = 128 * 1024
-"""Bytes that the kernel may keep unsent for a client (tcp(7), TCP_NOTSENT_LOWAT).
+"""Maximum unsent bytes in the kernel's send buffer (tcp(7), TCP_NOTSENT_LOWAT).
 
-Without it the kernel takes megabytes for a client that does not read, and what it takes tells nothing of the client.
+Without it, the kernel buffers megabytes for a client that does not read, and the server cannot detect slow clients.
 """
 
 
 class ImmediateWriteServer(Server):
     """A connection whose `write` tries the socket first.
 
-    Twisted's own waits for the next turn of the reactor, and asks epoll twice for it, which costs more than all else
-    that a short frame does. Whatever the kernel does not take goes Twisted's way, errors too.
+    Twisted's `write` waits for the next reactor iteration and calls epoll twice, which costs more than all other work
+    for a short event. Bytes that the kernel does not accept, and errors, are left to Twisted.
     """
 
     bufferSize = BUFFER
     timed_out = False
-    """Whether the kernel gave the connection up, since the client took nothing (tcp(7), TCP_USER_TIMEOUT)."""
+    """Whether the kernel aborted the connection because the client acknowledged nothing (tcp(7), TCP_USER_TIMEOUT)."""
     _waiting = False
 
     def doRead(self) -> Any:
-        # As Twisted's own, which does not tell why a connection was lost.
+        # Like Twisted's method, which hides the error that closed the connection.
         try:
             data = self.socket.recv(self.bufferSize)
         except OSError as error:
@@ -65,26 +65,26 @@ class ImmediateWriteServer(Server):
 
     def abortConnection(self) -> None:
         super().abortConnection()
-        # What was waiting is lost; nothing may be sent in its stead.
+        # The pending bytes are lost, so later bytes must not be sent either.
         self._waiting = True
 
 
 @implementer(IStreamServerEndpoint)
 @frozen
 class ImmediateWriteEndpoint:
-    """An endpoint whose connections are eager where they are of TCP, under TLS too; others stay as they are."""
+    """An endpoint whose TCP connections, also those below TLS, are ImmediateWriteServers. Others are unchanged."""
 
     _endpoint: IStreamServerEndpoint
 
     def listen(self, factory: IProtocolFactory) -> Deferred[IListeningPort]:
         listening: Deferred[Any] = self._endpoint.listen(factory)
-        return listening.addCallback(_hasten)
+        return listening.addCallback(_write_immediately)
 
 
-def _hasten(port: IListeningPort) -> IListeningPort:
+def _write_immediately(port: IListeningPort) -> IListeningPort:
     if isinstance(port, Port) and port.transport is Server:
         port.transport = ImmediateWriteServer
         if port.connected and hasattr(socket, "TCP_NOTSENT_LOWAT"):
-            # Accepted sockets inherit it.
+            # Accepted sockets inherit the option.
             port.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT)
     return port

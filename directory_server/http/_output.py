@@ -1,4 +1,4 @@
-"""Answers on their way to clients: in pieces, at the pace of each client, within a bound for all of them."""
+"""Queue responses for slow clients, with one memory limit for all connections."""
 
 from __future__ import annotations
 
@@ -9,59 +9,60 @@ from typing import Any
 from twisted.internet.interfaces import IPushProducer
 from zope.interface import implementer
 
-PIECE = 64 * 1024
-"""Bytes that are given to the transport at a time."""
+CHUNK = 64 * 1024
+"""Maximum bytes of one write to the transport."""
 
-BUFFERED = 2 * PIECE
-"""Bytes that the transport of a slow client holds, at most; the kernel's are not counted."""
+BUFFERED = 2 * CHUNK
+"""Maximum bytes in the transport of a slow client, without the kernel's buffers."""
 
 STALL = 30.0
-"""Seconds in which a client has to take what the transport holds."""
+"""Seconds a client has to read the bytes in the transport."""
 
-LONGEST = 300.0
-"""Seconds in which a slow client has to take all that waits for it."""
+MAX_WAIT = 300.0
+"""Seconds a slow client has to read all queued responses."""
 
 
 class Budget:
-    """Bounds the bytes that wait for slow clients, of all connections together.
+    """A limit for the bytes that are queued for slow clients, over all connections.
 
-    While they are more than `most`, the connection is cut whose client has taken nothing for longest.
+    While more than `limit` bytes are queued, the connection whose client has read nothing for the longest time is
+    aborted.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, limit: int) -> None:
         self.total = 0
-        """Bytes that wait now."""
+        """Bytes that are queued now."""
         self.cuts = 0
-        """Connections that were cut for this bound."""
-        self._most = most
-        # By when their clients last took something, longest ago first.
+        """Connections that were aborted because of the limit."""
+        self._limit = limit
+        # Ordered by the time of the client's last read, oldest first.
         self._waiting: OrderedDict[Output, int] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     def note(self, output: Output, size: int, *, moved: bool) -> None:
-        """Note that `size` bytes wait in `output`; `moved` tells that its client has just taken some."""
+        """Record that `size` bytes are queued in `output`. `moved` is whether its client has just read some."""
         self.total += size - self._waiting.get(output, 0)
         self._waiting[output] = size
         if moved:
             self._waiting.move_to_end(output)
-        while self.total > self._most and len(self._waiting) > 1:
+        while self.total > self._limit and len(self._waiting) > 1:
             slowest = next(iter(self._waiting))
             self.cuts += 1
             slowest.abort()
 
     def forget(self, output: Output) -> None:
-        """Forget an output for which nothing waits any more."""
+        """Remove an output whose queue is empty."""
         self.total -= self._waiting.pop(output, 0)
 
 
 @implementer(IPushProducer)
 class Output:
-    """The queue of bytes for the client of one connection.
+    """The queue of response bytes of one connection.
 
-    It is the producer that the transport pauses while the client does not read. `waiting` tells that the client is
-    slow: no more requests should be answered for it until it has taken all, when `drained` is called.
+    It is the producer that the transport pauses while the client does not read. While `waiting` is True, the client is
+    slow, and no more of its requests should be answered. `drained` is called when the client has read everything.
     """
 
     __slots__ = (
@@ -84,15 +85,15 @@ class Output:
         self._now = now
         self._drained = drained
         self._paused = False
-        # Each with the length of the whole that it is the rest of.
+        # Each item is the unsent rest of a write, and the full length of that write.
         self._queue: deque[tuple[memoryview, int]] = deque()
         self._queued = 0
         self._began = self._since = 0.0
         transport.registerProducer(self, True)
 
     def write(self, data: bytes) -> None:
-        """Send `data` behind all that was written before."""
-        if self.waiting or len(data) > PIECE:
+        """Send `data` after all earlier data."""
+        if self.waiting or len(data) > CHUNK:
             self._queue.append((memoryview(data), len(data)))
             self._queued += len(data)
             self._send(moved=False)
@@ -100,46 +101,46 @@ class Output:
             self._transport.write(data)
 
     def is_late(self, now: float) -> bool:
-        """Return whether the client is too slow at `now`."""
-        return self.waiting and (now - self._since >= STALL or now - self._began >= LONGEST)
+        """Return whether a time limit of the client has passed at `now`."""
+        return self.waiting and (now - self._since >= STALL or now - self._began >= MAX_WAIT)
 
     def close(self) -> None:
-        """Stop being the producer of the transport, which does not close before that."""
+        """Unregister from the transport, which cannot close while it has a producer."""
         self._transport.unregisterProducer()
         self._drained = _nothing
 
     def lost(self) -> None:
-        """Drop what waits: the connection is gone."""
+        """Discard the queue of a closed connection."""
         self._queue.clear()
         self._budget.forget(self)
-        # Or it and the connection would wait for the garbage collector.
+        # Break the reference cycle with the connection.
         self._drained = _nothing
 
     def abort(self) -> None:
-        """Cut the connection, whatever waits for its client."""
+        """Discard the queue and abort the connection."""
         self.lost()
         self._transport.abortConnection()
 
     def _send(self, *, moved: bool) -> None:
         queue = self._queue
         while queue and not self._paused:
-            rest, whole = queue.popleft()
-            if len(rest) > PIECE:
-                queue.appendleft((rest[PIECE:], whole))
+            rest, length = queue.popleft()
+            if len(rest) > CHUNK:
+                queue.appendleft((rest[CHUNK:], length))
             else:
-                # Until now the whole was kept for its end.
-                self._queued -= whole
-            self._transport.write(bytes(rest[:PIECE]))
+                # The memoryview kept the whole write in memory until now.
+                self._queued -= length
+            self._transport.write(bytes(rest[:CHUNK]))
         if self._paused:
             self._budget.note(self, self._queued + BUFFERED, moved=moved)
 
-    # What the transport asks of its producer.
+    # IPushProducer.
 
     def pauseProducing(self) -> None:
         now = self._now()
         self._paused = True
         self._since = now
-        # A client that does not read the answers gets to send no more requests.
+        # Do not read more requests from a client that does not read the responses.
         self._transport.pauseProducing()
         if not self.waiting:
             self.waiting = True
@@ -155,7 +156,7 @@ class Output:
             self._drained()
 
     def stopProducing(self) -> None:
-        """Do nothing: the loss of the connection follows."""
+        """Do nothing: connectionLost follows."""
 
 
 def _nothing() -> None:

@@ -1,4 +1,4 @@
-"""Bytes to requests: HTTP/1.1 (RFC 9112) as llhttp reads it, strictly, and within bounds."""
+"""Parse HTTP/1.1 requests (RFC 9112) with llhttp, strictly and with size limits."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from attrs import define, field
 from .errors import HttpError
 
 MAX_TARGET = 8 * 1024
-"""Bytes of a request's target: its path and query."""
+"""Maximum bytes of a request target (path and query)."""
 
 MAX_FIELDS = 100
-"""Header fields of a request."""
+"""Maximum header fields of a request."""
 
 MAX_HEAD = 16 * 1024
-"""Bytes of all its header fields, names and values."""
+"""Maximum bytes of all names and values of header fields."""
 
 MAX_BODY = 64 * 1024
-"""Bytes of a request's body."""
+"""Maximum bytes of a request body."""
 
 MAX_WIRE = 8 * MAX_BODY
-"""Bytes that a request may take on the wire, however its body is cut into chunks."""
+"""Maximum received bytes of a request, with the overhead of chunks."""
 
 LONGEST_METHOD = 42
-"""Bytes that are kept of what may be an unknown method."""
+"""Bytes of the request line that are stored to recognise an unknown method."""
 
 _ABSOLUTE = re.compile(rb"https?://([^/?#]*)([^#]*)", re.IGNORECASE)
 _HOST = re.compile(rb"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~%!$&'()*+,;=-]*)(?::[0-9]*)?")
 _METHOD = re.compile(rb"[A-Z-]+(?: |$)")
 _METHODS = frozenset({b"GET", b"HEAD", b"POST", b"PUT", b"PATCH", b"DELETE", b"OPTIONS", b"TRACE"})
-"""What HTTP itself defines (RFC 9110, section 9; RFC 5789), CONNECT apart."""
+"""The methods of HTTP (RFC 9110, section 9; RFC 5789) except CONNECT."""
 
 
 class Phase(Enum):
-    """What the parser waits for."""
+    """The part of a request that the parser expects next. The value is its name in error messages."""
 
     REQUEST = "the next request"
     HEAD = "the rest of a head"
@@ -47,7 +47,7 @@ class Phase(Enum):
 
 @define(eq=False)
 class Message:
-    """A request as it came: `headers` by name in lower case, each with its values in order."""
+    """A parsed request. `headers` has the values in order by name in lower case."""
 
     method: bytes = b""
     target: bytes = b""
@@ -59,16 +59,16 @@ class Message:
 
 
 class Parser:
-    """Takes requests out of the bytes of one connection.
+    """The request parser of one connection.
 
-    `messages` are those that are complete; `refusal` is why nothing that follows them will be read. `phase` is what it
-    waits for, and `since` from when, in seconds of `now`. `wants_continue` tells that a client waits for leave to send
-    the body (RFC 9110, section 10.1.1).
+    `messages` are the complete requests. After an `error`, no more data is parsed. `phase` is the current phase, and
+    `since` the time when it began, in seconds of `now`. `wants_continue` is whether the client waits for a
+    100 (Continue) response before it sends the body (RFC 9110, section 10.1.1).
     """
 
     def __init__(self, now: Callable[[], float]) -> None:
         self.messages: deque[Message] = deque()
-        self.refusal: HttpError | None = None
+        self.error: HttpError | None = None
         self.phase = Phase.REQUEST
         self.since = now()
         self.wants_continue = False
@@ -79,8 +79,8 @@ class Parser:
         self._begin()
 
     def feed(self, data: bytes) -> None:
-        """Read more bytes; after a refusal, or a request that is the last of its connection, they are ignored."""
-        if self.refusal is not None or self._last:
+        """Parse more data. Ignore it after an error or after the last request of the connection."""
+        if self.error is not None or self._last:
             return
         if self.phase is Phase.REQUEST:
             self._wire = 0
@@ -90,44 +90,44 @@ class Parser:
         try:
             self._llhttp.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
-            self._decline(data[upgrade.args[0] :])
+            self._ignore_upgrade(data[upgrade.args[0] :])
         except httptools.HttpParserError as error:
-            # Bytes behind the last request of a connection are nobody's business.
+            # Ignore invalid bytes after the last request.
             if not self._last:
-                self._refuse(error)
+                self._fail(error)
         else:
-            # llhttp tells of a field when it has the whole of it.
+            # llhttp reports a field when it is complete, so `on_header` cannot limit an endless one.
             if self.phase is Phase.HEAD and self._wire > MAX_TARGET + 2 * MAX_HEAD:
-                self.refusal = _head_too_large()
+                self.error = _head_too_large()
             elif self.phase is Phase.BODY and self._wire > MAX_WIRE:
-                self.refusal = _body_too_large()
+                self.error = _body_too_large()
 
     def close(self) -> None:
-        """Let go of llhttp, which holds the parser in turn: neither waits for the collector then."""
+        """Break the reference cycle with llhttp."""
         del self._llhttp
 
     @property
     def path(self) -> bytes:
-        """The path of the request that is being read, as far as it is known."""
+        """The path of the current request; empty or incomplete while its target is being received."""
         return self._message.target.partition(b"?")[0]
 
-    def _refuse(self, error: httptools.HttpParserError) -> None:
+    def _fail(self, error: httptools.HttpParserError) -> None:
         reason = error.__context__
         if isinstance(error, httptools.HttpParserCallbackError) and isinstance(reason, HttpError):
-            self.refusal = reason
+            self.error = reason
         elif self._line.startswith(b"PRI * HTTP/2"):
-            # The preface of HTTP/2 (RFC 9113, section 3.4).
-            self.refusal = HttpError(505, "http_version", "HTTP/2 is not supported. Use HTTP/1.1.")
+            # The HTTP/2 connection preface (RFC 9113, section 3.4).
+            self.error = HttpError(505, "http_version", "HTTP/2 is not supported. Use HTTP/1.1.")
         elif isinstance(error, httptools.HttpParserInvalidMethodError) and _METHOD.match(self._line):
-            self.refusal = HttpError(501, "not_implemented", "This server knows no such method.")
+            self.error = HttpError(501, "not_implemented", "This method is not supported.")
         else:
-            said = str(error).rstrip(".")
-            self.refusal = HttpError(400, "bad_request", f"This is not HTTP/1.1: {said[:1].lower()}{said[1:]}.")
+            detail = str(error).rstrip(".")
+            self.error = HttpError(400, "bad_request", f"Invalid HTTP/1.1 request: {detail[:1].lower()}{detail[1:]}.")
 
-    def _decline(self, rest: bytes) -> None:
-        """Read the head again without the offer to speak something else, which nobody has to take up (RFC 9110, 7.8).
+    def _ignore_upgrade(self, rest: bytes) -> None:
+        """Parse the head again without its Upgrade field, which a server may ignore (RFC 9110, section 7.8).
 
-        llhttp stops behind such a head, whatever body it announces; Java's client sends one with its first request.
+        llhttp stops after a head with Upgrade, even if a body follows. Java's client sends Upgrade at first.
         """
         message = self._message
         lines = [b"%s %s %s" % (message.method, message.target, message.version)]
@@ -144,7 +144,7 @@ class Parser:
         self._body: list[bytes] = []
         self._last = False
 
-    # What httptools calls.
+    # Callbacks of httptools.
 
     def on_message_begin(self) -> None:
         self._begin()
@@ -153,10 +153,10 @@ class Parser:
 
     def on_url(self, url: bytes) -> None:
         message = self._message
-        # It comes in pieces where the network cut it.
+        # llhttp calls this for each received part of the target.
         message.target += url
         if len(message.target) > MAX_TARGET:
-            raise HttpError(414, "uri_too_long", f"The target is longer than {MAX_TARGET:,} bytes.")
+            raise HttpError(414, "uri_too_long", f"The request target must have at most {MAX_TARGET:,} bytes.")
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._head += len(name) + len(value)
@@ -167,17 +167,17 @@ class Parser:
     def on_headers_complete(self) -> None:
         message, llhttp = self._message, self._llhttp
         headers = message.headers
-        # Those that follow a chunked body say nothing that anybody here reads.
+        # Trailer fields, which come after a chunked body, are ignored.
         for name, value in self._fields:
             headers.setdefault(name.lower(), []).append(value)
         message.method = llhttp.get_method()
         message.version = b"HTTP/" + llhttp.get_http_version().encode()
         message.keep_alive = llhttp.should_keep_alive() and message.version == b"HTTP/1.1"
         if message.version not in (b"HTTP/1.1", b"HTTP/1.0"):
-            raise HttpError(505, "http_version", "Only HTTP/1.1 and HTTP/1.0 are spoken here.")
+            raise HttpError(505, "http_version", "Only HTTP/1.1 and HTTP/1.0 are supported.")
         if message.method not in _METHODS:
-            raise HttpError(501, "not_implemented", "This server knows no such method.")
-        _check_coding(message)
+            raise HttpError(501, "not_implemented", "This method is not supported.")
+        _check_transfer_encoding(message)
         _check_target(message)
         if b"content-length" in headers and int(headers[b"content-length"][0]) > MAX_BODY:
             raise _body_too_large()
@@ -205,30 +205,30 @@ class Parser:
 
 
 def _head_too_large() -> HttpError:
-    return HttpError(431, "head_too_large", f"At most {MAX_FIELDS} fields of {MAX_HEAD:,} bytes are read of a head.")
+    return HttpError(431, "head_too_large", f"The head must have at most {MAX_FIELDS} fields and {MAX_HEAD:,} bytes.")
 
 
 def _body_too_large() -> HttpError:
-    return HttpError(413, "too_large", f"At most {MAX_BODY:,} bytes of a body are read.")
+    return HttpError(413, "too_large", f"The body must have at most {MAX_BODY:,} bytes.")
 
 
-def _check_coding(message: Message) -> None:
+def _check_transfer_encoding(message: Message) -> None:
     coding = message.headers.get(b"transfer-encoding")
     if coding and (message.version == b"HTTP/1.0" or coding[0].lower() != b"chunked"):
-        raise HttpError(400, "bad_request", "Transfer-Encoding: only chunked is read, and only with HTTP/1.1.")
+        raise HttpError(400, "bad_request", "Transfer-Encoding must be chunked, and requires HTTP/1.1.")
 
 
 def _check_target(message: Message) -> None:
-    """Bring the target to its origin form (RFC 9112, section 3.2), and demand that one host is named."""
+    """Convert the target to origin form (RFC 9112, section 3.2), and check it and the Host field."""
     hosts = message.headers.get(b"host", [])
     if len(hosts) > 1 or (not hosts and message.version == b"HTTP/1.1"):
-        raise HttpError(400, "bad_request", f"Host: must be given once, not {len(hosts)} times.")
+        raise HttpError(400, "bad_request", f"The Host header must be sent exactly once, not {len(hosts)} times.")
     if message.target[:1] != b"/" and (absolute := _ABSOLUTE.fullmatch(message.target)):
         hosts = message.headers[b"host"] = [absolute[1]]
         message.target = absolute[2] if absolute[2].startswith(b"/") else b"/" + absolute[2]
     if hosts and not _HOST.fullmatch(hosts[0]):
-        raise HttpError(400, "bad_request", "Host: is no host, or host and port.")
+        raise HttpError(400, "bad_request", "The Host header must be a host, or a host and a port.")
     if message.target[:1] != b"/" and (message.method, message.target) != (b"OPTIONS", b"*"):
-        raise HttpError(400, "bad_request", "The target of a request must begin with a slash.")
+        raise HttpError(400, "bad_request", "The request target must begin with a slash.")
     if b"#" in message.target:
-        raise HttpError(400, "bad_request", "The target of a request has no fragment.")
+        raise HttpError(400, "bad_request", "The request target must not have a fragment (#).")

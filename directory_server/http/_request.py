@@ -1,4 +1,4 @@
-"""A request as the tree sees it."""
+"""The request that handlers receive, and the head of its response."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class RequestChannel(Protocol):
 
 
 class Request(server.Request):
-    """A request that was read as a whole before anybody sees it, and is answered by its site.
+    """A request whose body has been read completely.
 
-    `id` is in the head of its answer and in the log; `began` is when its first byte came, in seconds of the clock;
-    `received` are its header fields, each name in lower case with its values in order; `gone` tells that the client
-    has left; `errors` are the codes of the errors in its answer.
+    `id` is in the response's head and in the log. `began` is the time of its first byte, in seconds of the clock.
+    `received` has its header fields: the values in order by name in lower case. `gone` is whether the client has
+    disconnected. `errors` are the codes of the errors in the response.
     """
 
     # twisted.web declares its own HTTPChannel here.
@@ -68,15 +68,15 @@ class Request(server.Request):
     defaultContentType = None
 
     def __init__(self, channel: RequestChannel, message: Message, request_id: str, date: bytes) -> None:
-        # Nobody here takes forms, and twisted.web would read each POST for one.
+        # Handlers parse forms themselves.
         super().__init__(channel, parsePOSTFormSubmission=False)
-        # They are empty yet, and hide the property below.
+        # This empty attribute would hide the property below.
         del self.requestHeaders
         self.id = request_id
         self.began = message.began
         self.method, self.uri, self.clientproto = message.method, message.target, message.version
         self.path = message.target.partition(b"?")[0]
-        # The doors read the target themselves; twisted.web splits it at semicolons, too.
+        # Handlers parse the query themselves, because twisted.web also splits it at semicolons.
         self.args = {}
         self.content = BytesIO(message.body)
         self.received: dict[bytes, list[bytes]] = message.headers
@@ -84,33 +84,33 @@ class Request(server.Request):
 
     @cached_property
     def requestHeaders(self) -> Headers:  # type: ignore[override]
-        """The header fields as twisted.web has them, made for those who ask: nobody on the paths that are hot."""
+        """The header fields as twisted.web's Headers, created on first use. Hot paths do not use them."""
         headers = Headers()
         for name, values in self.received.items():
             headers.setRawHeaders(name, values)
         return headers
 
     def setHeader(self, name: str | bytes, value: str | bytes) -> None:
-        """Say `value` in the head of the answer, instead of what was said under that name.
+        """Set a header field of the response, and replace an earlier one of that name.
 
-        It is kept as the line that it will be: twisted.web's Headers take a tenth of the time of an answer.
+        It is stored as its encoded line: twisted.web's Headers take a tenth of the time of a response.
         """
-        key, written = _name(name)
+        key, prefix = _name(name)
         text = value if isinstance(value, bytes) else value.encode()
         if b"\n" in text or b"\r" in text:
             text = b" ".join(text.splitlines())
-        self._fields[key] = written + text
+        self._fields[key] = prefix + text
 
     def set_fields(self, fields: Mapping[bytes, bytes]) -> None:
-        """Say fields that were written before: the line of each by its name in lower case."""
+        """Set encoded header fields: the line of each by its name in lower case."""
         self._fields.update(fields)
 
     def write(self, data: bytes) -> None:
-        """Send a part of the body; with the first goes the head."""
+        """Send a part of the body. The first part is sent with the head."""
         if self.startedWriting:
             super().write(data)
         elif b"content-length" in self._fields and self.etag is None and self.lastModified is None:
-            # The whole of an answer, as the doors give it.
+            # A complete response.
             self.startedWriting = 1
             if self.cookies:
                 self.responseHeaders.setRawHeaders(b"Set-Cookie", self.cookies)
@@ -126,7 +126,7 @@ class Request(server.Request):
             super().write(data)
 
     def head(self) -> bytes:
-        """Return the head of the answer as it is now (RFC 9112, section 4)."""
+        """Return the encoded head of the response (RFC 9112, section 4)."""
         lines = [status_line(self.code, self.code_message), *self._fields.values()]
         for name, values in self.responseHeaders.getAllRawHeaders():
             lines += [b"%s: %s" % (name, value) for value in values]
@@ -136,7 +136,7 @@ class Request(server.Request):
         return b"\r\n".join(lines)
 
     def process(self) -> None:
-        """Have the site answer."""
+        """Let the site respond."""
         self.site = self.channel.site
         self.channel.site.respond(self)
 
@@ -146,13 +146,13 @@ class Request(server.Request):
         return head
 
     def connectionLost(self, reason: Failure) -> None:
-        # Only finished requests are logged by twisted.web, and a client may leave before that.
+        # twisted.web logs only requests that were finished.
         self.gone = True
         self.channel.site.log(self)
         super().connectionLost(reason)
 
-    def allow_all(self) -> None:
-        """Let any page read the answer."""
+    def allow_any_origin(self) -> None:
+        """Allow pages of all origins to read the response (CORS)."""
         self.setHeader("Access-Control-Allow-Origin", "*")
         self.setHeader("Access-Control-Expose-Headers", "ETag, Retry-After, X-Request-Id")
         if self.method == b"OPTIONS":
@@ -160,8 +160,8 @@ class Request(server.Request):
             self.setHeader("Access-Control-Allow-Headers", "Authorization, Content-Type")
             self.setHeader("Access-Control-Max-Age", "600")
 
-    def allow(self, origin: str) -> None:
-        """Let the page that asks read the answer (Fetch, section 3.3)."""
+    def allow_origin(self, origin: str) -> None:
+        """Allow pages of `origin` to read the response (CORS; Fetch, section 3.3)."""
         self.setHeader("Access-Control-Allow-Origin", origin)
         self.setHeader("Access-Control-Expose-Headers", _CORS_RESPONSE_HEADERS)
         self.setHeader("Vary", "Origin")
@@ -171,19 +171,19 @@ class Request(server.Request):
             self.setHeader("Access-Control-Max-Age", "600")
 
 
-_NAMES = {429: b"Too Many Requests", 431: b"Request Header Fields Too Large"}
-"""What twisted.web has no name for (RFC 6585)."""
+_REASONS = {429: b"Too Many Requests", 431: b"Request Header Fields Too Large"}
+"""Reason phrases that twisted.web does not have (RFC 6585)."""
 
 
 @lru_cache(1_000)
 def _name(name: str | bytes) -> tuple[bytes, bytes]:
-    """Return what stands for the name of a header field, and the beginning of its line."""
-    written = name if isinstance(name, bytes) else name.encode("ascii")
-    return written.lower(), written + b": "
+    """Return the key of a header field in `_fields`, and the prefix of its line."""
+    encoded = name if isinstance(name, bytes) else name.encode("ascii")
+    return encoded.lower(), encoded + b": "
 
 
 @lru_cache(100)
 def status_line(code: int, reason: bytes = b"") -> bytes:
-    """Return the first line of an answer."""
-    # twisted.web says "Unknown Status" of those it has no name for.
-    return b"HTTP/1.1 %d %s" % (code, _NAMES.get(code) or reason or RESPONSES.get(code, b""))
+    """Return the status line of a response."""
+    # twisted.web's own reason phrase for these is "Unknown Status".
+    return b"HTTP/1.1 %d %s" % (code, _REASONS.get(code) or reason or RESPONSES.get(code, b""))

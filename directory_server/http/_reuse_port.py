@@ -1,4 +1,4 @@
-"""TCP ports that several processes listen on, the kernel spreading the connections over them."""
+"""Share a TCP port between processes (SO_REUSEPORT). The kernel distributes the connections."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from twisted.internet.tcp import Port, makeBinding
 
 
 class ReusePort(Port):
-    """A port that takes in, before it closes, whoever waits in its queue.
+    """A port that accepts the connections in its queue before it closes.
 
-    The kernel resets those that wait in a queue that closes, though others listen on the same port (socket(7),
-    SO_REUSEPORT; unless net.ipv4.tcp_migrate_req is set).
+    The kernel resets connections in the queue of a socket that closes, although other processes listen on the same port
+    (socket(7), SO_REUSEPORT). The sysctl net.ipv4.tcp_migrate_req changes that.
     """
 
     backlog: int
@@ -24,7 +24,7 @@ class ReusePort(Port):
         if self.connected:
             self.numberAccepts = self.backlog
             self.doRead()
-            # In the same step, for Port closes in the next, and those who come until then would be lost.
+            # Port closes in the next reactor iteration. Connections that arrive before that would be lost.
             self.socket.shutdown(SHUT_RDWR)
         closed: Deferred[None] | None = super().stopListening()
         return closed
@@ -32,7 +32,7 @@ class ReusePort(Port):
 
 @frozen
 class ReusePortReactor:
-    """A reactor, as endpoints of TCP and TLS know it; other processes of the same user may listen on its ports, too."""
+    """A reactor for TCP and TLS endpoints. Other processes of the same user may listen on the same ports."""
 
     _reactor: Any
 
@@ -45,7 +45,7 @@ class ReusePortReactor:
     def listenSSL(
         self, port: int, factory: IProtocolFactory, contextFactory: Any, backlog: int = 50, interface: str = ""
     ) -> IListeningPort:
-        # Where TLS is not installed, nobody asks for it.
+        # The dependencies of TLS are optional.
         from twisted.protocols.tls import TLSMemoryBIOFactory
 
         return self.listenTCP(port, TLSMemoryBIOFactory(contextFactory, False, factory), backlog, interface)

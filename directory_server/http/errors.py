@@ -1,4 +1,4 @@
-"""Error responses that HTTP itself needs."""
+"""Error responses of the HTTP layer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from attrs import field, frozen
 
 @frozen
 class ErrorResponse:
-    """An answer that is not what was asked for: its status, a code for machines, a sentence for people."""
+    """An error response: the status, a code for programs, and a message for people."""
 
     status: int
     code: str
@@ -16,8 +16,8 @@ class ErrorResponse:
 
 
 class HttpError(Exception):
-    """Refuse what only HTTP knows of; it is answered by `refusal`."""
+    """An error that is sent to the client as `response`."""
 
     def __init__(self, status: int, code: str, message: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(message)
-        self.refusal = ErrorResponse(status, code, message, headers or {})
+        self.response = ErrorResponse(status, code, message, headers or {})

@@ -16,23 +16,23 @@ Network = IPv4Network | IPv6Network
 
 
 UNIX = "unix"
-"""Stands for the peers of UNIX sockets in the list of trusted proxies."""
+"""The entry in the list of trusted proxies for all peers of UNIX sockets."""
 
 
 IPV6_PREFIX = 64
-"""Bits of an IPv6 address that one network shares; each host picks the others for itself (RFC 4291, 2.5.1)."""
+"""Prefix length of one IPv6 network. A host chooses the other bits itself (RFC 4291, section 2.5.1)."""
 
 
 SITE_IPV4_PREFIX, SITE_IPV6_PREFIX = 24, 48
-"""Bits that the addresses of one site share: the longest routed prefix (IPv4), one site (RFC 6177)."""
+"""Prefix lengths of one site: the longest prefix that is routed (IPv4), and one end site (RFC 6177, IPv6)."""
 
 
-def _networks(written: Sequence[str]) -> tuple[Network, ...]:
-    return tuple(ip_network(each, strict=False) for each in written if each != UNIX)
+def _networks(entries: Sequence[str]) -> tuple[Network, ...]:
+    return tuple(ip_network(each, strict=False) for each in entries if each != UNIX)
 
 
 def _parsed(address: str) -> IPv4Address | IPv6Address | None:
-    """Return the address that a text holds, an IPv4-mapped one as IPv4 (RFC 4291, 2.5.5.2); None for other texts."""
+    """Parse an address, an IPv4-mapped one as IPv4 (RFC 4291, section 2.5.5.2); return None if it is invalid."""
     try:
         parsed = ip_address(address)
     except ValueError:
@@ -41,32 +41,32 @@ def _parsed(address: str) -> IPv4Address | IPv6Address | None:
 
 
 def network_of(address: str, ipv6_prefix: int = IPV6_PREFIX, ipv4_prefix: int = 32) -> str:
-    """Return the group that counts as one client: the network of `address` with a prefix of so many bits.
+    """Return the network of `address` with the given prefix length. It counts as one client.
 
-    Every count and limit by address uses this function. Texts that are no address are one group, the empty text.
+    All limits by address use this function. It returns an empty string for all texts that are not an address.
     """
     parsed = _parsed(address)
     if isinstance(parsed, IPv6Address):
         return str(ip_network((int(parsed), ipv6_prefix), strict=False))
     if parsed is None:
-        # A proxy may not know the client, or not give it (RFC 7239, section 6).
+        # A proxy may not know or not reveal the client (RFC 7239, section 6).
         return ""
     return str(parsed) if ipv4_prefix == 32 else str(ip_network((int(parsed), ipv4_prefix), strict=False))
 
 
 @frozen
 class Proxies:
-    """The trusted proxies: networks such as 10.0.0.0/8, and `unix` for every peer of a UNIX socket.
+    """The trusted proxies: networks such as 10.0.0.0/8, and `unix` for all peers of UNIX sockets.
 
-    Their X-Forwarded-For and X-Forwarded-Proto are believed.
+    X-Forwarded-For and X-Forwarded-Proto are used only from these.
     """
 
-    _written: Sequence[str] = ()
+    _entries: Sequence[str] = ()
     _trusted: tuple[Network, ...] = field(init=False)
 
     @_trusted.default
     def _(self) -> tuple[Network, ...]:
-        return _networks(self._written)
+        return _networks(self._entries)
 
     def trusts(self, address: str) -> bool:
         """Return whether `address` is in a trusted network."""
@@ -85,7 +85,7 @@ class Proxies:
         return found
 
     def client(self, request: Request) -> str:
-        """Return the group of the client's address, as `network_of` makes it."""
+        """Return the network of the client's address; see `network_of`."""
         return network_of(self.address(request))
 
     def network(self, request: Request) -> str:
@@ -93,7 +93,7 @@ class Proxies:
         return network_of(self.address(request), SITE_IPV6_PREFIX, SITE_IPV4_PREFIX)
 
     def is_secure(self, request: Request) -> bool:
-        """Return whether TLS protects a request: here, or at a trusted proxy, by its X-Forwarded-Proto."""
+        """Return whether the client uses TLS, with this server or with a trusted proxy (X-Forwarded-Proto)."""
         if request.isSecure():
             return True
         forwarded = values(request, "X-Forwarded-Proto")
@@ -101,5 +101,5 @@ class Proxies:
 
     def _trusts_peer(self, peer: IAddress | None) -> bool:
         if isinstance(peer, UNIXAddress):
-            return UNIX in self._written
+            return UNIX in self._entries
         return self.trusts(str(getattr(peer, "host", "")))

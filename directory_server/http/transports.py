@@ -1,4 +1,4 @@
-"""Twisted's transports below the protocols that wrap them."""
+"""The socket transport below wrapping protocols."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from twisted.protocols.policies import ProtocolWrapper
 
 
 def unwrapped(transport: Any) -> Any:
-    """Return the transport of the socket, below those of TLS and of the PROXY protocol."""
+    """Return the socket transport below the wrappers of TLS and the PROXY protocol."""
     while isinstance(transport, ProtocolWrapper):
         transport = transport.transport
     return transport

@@ -45,7 +45,7 @@ def error_response(failure: Failure) -> ErrorResponse:
         case errors.DirectoryError():
             return ErrorResponse(_STATUS[type(error)], error.code, error.message, _headers(error))
         case HttpError():
-            return error.refusal
+            return error.response
         case routing.MethodNotAllowed():
             allowed = ", ".join(sorted({*(error.valid_methods or ()), "OPTIONS"}))
             return ErrorResponse(

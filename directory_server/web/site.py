@@ -57,7 +57,7 @@ class DirectorySite(Site):
 
     def buildProtocol(self, addr: IAddress | None) -> Connection | Rejected:  # type: ignore[override]
         """Return the protocol of a new connection: one that closes it where there are too many."""
-        return Connection(self) if self.connections.has_room_for(str(getattr(addr, "host", ""))) else Rejected()
+        return Connection(self) if self.connections.accepts(str(getattr(addr, "host", ""))) else Rejected()
 
     def request(self, connection: Connection, message: Message) -> Request:
         """Return the request that `message` makes of `connection`, the head of its answer begun."""
@@ -71,9 +71,9 @@ class DirectorySite(Site):
             anybody = is_registry(request.path)
             self._origins.check(header(request, "Host") or "", None if anybody else origin)
             if anybody:
-                request.allow_all()
+                request.allow_any_origin()
             elif origin in self._origins.origins:
-                request.allow(str(origin))
+                request.allow_origin(str(origin))
             # Paths without a pattern in them are found at once, the others as Klein does it.
             handler = self._exact.get((request.method, request.path))
             if handler is None:

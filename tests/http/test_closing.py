@@ -71,7 +71,7 @@ class Site:
         self.reactor = SelectReactor()
         self.kind = kind
         self.folder = folder
-        bounds = {"most": 100, "per_address": 100, "queued": 64_000_000, "sockets": 1_000, **bounds}
+        bounds = {"limit": 100, "per_address": 100, "queued": 64_000_000, "sockets": 1_000, **bounds}
         self.connections = Connections(self.clock, Proxies(), grace=10, **bounds)
         tree: Any = SimpleNamespace(
             app=Klein(),
@@ -333,7 +333,7 @@ def test_a_client_that_never_shakes_hands(sites: Callable[..., Site]) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_connection_too_many_is_closed(sites: Callable[..., Site], kind: str) -> None:
-    site = sites(kind, most=1)
+    site = sites(kind, limit=1)
     first = site.open()
     site.rest(1)
     second = site.connect()

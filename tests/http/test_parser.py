@@ -31,8 +31,8 @@ def read(*pieces: bytes) -> Parser:
 def refused(data: bytes) -> tuple[int, str]:
     parsed = read(data)
     assert not parsed.messages
-    assert parsed.refusal is not None
-    return parsed.refusal.refusal.status, parsed.refusal.refusal.code
+    assert parsed.error is not None
+    return parsed.error.response.status, parsed.error.response.code
 
 
 def test_takes_a_request() -> None:
@@ -93,7 +93,7 @@ def test_knows_which_request_is_the_last(line: bytes, keep: bool) -> None:
     parsed = read(line + b"\r\n\r\n", b"" if keep else b"GARBAGE\r\n")
     (message,) = parsed.messages
     assert message.keep_alive is keep
-    assert parsed.refusal is None
+    assert parsed.error is None
 
 
 @pytest.mark.parametrize("body", [b"", b"hello"])
@@ -154,7 +154,7 @@ def test_refuses(data: bytes, expected: tuple[int, str]) -> None:
 def test_reads_what_came_before_a_refusal() -> None:
     parsed = read(b"GET /a HTTP/1.1\r\nHost: a\r\n\r\nGET x HTTP/1.1\r\n")
     assert [each.target for each in parsed.messages] == [b"/a"]
-    assert parsed.refusal is not None
+    assert parsed.error is not None
     parsed.feed(b"GET /b HTTP/1.1\r\nHost: a\r\n\r\n")
     assert len(parsed.messages) == 1
 
@@ -168,17 +168,17 @@ def test_takes_a_body_of_the_largest_size_and_none_beyond() -> None:
 def test_bounds_the_bytes_however_a_body_is_cut() -> None:
     parsed = read(b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
     fed = 0
-    while parsed.refusal is None:
+    while parsed.error is None:
         parsed.feed(b"1;" + b"x" * 1_000 + b"\r\ny\r\n")
         fed += 1_000
         assert fed < 1_000_000
-    assert parsed.refusal.refusal.status == 413
+    assert parsed.error.response.status == 413
 
 
 def test_bounds_a_head_that_never_ends() -> None:
     parsed = read(b"GET / HTTP/1.1\r\nX: ")
     fed = 0
-    while parsed.refusal is None:
+    while parsed.error is None:
         parsed.feed(b"x" * 1_000)
         fed += 1_000
         assert fed < 1_000_000

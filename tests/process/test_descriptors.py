@@ -50,4 +50,4 @@ def test_a_crowd_leaves_the_feed_its_database(installation: Installation) -> Non
         assert server.ask("/healthz").status == 200
         log = server.stop()
         assert "Traceback" not in log
-        assert "connections were refused" in log
+        assert "connections were rejected" in log

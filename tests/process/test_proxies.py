@@ -203,7 +203,7 @@ def test_a_revoked_key_ends_its_stream_at_the_other_end(proxied: Proxied) -> Non
 def test_a_body_that_is_too_long_is_refused(proxied: Proxied) -> None:
     refused = proxied.ask(MCP, proxied.new_key(), b" " * 100_000)
     assert refused.status == 413
-    assert refused.json["error"]["message"] == "At most 65,536 bytes of a body are read."
+    assert refused.json["error"]["message"] == "The body must have at most 65,536 bytes."
 
 
 def test_a_body_that_is_far_too_long_is_refused_by_one_or_the_other(proxied: Proxied) -> None:

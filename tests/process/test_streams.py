@@ -101,7 +101,7 @@ def test_the_end_does_not_wait_longer_than_it_is_told(installation: Installation
         time.sleep(0.2)
         log = server.stop()
         half.close()
-    assert "1 connections are cut while they are answered" in log
+    assert "1 connections are closed before their responses were sent" in log
 
 
 def test_as_many_files_may_be_open_as_the_system_allows(installation: Installation) -> None:

@@ -286,7 +286,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     )
     origins = Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
     connections = http.Connections(
-        clock, proxies, most=5, per_address=3, grace=10, queued=10_000_000, sockets=1_000, streams=lambda: hub.sockets
+        clock, proxies, limit=5, per_address=3, grace=10, queued=10_000_000, sockets=1_000, streams=lambda: hub.sockets
     )
     door = DirectorySite(
         tree,
