@@ -1,4 +1,4 @@
-"""The MCP door as clients of the initialize era use it."""
+"""The MCP endpoint with stateful protocol versions."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ def request(method: str, params: Any = None, identity: Any = 1) -> dict[str, Any
 
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
-def test_initialize_echoes_a_version_it_knows(server: Server, version: str) -> None:
-    answer = server.post(request("initialize", {"protocolVersion": version, "capabilities": {}}))
-    assert answer.status == 200
-    assert answer.json["result"]["protocolVersion"] == version
-    assert answer.json["result"]["capabilities"] == {
+def test_initialize_returns_a_supported_version(server: Server, version: str) -> None:
+    response = server.post(request("initialize", {"protocolVersion": version, "capabilities": {}}))
+    assert response.status == 200
+    assert response.json["result"]["protocolVersion"] == version
+    assert response.json["result"]["capabilities"] == {
         "tools": {"listChanged": False},
         "resources": {"listChanged": True},
     }
-    assert answer.headers["Mcp-Session-Id"]
+    assert response.headers["Mcp-Session-Id"]
 
 
 @pytest.mark.parametrize("params", [None, {}, {"protocolVersion": "1999-01-01"}, {"protocolVersion": 7}])
-def test_initialize_offers_the_newest_version_for_one_it_does_not_know(server: Server, params: Any) -> None:
+def test_initialize_returns_the_newest_version_for_an_unknown_one(server: Server, params: Any) -> None:
     assert server.post(request("initialize", params)).json["result"]["protocolVersion"] == "2025-11-25"
 
 
-def test_a_session_is_recognised_by_every_process_and_after_rotation(server: Server) -> None:
+def test_a_session_is_valid_in_every_process_and_after_rotation(server: Server) -> None:
     session = str(server.post(request("initialize")).headers["Mcp-Session-Id"])
     assert session.isascii()
     assert session.isprintable()
@@ -46,36 +46,36 @@ def test_a_session_is_recognised_by_every_process_and_after_rotation(server: Ser
 
 @pytest.mark.parametrize("session", ["", "x", "x.y", "é.y", "." * 300])
 def test_a_broken_session_is_404(server: Server, session: str) -> None:
-    answer = server.post(request("ping", identity=9), headers={"Mcp-Session-Id": session})
-    assert (answer.status, answer.json["id"]) == (404, 9)
+    response = server.post(request("ping", identity=9), headers={"Mcp-Session-Id": session})
+    assert (response.status, response.json["id"]) == (404, 9)
 
 
-def test_the_session_of_another_key_is_404(server: Server) -> None:
+def test_a_session_of_another_key_is_404(server: Server) -> None:
     session = str(server.post(request("initialize")).headers["Mcp-Session-Id"])
     _, other = server.new_key()
     for method in ("POST", "GET"):
         body = json.dumps(request("ping")).encode() if method == "POST" else b""
-        answer = server.ask(method, ENDPOINT, key=other, headers={"Mcp-Session-Id": session}, body=body)
-        assert answer.status == 404
+        response = server.ask(method, ENDPOINT, key=other, headers={"Mcp-Session-Id": session}, body=body)
+        assert response.status == 404
 
 
-def test_the_tools_are_listed_free_of_charge(server: Server) -> None:
-    answer = server.post(request("tools/list"))
-    tools = {tool["name"]: tool for tool in answer.json["result"]["tools"]}
+def test_tools_list_is_not_charged(server: Server) -> None:
+    response = server.post(request("tools/list"))
+    tools = {tool["name"]: tool for tool in response.json["result"]["tools"]}
     assert set(tools) == {"search_mcp", "get_mcp_detail"}
     for tool in tools.values():
         assert tool["annotations"]["readOnlyHint"] is True
         assert tool["annotations"]["idempotentHint"] is True
         assert tool["inputSchema"]["type"] == tool["outputSchema"]["type"] == "object"
     assert tools["search_mcp"]["inputSchema"]["properties"]["limit"]["default"] == 50
-    assert answer.headers["X-RateLimit-Remaining"] == "20"
+    assert response.headers["X-RateLimit-Remaining"] == "20"
 
 
-def test_a_foreign_cursor_is_an_error(server: Server) -> None:
+def test_an_unknown_cursor_is_an_error(server: Server) -> None:
     assert server.post(request("tools/list", {"cursor": "x"})).json["error"]["code"] == -32602
 
 
-def test_search_answers_text_and_the_same_structured(server: Server) -> None:
+def test_search_returns_text_and_equal_structured_content(server: Server) -> None:
     result = server.call("search_mcp", {"keywords": "postgres", "limit": 50.0})
     assert result["isError"] is False
     assert result["structuredContent"] == json.loads(result["content"][0]["text"])
@@ -93,7 +93,7 @@ def test_search_answers_text_and_the_same_structured(server: Server) -> None:
     }
 
 
-def test_detail_answers_the_entry_whole(server: Server) -> None:
+def test_detail_returns_the_complete_entry(server: Server) -> None:
     data = server.call("get_mcp_detail", {"mcp_id": POSTGRES_ID})["structuredContent"]["data"]
     assert data["mcp_id"] == POSTGRES_ID
     assert data["server_name"] == POSTGRES.name
@@ -104,7 +104,7 @@ def test_detail_answers_the_entry_whole(server: Server) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "said"),
+    ("tool", "arguments", "message"),
     [
         ("search_mcp", {}, "arguments.keywords: is required"),
         ("search_mcp", {"keywords": ""}, "keywords: is required"),
@@ -119,37 +119,35 @@ def test_detail_answers_the_entry_whole(server: Server) -> None:
         ("get_mcp_detail", {"mcp_id": None}, "must be a string"),
     ],
 )
-def test_bad_arguments_are_a_result_that_a_model_can_act_on(
-    server: Server, tool: str, arguments: Any, said: str
-) -> None:
+def test_invalid_arguments_are_an_error_result(server: Server, tool: str, arguments: Any, message: str) -> None:
     result = server.call(tool, arguments)
     assert result["isError"] is True
-    told = json.loads(result["content"][0]["text"])
-    assert (told["success"], told["error"]) == (False, "bad_request")
-    assert said in told["message"]
+    body = json.loads(result["content"][0]["text"])
+    assert (body["success"], body["error"]) == (False, "bad_request")
+    assert message in body["message"]
     assert server.post(request("ping")).headers["X-RateLimit-Remaining"] == "20"
 
 
-def test_an_unknown_id_is_a_result_too(server: Server) -> None:
-    told = json.loads(server.call("get_mcp_detail", {"mcp_id": UNKNOWN})["content"][0]["text"])
-    assert (told["success"], told["error"]) == (False, "not_found")
+def test_an_unknown_id_is_an_error_result(server: Server) -> None:
+    body = json.loads(server.call("get_mcp_detail", {"mcp_id": UNKNOWN})["content"][0]["text"])
+    assert (body["success"], body["error"]) == (False, "not_found")
 
 
-def test_over_quota_is_a_result_that_says_when_to_try_again(server: Server) -> None:
+def test_an_exceeded_quota_is_an_error_result_with_retry_after(server: Server) -> None:
     _, key = server.new_key(limit=1)
     server.call("search_mcp", {"keywords": "a"}, key=key)
     server.clock.advance(600)
     message = request("tools/call", {"name": "search_mcp", "arguments": {"keywords": "a"}})
-    answer = server.post(message, key=key)
-    assert answer.status == 200
-    assert answer.json["result"]["isError"] is True
-    told = json.loads(answer.json["result"]["content"][0]["text"])
-    assert (told["error"], told["retry_after"]) == ("rate_limited", 3000)
-    assert "3000 seconds" in told["message"]
-    assert answer.headers["Retry-After"] == "3000"
+    response = server.post(message, key=key)
+    assert response.status == 200
+    assert response.json["result"]["isError"] is True
+    body = json.loads(response.json["result"]["content"][0]["text"])
+    assert (body["error"], body["retry_after"]) == ("rate_limited", 3000)
+    assert "3000 seconds" in body["message"]
+    assert response.headers["Retry-After"] == "3000"
 
 
-def test_null_is_as_good_as_nothing(server: Server) -> None:
+def test_null_parameters_equal_absent_ones(server: Server) -> None:
     assert server.post({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": None}).json["result"]["tools"]
     assert "keywords: is required" in server.call("search_mcp", None)["content"][0]["text"]
 
@@ -180,9 +178,9 @@ def test_null_is_as_good_as_nothing(server: Server) -> None:
         ),
     ],
 )
-def test_bad_messages(server: Server, body: bytes, status: int, code: int, identity: Any) -> None:
-    answer = server.post(body)
-    assert (answer.status, answer.json["error"]["code"], answer.json["id"]) == (status, code, identity)
+def test_invalid_messages(server: Server, body: bytes, status: int, code: int, identity: Any) -> None:
+    response = server.post(body)
+    assert (response.status, response.json["error"]["code"], response.json["id"]) == (status, code, identity)
 
 
 @pytest.mark.parametrize(
@@ -194,12 +192,12 @@ def test_bad_messages(server: Server, body: bytes, status: int, code: int, ident
         {"jsonrpc": "2.0", "id": None, "error": {"code": 1, "message": "x"}},
     ],
 )
-def test_what_wants_no_answer_gets_none(server: Server, message: Any) -> None:
-    answer = server.post(message)
-    assert (answer.status, answer.body, answer.headers["Content-Type"]) == (202, b"", None)
+def test_notifications_and_responses_get_202_without_a_body(server: Server, message: Any) -> None:
+    response = server.post(message)
+    assert (response.status, response.body, response.headers["Content-Type"]) == (202, b"", None)
 
 
-def test_a_batch_is_answered_in_one(server: Server) -> None:
+def test_a_batch_gets_one_response(server: Server) -> None:
     batch = [
         request("ping", identity="a"),
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
@@ -208,30 +206,30 @@ def test_a_batch_is_answered_in_one(server: Server) -> None:
         request("tools/call", {"name": "search_mcp", "arguments": {"keywords": "a"}}, identity="c"),
     ]
     for headers in ({}, {"MCP-Protocol-Version": "2025-03-26"}):
-        answers = server.post(batch, headers=headers).json
-        assert [answer["id"] for answer in answers] == ["a", None, "b", "c"]
-        assert [answer.get("error", {}).get("code") for answer in answers] == [None, -32600, -32600, None]
+        responses = server.post(batch, headers=headers).json
+        assert [response["id"] for response in responses] == ["a", None, "b", "c"]
+        assert [response.get("error", {}).get("code") for response in responses] == [None, -32600, -32600, None]
     assert server.post([batch[1]]).status == 202
 
 
 @pytest.mark.parametrize("batch", [[], [request("ping")] * 51])
-def test_a_batch_of_none_or_too_many_is_refused(server: Server, batch: Any) -> None:
-    answer = server.post(batch)
-    assert (answer.status, answer.json["error"]["code"]) == (400, -32600)
+def test_an_empty_or_too_large_batch_is_rejected(server: Server, batch: Any) -> None:
+    response = server.post(batch)
+    assert (response.status, response.json["error"]["code"]) == (400, -32600)
 
 
-def test_later_versions_have_no_batches(server: Server) -> None:
-    answer = server.post([request("ping")], headers={"MCP-Protocol-Version": "2025-06-18"})
-    assert (answer.status, answer.json["error"]["code"]) == (400, -32600)
+def test_later_versions_reject_batches(server: Server) -> None:
+    response = server.post([request("ping")], headers={"MCP-Protocol-Version": "2025-06-18"})
+    assert (response.status, response.json["error"]["code"]) == (400, -32600)
 
 
-def test_without_a_key_the_answer_is_jsonrpc_and_names_no_oauth(server: Server) -> None:
-    answer = server.post(request("initialize"), key=None)
-    assert answer.status == 401
-    assert answer.headers["WWW-Authenticate"] == 'Bearer realm="MCP directory"'
-    assert answer.json["jsonrpc"] == "2.0"
-    assert (answer.json["id"], answer.json["error"]["code"]) == (None, -32600)
-    assert "Authorization: Bearer" in answer.json["error"]["message"]
+def test_without_a_key_the_response_is_jsonrpc_without_oauth(server: Server) -> None:
+    response = server.post(request("initialize"), key=None)
+    assert response.status == 401
+    assert response.headers["WWW-Authenticate"] == 'Bearer realm="MCP directory"'
+    assert response.json["jsonrpc"] == "2.0"
+    assert (response.json["id"], response.json["error"]["code"]) == (None, -32600)
+    assert "Authorization: Bearer" in response.json["error"]["message"]
 
 
 @pytest.mark.parametrize(
@@ -244,44 +242,44 @@ def test_without_a_key_the_answer_is_jsonrpc_and_names_no_oauth(server: Server) 
         ("POST", "/register"),
     ],
 )
-def test_probes_for_oauth_are_told_of_keys(server: Server, method: str, path: str) -> None:
-    answer = server.ask(method, path, key=None)
-    assert (answer.status, answer.json["error"]) == (404, "invalid_request")
-    assert "API keys" in answer.json["error_description"]
+def test_oauth_probes_get_a_message_about_keys(server: Server, method: str, path: str) -> None:
+    response = server.ask(method, path, key=None)
+    assert (response.status, response.json["error"]) == (404, "invalid_request")
+    assert "API keys" in response.json["error_description"]
 
 
 @pytest.mark.parametrize("identity", [2**53, 2**64 - 1, -(2**63), 1.5, "a"])
-def test_an_id_comes_back_as_it_was(server: Server, identity: Any) -> None:
+def test_an_id_is_returned_unchanged(server: Server, identity: Any) -> None:
     assert server.post({**request("ping"), "id": identity}).json["id"] == identity
 
 
 @pytest.mark.parametrize("identity", [10**30, 2**64, 1e300])
-def test_an_id_that_would_come_back_as_another_is_refused(server: Server, identity: Any) -> None:
-    answer = server.post({**request("ping"), "id": identity})
-    assert answer.json["error"]["code"] == -32600
-    assert "id: must be a string, or a number that is kept exactly" in answer.json["error"]["message"]
-    assert answer.json["id"] is None
+def test_an_id_without_an_exact_representation_is_rejected(server: Server, identity: Any) -> None:
+    response = server.post({**request("ping"), "id": identity})
+    assert response.json["error"]["code"] == -32600
+    assert "id: must be a string, or a number that is kept exactly" in response.json["error"]["message"]
+    assert response.json["id"] is None
 
 
 def test_delete_is_405(server: Server) -> None:
-    answer = server.ask("DELETE", ENDPOINT)
-    assert (answer.status, answer.headers["Allow"]) == (405, "GET, POST")
+    response = server.ask("DELETE", ENDPOINT)
+    assert (response.status, response.headers["Allow"]) == (405, "GET, POST")
 
 
 @pytest.mark.parametrize("headers", [{"Content-Type": "text/plain"}, {"Content-Encoding": "gzip"}])
-def test_what_is_not_plain_json_is_415(server: Server, headers: dict[str, str]) -> None:
-    answer = server.post(request("ping"), headers=headers)
-    assert (answer.status, answer.json["error"]["code"]) == (415, -32600)
+def test_another_content_type_or_encoding_is_415(server: Server, headers: dict[str, str]) -> None:
+    response = server.post(request("ping"), headers=headers)
+    assert (response.status, response.json["error"]["code"]) == (415, -32600)
 
 
 def test_a_body_over_the_limit_is_413(server: Server) -> None:
-    answer = server.post(request("ping", {"x": "a" * 70_000}))
-    assert (answer.status, answer.json["error"]["data"], answer.json["id"]) == (413, {"error": "too_large"}, None)
-    exactly = server.post(json.dumps(request("ping")).encode().ljust(65_536))
-    assert exactly.status == 200
+    response = server.post(request("ping", {"x": "a" * 70_000}))
+    assert (response.status, response.json["error"]["data"], response.json["id"]) == (413, {"error": "too_large"}, None)
+    largest = server.post(json.dumps(request("ping")).encode().ljust(65_536))
+    assert largest.status == 200
 
 
-def test_a_failure_inside_echoes_the_id(
+def test_an_internal_error_returns_the_id(
     server: Server, logged_failures: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
@@ -289,39 +287,39 @@ def test_a_failure_inside_echoes_the_id(
 
     monkeypatch.setattr("directory_server.search.ImpactIndex.search", broken)
     message = request("tools/call", {"name": "search_mcp", "arguments": {"keywords": "a"}}, identity="mine")
-    answer = server.post(message)
-    assert (answer.status, answer.json["id"], answer.json["error"]["code"]) == (500, "mine", -32603)
-    assert b"inner secret" not in answer.body
+    response = server.post(message)
+    assert (response.status, response.json["id"], response.json["error"]["code"]) == (500, "mine", -32603)
+    assert b"inner secret" not in response.body
     assert len(logged_failures) == 1
     logged_failures.clear()
 
 
-def refused_in(batch: list[Any]) -> list[bool]:
-    """Return for each answer of a batch whether the size of the batch is the reason that it is an error."""
-    return [answer.get("error", {}).get("data") == {"error": "batch_too_large"} for answer in batch]
+def too_large(batch: list[Any]) -> list[bool]:
+    """Return for each response of a batch whether it is the error batch_too_large."""
+    return [response.get("error", {}).get("data") == {"error": "batch_too_large"} for response in batch]
 
 
-def test_a_batch_has_a_bounded_number_of_requests_that_cost_nothing(server: Server) -> None:
-    spent = request("tools/call", {"name": "search_mcp", "arguments": {"keywords": "postgres"}})
-    answers = server.post([*(request("ping", identity=number) for number in range(30)), spent]).json
-    assert refused_in(answers) == [False] * 20 + [True] * 10 + [False]
-    assert [answer["id"] for answer in answers] == [*range(30), 1]
-    assert "Send this one in another" in answers[20]["error"]["message"]
+def test_a_batch_has_at_most_twenty_free_requests(server: Server) -> None:
+    charged = request("tools/call", {"name": "search_mcp", "arguments": {"keywords": "postgres"}})
+    responses = server.post([*(request("ping", identity=number) for number in range(30)), charged]).json
+    assert too_large(responses) == [False] * 20 + [True] * 10 + [False]
+    assert [response["id"] for response in responses] == [*range(30), 1]
+    assert "Send this one in another" in responses[20]["error"]["message"]
 
 
-def test_a_batch_ends_where_its_answers_are_large(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_after_a_batch_limit_in_bytes_are_rejected(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("directory_server.web.mcp._endpoint.BATCH_BYTES", 10_000)
     call = request("tools/call", {"name": "get_mcp_detail", "arguments": {"mcp_id": POSTGRES_ID}})
-    answer = server.post([request("tools/list"), call] * 5)
-    refused = refused_in(answer.json)
-    assert refused == sorted(refused)
-    assert 2 < refused.count(True) < 8
-    assert len(answer.body) < 20_000
-    # What was refused has cost nothing.
-    assert answer.headers["X-RateLimit-Remaining"] == str(20 - refused[1::2].count(False))
+    response = server.post([request("tools/list"), call] * 5)
+    rejected = too_large(response.json)
+    assert rejected == sorted(rejected)
+    assert 2 < rejected.count(True) < 8
+    assert len(response.body) < 20_000
+    # Rejected requests are not charged.
+    assert response.headers["X-RateLimit-Remaining"] == str(20 - rejected[1::2].count(False))
 
 
 @pytest.mark.parametrize("method", [["tools/call"], {"a": 1}, 5, None])
-def test_a_message_of_a_batch_may_have_any_value_as_its_method(server: Server, method: Any) -> None:
-    answers = server.post([{"jsonrpc": "2.0", "id": 1, "method": method}, request("ping", identity=2)]).json
-    assert [answer.get("error", {}).get("code") for answer in answers] == [-32600, None]
+def test_an_invalid_method_in_a_batch_is_an_error(server: Server, method: Any) -> None:
+    responses = server.post([{"jsonrpc": "2.0", "id": 1, "method": method}, request("ping", identity=2)]).json
+    assert [response.get("error", {}).get("code") for response in responses] == [-32600, None]

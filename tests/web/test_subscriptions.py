@@ -1,4 +1,4 @@
-"""What streams of MCP are told, and when; and the life of a modern subscription."""
+"""Announcements on MCP streams, and subscriptions of the stateless protocol."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ META = {
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
-WANTED = {"resourcesListChanged": True}
+REQUESTED = {"resourcesListChanged": True}
 
 
 def connect(server: Server) -> Connection:
-    """Open a stream of the initialize era, and forget what it begins with."""
+    """Open a stream of the stateful protocol and discard its first bytes."""
     connection = server.open("GET", MCP)
     assert connection.received().endswith(b"\r\n\r\nretry: 3000\n\n")
     return connection
 
 
-def listen(server: Server, notifications: Any = WANTED, identity: Any = "s1", **more: Any) -> Connection:
+def listen(server: Server, notifications: Any = REQUESTED, identity: Any = "s1", **more: Any) -> Connection:
     params = {"notifications": notifications, "_meta": META}
     body = json.dumps({"jsonrpc": "2.0", "id": identity, "method": "subscriptions/listen", "params": params}).encode()
     headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "subscriptions/listen"}
@@ -52,12 +52,12 @@ def later(server: Server, seconds: int) -> None:
 
 @pytest.fixture
 def quiet(server: Server) -> Server:
-    """Return a server that has announced nothing for a while."""
+    """Return a server that may announce the next change at once."""
     later(server, 60)
     return server
 
 
-def test_a_change_is_announced_at_once_and_what_follows_once_a_minute(quiet: Server) -> None:
+def test_the_first_change_is_announced_at_once_and_later_ones_once_a_minute(quiet: Server) -> None:
     stream = connect(quiet)
     counts = []
     for second in range(150):
@@ -76,7 +76,7 @@ def test_without_a_change_nothing_is_announced(quiet: Server) -> None:
     assert CHANGED not in stream.received()
 
 
-def test_an_announcement_is_spread_so_that_not_all_ask_at_once(quiet: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_announcement_is_spread_over_time(quiet: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("directory_server.streams._batching.BATCH", 1)
     keys = [quiet.new_key()[1] for _ in range(5)]
     streams = [quiet.open("GET", MCP, key=key) for key in keys]
@@ -100,14 +100,14 @@ def test_changes_of_another_process_are_announced_within_a_second(quiet: Server)
     assert stream.received() == CHANGED
 
 
-def test_who_is_told_finds_the_new_list(quiet: Server) -> None:
+def test_the_list_is_current_when_it_is_announced(quiet: Server) -> None:
     connect(quiet)
     quiet.publish(entry("x/0"))
     listed = quiet.post({"jsonrpc": "2.0", "id": 1, "method": "resources/list"}).json["result"]["resources"]
     assert listed[0]["name"] == "x/0"
 
 
-def test_a_subscription_is_acknowledged_first_and_then_told(quiet: Server) -> None:
+def test_a_subscription_is_acknowledged_before_its_notifications(quiet: Server) -> None:
     stream = listen(quiet)
     head, _, body = stream.received().partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 200 OK")
@@ -117,7 +117,7 @@ def test_a_subscription_is_acknowledged_first_and_then_told(quiet: Server) -> No
         {
             "jsonrpc": "2.0",
             "method": "notifications/subscriptions/acknowledged",
-            "params": {"notifications": WANTED, "_meta": {SUBSCRIPTION: "s1"}},
+            "params": {"notifications": REQUESTED, "_meta": {SUBSCRIPTION: "s1"}},
         }
     ]
     change(quiet, 1)
@@ -131,18 +131,18 @@ def test_a_subscription_is_acknowledged_first_and_then_told(quiet: Server) -> No
 
 
 @pytest.mark.parametrize("identity", [7, 7.5, "7", "\u2028\n\ndata: x", ""])
-def test_each_subscription_is_told_under_its_own_id(quiet: Server, identity: Any) -> None:
+def test_each_notification_has_the_id_of_its_subscription(quiet: Server, identity: Any) -> None:
     one, other = listen(quiet, identity=identity), listen(quiet, identity="other")
     change(quiet, 1)
     later(quiet, 10)
     for stream, expected in ((one, identity), (other, "other")):
-        told = messages(stream.received())
-        assert len(told) == 2
-        assert [each["params"]["_meta"][SUBSCRIPTION] for each in told] == [expected] * 2
+        received = messages(stream.received())
+        assert len(received) == 2
+        assert [each["params"]["_meta"][SUBSCRIPTION] for each in received] == [expected] * 2
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "notifications",
     [
         {},
         {"resourcesListChanged": False},
@@ -151,30 +151,30 @@ def test_each_subscription_is_told_under_its_own_id(quiet: Server, identity: Any
         {"resourceSubscriptions": ["directory://entries/x"]},
     ],
 )
-def test_what_was_not_asked_for_or_is_never_sent_is_not_promised(quiet: Server, asked: Any) -> None:
-    stream = listen(quiet, asked)
-    (acknowledged,) = messages(stream.received())
-    assert acknowledged["params"]["notifications"] == {}
+def test_only_requested_and_supported_notifications_are_accepted(quiet: Server, notifications: Any) -> None:
+    stream = listen(quiet, notifications)
+    (acknowledgement,) = messages(stream.received())
+    assert acknowledgement["params"]["notifications"] == {}
     change(quiet, 1)
     later(quiet, 10)
     assert b"data" not in stream.received()
 
 
 @pytest.mark.parametrize(
-    "asked", [None, [], "resourcesListChanged", {"resourcesListChanged": 1}, {"toolsListChanged": "yes"}]
+    "notifications", [None, [], "resourcesListChanged", {"resourcesListChanged": 1}, {"toolsListChanged": "yes"}]
 )
-def test_a_broken_wish_is_refused(server: Server, asked: Any) -> None:
-    answer = read(listen(server, asked).received())
-    assert (answer.status, answer.json["error"]["code"], answer.json["id"]) == (400, -32602, "s1")
+def test_invalid_notifications_are_rejected(server: Server, notifications: Any) -> None:
+    response = read(listen(server, notifications).received())
+    assert (response.status, response.json["error"]["code"], response.json["id"]) == (400, -32602, "s1")
     assert len(server.hub) == 0
 
 
-def test_a_long_id_is_refused_because_every_frame_would_repeat_it(server: Server) -> None:
+def test_a_subscription_id_has_at_most_256_characters(server: Server) -> None:
     assert read(listen(server, identity="x" * 257).received()).json["error"]["code"] == -32600
     assert b"200 OK" in listen(server, identity="x" * 256).received()
 
 
-def test_an_orderly_end_brings_the_result(server: Server) -> None:
+def test_a_stopping_server_sends_the_result(server: Server) -> None:
     stream = listen(server)
     stream.received()
     server.hub.stopService()
@@ -189,15 +189,15 @@ def test_an_orderly_end_brings_the_result(server: Server) -> None:
     server.hub.startService()
 
 
-def test_a_subscription_does_not_end_for_its_age(server: Server) -> None:
-    # Its client would take the result for good, and never subscribe again.
+def test_a_subscription_has_no_maximum_age(server: Server) -> None:
+    # The client would take the result as final and not subscribe again.
     subscribed, stream = listen(server), connect(server)
     server.clock.pump([1] * 1_000)
     assert [each.transport.disconnecting for each in (subscribed, stream)] == [False, True]
     assert len(server.hub) == 1
 
 
-def test_to_leave_is_to_cancel(quiet: Server) -> None:
+def test_a_lost_connection_cancels_the_subscription(quiet: Server) -> None:
     stream = listen(quiet)
     stream.received()
     stream.lose()
@@ -207,28 +207,28 @@ def test_to_leave_is_to_cancel(quiet: Server) -> None:
     assert stream.received() == b""
 
 
-def test_beyond_its_streams_a_key_is_told_so_at_200(server: Server) -> None:
+def test_too_many_streams_are_an_error_with_status_200(server: Server) -> None:
     connect(server)
     assert b"200 OK" in listen(server).received()
-    answer = read(listen(server).received())
-    assert (answer.status, answer.json["id"], answer.json["error"]["code"]) == (200, "s1", -32600)
-    assert answer.json["error"]["data"] == {"error": "too_many_streams"}
+    response = read(listen(server).received())
+    assert (response.status, response.json["id"], response.json["error"]["code"]) == (200, "s1", -32600)
+    assert response.json["error"]["data"] == {"error": "too_many_streams"}
 
 
-def test_a_frame_is_made_once_for_all_subscriptions_with_one_id(quiet: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_event_is_encoded_once_for_each_subscription_id(quiet: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     from directory_server import serialization
 
     streams = [listen(quiet, key=quiet.new_key()[1]) for _ in range(4)]
     for stream in streams:
         stream.received()
-    made = []
-    monkeypatch.setattr(serialization, "event", lambda *args, **more: made.append(args))
+    encoded = []
+    monkeypatch.setattr(serialization, "event", lambda *args, **more: encoded.append(args))
     change(quiet, 1)
     later(quiet, 10)
     assert [len(messages(stream.received())) for stream in streams] == [1] * 4
-    assert made == []
+    assert encoded == []
 
 
-def test_a_legacy_client_has_no_subscriptions(server: Server) -> None:
-    message = {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": {"notifications": WANTED}}
+def test_the_stateful_protocol_has_no_subscriptions(server: Server) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": {"notifications": REQUESTED}}
     assert server.post(message).json["error"]["code"] == -32601

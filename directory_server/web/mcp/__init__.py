@@ -1,4 +1,4 @@
-"""The MCP door: JSON-RPC by POST in both eras of the protocol, events by GET."""
+"""The MCP endpoint: JSON-RPC by POST for stateful and stateless protocol versions, event streams by GET."""
 
 from ._announcements import Announcements
 from ._endpoint import PATH, McpEndpoint, endpoint, rpc_body

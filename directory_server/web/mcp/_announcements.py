@@ -1,4 +1,4 @@
-"""When MCP clients are told that the directory has changed: seldom, and not all at once."""
+"""Rate-limited notifications of directory changes to MCP clients."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ from twisted.logger import Logger
 from ...domain.changes import Change
 from ...serialization import Id
 from ...streams import Channel, Hub
-from ._subscriptions import changed
+from ._subscriptions import list_changed
 
 INTERVAL = 60.0
-"""Seconds from one announcement to the next, at least: it makes every client ask for the list."""
+"""Minimum seconds between two announcements: each one makes every client request the list."""
 
 SPREAD = 10.0
-"""Seconds over which an announcement is delivered, so that not all of them ask at once."""
+"""Seconds over which an announcement is delivered, so that the clients do not all send a request at once."""
 
 
 class Announcements:
-    """A Follower that announces changes: the first at once, those of the INTERVAL after it together at its end."""
+    """Follower that announces changes to MCP streams.
+
+    It announces the first change at once, and all changes of the following INTERVAL together at its end.
+    """
 
     _log = Logger()
 
@@ -32,38 +35,38 @@ class Announcements:
         self._clock = clock
         self._earliest = 0.0
         self._due = False
-        # By the frame that its streams are sent; a channel lives for as long as one is in it.
+        # Keyed by the event that a channel sends. A channel exists as long as it has a stream.
         self._channels: WeakValueDictionary[bytes, Channel] = WeakValueDictionary()
 
     def begin(self, seq: int) -> None:
-        """Do nothing: what was there before is no change."""
+        """Do nothing: earlier changes are not announced."""
 
     async def apply(self, changes: Sequence[Change]) -> None:
         if not self._due:
             self._due = True
             delay = max(0.0, self._earliest - self._clock.seconds())
             deferLater(self._clock, delay, self._announce).addErrback(
-                lambda failure: self._log.failure("Not all clients were told of a change", failure=failure)
+                lambda failure: self._log.failure("Cannot announce a change to all MCP clients", failure=failure)
             )
 
     def channel(self, subscription: Id | None) -> Channel:
-        """Return the channel of the streams with this subscription id, or (None) of those without one."""
-        frame = changed(subscription)
-        channel = self._channels.get(frame)
+        """Return the channel of the streams with this subscription id, None for streams without a subscription."""
+        event = list_changed(subscription)
+        channel = self._channels.get(event)
         if channel is None:
-            channel = self._channels[frame] = self._hub.channel()
+            channel = self._channels[event] = self._hub.channel()
         return channel
 
     def _announce(self) -> Deferred[None]:
         self._due = False
         self._earliest = self._clock.seconds() + INTERVAL
-        return Deferred.fromCoroutine(self._tell())
+        return Deferred.fromCoroutine(self._send())
 
-    async def _tell(self) -> None:
+    async def _send(self) -> None:
         channels = list(self._channels.items())
         total = sum(len(channel) for _, channel in channels)
-        for frame, channel in channels:
-            # Each takes its share of the time, for clients may all have the same id or each its own.
+        for event, channel in channels:
+            # Proportional shares: the streams may be in one channel, or each in its own.
             share = SPREAD * len(channel) / max(total, 1)
-            channel.send(frame, over=share)
+            channel.send(event, over=share)
             await deferLater(self._clock, share)

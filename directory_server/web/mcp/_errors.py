@@ -1,4 +1,4 @@
-"""Refusals on the MCP door: JSON-RPC codes, and the HTTP statuses that each era gives them."""
+"""Errors of the MCP endpoint: JSON-RPC codes and HTTP statuses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNSUPPORTED_VERSION = -32022
 
 
 class RpcError(Exception):
-    """Refuse a message: a JSON-RPC error (section 5.1) sent with an HTTP status."""
+    """JSON-RPC error (JSON-RPC 2.0, section 5.1), sent with an HTTP status."""
 
     def __init__(self, code: int, message: str, *, status: int = 200, data: Any = None) -> None:
         self.message = without_keys(message)
@@ -30,9 +30,9 @@ class RpcError(Exception):
 
     @property
     def name(self) -> str:
-        """The code for the access log: that of REST, where the error's data has it."""
-        known = self.data.get("error") if isinstance(self.data, dict) else None
-        return known if isinstance(known, str) else _NAMES[self.code]
+        """The error code for the access log: the REST API's code if the data has one."""
+        code = self.data.get("error") if isinstance(self.data, dict) else None
+        return code if isinstance(code, str) else _NAMES[self.code]
 
     def response(self, identity: Id | None) -> dict[str, Any]:
         """Return the error response to the message with this id."""
@@ -49,20 +49,23 @@ _NAMES = {
     HEADER_MISMATCH: "header_mismatch",
     UNSUPPORTED_VERSION: "unsupported_version",
 }
-"""What the access log and the metrics call the codes."""
+"""Names of the codes in the access log and the metrics."""
 
 
 def error_object(code: int, message: str, identity: Id | None, data: Any = None) -> dict[str, Any]:
-    """Return an error response. An id that is not known is null, for some clients show the message only then."""
+    """Return a JSON-RPC error response.
+
+    An unknown id is sent as null: without the field, some clients do not show the message.
+    """
     error = {"code": code, "message": message}
     if data is not None:
         error["data"] = data
     return {"jsonrpc": "2.0", "id": identity, "error": error}
 
 
-def rpc_code(refused: ErrorResponse) -> int:
-    """Return the JSON-RPC code for a refusal of the HTTP table."""
-    match refused:
+def rpc_code(error: ErrorResponse) -> int:
+    """Return the JSON-RPC code of an HTTP error response."""
+    match error:
         case ErrorResponse(code="parse_error"):
             return PARSE_ERROR
         case ErrorResponse(status=500 | 503):

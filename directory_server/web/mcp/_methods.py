@@ -1,4 +1,4 @@
-"""The methods that both eras have, and what each era puts around their results."""
+"""JSON-RPC methods that the stateful and the stateless protocol share."""
 
 from __future__ import annotations
 
@@ -12,74 +12,75 @@ from ...domain import errors
 from ...services.directory import Directory
 from ..authentication import AuthenticatedRequest
 from ._errors import INVALID_PARAMS, INVALID_REQUEST, RpcError
-from ._resources import TEMPLATES, NewestEntries, entry_of
-from ._tools import CLAIMS, LISTED, TOOLS, call
+from ._resources import TEMPLATES, NewestEntries, mcp_id_from_uri
+from ._tools import TOOL_LIST, TOOLS, UNTRUSTED_TEXT, call
 
 SERVER_INFO = {"name": "directory-server", "title": "MCP directory", "version": __version__}
 
 INSTRUCTIONS = (
-    "A directory of MCP servers. Use search_mcp to find servers by name or need, then get_mcp_detail with an mcp_id "
-    "from the results for how to install or connect to one. Its resources are the servers that were added last. "
-    + CLAIMS
+    "A directory of MCP servers. Use search_mcp to find servers by name or purpose, then get_mcp_detail with an mcp_id "
+    "from the results for how to install or connect to one. Its resources are the most recently added servers. "
+    + UNTRUSTED_TEXT
 )
 
 CHARGED = frozenset({"tools/call", "resources/read"})
-"""The methods that cost a request of the quota."""
+"""The methods that cost one request of the quota."""
 
 CAPABILITIES = {"tools": {"listChanged": False}, "resources": {"listChanged": True}}
 
 
 @frozen
 class Methods:
-    """What a client can ask for, whatever its era.
+    """Handlers of the shared methods.
 
-    `refused` is the HTTP status for bad parameters, `absent` the JSON-RPC code for a resource that is not there.
+    `error_status` is the HTTP status for invalid parameters, `missing_code` the JSON-RPC code for a resource that does
+    not exist.
     """
 
     _directory: Directory
     _newest: NewestEntries
-    _refused: int
-    _absent: int
+    _error_status: int
+    _missing_code: int
 
     def list_tools(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return all tools."""
-        return self._only_page("tools", LISTED, params)
+        """Return the list of tools."""
+        return self._only_page("tools", TOOL_LIST, params)
 
     def list_resources(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the entries that were added last."""
+        """Return the most recently added entries."""
         return self._only_page("resources", self._newest.listed, params)
 
     def list_templates(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what the URIs of all entries look like."""
+        """Return the URI template of entries."""
         return self._only_page("resourceTemplates", TEMPLATES, params)
 
-    async def call_tool(self, params: Mapping[str, Any], visit: AuthenticatedRequest) -> dict[str, Any]:
-        """Return the result of the tool that `params` names."""
+    async def call_tool(self, params: Mapping[str, Any], authenticated: AuthenticatedRequest) -> dict[str, Any]:
+        """Call the tool that `params` names and return its result."""
         name = params.get("name")
         if not isinstance(name, str):
             raise self._invalid("params.name: must be a string, the name of a tool.")
         if name not in TOOLS:
-            raise self._invalid(f"Unknown tool {name[:100]!r}; known are {', '.join(TOOLS)}.")
+            raise self._invalid(f"params.name: unknown tool {name[:100]!r}; must be one of {', '.join(TOOLS)}.")
         arguments = {} if params.get("arguments") is None else params["arguments"]
         if not isinstance(arguments, dict):
             raise self._invalid("params.arguments: must be an object.")
-        return await call(TOOLS[name], arguments, self._directory, visit)
+        return await call(TOOLS[name], arguments, self._directory, authenticated)
 
-    async def read_resource(self, params: Mapping[str, Any], visit: AuthenticatedRequest) -> dict[str, Any]:
-        """Return the entry that `params` names, whole."""
+    async def read_resource(self, params: Mapping[str, Any], authenticated: AuthenticatedRequest) -> dict[str, Any]:
+        """Return the complete entry that `params` names."""
         uri = params.get("uri")
         if not isinstance(uri, str):
             raise self._invalid("params.uri: must be a string, the URI of a resource.")
-        mcp_id = entry_of(uri)
+        mcp_id = mcp_id_from_uri(uri)
         if mcp_id is None:
             raise self._missing(uri)
         try:
-            await visit.charge()
+            await authenticated.charge()
             detail = await self._directory.detail(mcp_id)
         except errors.NotFound:
             raise self._missing(uri) from None
         except errors.QuotaExceeded as error:
-            # There is no result that says so, as tools have, and no 4xx: editors take that for a wrong login.
+            # Resources have no error result as tools do, and editors report a 4xx as a failed login.
             data = {"error": error.code, "retry_after": error.allowance.reset}
             raise RpcError(INVALID_REQUEST, error.message, data=data) from None
         return {
@@ -90,12 +91,12 @@ class Methods:
 
     def _only_page(self, name: str, items: Any, params: Mapping[str, Any]) -> dict[str, Any]:
         if params.get("cursor") is not None:
-            raise self._invalid("cursor: is not one that this server gave; there is one page.")
+            raise self._invalid("params.cursor: unknown cursor; the list has only one page.")
         return {name: items}
 
     def _missing(self, uri: str) -> RpcError:
-        message = f"There is no resource {uri[:100]!r}; entries are directory://entries/{{mcp_id}}."
-        return RpcError(self._absent, message, status=self._refused, data={"uri": uri})
+        message = f"Unknown resource {uri[:100]!r}; the URI must be directory://entries/{{mcp_id}}."
+        return RpcError(self._missing_code, message, status=self._error_status, data={"uri": uri})
 
     def _invalid(self, message: str) -> RpcError:
-        return RpcError(INVALID_PARAMS, message, status=self._refused)
+        return RpcError(INVALID_PARAMS, message, status=self._error_status)

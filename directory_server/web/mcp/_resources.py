@@ -1,4 +1,4 @@
-"""The resources: every entry by its id, and a list of those that were added last."""
+"""MCP resources: each entry by its id, and a list of the most recently added entries."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from ...domain.errors import BadInput
 from ...services.directory import Directory
 
 NEWEST = 20
-"""Entries in the list."""
+"""Maximum entries in the list."""
 
 SCHEME = "directory://entries/"
-"""What the URI of an entry begins with; its mcp_id follows."""
+"""Prefix of an entry's URI; the mcp_id follows."""
 
 TEMPLATES = [
     {
         "uriTemplate": SCHEME + "{mcp_id}",
         "name": "entry",
-        "title": "An MCP server of the directory",
-        "description": "All that the directory knows of one MCP server, by the mcp_id that search_mcp gives.",
+        "title": "MCP server",
+        "description": "The complete entry of one MCP server, by the mcp_id from a search_mcp result.",
         "mimeType": "application/json",
     }
 ]
 
 
 class NewestEntries:
-    """The list of the entries added last, made anew with each change: a Subscriber."""
+    """Subscriber that rebuilds the list of the most recently added entries at each change."""
 
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
@@ -37,12 +37,12 @@ class NewestEntries:
         """The list, encoded."""
 
     async def apply(self, changes: Sequence[Change]) -> None:
-        described = await self._directory.newest(NEWEST, _described)
-        self.listed = serialization.raw(serialization.encode(described))
+        resources = await self._directory.newest(NEWEST, _resource)
+        self.listed = serialization.raw(serialization.encode(resources))
 
 
-def entry_of(uri: str) -> str | None:
-    """Return the mcp_id of the entry that `uri` names, None if it names none."""
+def mcp_id_from_uri(uri: str) -> str | None:
+    """Return the mcp_id in the URI of an entry, None if it is not such a URI."""
     if not uri.startswith(SCHEME):
         return None
     try:
@@ -51,7 +51,7 @@ def entry_of(uri: str) -> str | None:
         return None
 
 
-def _described(entry: Entry) -> dict[str, Any]:
+def _resource(entry: Entry) -> dict[str, Any]:
     hit = entry.hit()
     return {
         "uri": SCHEME + hit.mcp_id,

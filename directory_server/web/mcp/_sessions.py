@@ -1,4 +1,4 @@
-"""Session ids that say themselves whether they are genuine, so that no process has to remember one."""
+"""Signed session ids, which the server verifies without storing them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from attrs import frozen
 
 @frozen
 class McpSessions:
-    """Issues and recognises session ids: a random part, and its HMAC together with the key's id.
+    """Issuer and verifier of session ids: a nonce and an HMAC of the nonce and the key's id.
 
-    Any process with the same `secret` recognises them, before and after a restart; a rotated key keeps its
-    sessions, for it keeps its id.
+    Each process with the same `secret` accepts them, before and after a restart. A rotated key keeps its id and so
+    its sessions.
     """
 
     _secret: bytes
@@ -24,8 +24,8 @@ class McpSessions:
         nonce = token_urlsafe(16)
         return f"{nonce}.{self._signature(nonce, key_id)}"
 
-    def recognise(self, session: str, key_id: str) -> bool:
-        """Tell whether `session` was issued for this key."""
+    def is_valid(self, session: str, key_id: str) -> bool:
+        """Return whether `session` was issued for this key."""
         nonce, _, signature = session.partition(".")
         return compare_digest(signature.encode(), self._signature(nonce, key_id).encode())
 

@@ -1,4 +1,4 @@
-"""The initialize era: MCP 2024-11-05 to 2025-11-25."""
+"""The stateful protocol: MCP 2024-11-05 to 2025-11-25, whose sessions begin with `initialize`."""
 
 from __future__ import annotations
 
@@ -13,40 +13,40 @@ from ._methods import CAPABILITIES, INSTRUCTIONS, SERVER_INFO, Methods
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 
-ASSUMED = "2025-03-26"
-"""The version of a client that names none (MCP 2025-11-25, Protocol Version Header)."""
+DEFAULT_VERSION = "2025-03-26"
+"""The version of a client that sends no version header (MCP 2025-11-25, Protocol Version Header)."""
 
 
 @frozen
 class StatefulProtocol:
-    """Answers requests of this era. What it refuses goes out with status 200."""
+    """Handler of stateful requests. Its errors have HTTP status 200."""
 
     _methods: Methods
 
-    async def answer(self, message: Message, visit: AuthenticatedRequest) -> dict[str, Any]:
-        """Return the result for a request. Raises RpcError."""
+    async def handle(self, message: Message, authenticated: AuthenticatedRequest) -> dict[str, Any]:
+        """Return the result of a request. Raises RpcError."""
         match message.method:
             case "initialize":
-                return _initialized(message.params.get("protocolVersion"))
+                return _initialize_result(message.params.get("protocolVersion"))
             case "ping":
                 return {}
             case "tools/list":
                 return self._methods.list_tools(message.params)
             case "tools/call":
-                return await self._methods.call_tool(message.params, visit)
+                return await self._methods.call_tool(message.params, authenticated)
             case "resources/list":
                 return self._methods.list_resources(message.params)
             case "resources/templates/list":
                 return self._methods.list_templates(message.params)
             case "resources/read":
-                return await self._methods.read_resource(message.params, visit)
+                return await self._methods.read_resource(message.params, authenticated)
             case _:
                 raise RpcError(METHOD_NOT_FOUND, f"Unknown method {str(message.method)[:100]!r}.")
 
 
-def _initialized(wanted: object) -> dict[str, Any]:
+def _initialize_result(version: object) -> dict[str, Any]:
     return {
-        "protocolVersion": wanted if wanted in VERSIONS else VERSIONS[-1],
+        "protocolVersion": version if version in VERSIONS else VERSIONS[-1],
         "capabilities": CAPABILITIES,
         "serverInfo": SERVER_INFO,
         "instructions": INSTRUCTIONS,

@@ -1,4 +1,4 @@
-"""The stateless era: MCP 2026-07-28."""
+"""The stateless protocol: MCP 2026-07-28."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from ._subscriptions import META_SERVER_INFO
 VERSIONS = ("2026-07-28",)
 
 LISTEN = "subscriptions/listen"
-"""The method whose answer is a stream."""
+"""The method whose response is a stream."""
 
 META_VERSION = "io.modelcontextprotocol/protocolVersion"
 META_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 
-_NAMED_BY = {"tools/call": "name", "resources/read": "uri"}
-"""The parameter that the header Mcp-Name repeats."""
+_NAME_PARAMETERS = {"tools/call": "name", "resources/read": "uri"}
+"""The parameter that the header Mcp-Name repeats, by method."""
 
 _CACHEABLE = {"ttlMs": 300_000, "cacheScope": "public"}
 
 
 @frozen
 class StatelessProtocol:
-    """Answers requests of this era, once they have been checked."""
+    """Handler of stateless requests; call `check` before `handle`."""
 
     _methods: Methods
 
     def check(self, message: Message, request: Request) -> None:
-        """Raise RpcError for a request that is not as it must be, in the order that the specification sets."""
+        """Raise RpcError for an invalid request: `_meta`, headers, version, in the order of the specification."""
         version = _checked_meta(message)
         _check_headers(message, request, version)
         if version not in VERSIONS:
@@ -47,12 +47,12 @@ class StatelessProtocol:
                 data={"supported": list(VERSIONS), "requested": version},
             )
 
-    async def answer(self, message: Message, visit: AuthenticatedRequest) -> dict[str, Any]:
-        """Return the result for a request. Raises RpcError."""
-        result = await self._result(message, visit)
+    async def handle(self, message: Message, authenticated: AuthenticatedRequest) -> dict[str, Any]:
+        """Return the result of a request. Raises RpcError."""
+        result = await self._result(message, authenticated)
         return {"resultType": "complete", **result, "_meta": {META_SERVER_INFO: SERVER_INFO}}
 
-    async def _result(self, message: Message, visit: AuthenticatedRequest) -> dict[str, Any]:
+    async def _result(self, message: Message, authenticated: AuthenticatedRequest) -> dict[str, Any]:
         match message.method:
             case "server/discover":
                 return {
@@ -64,19 +64,19 @@ class StatelessProtocol:
             case "tools/list":
                 return {**self._methods.list_tools(message.params), **_CACHEABLE}
             case "tools/call":
-                return await self._methods.call_tool(message.params, visit)
+                return await self._methods.call_tool(message.params, authenticated)
             case "resources/list":
                 return {**self._methods.list_resources(message.params), **_CACHEABLE}
             case "resources/templates/list":
                 return {**self._methods.list_templates(message.params), **_CACHEABLE}
             case "resources/read":
-                return {**await self._methods.read_resource(message.params, visit), **_CACHEABLE}
+                return {**await self._methods.read_resource(message.params, authenticated), **_CACHEABLE}
             case _:
                 raise RpcError(METHOD_NOT_FOUND, f"Unknown method {str(message.method)[:100]!r}.", status=404)
 
 
 def is_stateless(message: Message) -> bool:
-    """Tell whether a message says of itself that it is of this era."""
+    """Return whether the message names a protocol version in `_meta`, as stateless requests do."""
     meta = message.params.get("_meta")
     return isinstance(meta, dict) and META_VERSION in meta
 
@@ -84,30 +84,32 @@ def is_stateless(message: Message) -> bool:
 def _checked_meta(message: Message) -> str:
     meta = message.params.get("_meta")
     if not isinstance(meta, dict):
-        raise RpcError(INVALID_PARAMS, "params._meta: is required, an object.", status=400)
+        raise RpcError(INVALID_PARAMS, "params._meta: is required and must be an object.", status=400)
     version = meta.get(META_VERSION)
     if not isinstance(version, str):
-        raise RpcError(INVALID_PARAMS, f"params._meta['{META_VERSION}']: is required, a string.", status=400)
+        raise RpcError(INVALID_PARAMS, f"params._meta['{META_VERSION}']: is required and must be a string.", status=400)
     if not isinstance(meta.get(META_CAPABILITIES), dict):
-        raise RpcError(INVALID_PARAMS, f"params._meta['{META_CAPABILITIES}']: is required, an object.", status=400)
+        raise RpcError(
+            INVALID_PARAMS, f"params._meta['{META_CAPABILITIES}']: is required and must be an object.", status=400
+        )
     return version
 
 
 def _check_headers(message: Message, request: Request, version: str) -> None:
     expected = {"MCP-Protocol-Version": version, "Mcp-Method": str(message.method)}
-    name = message.params.get(_NAMED_BY.get(str(message.method), ""))
+    name = message.params.get(_NAME_PARAMETERS.get(str(message.method), ""))
     if isinstance(name, str):
         expected["Mcp-Name"] = name
     for header, value in expected.items():
-        given = values(request, header)
-        if len(given) != 1:
-            raise RpcError(HEADER_MISMATCH, f"The header {header} is required, once.", status=400)
-        if _plain(given[0]) != value:
+        sent = values(request, header)
+        if len(sent) != 1:
+            raise RpcError(HEADER_MISMATCH, f"The header {header} is required exactly once.", status=400)
+        if _decoded(sent[0]) != value:
             raise RpcError(HEADER_MISMATCH, f"The header {header} differs from the body.", status=400)
 
 
-def _plain(value: str) -> str | None:
-    """Return a header's value without blanks, decoded where it is `=?base64?…?=`; None where that is broken."""
+def _decoded(value: str) -> str | None:
+    """Return a header's value without surrounding whitespace, decoded if it is `=?base64?…?=`; None if invalid."""
     value = value.strip(" \t")
     if not (value.startswith("=?base64?") and value.endswith("?=")):
         return value
