@@ -62,7 +62,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.access_file": {"domain.errors", "web.access_log"},
     "web.health": _WEB | {"__init__"},
     "web.authentication": _WEB,
-    "web.route_templates": {"web.access_log"},
+    "web.routes": {"web.access_log"},
     "web.rest": _WEB | {"web.authentication"},
     "web.changes": _WEB | {"web.authentication"},
     "web.registry": _WEB | {"web.authentication"},
@@ -73,8 +73,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.openapi": _WEB | {"web.rest", "web.changes", "web.health", "__init__"},
     "web.routing": _WEB
     | {"web.rest", "web.changes", "web.registry", "web.mcp", "web.pages", "web.account", "web.openapi"}
-    | {"web.route_templates", "web.health", "__init__"},
-    "web.site": _WEB | {"web.routing", "web.origins", "web.registry", "web.route_templates"},
+    | {"web.routes", "web.health", "__init__"},
+    "web.site": _WEB | {"web.routing", "web.origins", "web.routes"},
     "config": set(),
     "sample": set(),
     "systemd": set(),

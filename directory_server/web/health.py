@@ -30,7 +30,7 @@ class Health:
     _is_full: bool = False
     _upstreams: Callable[[], Sequence[UpstreamState]] = tuple
 
-    def live(self, request: Request) -> bytes:
+    async def live(self, request: Request) -> bytes:
         """Respond to `/healthz` with 200."""
         index = self._index
         health: dict[str, Any] = {"status": "ok", "entries": len(index), "generation": index.generation}
@@ -39,7 +39,7 @@ class Health:
             health["upstreams"] = {each.name: _state(each) for each in self._upstreams()}
         return json_response(request, health)
 
-    def ready(self, request: Request) -> bytes:
+    async def ready(self, request: Request) -> bytes:
         """Respond to `/readyz` with 200 if the process can serve requests, else with 503 and the reasons."""
         if reasons := self._not_ready_reasons():
             return json_response(

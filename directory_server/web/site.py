@@ -1,4 +1,4 @@
-"""The site: which requests get in at all, what answers them, and who is told of each."""
+"""The HTTP site: check Host and Origin, dispatch requests, and record each one."""
 
 from __future__ import annotations
 
@@ -24,26 +24,22 @@ from ..http.errors import ErrorResponse, HttpError
 from ..http.headers import value as header
 from .access_log import UNMATCHED, AccessRecorder
 from .origins import Origins
-from .registry import is_registry
-from .routing import Handler, Routes, form
+from .routes import TABLE
+from .routing import Handler, Routes, error_body
 
 _log = Logger()
 
 
 class DirectorySite(Site):
-    """The server side of each connection.
-
-    Requests are answered by `routes`, on `connections`, by the `clock`; `access` is told of each.
-    """
+    """Factory of connections. Requests are dispatched to `routes` and recorded by `access`."""
 
     def __init__(
         self, routes: Routes, origins: Origins, connections: Connections, access: AccessRecorder, clock: IReactorTime
     ) -> None:
-        self._tree = routes.app.resource()
-        super().__init__(self._tree, reactor=clock)
+        self._resource = routes.app.resource()
+        super().__init__(self._resource, reactor=clock)
         self._routes = routes
         self._exact = routes.exact()
-        self._templates = routes.templates()
         self._origins = origins
         self.clock = clock
         self.connections = connections
@@ -52,64 +48,64 @@ class DirectorySite(Site):
         self._second, self._date = -1, b""
 
     def acceptableProtocols(self) -> list[bytes]:
-        """Return what TLS may agree on: HTTP/1.1 alone, of which a stream takes the whole connection."""
+        """Return the protocols for TLS to negotiate: only HTTP/1.1, because a stream takes a whole connection."""
         return [b"http/1.1"]
 
     def buildProtocol(self, addr: IAddress | None) -> Connection | Rejected:  # type: ignore[override]
-        """Return the protocol of a new connection: one that closes it where there are too many."""
+        """Return the protocol of a new connection; above the limits, one that closes it."""
         return Connection(self) if self.connections.accepts(str(getattr(addr, "host", ""))) else Rejected()
 
     def request(self, connection: Connection, message: Message) -> Request:
-        """Return the request that `message` makes of `connection`, the head of its answer begun."""
+        """Return the request in `message`, with Date and X-Request-Id of its response set."""
         return Request(connection, message, next(self._ids), self._now())
 
     def respond(self, request: Request) -> None:
-        """Answer a request: refuse it, or have the tree answer it."""
+        """Check Host, Origin and path, and pass the request to its handler."""
         origin = header(request, "Origin")
         try:
-            # Editors read the registry API from pages of their own.
-            anybody = is_registry(request.path)
-            self._origins.check(header(request, "Host") or "", None if anybody else origin)
-            if anybody:
+            # Editors read the registry API from web pages of their own.
+            any_origin = TABLE.find(request.path).api.any_origin
+            self._origins.check(header(request, "Host") or "", None if any_origin else origin)
+            if any_origin:
                 request.allow_any_origin()
             elif origin in self._origins.origins:
                 request.allow_origin(str(origin))
-            # Paths without a pattern in them are found at once, the others as Klein does it.
+            # Paths without parameters need one look-up; Klein matches the others.
             handler = self._exact.get((request.method, request.path))
             if handler is None:
                 _check_path(request.path)
         except (DirectoryError, HttpError, NotFound):
-            _send(self._routes.refused(request, Failure()), request)
+            _send(self._routes.respond_with_error(request, Failure()), request)
             return
         if handler is None:
             request.prepath, request.postpath = [], request.path[1:].split(b"/")
-            self._tree.render(request)
+            self._resource.render(request)
         else:
-            self._handle(handler, request)
+            self._start(handler, request)
 
-    def _handle(self, handler: Handler, request: Request) -> None:
-        answering = Deferred.fromCoroutine(self._answered(handler, request))
-        if not answering.called:
-            request.notifyFinish().addErrback(lambda _: answering.cancel())
+    def _start(self, handler: Handler, request: Request) -> None:
+        response = Deferred.fromCoroutine(self._run(handler, request))
+        if not response.called:
+            request.notifyFinish().addErrback(lambda _: response.cancel())
 
-    async def _answered(self, handler: Handler, request: Request) -> None:
+    async def _run(self, handler: Handler, request: Request) -> None:
         try:
             try:
                 body = await handler(request)
             except Exception:
-                body = self._routes.refused(request, Failure())
+                body = self._routes.respond_with_error(request, Failure())
             _send(body, request)
         except Exception:
-            _log.failure("An answer could not be sent")
+            _log.failure("Response could not be sent")
             if not request.gone:
                 request.loseConnection()
 
     def error_response(self, error: ErrorResponse, path: bytes) -> bytes:
-        """Return the whole answer to bytes that are no request, as far as they are known for `path`, and log it."""
-        body = serialization.encode(form(path)(error))
+        """Return and record the complete response to a malformed request; `path` is empty if it was not read."""
+        route = TABLE.find(path)
+        body = serialization.encode(error_body(route.api)(error))
         request_id = next(self._ids)
-        route, status = self._templates.of(path), error.status
-        self._access.record(UNMATCHED, route, status, len(body), 0.0, None, request_id, (error.code,))
+        self._access.record(UNMATCHED, route.label, error.status, len(body), 0.0, None, request_id, (error.code,))
         fields = {
             b"Date": self._now(),
             b"X-Request-Id": request_id.encode(),
@@ -123,11 +119,11 @@ class DirectorySite(Site):
         return b"\r\n".join([status_line(error.status), *lines, b"", body])
 
     def log(self, request: AnyRequest) -> None:
-        """Tell of a request that is over."""
+        """Record a finished request."""
         assert isinstance(request, Request)
         self._access.record(
             request.method.decode("latin-1"),
-            self._templates.of(request.path),
+            TABLE.find(request.path).label,
             request.code,
             request.sentLength,
             self.clock.seconds() - request.began,
@@ -137,10 +133,10 @@ class DirectorySite(Site):
         )
 
     def _now(self) -> bytes:
-        """Return the date as answers have it (RFC 9110, section 5.6.7), made once a second."""
+        """Return the Date header's value (RFC 9110, section 5.6.7), formatted once a second."""
         second = int(self.clock.seconds())
         if second != self._second:
-            # The clock counts from an arbitrary moment.
+            # The clock's zero is arbitrary, so the wall-clock time is used.
             self._second, self._date = second, datetimeToString()
         return self._date
 
@@ -148,7 +144,7 @@ class DirectorySite(Site):
 def _random_ids() -> Iterator[str]:
     """Yield request ids: 8 digits of this process, a dash, and 16 random hexadecimal digits.
 
-    The first part tells which of several processes answered. The second part does not reveal how many requests there
+    The first part identifies the process. The second part does not reveal how many requests there
     were. One system call makes 256 ids.
     """
     process = urandom(4).hex()
@@ -159,9 +155,9 @@ def _random_ids() -> Iterator[str]:
 
 
 class Rejected(Protocol):
-    """Cuts a connection at once.
+    """Close a connection immediately.
 
-    Twisted's wrapping factories, of TLS for one, cannot take None from `buildProtocol`.
+    Twisted's wrapping factories, such as that of TLS, do not accept None from `buildProtocol`.
     """
 
     transport: Any
@@ -172,16 +168,16 @@ class Rejected(Protocol):
 
 def _check_path(path: bytes) -> None:
     if path.startswith(b"//"):
-        # To werkzeug these are one slash.
+        # werkzeug treats these as one slash.
         raise NotFound()
     try:
         unquote_to_bytes(path).decode()
     except UnicodeDecodeError:
-        raise HttpError(400, "bad_request", "The path is not UTF-8.") from None
+        raise HttpError(400, "bad_request", "The path must be UTF-8, percent-encoded.") from None
 
 
 def _send(body: bytes | None, request: Request) -> None:
-    """Send an answer; None is that of a handler that has given its connection away."""
+    """Send a response body; None comes from a handler that has taken over the connection."""
     if body is not None and not request.gone:
         request.write(body)
         request.finish()

@@ -13,6 +13,8 @@ import pytest
 from twisted.internet.task import Clock
 from twisted.logger import LogEvent, Logger, LogPublisher, formatEvent, textFileLogObserver
 
+from .conftest import Server
+
 if TYPE_CHECKING:
     from directory_server.web.access_log import AccessRecord
 
@@ -134,23 +136,43 @@ def test_each_observer_gets_the_record() -> None:
         (b"/.well-known/\n", "/.well-known/*"),
     ],
 )
-def test_a_path_is_known_by_its_template(path: bytes, template: str) -> None:
-    from directory_server.web.route_templates import RouteTemplates
-    from directory_server.web.routing import Routes
+def test_the_label_of_a_path_is_its_template(path: bytes, template: str) -> None:
+    from directory_server.web.routes import TABLE
 
-    assert RouteTemplates(rule.rule for rule in Routes.app.url_map.iter_rules()).of(path) == template
+    assert TABLE.find(path).label == template
 
 
-def test_werkzeug_finds_the_same() -> None:
-    from directory_server.web.route_templates import RouteTemplates
-    from directory_server.web.routing import Routes
+def test_the_table_matches_the_same_paths_as_werkzeug(server: Server) -> None:
+    from directory_server.web.routes import ROUTES, TABLE
 
-    rules = [rule.rule for rule in Routes.app.url_map.iter_rules()]
-    matcher = Routes.app.url_map.bind("localhost")
-    paths = [rule.replace("<mcp_id>", "a").replace("<path:_>", "a/b") for rule in rules]
+    matcher = server.site._routes.app.url_map.bind("localhost")
+    paths = [route.path.replace("{mcp_id}", "a").replace("{_:path}", "a/b") for route in ROUTES]
     for path in [*paths, "/", "/nowhere", "/healthz/x", "/api/open/v1/entries/a/b", "/.well-known/"]:
         found = any(matcher.test(path, method) for method in ("GET", "POST"))
-        assert (RouteTemplates(rules).of(path.encode()) != "-") is found, path
+        assert (TABLE.find(path.encode()).label != "-") is found, path
+
+
+@pytest.mark.parametrize(
+    ("path", "api"),
+    [
+        (b"/api/open/v1/search", "REST"),
+        (b"/api/nonsense", "REST"),
+        (b"/api/open/mcp", "MCP"),
+        (b"/v0/servers", "registry"),
+        (b"/v0.1/nonsense", "registry"),
+        (b"/r/secret/v0.1/servers", "registry"),
+        (b"/register", "OAuth"),
+        (b"/.well-known/", "OAuth"),
+        (b"/readyz/", "status"),
+        (b"/account/register", "pages"),
+        (b"/nonsense", "pages"),
+        (b"", "pages"),
+    ],
+)
+def test_the_api_of_a_path_decides_the_error_format_also_without_a_route(path: bytes, api: str) -> None:
+    from directory_server.web.routes import TABLE
+
+    assert TABLE.find(path).api.name == api
 
 
 def test_lines_are_written_to_the_access_file(tmp_path: Path) -> None:

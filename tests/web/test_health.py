@@ -10,6 +10,7 @@ from twisted.logger import LogEvent, formatEvent, globalLogPublisher
 
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.upstreams import UpstreamState
+from directory_server.run_sync import run_sync
 from directory_server.sqlite import SqliteQuota
 
 from .conftest import Server
@@ -38,7 +39,7 @@ def call(handler: Any) -> tuple[int, Any]:
     from directory_server import serialization
 
     request: Any = Request()
-    body = handler(request)
+    body = run_sync(handler(request))
     return request.status, serialization.decode(body)
 
 

@@ -2,7 +2,7 @@
 
 from ._assets import PATH as ASSETS_PATH
 from ._assets import Assets
-from ._layout import Layout, Viewer, wants_page
+from ._layout import Layout, Viewer
 from ._notifications import STREAMS, AnonymousOwners
 from ._pages import PageHandlers, front
 
@@ -15,5 +15,4 @@ __all__ = [
     "PageHandlers",
     "Viewer",
     "front",
-    "wants_page",
 ]

@@ -138,17 +138,6 @@ def _compiled(searchable: bool, sign_in: str) -> tuple[Assets, Mapping[str, Temp
     return assets, {name: environment.get_template(name) for name in environment.list_templates(["html"])}
 
 
-def wants_page(request: Request) -> bool:
-    """Tell whether a request is one of a person who looks at a page, rather than a program's."""
-    if request.path.startswith(_DOORS) or request.method == b"OPTIONS":
-        return False
-    return any("text/html" in accepted for accepted in values(request, "Accept"))
-
-
-_DOORS = (b"/api/", b"/v0/", b"/v0.1/", b"/r/", b"/.well-known/", b"/register", b"/healthz", b"/readyz")
-"""Where the paths of programs begin, whom only JSON is sent."""
-
-
 def _parameters(request: Request) -> list[tuple[str, str]]:
     return parse_qsl(query(request).decode("latin-1"), keep_blank_values=True, max_num_fields=None)
 

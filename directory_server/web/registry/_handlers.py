@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any
@@ -30,15 +29,8 @@ PAGE_BYTES = 1_000_000
 FRESH = 60
 """Seconds for which an answer may be kept before it is asked for again."""
 
-_PATH = re.compile(rb"/(?:v0|v0\.1|r)/")
-
 Found = tuple[Sequence[Version], tuple[Any, str] | None]
 """What a page holds, and the place behind it if there is more."""
-
-
-def is_registry(path: bytes) -> bool:
-    """Return whether `path` is one of this API, with a token in it or without."""
-    return _PATH.match(path) is not None
 
 
 def problem(refused: ErrorResponse) -> dict[str, Any]:
@@ -54,7 +46,7 @@ class RegistryHandlers:
     _directory: Directory
     _curated: bool
 
-    async def servers(self, request: Request, token: str | None) -> bytes:
+    async def servers(self, request: Request, token: str | None = None) -> bytes:
         """Answer a page of servers."""
         await self._entrance.authenticate(request, token)
         wanted = serialization.registry_parameters(query(request))
@@ -64,7 +56,7 @@ class RegistryHandlers:
             request, serialization.registry_page([serialization.registry_entry(each) for each in versions], cursor)
         )
 
-    async def versions(self, request: Request, name: str, token: str | None) -> bytes:
+    async def versions(self, request: Request, name: str, token: str | None = None) -> bytes:
         """Answer a page of the versions of a server."""
         await self._entrance.authenticate(request, token)
         name = unquote(name)
@@ -80,7 +72,7 @@ class RegistryHandlers:
             request, serialization.registry_page([serialization.registry_entry(each) for each in versions], cursor)
         )
 
-    async def version(self, request: Request, name: str, version: str, token: str | None) -> bytes:
+    async def version(self, request: Request, name: str, version: str, token: str | None = None) -> bytes:
         """Answer one version of a server."""
         await self._entrance.authenticate(request, token)
         deleted = serialization.registry_parameters(query(request)).include_deleted

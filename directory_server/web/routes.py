@@ -1,0 +1,175 @@
+"""The routing table: one row per path and method, and the look-up of the row of a path."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Literal
+
+from attrs import field, frozen
+
+from .access_log import UNMATCHED
+
+ErrorFormat = Literal["REST", "JSON-RPC", "problem", "page"]
+
+
+@frozen
+class Api:
+    """A family of paths with the same error format and the same rules for web pages.
+
+    With the format `page`, only clients that accept `text/html` get a page; others get the REST format. With
+    `any_origin`, pages of every origin may read the responses (CORS).
+    """
+
+    name: str
+    errors: ErrorFormat = "REST"
+    any_origin: bool = False
+
+
+REST = Api("REST")
+MCP = Api("MCP", "JSON-RPC")
+REGISTRY = Api("registry", "problem", any_origin=True)
+STATUS = Api("status")
+OAUTH = Api("OAuth")
+PAGES = Api("pages", "page")
+
+
+@frozen
+class Route:
+    """A row: a path template, its method (None: any), its API, and the name of its handler in `routing.Routes`.
+
+    In a template `{name}` stands for one path segment, and `{name:path}` for one or more.
+    """
+
+    path: str
+    method: str | None
+    api: Api
+    handler: str = ""
+    label: str = field(init=False)
+
+    @label.default
+    def _label(self) -> str:
+        """Return the path template for logs, metrics and docs/protocol.md: `*` stands for several segments."""
+        return _PARAMETER.sub(lambda match: "*" if match[2] else match[0], self.path) if self.handler else UNMATCHED
+
+    @property
+    def rule(self) -> str:
+        """Return the path template in werkzeug's syntax."""
+        return _PARAMETER.sub(lambda match: f"<path:{match[1]}>" if match[2] else f"<{match[1]}>", self.path)
+
+    @property
+    def is_exact(self) -> bool:
+        """Return whether the path has no parameters."""
+        return "{" not in self.path
+
+
+_PARAMETER = re.compile(r"\{(\w+)(:path)?\}")
+
+
+def _registry(version: str, prefix: str = "") -> list[Route]:
+    servers = f"{prefix}/{version}/servers"
+    return [
+        Route(servers, "GET", REGISTRY, "registry.servers"),
+        Route(f"{servers}/{{name:path}}/versions", "GET", REGISTRY, "registry.versions"),
+        Route(f"{servers}/{{name:path}}/versions/{{version}}", "GET", REGISTRY, "registry.version"),
+    ]
+
+
+ROUTES: tuple[Route, ...] = (
+    Route("/api/open/v1/search", "GET", REST, "rest.search"),
+    Route("/api/open/v1/entries/{mcp_id}", "GET", REST, "rest.entry"),
+    Route("/api/open/v1/changes", "GET", REST, "changes.get"),
+    Route("/api/open/openapi.json", "GET", REST, "openapi"),
+    Route("/api/open/mcp", "POST", MCP, "mcp.post"),
+    Route("/api/open/mcp", "GET", MCP, "mcp.get"),
+    Route("/api/open/mcp", "DELETE", MCP, "mcp.delete"),
+    *_registry("v0.1"),
+    *_registry("v0"),
+    *_registry("v0.1", "/r/{token}"),
+    *_registry("v0", "/r/{token}"),
+    Route("/healthz", "GET", STATUS, "health.live"),
+    Route("/readyz", "GET", STATUS, "health.ready"),
+    Route("/.well-known/{_:path}", None, OAUTH, "oauth"),
+    Route("/api/open/mcp/.well-known/{_:path}", None, OAUTH, "oauth"),
+    Route("/register", None, OAUTH, "oauth"),
+    Route("/", "GET", PAGES, "pages.search"),
+    Route("/servers/{mcp_id}", "GET", PAGES, "pages.entry"),
+    Route("/news", "GET", PAGES, "pages.watch"),
+    Route("/assets/{name}", "GET", PAGES, "asset"),
+    Route("/account/sign-in", "GET", PAGES, "account.sign_in.get"),
+    Route("/account/sign-in", "POST", PAGES, "account.sign_in.post"),
+    Route("/account/sign-out", "POST", PAGES, "account.sign_in.sign_out"),
+    Route("/account/invitation/{token}", "GET", PAGES, "account.sign_in.get_invitation"),
+    Route("/account/invitation/{token}", "POST", PAGES, "account.sign_in.post_invitation"),
+    Route("/account/register", "GET", PAGES, "account.sign_in.get_registration"),
+    Route("/account/register", "POST", PAGES, "account.sign_in.post_registration"),
+    Route("/account/password", "GET", PAGES, "account.sign_in.get_password"),
+    Route("/account/password", "POST", PAGES, "account.sign_in.post_password"),
+    Route("/account/keys", "GET", PAGES, "account.keys.get"),
+    Route("/account/keys", "POST", PAGES, "account.keys.post"),
+    Route("/account/keys/{key_id}/rotate", "GET", PAGES, "account.keys.get_rotate"),
+    Route("/account/keys/{key_id}/rotate", "POST", PAGES, "account.keys.rotate"),
+    Route("/account/keys/{key_id}/secret", "GET", PAGES, "account.keys.secret"),
+    Route("/account/keys/{key_id}/revoke", "GET", PAGES, "account.keys.confirm_revoke"),
+    Route("/account/keys/{key_id}/revoke", "POST", PAGES, "account.keys.revoke"),
+    Route("/account/connect", "GET", PAGES, "account.connect.get"),
+    Route("/account/connect/test", "POST", PAGES, "account.connect.test"),
+)
+"""All rows. GET routes also serve HEAD."""
+
+_UNMATCHED = tuple(
+    (prefix.encode(), Route(prefix, None, api))
+    for prefix, api in [
+        ("/api/", REST),
+        ("/v0/", REGISTRY),
+        ("/v0.1/", REGISTRY),
+        ("/r/", REGISTRY),
+        ("/.well-known/", OAUTH),
+        ("/register", OAUTH),
+        ("/healthz", STATUS),
+        ("/readyz", STATUS),
+        ("", PAGES),
+    ]
+)
+"""Rows for the error responses of paths without a route, by prefix; the first match counts."""
+
+
+class RoutingTable:
+    """Look up the row of a path. Rows of one path differ only in method and handler."""
+
+    def __init__(self, routes: Iterable[Route] = ROUTES) -> None:
+        self._exact: dict[bytes, Route] = {}
+        self._patterns: dict[bytes, list[tuple[re.Pattern[bytes], Route]]] = {}
+        paths = {route.path: route for route in reversed(tuple(routes))}
+        for path, route in sorted(paths.items()):
+            if route.is_exact:
+                self._exact[path.encode()] = route
+            else:
+                self._patterns.setdefault(_first_segment(path.encode()), []).append((_pattern(path), route))
+
+    def find(self, path: bytes) -> Route:
+        """Return the first row of `path`, which has no query; for an unknown path, a row without a handler."""
+        exact = self._exact.get(path)
+        if exact is not None:
+            return exact
+        for pattern, route in self._patterns.get(_first_segment(path), ()):
+            if pattern.fullmatch(path):
+                return route
+        return next(route for prefix, route in _UNMATCHED if path.startswith(prefix))
+
+
+def _first_segment(path: bytes) -> bytes:
+    return path[: path.find(b"/", 1)]
+
+
+def _pattern(path: str) -> re.Pattern[bytes]:
+    """Return a pattern of the paths that werkzeug's converters `string` and `path` match."""
+    # split() returns text, name, kind, text, and so on.
+    parts = _PARAMETER.split(path)
+    written = [re.escape(parts[0])]
+    for kind, text in zip(parts[2::3], parts[3::3], strict=True):
+        written += ["[^/].*" if kind else "[^/]+", re.escape(text)]
+    return re.compile("".join(written).encode(), re.DOTALL)
+
+
+TABLE = RoutingTable()
