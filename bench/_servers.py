@@ -87,7 +87,9 @@ def ours(streams: int, *settings: str, configuration: str = "") -> Iterator[Serv
         port, door = free_port(), free_port()
         search = _get("/api/open/v1/search?keywords=postgres", f"Authorization: Bearer {keys[0]}")
         stream = _get("/api/open/mcp", "Authorization: Bearer KEY", "Accept: text/event-stream")
-        with _process([sys.executable, "-m", "bench._stage", folder, str(port), str(door), *settings], door) as pid:
+        with _process(
+            [sys.executable, "-m", "bench._instrumented_server", folder, str(port), str(door), *settings], door
+        ) as pid:
             asking = Asking(port, stream, b"retry: 3000\n\n", keys=keys)
             yield Server([pid], asking, search, door, folder=folder)
 

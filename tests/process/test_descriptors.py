@@ -24,7 +24,10 @@ def test_a_crowd_leaves_the_feed_its_database(installation: Installation) -> Non
     key = installation.new_key()
     arguments: list[object] = [*FOREGROUND, "directory", "-d", installation.data, "-l", LISTEN]
     with running(arguments, installation.folder, files=FILES) as server, ExitStack() as crowd:
-        line = f"{FILES} files may be open: {FILES // 2} connections, 60 of them streams; 80 are kept"
+        line = (
+            f"Limit of open files: {FILES}. Connections: at most {FILES // 2}, of these at most 60 streams. "
+            "Reserved for databases and logs: 80."
+        )
         assert line in server.log.read_text()
         mine = HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
         mine.connect()

@@ -109,7 +109,8 @@ def test_as_many_files_may_be_open_as_the_system_allows(installation: Installati
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         sockets = hard - min(256, hard // 2)
         line = (
-            f"{hard:,} files may be open: {sockets:,} connections, {min(1_000_000, sockets * 3 // 4):,} of them streams"
+            f"Limit of open files: {hard:,}. Connections: at most {sockets:,}, "
+            f"of these at most {min(1_000_000, sockets * 3 // 4):,} streams."
         )
         assert line in server.log.read_text()
         limits = Path(f"/proc/{server.process.pid}/limits").read_text()

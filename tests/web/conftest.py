@@ -1,9 +1,9 @@
-"""A whole server in memory: real adapters on a temporary folder, a Clock for time, bytes in and bytes out."""
+"""Server in memory: the application with real adapters on a temporary folder, a Clock, and bytes in and out."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from http.client import HTTPMessage, HTTPResponse
 from io import BytesIO
 from pathlib import Path
@@ -19,24 +19,17 @@ from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
 
 from directory_server import sqlite
+from directory_server.config import AccountsConfig, Config, HttpConfig, RegistryConfig, StreamsConfig, WebConfig
 from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.run_sync import inline, run_sync
-from directory_server.search import ImpactIndex, TextAnalysis, percolate
-from directory_server.services.accounts import AccountService
 from directory_server.services.directory import Directory
-from directory_server.services.feed import Feed
-from directory_server.services.user_keys import Pending, UserKeys
 
 PROTOCOL_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
 
-TIMES: Any = {"total": 1_000, "heartbeat": 15, "rotation": 600, "stall": 30, "grace": 10}
-"""How the streams of the server under test are served, unless a test has others."""
-
-
 @frozen
 class Answer:
-    """A response, read."""
+    """A parsed response."""
 
     status: int
     headers: HTTPMessage
@@ -48,11 +41,11 @@ class Answer:
 
 
 class Connection:
-    """A connection to the server, of which both ends are here."""
+    """A connection to the server, of which the test is the client."""
 
     def __init__(self, site: Any, address: str = "127.0.0.1") -> None:
         self.transport = cast(Any, StringTransport(peerAddress=IPv4Address("TCP", address, 50_000)))
-        # As real transports do, this one lets another protocol take its place.
+        # As in real transports, another protocol can replace this one.
         self.transport.protocol = site.buildProtocol(self.transport.getPeer())
         self.transport.protocol.makeConnection(self.transport)
 
@@ -60,18 +53,18 @@ class Connection:
         self.transport.protocol.dataReceived(raw)
 
     def received(self) -> bytes:
-        """Return, and forget, what the server has sent."""
+        """Return and clear the bytes that the server has sent."""
         sent: bytes = self.transport.value()
         self.transport.clear()
         return sent
 
     def lose(self) -> None:
-        """Have the connection gone, as when the other side leaves."""
+        """Close the connection from the client's side."""
         self.transport.protocol.connectionLost(Failure(ConnectionDone()))
 
 
-class AtOnce:
-    """A clock for which the next turn has come."""
+class ImmediateClock:
+    """A clock that runs calls without a delay at once."""
 
     def callLater(self, delay: float, call: Callable[[], None]) -> None:
         assert delay == 0
@@ -80,7 +73,7 @@ class AtOnce:
 
 @frozen
 class Plain:
-    """Passwords that are quick to hash, and a note of those that were verified."""
+    """A fast password hasher that records the verified passwords."""
 
     verified: list[str] = field(factory=list)
 
@@ -94,7 +87,7 @@ class Plain:
 
 @frozen
 class Server:
-    """The server under test, and what a test may turn."""
+    """The server under test, and the parts that tests use."""
 
     clock: Clock
     folder: Path
@@ -129,7 +122,7 @@ class Server:
         return connection
 
     def ask(self, method: str, path: str, **more: Any) -> Answer:
-        """Send a request and return the answer, which must be complete at once."""
+        """Send a request and return the response, which must be complete."""
         connection = self.open(method, path, **more)
         answer = read(connection.received(), method)
         connection.lose()
@@ -149,17 +142,17 @@ class Server:
         return self.post(message, **more).json["result"]
 
     def new_key(self, *, limit: int | None = 20, expires_at: float | None = None) -> tuple[str, str]:
-        """Make another key; return its id and its secret."""
+        """Create another key; return its id and its secret."""
         key, secret = run_sync(self.keys.create("another", limit=limit, expires_at=expires_at))
         return key.id, secret
 
     def publish(self, *entries: Entry) -> None:
-        """Publish entries; the index follows at once."""
+        """Publish entries and update the index."""
         run_sync(self.directory.publish("local", entries))
 
 
 def read(raw: bytes, method: str = "GET") -> Answer:
-    """Return the response that `raw` holds."""
+    """Parse the response in `raw`."""
 
     class Socket:
         def makefile(self, _: str) -> BytesIO:
@@ -186,126 +179,97 @@ POSTGRES_ID = mcp_id_of(POSTGRES.name)
 
 @frozen
 class Viewer:
-    """One who is signed in."""
+    """A viewer who is signed in."""
 
     email: str
 
 
-@pytest.fixture
-def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
-    """Return a server that holds two entries and one key of 20 requests an hour.
-
-    A parameter is to whom the pages are open, or a mapping with that as `openness`, their `url`, and whether
-    registration `is_open`. Its registry API is public, unless a marker `registry(access, curated)` has it otherwise.
-    """
-    from directory_server import http, streams
-    from directory_server.http.proxies import Proxies
-    from directory_server.web import (
-        access_log,
-        account,
-        authentication,
-        changes,
-        health,
-        mcp,
-        pages,
-        registry,
-        rest,
-        routing,
-    )
-    from directory_server.web.origins import Origins
-    from directory_server.web.rate_limit import AddressLimiter
-    from directory_server.web.site import DirectorySite
-
-    param = getattr(request, "param", {})
-    chosen = {
-        "openness": "public",
-        "url": "",
-        "is_open": False,
-        "hsts": 0,
-        **({"openness": param} if isinstance(param, str) else param),
-    }
-
-    clock = Clock()
-    clock.advance(1_800_000_000)
-    database = sqlite.Database(tmp_path, "directory")
-    spent = sqlite.Database(tmp_path, "quota")
-    store = sqlite.SqliteStore(database, inline, TextAnalysis())
-    keys = sqlite.SqliteKeyRing(database, clock.seconds)
-    bus = sqlite.DataVersionBus(database, clock)
-    index = ImpactIndex(inline)
-    directory = Directory(store, index, bus)
-    hub = streams.Hub(keys, bus, clock, Random(1), per_key=2, **TIMES)
-    newest, announcements = mcp.NewestEntries(directory), mcp.Announcements(hub, clock)
-    log = run_sync(store.log_id())
-    live = changes.Broadcaster(hub, changes.LogPages(directory, percolate, inline, log), percolate, inline, log)
-    proxies = Proxies(["10.0.0.0/8"])
-    visits = streams.Hub(pages.AnonymousOwners(), bus, clock, Random(1), per_key=2, **TIMES)
-    accounts = sqlite.SqliteAccounts(database, clock.seconds)
-    sessions = sqlite.SqliteSessions(database, clock.seconds, 86_400, 604_800)
-    passwords = Plain()
-    membership = AccountService(accounts, sessions, passwords)
-    cookies = account.session_cookies(membership, proxies, 604_800)
+def viewer_of_test_cookie(find: Callable[[Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
+    """Return `find`, except that the cookie `test=NAME` signs NAME in without a session."""
 
     async def viewer(request: Any) -> Any:
-        """Return who sends the cookie of a test, or of a session."""
         name = (request.getHeader("Cookie") or "").partition("test=")[2]
-        return Viewer(f"{name}@example.org") if name else await cookies.account(request)
+        return Viewer(f"{name}@example.org") if name else await find(request)
 
-    web: Any = {"openness": chosen["openness"], "per_minute": 60, "viewer": viewer, "hsts": chosen["hsts"]}
-    front = pages.front(directory, index.__len__, visits, proxies, clock.seconds, sign_in=account.SIGN_IN, **web)
-    feed = Feed(store, bus, [index, newest], [live, announcements, front.news], clock)
-    failures = AddressLimiter(proxies, clock.seconds, rate=0.5, burst=30)
-    quota = sqlite.SqliteQuota(spent, clock.seconds)
-    entrance = authentication.Authenticator(keys, quota, failures)
-    endpoint = mcp.endpoint(entrance, directory, newest, mcp.McpSessions(b"s" * 32), hub, announcements)
-    people = account.account_pages(
-        front.frame,
-        cookies,
-        membership,
-        UserKeys(keys, quota, sqlite.SqliteNewSecrets(database, clock.seconds), 20, 5, 86_400, Pending(2, 86_400)),
-        endpoint,
-        proxies,
-        clock.seconds,
-        url=chosen["url"],
-        registration=account.RegistrationPolicy(chosen["is_open"], 3, 5),
-    )
-    reads = AddressLimiter(proxies, clock.seconds, rate=2, burst=120)
-    tokens = sqlite.SqliteRegistryTokens(database, clock.seconds)
+    return viewer
+
+
+@pytest.fixture
+def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
+    """Return a server with two entries and one key of 20 requests an hour.
+
+    The fixture's parameter is the setting web.search, or a mapping with the optional keys `openness` (web.search),
+    `url`, `hsts` and `is_open` (open registration). The registry API is public, unless a marker
+    `registry(access, curated)` says otherwise.
+    """
+    from directory_server import composition
+
+    param = getattr(request, "param", {})
+    chosen: Any = {"openness": param} if isinstance(param, str) else param
     marker = request.node.get_closest_marker("registry")
-    mode: Any
-    mode, curated = marker.args if marker else ("public", False)
-    browsing = registry.RegistryAccess(mode, entrance, tokens, reads, failures)
-    tree = routing.Routes(
-        rest.RestHandlers(entrance, directory, inline),
-        changes.ChangesHandler(entrance, directory, percolate, inline, hub, live),
-        endpoint,
-        registry.RegistryHandlers(browsing, directory, curated),
-        health.Health(index),
-        front,
-        people,
+    access: Any
+    access, curated = marker.args if marker else ("public", False)
+    config = Config(
+        data_dir=tmp_path,
+        http=HttpConfig(
+            allowed_hosts=("localhost",),
+            allowed_origins=("https://app.example.org",),
+            trusted_proxies=("10.0.0.0/8",),
+            connections=5,
+            per_address=3,
+            queued=10_000_000,
+        ),
+        streams=StreamsConfig(per_key=2, total=1_000),
+        registry=RegistryConfig(access=access, listed="curated" if curated else "all"),
+        accounts=AccountsConfig(
+            registration="open" if chosen.get("is_open") else "invite", per_network=5, unused=86_400
+        ),
+        web=WebConfig(
+            url=chosen.get("url", ""),
+            hsts=chosen.get("hsts", 0),
+            search=chosen.get("openness", "public"),
+            per_minute=60,
+        ),
     )
-    origins = Origins(frozenset({"localhost"}), frozenset({"https://app.example.org"}))
-    connections = http.Connections(
-        clock, proxies, limit=5, per_address=3, grace=10, queued=10_000_000, sockets=1_000, streams=lambda: hub.sockets
+    clock = Clock()
+    clock.advance(1_800_000_000)
+    passwords = Plain()
+    runtime = composition.Runtime(
+        now=clock.seconds,
+        wall=clock.seconds,
+        monotonic=clock.seconds,
+        quota_clock=lambda database: clock.seconds,
+        offload=inline,
+        account_writes=inline,
+        passwords=passwords,
+        log_clock=cast(Any, ImmediateClock()),
+        new_random=lambda: Random(1),
+        page_streams=2,
+        wrap_viewer=viewer_of_test_cookie,
     )
-    door = DirectorySite(
-        tree,
-        origins,
-        connections,
-        access_log.AccessRecorder(clock.seconds, [access_log.AccessLog("text", cast(Any, AtOnce()))]),
-        clock,
-    )
-    run_sync(feed.load())
-    services = (bus, feed, hub, visits, door.connections)
-    for service in services:
+    application = composition.build(config, clock, sockets=2_000, lost=pytest.fail, runtime=runtime)
+    run_sync(application.feed.load())
+    for service in application.serving:
         service.startService()
-    key, secret = run_sync(keys.create("test", limit=20, expires_at=None))
-    under_test = Server(clock, tmp_path, directory, keys, hub, accounts, passwords, database, door, secret, key.id)
+    storage = application.storage
+    key, secret = run_sync(storage.keys.create("test", limit=20, expires_at=None))
+    under_test = Server(
+        clock,
+        tmp_path,
+        application.search.directory,
+        storage.keys,
+        application.publishers.hub,
+        storage.accounts,
+        passwords,
+        storage.data.directory,
+        application.web.site,
+        secret,
+        key.id,
+    )
     under_test.publish(POSTGRES, MAIL)
-    # Whoever is to be told of that has been.
+    # The followers of the feed publish in the next turn.
     clock.advance(0)
     yield under_test
-    for service in services:
+    for service in application.serving:
         service.stopService()
-    database.close()
-    spent.close()
+    application.close()

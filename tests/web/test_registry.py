@@ -294,7 +294,7 @@ def test_versions_come_in_pages(server: Server) -> None:
 
 
 def test_a_page_of_versions_ends_early_where_they_are_large(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("directory_server.web.registry._registry.PAGE_BYTES", 5_000)
+    monkeypatch.setattr("directory_server.web.registry._handlers.PAGE_BYTES", 5_000)
     said = "x" * 2_000
     server.publish(*(Entry({"name": "a/b", "version": f"1.0.{number}", "description": said}) for number in range(7)))
     seen, more = [], ""

@@ -1,10 +1,11 @@
-"""The server, with a door through which a benchmark publishes and looks inside.
+"""The directory server with a control endpoint for benchmarks.
 
-    python -m bench._stage DATA_DIR PORT DOOR [SECTION.KEY=VALUE …]
+    python -m bench._instrumented_server DATA_DIR PORT CONTROL_PORT [SECTION.KEY=VALUE …]
 
-serves DATA_DIR as `twistd directory` does, with the file directory.toml in it, if there is one, as its configuration.
-`POST /` at DOOR sends its body to all streams; `GET /` tells of them; `GET /?turns=1` of
-the longest turn of the reactor since the last time, too, in milliseconds.
+The server serves DATA_DIR on PORT as `twistd directory` does, with the configuration file DATA_DIR/directory.toml if it
+exists. On CONTROL_PORT, `POST /` broadcasts its body to all streams, and `GET /` returns the number of open streams and
+of streams that were cut. With `?kept=1` it adds the largest number of bytes that are buffered for one reader. With
+`?turns=1` it adds the longest turn of the reactor since the last such request, in milliseconds.
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ from directory_server.streams import Channel, Hub, Stream
 from ._turns import TICK, Poller, Turns
 
 _MEMINFO = 55
-"""SO_MEMINFO of Linux: nine numbers, of which the sixth is what waits to be sent."""
+"""SO_MEMINFO of Linux: nine numbers; the sixth is the size of the send queue in bytes."""
 
 reactor: Any = _reactor
 
 
-class Door(Resource):
-    """Sends and counts."""
+class Control(Resource):
+    """Broadcasts to the streams and counts them."""
 
     isLeaf = True
 
@@ -58,30 +59,30 @@ class Door(Resource):
 
     def render_GET(self, request: Request) -> bytes:
         streams = [stream for slot in self._hub._wheel for stream in slot]
-        kept = [_kept(stream) for stream in streams] if b"kept" in request.args else []
-        said = {"open": len(self._hub), "cuts": self._hub.cuts, "kept": max(kept, default=0)}
+        buffered = [_buffered(stream) for stream in streams] if b"kept" in request.args else []
+        counts = {"open": len(self._hub), "cuts": self._hub.cuts, "kept": max(buffered, default=0)}
         if b"turns" in request.args:
-            said["turn"] = round(self._longest_turn())
-        return json.dumps(said).encode()
+            counts["turn"] = round(self._longest_turn())
+        return json.dumps(counts).encode()
 
     def _longest_turn(self) -> float:
         if self._turns is None:
-            # Only who asks pays for the measuring.
+            # Measuring costs time: it begins with the first request for it.
             self._turns = Turns(reactor._poller)
             reactor._poller = Poller(reactor._poller, self._turns.poll)
             LoopingCall(lambda: None).start(TICK)
         return self._turns.longest()
 
 
-def _kept(stream: Stream) -> int:
-    """Return the bytes that are kept for a reader: by the kernel, with its records, by the transport, by us."""
+def _buffered(stream: Stream) -> int:
+    """Return the bytes that the kernel, the transport and the stream's backlog hold for a reader."""
     transport = stream._transport
     queued = struct.unpack("9I", transport.getHandle().getsockopt(socket.SOL_SOCKET, _MEMINFO, 36))[5]
     backlog = stream._backlog.size if stream._backlog else 0
     return int(queued + len(transport.dataBuffer) + transport._tempDataLen + backlog)
 
 
-def main(data: str, port: str, door: str, *settings: str) -> None:
+def main(data: str, port: str, control_port: str, *settings: str) -> None:
     log = (Path(data) / "log").open("w", buffering=1)
     globalLogBeginner.beginLoggingTo([textFileLogObserver(log)], redirectStandardIO=False)
     listen = [f"tcp:{port}:interface=127.0.0.1"]
@@ -93,9 +94,8 @@ def main(data: str, port: str, door: str, *settings: str) -> None:
     )
     service.privilegedStartService()
     service.startService()
-    # The other holds the pages that people have open.
-    hub, _ = (part for part in service if isinstance(part, Hub))
-    reactor.listenTCP(int(door), Site(Door(hub)), interface="127.0.0.1")
+    control = Site(Control(service.application.publishers.hub))
+    reactor.listenTCP(int(control_port), control, interface="127.0.0.1")
     reactor.addSystemEventTrigger("before", "shutdown", service.stopService)
     reactor.run()
 

@@ -1,0 +1,10 @@
+"""Composition root: the one place where all parts are created and connected.
+
+Importing this package installs the reactor, because the web layer uses Klein.
+"""
+
+from ._application import Application, build
+from ._publishers import max_streams
+from ._runtime import Runtime, machine_runtime
+
+__all__ = ["Application", "Runtime", "build", "machine_runtime", "max_streams"]

@@ -1,0 +1,178 @@
+"""The application: all parts of a server, created and connected, not started."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from attrs import asdict, define, frozen
+from twisted.application import strports
+from twisted.application.internet import TimerService
+from twisted.application.service import IService
+
+from .. import http, mirror, sqlite
+from ..config import Config, endpoints
+from ..domain.ports.search import Follower
+from ..domain.upstreams import UpstreamState
+from ..http.proxies import Proxies
+from ..services.feed import Feed
+from ..services.unused_accounts import UnusedAccounts
+from ..web import metrics
+from ._people import People, build_people
+from ._publishers import Publishers, build_publishers
+from ._runtime import Runtime, machine_runtime
+from ._search import Search, build_search
+from ._storage import Storage, build_storage
+from ._web import Web, build_web
+
+PRUNE_INTERVAL = 1.0
+"""Seconds between two deletions of charges that no longer count."""
+
+UNUSED_INTERVAL = 600.0
+"""Seconds between two searches for unused accounts."""
+
+
+@define
+class Readiness:
+    """Whether the process should receive requests."""
+
+    _feed: Feed
+    _data: sqlite.DataDirectory
+    draining: bool = False
+    """Whether the process is stopping."""
+
+    def obstacles(self) -> list[str]:
+        """Return the reasons why the process should receive no requests."""
+        obstacles = {
+            "index": not self._feed.loaded,
+            "storage": bool(self._data.availability.faults),
+            "draining": self.draining,
+        }
+        return [name for name, is_present in obstacles.items() if is_present]
+
+
+@frozen
+class Application:
+    """All parts of a server.
+
+    `serving` are the services that requests and streams need. `background` are periodic tasks, upstreams and the
+    metrics endpoint. `ports` listen for clients. Services start in this order and stop in the reverse order.
+    """
+
+    storage: Storage
+    search: Search
+    publishers: Publishers
+    people: People
+    web: Web
+    feed: Feed
+    readiness: Readiness
+    serving: tuple[IService, ...]
+    background: tuple[IService, ...]
+    ports: tuple[IService, ...]
+    runtime: Runtime
+
+    def close(self) -> None:
+        """Close what all services use until they have stopped: the access log, the threads and the databases."""
+        self.web.log.flush()
+        self.runtime.stop()
+        self.storage.data.close()
+
+
+def build(
+    config: Config,
+    reactor: Any,
+    *,
+    sockets: int,
+    lost: Callable[[str], None],
+    runtime: Runtime | None = None,
+) -> Application:
+    """Return the application for `config`; it opens the databases, and starts and binds nothing.
+
+    At most `sockets` client connections may be open. `lost` is called with the reason when the data directory was
+    deleted or replaced. Raises Unavailable.
+    """
+    runtime = runtime or machine_runtime(reactor)
+    proxies, meter = Proxies(config.http.trusted_proxies), metrics.Metrics()
+    storage = build_storage(config, reactor, runtime)
+    search = build_search(storage, runtime)
+    publishers = build_publishers(config, reactor, runtime, storage, search, sockets)
+    people = build_people(config, reactor, runtime, storage, search, publishers, proxies)
+    subscribers = [meter.builds(search.index, reactor.seconds), publishers.newest]
+    followers: list[Follower] = [publishers.broadcaster, publishers.announcements, people.pages.news]
+    feed = Feed(storage.store, storage.bus, subscribers, followers, reactor)
+    readiness = Readiness(feed, storage.data)
+    upstreams = _upstreams(config, reactor, runtime, storage, search)
+
+    def states() -> list[UpstreamState]:
+        return [upstream.state for upstream in upstreams]
+
+    web = build_web(
+        config,
+        reactor,
+        runtime,
+        storage,
+        search,
+        publishers,
+        people,
+        proxies,
+        meter,
+        sockets,
+        readiness.obstacles,
+        states,
+    )
+    meter.watch(search.index, publishers.hub, web.connections, states, storage.data.available)
+    return Application(
+        storage,
+        search,
+        publishers,
+        people,
+        web,
+        feed,
+        readiness,
+        serving=(storage.bus, feed, publishers.hub, publishers.page_hub, web.connections),
+        background=(
+            sqlite.StorageWatch(storage.data, runtime.offload, reactor, lost),
+            TimerService(PRUNE_INTERVAL, storage.quota.prune),
+            TimerService(
+                UNUSED_INTERVAL,
+                UnusedAccounts(storage.accounts, storage.quota, runtime.now, config.accounts.unused).remove,
+            ),
+            *upstreams,
+            *_metrics(config, reactor, meter),
+        ),
+        ports=_ports(config, reactor, web),
+        runtime=runtime,
+    )
+
+
+def _upstreams(
+    config: Config, reactor: Any, runtime: Runtime, storage: Storage, search: Search
+) -> list[mirror.UpstreamService]:
+    """Return a service for each configured upstream."""
+    following = mirror.mirror(
+        reactor, search.directory.publish, storage.mirrors, runtime.offload, runtime.now, os.environ
+    )
+    return [
+        mirror.UpstreamService(following, mirror.Upstream(**asdict(each)), reactor, runtime.now)
+        for each in config.upstream
+    ]
+
+
+def _metrics(config: Config, reactor: Any, meter: metrics.Metrics) -> list[IService]:
+    """Return the measurement of the reactor's delays, and the metrics endpoint if one is configured."""
+    services: list[IService] = [metrics.Lag(reactor, meter.observe_lag)]
+    if config.metrics.listen:
+        services.append(strports.service(config.metrics.listen, metrics.site(meter), reactor=reactor))
+    return services
+
+
+def _ports(config: Config, reactor: Any, web: Web) -> tuple[IService, ...]:
+    """Return a service for each endpoint to listen on."""
+    ports = []
+    sharing: Any = http.ReusePortReactor(reactor) if config.reuse_port else reactor
+    for description in config.listen:
+        port = strports.service(endpoints.with_backlog(description), web.site, reactor=sharing)
+        port.endpoint = http.ImmediateWriteEndpoint(port.endpoint)
+        ports.append(port)
+    return tuple(ports)

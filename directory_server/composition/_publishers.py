@@ -1,0 +1,55 @@
+"""Publishers: what sends changes of entries to open streams."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import asdict, frozen
+
+from .. import streams
+from ..config import Config
+from ..run_sync import run_sync
+from ..search import percolate
+from ..web import changes, mcp, pages
+from ._runtime import Runtime
+from ._search import Search
+from ._storage import Storage
+
+
+@frozen
+class Publishers:
+    """The hubs of open streams, and what publishes to them.
+
+    Keys own the streams of `hub`; the streams of `page_hub` belong to anonymous readers of pages.
+    """
+
+    hub: streams.Hub
+    page_hub: streams.Hub
+    broadcaster: changes.Broadcaster
+    announcements: mcp.Announcements
+    newest: mcp.NewestEntries
+
+
+def build_publishers(
+    config: Config, reactor: Any, runtime: Runtime, storage: Storage, search: Search, sockets: int
+) -> Publishers:
+    """Return the publishers. Streams take at most three quarters of the `sockets`; the others are for requests."""
+    total = max_streams(config, sockets)
+    keyed = {**asdict(config.streams), "total": total}
+    anonymous = {**keyed, "per_key": runtime.page_streams, "total": min(config.web.streams, total // 10)}
+    hub = streams.Hub(storage.keys, storage.bus, reactor, runtime.new_random(), **keyed)
+    page_hub = streams.Hub(pages.AnonymousOwners(), storage.bus, reactor, runtime.new_random(), **anonymous)
+    log_id = run_sync(storage.store.log_id())
+    log_pages = changes.LogPages(search.directory, percolate, runtime.offload, log_id)
+    return Publishers(
+        hub=hub,
+        page_hub=page_hub,
+        broadcaster=changes.Broadcaster(hub, log_pages, percolate, runtime.offload, log_id),
+        announcements=mcp.Announcements(hub, reactor),
+        newest=mcp.NewestEntries(search.directory),
+    )
+
+
+def max_streams(config: Config, sockets: int) -> int:
+    """Return how many streams may be open at a time, out of `sockets` client connections."""
+    return min(config.streams.total, sockets * 3 // 4)

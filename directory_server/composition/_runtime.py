@@ -1,0 +1,65 @@
+"""Clocks, threads and randomness of the application."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from random import Random
+from typing import Any
+
+from attrs import frozen
+from twisted.internet.interfaces import IReactorTime
+
+from .. import sqlite, threads
+from ..domain.ports.accounts import Passwords
+from ..domain.ports.runtime import Offload
+from ..machine import machine_time
+from ..passwords import Argon2Passwords
+from ..web.pages import STREAMS, Viewer
+
+FindViewer = Callable[[Any], Awaitable[Viewer | None]]
+"""Returns the account that is signed in and sent the request, None if there is none."""
+
+
+@frozen
+class Runtime:
+    """The part of the environment that tests replace.
+
+    `now` and `wall` return seconds since the epoch. `now` does not jump when the time of day is set. `monotonic`
+    returns seconds. `quota_clock` returns the clock of a quota database, which all processes share.
+    """
+
+    now: Callable[[], float]
+    wall: Callable[[], float]
+    monotonic: Callable[[], float]
+    quota_clock: Callable[[sqlite.Database], Callable[[], float]]
+    offload: Offload
+    account_writes: Offload
+    """Offload of the writes to keys, accounts and sessions."""
+    passwords: Passwords
+    log_clock: IReactorTime
+    """Schedules the writes of the access log."""
+    new_random: Callable[[], Random] = Random
+    wrap_viewer: Callable[[FindViewer], FindViewer] = lambda find: find
+    page_streams: int = STREAMS
+    """Open page streams per address."""
+    stop: Callable[[], None] = lambda: None
+    """Ends the threads of `account_writes`."""
+
+
+def machine_runtime(reactor: Any) -> Runtime:
+    """Return the runtime of a server process: the machine's clocks, and threads."""
+    offload = threads.Offload(reactor)
+    # These writes may wait for a lock or a disk. With threads of their own, they block no thread of the reactor's pool.
+    writes = sqlite.Threads(reactor, most=2, waiting=100)
+    return Runtime(
+        now=sqlite.anchored(time.time, time.monotonic),
+        wall=time.time,
+        monotonic=time.monotonic,
+        quota_clock=lambda database: sqlite.quota_clock(database, machine_time()),
+        offload=offload,
+        account_writes=writes,
+        passwords=Argon2Passwords(offload),
+        log_clock=reactor,
+        stop=writes.stop,
+    )

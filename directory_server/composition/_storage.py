@@ -1,0 +1,47 @@
+"""Storage: the SQLite adapters on the data directory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import frozen
+
+from .. import sqlite
+from ..config import Config
+from ..search import TextAnalysis
+from ._runtime import Runtime
+
+
+@frozen
+class Storage:
+    """The data directory and the adapters that read and write it."""
+
+    data: sqlite.DataDirectory
+    store: sqlite.SqliteStore
+    bus: sqlite.DataVersionBus
+    mirrors: sqlite.SqliteMirrors
+    keys: sqlite.SqliteKeyRing
+    quota: sqlite.SqliteQuota
+    accounts: sqlite.SqliteAccounts
+    sessions: sqlite.SqliteSessions
+    new_secrets: sqlite.SqliteNewSecrets
+    registry_tokens: sqlite.SqliteRegistryTokens
+
+
+def build_storage(config: Config, reactor: Any, runtime: Runtime) -> Storage:
+    """Open the data directory and return its adapters. Raises Unavailable."""
+    now, offload, writes = runtime.now, runtime.offload, runtime.account_writes
+    data = sqlite.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
+    limits = {each.name: sqlite.SourceLimits(each.max_entries, each.max_bytes) for each in config.upstream}
+    return Storage(
+        data=data,
+        store=sqlite.SqliteStore(data.directory, offload, TextAnalysis(), list(limits), limits, runtime.monotonic),
+        bus=sqlite.DataVersionBus(data.directory, reactor),
+        mirrors=sqlite.SqliteMirrors(data.directory, offload),
+        keys=sqlite.SqliteKeyRing(data.directory, now, writes),
+        quota=sqlite.SqliteQuota(data.quota, runtime.quota_clock(data.quota), wall=runtime.wall),
+        accounts=sqlite.SqliteAccounts(data.directory, now, writes),
+        sessions=sqlite.SqliteSessions(data.directory, now, config.accounts.idle, config.accounts.absolute, writes),
+        new_secrets=sqlite.SqliteNewSecrets(data.directory, now, offload),
+        registry_tokens=sqlite.SqliteRegistryTokens(data.directory, now),
+    )
