@@ -1,4 +1,4 @@
-"""Holds the code to the table of doors in docs/protocol.md, and the table to the code."""
+"""Compare the routes of the server with the table of endpoints in docs/protocol.md."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Ask:
 
 
 def doors() -> Iterator[Door]:
-    _, _, section = PROTOCOL.read_text("utf-8").partition("\n## Doors\n")
+    _, _, section = PROTOCOL.read_text("utf-8").partition("\n## Endpoints\n")
     for row in _ROW.finditer(section.partition("\n## ")[0]):
         _, _, what = row["names"].partition("`: ")
         status = re.search(r"answers (\d+)", row["names"])
