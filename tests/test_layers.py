@@ -49,6 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "fair_queue": {"domain.errors"},
     "passwords": _PORTS | {"fair_queue"},
     "sqlite": _PORTS | {"serialization", "run_sync"},
+    "memory": _PORTS | {"serialization"},
     "importer": _PORTS | {"serialization"},
     "mirror": _PORTS | {"serialization", "importer", "__init__"},
     "http": set(),

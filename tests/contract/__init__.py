@@ -1,4 +1,4 @@
-"""What every adapter of a port must do: one suite for each, inherited by the tests of each adapter."""
+"""Contract suites of the ports. The tests of each adapter inherit the suite of its port."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ P = ParamSpec("P")
 
 
 def awaited(test: Callable[P, Coroutine[Deferred[Any], Any, None]]) -> Callable[P, Deferred[None]]:
-    """Give pytest-twisted the Deferred of an `async def` test, as its own untyped decorator would."""
+    """Return `test` as a function that returns a Deferred, for pytest-twisted. Its own decorator is untyped."""
 
     @wraps(test)
     def run(*args: P.args, **kwargs: P.kwargs) -> Deferred[None]:

@@ -1,4 +1,4 @@
-"""What Accounts and Sessions must do, which have to do with each other."""
+"""Contract of Accounts and Sessions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ABSOLUTE = 24 * HOUR
 
 
 class AccountsContract:
-    """Inherit it and say how both are opened."""
+    """Subclasses define how to open both."""
 
     @pytest.fixture(autouse=True)
     def _clock(self) -> None:
@@ -32,7 +32,7 @@ class AccountsContract:
         self.clock.advance(1_000_000)
 
     async def both(self, now: Callable[[], float]) -> tuple[Accounts, Sessions]:
-        """Return both; each call is another process with the same data. Sessions last for IDLE and ABSOLUTE."""
+        """Return both; each call acts as another process with the same data. Sessions last for IDLE and ABSOLUTE."""
         raise NotImplementedError
 
     async def open(self) -> tuple[Accounts, Sessions]:
@@ -45,7 +45,7 @@ class AccountsContract:
         return accounts, sessions, evolve(ann, active=True)
 
     @awaited
-    async def test_makes_an_account_without_a_password(self) -> None:
+    async def test_creates_an_account_without_a_password(self) -> None:
         accounts, _ = await self.open()
         ann = await accounts.add(" Ann@Example.org ")
         assert ann == Account(ann.id, "ann@example.org", 1_000_000.0, False, None)
@@ -57,36 +57,36 @@ class AccountsContract:
         "email", ["", "ann", "@example.org", "ann@", "a b@example.org", "a\nb@c", f"{'a' * 251}@b.c"]
     )
     @awaited
-    async def test_refuses_what_is_no_address(self, email: str) -> None:
+    async def test_rejects_an_invalid_address(self, email: str) -> None:
         accounts, _ = await self.open()
         with pytest.raises(BadInput, match="email: must be an address such as"):
             await accounts.add(email)
         assert list(await accounts.list()) == []
 
     @awaited
-    async def test_gives_an_address_to_one_account(self) -> None:
+    async def test_rejects_a_taken_address(self) -> None:
         accounts, _ = await self.open()
         await accounts.add("ann@example.org")
         with pytest.raises(BadInput, match=r"'ann@example\.org' has an account already"):
             await accounts.add("ANN@example.org")
 
     @awaited
-    async def test_finds_nobody_by_an_unknown_address(self) -> None:
+    async def test_finds_no_account_by_an_unknown_address(self) -> None:
         accounts, _ = await self.open()
         assert await accounts.find("nobody@example.org") is None
         assert await accounts.password("nosuchid") is None
 
     @awaited
-    async def test_names_the_account_that_is_not_there(self) -> None:
+    async def test_raises_not_found_for_an_unknown_account(self) -> None:
         accounts, _ = await self.open()
-        for asked in (
+        for call in (
             accounts.set_password("nosuchid", "hash"),
             accounts.disable("nosuchid"),
             accounts.enable("nosuchid"),
             accounts.link("nosuchid", lifetime=HOUR),
         ):
             with pytest.raises(NotFound, match="nosuchid"):
-                await asked
+                await call
 
     @awaited
     async def test_sets_a_password_by_a_link_once(self) -> None:
@@ -104,7 +104,7 @@ class AccountsContract:
         assert await accounts.password(ann.id) == "hash"
 
     @awaited
-    async def test_lets_a_link_expire(self) -> None:
+    async def test_a_link_expires(self) -> None:
         accounts, _ = await self.open()
         ann = await accounts.add("ann@example.org")
         token = await accounts.link(ann.id, lifetime=HOUR)
@@ -123,7 +123,7 @@ class AccountsContract:
         assert await accounts.linked(second) == ann
 
     @awaited
-    async def test_ends_a_link_when_the_password_is_set_otherwise(self) -> None:
+    async def test_setting_the_password_ends_a_link(self) -> None:
         accounts, _, ann = await self.of_ann()
         token = await accounts.link(ann.id, lifetime=HOUR)
         await accounts.set_password(ann.id, "another hash")
@@ -131,14 +131,14 @@ class AccountsContract:
 
     @pytest.mark.parametrize("token", ["", "no such link", "\udc80", "é"])
     @awaited
-    async def test_knows_no_link_and_no_session_by_what_is_none(self, token: str) -> None:
+    async def test_finds_no_link_and_no_session_by_an_invalid_token(self, token: str) -> None:
         accounts, sessions = await self.open()
         assert await accounts.linked(token) is None
         assert await sessions.find(token) is None
         await sessions.close(token)
 
     @awaited
-    async def test_lets_nobody_into_a_disabled_account(self) -> None:
+    async def test_disabling_an_account_ends_all_access(self) -> None:
         accounts, sessions, ann = await self.of_ann()
         token, session = await accounts.link(ann.id, lifetime=HOUR), await sessions.open(ann.id)
         await accounts.disable(ann.id)
@@ -151,7 +151,7 @@ class AccountsContract:
         assert await sessions.find(session) is None
         with pytest.raises(BadInput, match="disabled"):
             await accounts.link(ann.id, lifetime=HOUR)
-        # One that is opened by a request that was under way meanwhile is good for nothing.
+        # A session that a concurrent request opens is invalid.
         late = await sessions.open(ann.id)
         assert await sessions.find(late) is None
 
@@ -167,14 +167,14 @@ class AccountsContract:
         assert await sessions.find(session) is None
 
     @awaited
-    async def test_registers_an_account_that_waits_for_approval(self) -> None:
+    async def test_a_registered_account_is_pending(self) -> None:
         accounts, _ = await self.open()
         ann = await accounts.register(" Ann@Example.org ", "hash", most=1)
         assert ann == Account(ann.id, "ann@example.org", 1_000_000.0, True, None, False)
         assert await accounts.password(ann.id) == "hash"
         with pytest.raises(TooManyAccounts):
             await accounts.register("bob@example.org", "hash", most=1)
-        # The operator's own are not counted.
+        # Accounts of the operator are not counted.
         await accounts.add("cy@example.org")
         with pytest.raises(BadInput, match="has an account already"):
             await accounts.register("ann@example.org", "hash", most=2)
@@ -211,17 +211,17 @@ class AccountsContract:
         assert len(await accounts.list()) == 4
 
     @awaited
-    async def test_goes_through_unused_accounts_in_steps(self) -> None:
+    async def test_pages_unused_accounts(self) -> None:
         accounts, _ = await self.open()
-        made = [(await accounts.register(f"{n}@example.org", "hash", most=9)).id for n in range(5)]
+        created = [(await accounts.register(f"{n}@example.org", "hash", most=9)).id for n in range(5)]
         now, seen, after = self.clock.seconds(), list[str](), ""
         while page := await accounts.unused(now, after=after, limit=2):
             seen += [each.id for each in page]
             after = seen[-1]
-        assert seen == sorted(made)
+        assert seen == sorted(created)
 
     @awaited
-    async def test_knows_whose_a_session_is_in_every_process(self) -> None:
+    async def test_finds_the_account_of_a_session_in_every_process(self) -> None:
         _, sessions, ann = await self.of_ann()
         _, elsewhere = await self.open()
         first, second = await sessions.open(ann.id), await sessions.open(ann.id)
@@ -229,7 +229,7 @@ class AccountsContract:
         assert await elsewhere.find(first) == await elsewhere.find(second) == ann
 
     @awaited
-    async def test_ends_a_session_for_all_when_it_is_closed(self) -> None:
+    async def test_closing_a_session_ends_it_in_every_process(self) -> None:
         _, sessions, ann = await self.of_ann()
         _, elsewhere = await self.open()
         first, second = await sessions.open(ann.id), await sessions.open(ann.id)
@@ -238,7 +238,7 @@ class AccountsContract:
         assert await elsewhere.find(second) == ann
 
     @awaited
-    async def test_ends_every_session_when_the_password_is_set(self) -> None:
+    async def test_setting_the_password_ends_every_session(self) -> None:
         accounts, sessions, ann = await self.of_ann()
         bob = await accounts.add("bob@example.org")
         mine = [await sessions.open(ann.id) for _ in range(2)]
@@ -251,7 +251,7 @@ class AccountsContract:
         assert await sessions.find(again) is None
 
     @awaited
-    async def test_forgets_a_password_with_every_session_and_link(self) -> None:
+    async def test_deleting_a_password_ends_every_session_and_link(self) -> None:
         accounts, sessions, ann = await self.of_ann()
         session, link = await sessions.open(ann.id), await accounts.link(ann.id, lifetime=HOUR)
         await accounts.forget_password(ann.id)
@@ -263,7 +263,7 @@ class AccountsContract:
             await accounts.forget_password("nosuchid")
 
     @awaited
-    async def test_ends_a_session_that_is_not_used(self) -> None:
+    async def test_an_idle_session_ends(self) -> None:
         _, sessions, ann = await self.of_ann()
         session = await sessions.open(ann.id)
         self.clock.advance(IDLE - 1)
@@ -274,7 +274,7 @@ class AccountsContract:
         assert await sessions.find(session) is None
 
     @awaited
-    async def test_ends_a_session_that_is_used_all_the_time(self) -> None:
+    async def test_a_session_ends_after_its_absolute_lifetime(self) -> None:
         _, sessions, ann = await self.of_ann()
         session = await sessions.open(ann.id)
         for _ in range(23):

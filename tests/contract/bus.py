@@ -1,4 +1,4 @@
-"""What a Bus must do."""
+"""Contract of Bus."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ def fail() -> None:
 
 
 class BusContract:
-    """Inherit it and say how a bus is opened, how another process writes, and how a second passes."""
+    """Subclasses define how to open a bus, write in another process and let a second pass."""
 
     async def bus(self) -> Bus:
-        """Return a running bus, to which all that was written so far is old."""
+        """Return a running bus that has seen all earlier writes."""
         raise NotImplementedError
 
     async def write(self) -> None:
-        """Change an entry or a key in another process, which announces nothing to this one."""
+        """Change an entry or a key in another process."""
         raise NotImplementedError
 
     async def second(self) -> None:
@@ -29,7 +29,7 @@ class BusContract:
         raise NotImplementedError
 
     @awaited
-    async def test_wakes_every_listener_at_once_when_told(self) -> None:
+    async def test_an_announcement_wakes_every_listener_at_once(self) -> None:
         bus = await self.bus()
         woken: list[str] = []
         bus.subscribe(lambda: woken.append("one"))
@@ -38,7 +38,7 @@ class BusContract:
         assert woken == ["one", "other"]
 
     @awaited
-    async def test_wakes_within_a_second_of_anothers_write(self) -> None:
+    async def test_a_write_of_another_process_wakes_within_a_second(self) -> None:
         bus = await self.bus()
         woken: list[None] = []
         bus.subscribe(lambda: woken.append(None))
@@ -48,7 +48,7 @@ class BusContract:
             assert len(woken) == times
 
     @awaited
-    async def test_lets_listeners_sleep_while_nothing_happens(self) -> None:
+    async def test_wakes_no_listener_without_a_change(self) -> None:
         bus = await self.bus()
         woken: list[None] = []
         bus.subscribe(lambda: woken.append(None))

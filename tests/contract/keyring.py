@@ -1,4 +1,4 @@
-"""What a KeyRing must do."""
+"""Contract of KeyRing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DAY = 86_400.0
 
 
 class KeyRingContract:
-    """Inherit it and say how a key ring is opened."""
+    """Subclasses define how to open a key ring."""
 
     @pytest.fixture(autouse=True)
     def _clock(self) -> None:
@@ -27,7 +27,7 @@ class KeyRingContract:
         self.clock.advance(1_000_000)
 
     async def keys(self, now: Callable[[], float]) -> KeyRing:
-        """Return a key ring; each call is another process with the same data."""
+        """Return a key ring; each call acts as another process with the same data."""
         raise NotImplementedError
 
     async def accounts(self, now: Callable[[], float]) -> Accounts:
@@ -37,59 +37,59 @@ class KeyRingContract:
     async def open(self) -> KeyRing:
         return await self.keys(self.clock.seconds)
 
-    async def made(self, keys: KeyRing, label: str = "laptop") -> tuple[ApiKey, str]:
+    async def new_key(self, keys: KeyRing, label: str = "laptop") -> tuple[ApiKey, str]:
         return await keys.create(label, limit=20, expires_at=None)
 
     @awaited
-    async def test_makes_a_key_that_its_secret_opens(self) -> None:
+    async def test_creates_a_key_that_its_secret_authenticates(self) -> None:
         keys = await self.open()
         key, secret = await keys.create("laptop", limit=20, expires_at=2_000_000.0)
         assert key == ApiKey(key.id, "laptop", secret[-4:], 20, 1_000_000.0, 2_000_000.0, None)
         assert await keys.find(secret) == key
 
     @awaited
-    async def test_keeps_an_unlimited_key_unlimited(self) -> None:
+    async def test_creates_an_unlimited_key(self) -> None:
         keys = await self.open()
         key, secret = await keys.create("indexer", limit=None, expires_at=None)
         assert key.limit is None
         assert await keys.find(secret) == key
 
     @awaited
-    async def test_gives_every_key_an_id_and_a_secret_of_its_own(self) -> None:
+    async def test_ids_and_secrets_are_unique(self) -> None:
         keys = await self.open()
-        made = [await self.made(keys) for _ in range(5)]
-        assert len({key.id for key, _ in made}) == 5
-        assert len({secret for _, secret in made}) == 5
-        assert all(key.id not in secret for key, secret in made)
+        created = [await self.new_key(keys) for _ in range(5)]
+        assert len({key.id for key, _ in created}) == 5
+        assert len({secret for _, secret in created}) == 5
+        assert all(key.id not in secret for key, secret in created)
 
     @awaited
-    async def test_finds_nothing_by_what_is_no_secret(self) -> None:
+    async def test_finds_nothing_by_an_invalid_secret(self) -> None:
         keys = await self.open()
-        key, secret = await self.made(keys)
+        key, secret = await self.new_key(keys)
         changed = secret[:10] + ("b" if secret[10] == "a" else "a") + secret[11:]
         for wrong in ("", "mcpd_", secret[:-1], secret + "0", secret.upper(), changed, f" {secret}", "é" * 43, key.id):
             assert await keys.find(wrong) is None
 
     @pytest.mark.parametrize("label", ["", "   ", "a\nb", "a\x00", "a" * 101])
     @awaited
-    async def test_refuses_a_label_that_cannot_be_shown(self, label: str) -> None:
+    async def test_rejects_an_invalid_label(self, label: str) -> None:
         with pytest.raises(BadInput, match="label: must be 1 to 100 printable characters"):
             await (await self.open()).create(label, limit=20, expires_at=None)
 
     @pytest.mark.parametrize("limit", [0, -1, 10**30])
     @awaited
-    async def test_refuses_a_limit_that_is_none(self, limit: int) -> None:
+    async def test_rejects_an_invalid_limit(self, limit: int) -> None:
         with pytest.raises(BadInput, match="limit: must be 1 to"):
             await (await self.open()).create("laptop", limit=limit, expires_at=None)
 
     @pytest.mark.parametrize("expires_at", [0.0, 1_000_000.0, float("nan"), float("inf")])
     @awaited
-    async def test_refuses_an_end_that_is_not_in_the_future(self, expires_at: float) -> None:
+    async def test_rejects_an_expiry_that_is_not_in_the_future(self, expires_at: float) -> None:
         with pytest.raises(BadInput, match="expires_at: must be in the future"):
             await (await self.open()).create("laptop", limit=20, expires_at=expires_at)
 
     @awaited
-    async def test_keeps_no_key_that_it_refused(self) -> None:
+    async def test_stores_no_rejected_key(self) -> None:
         keys = await self.open()
         with pytest.raises(BadInput):
             await keys.create("", limit=20, expires_at=None)
@@ -100,7 +100,7 @@ class KeyRingContract:
         keys = await self.open()
         labels = ["first", "second", "third"]
         for label in labels:
-            key, _ = await self.made(keys, label)
+            key, _ = await self.new_key(keys, label)
         await keys.revoke(key.id)
         assert [key.label for key in await keys.list()] == labels
 
@@ -118,7 +118,7 @@ class KeyRingContract:
     @awaited
     async def test_revokes_a_key_in_every_process_at_once(self) -> None:
         keys, elsewhere = await self.open(), await self.open()
-        key, secret = await self.made(keys)
+        key, secret = await self.new_key(keys)
         assert await elsewhere.find(secret) == key
         await keys.revoke(key.id)
         assert await elsewhere.find(secret) is None
@@ -127,7 +127,7 @@ class KeyRingContract:
     @awaited
     async def test_revoking_again_keeps_the_first_time(self) -> None:
         keys = await self.open()
-        key, _ = await self.made(keys)
+        key, _ = await self.new_key(keys)
         revoked = evolve(key, revoked_at=self.clock.seconds())
         await keys.revoke(key.id)
         self.clock.advance(60)
@@ -135,7 +135,7 @@ class KeyRingContract:
         assert list(await keys.list()) == [revoked]
 
     @awaited
-    async def test_names_the_key_that_is_not_there(self) -> None:
+    async def test_raises_not_found_for_an_unknown_key(self) -> None:
         keys = await self.open()
         with pytest.raises(NotFound, match="nosuchid"):
             await keys.revoke("nosuchid")
@@ -143,9 +143,9 @@ class KeyRingContract:
             await keys.rotate("nosuchid", grace=0)
 
     @awaited
-    async def test_rotates_a_secret_and_lets_the_old_one_have_its_grace(self) -> None:
+    async def test_a_rotated_secret_stays_valid_for_its_grace(self) -> None:
         keys = await self.open()
-        key, old = await self.made(keys)
+        key, old = await self.new_key(keys)
         rotated, new = await keys.rotate(key.id, grace=DAY)
         assert rotated == evolve(key, last_four=new[-4:])
         assert await keys.find(new) == await keys.find(old) == rotated
@@ -157,15 +157,15 @@ class KeyRingContract:
     @awaited
     async def test_ends_the_old_secret_at_once_without_grace(self) -> None:
         keys = await self.open()
-        key, old = await self.made(keys)
+        key, old = await self.new_key(keys)
         rotated, new = await keys.rotate(key.id, grace=0)
         assert await keys.find(old) is None
         assert await keys.find(new) == rotated
 
     @awaited
-    async def test_never_lengthens_a_grace_that_was_given(self) -> None:
+    async def test_a_later_rotation_never_extends_a_grace(self) -> None:
         keys = await self.open()
-        key, first = await self.made(keys)
+        key, first = await self.new_key(keys)
         _, second = await keys.rotate(key.id, grace=60)
         await keys.rotate(key.id, grace=DAY)
         self.clock.advance(60)
@@ -175,16 +175,16 @@ class KeyRingContract:
     @awaited
     async def test_ends_every_secret_of_a_revoked_key(self) -> None:
         keys = await self.open()
-        key, old = await self.made(keys)
+        key, old = await self.new_key(keys)
         _, new = await keys.rotate(key.id, grace=DAY)
         await keys.revoke(key.id)
         assert await keys.find(old) is None
         assert await keys.find(new) is None
 
     @awaited
-    async def test_refuses_to_rotate_a_key_that_has_ended(self) -> None:
+    async def test_rejects_the_rotation_of_an_ended_key(self) -> None:
         keys = await self.open()
-        revoked, _ = await self.made(keys)
+        revoked, _ = await self.new_key(keys)
         await keys.revoke(revoked.id)
         expired, _ = await keys.create("laptop", limit=20, expires_at=self.clock.seconds() + 1)
         self.clock.advance(1)
@@ -195,18 +195,18 @@ class KeyRingContract:
 
     @pytest.mark.parametrize("grace", [-1.0, float("nan"), float("inf")])
     @awaited
-    async def test_refuses_a_grace_that_is_none(self, grace: float) -> None:
+    async def test_rejects_an_invalid_grace(self, grace: float) -> None:
         keys = await self.open()
-        key, secret = await self.made(keys)
+        key, secret = await self.new_key(keys)
         with pytest.raises(BadInput, match="grace: must be 0 or more seconds"):
             await keys.rotate(key.id, grace=grace)
         assert await keys.find(secret) == key
 
     @awaited
-    async def test_says_which_of_many_keys_live(self) -> None:
+    async def test_live_returns_the_valid_keys(self) -> None:
         keys = await self.open()
-        living = {(await self.made(keys))[0].id for _ in range(3)}
-        revoked, _ = await self.made(keys)
+        living = {(await self.new_key(keys))[0].id for _ in range(3)}
+        revoked, _ = await self.new_key(keys)
         await keys.revoke(revoked.id)
         assert await keys.live([*living, revoked.id, "nosuchid"]) == living
         assert await keys.live([]) == set()
@@ -215,17 +215,17 @@ class KeyRingContract:
     async def test_lists_the_keys_of_an_owner(self) -> None:
         keys, accounts = await self.open(), await self.accounts(self.clock.seconds)
         ann, bob = await accounts.add("ann@example.org"), await accounts.add("bob@example.org")
-        await self.made(keys)
-        made = [
+        await self.new_key(keys)
+        created = [
             (await keys.create(label, limit=20, expires_at=None, owner=owner.id))[0]
             for label, owner in [("laptop", ann), ("desktop", bob), ("phone", ann)]
         ]
         assert [key.owner for key in await keys.list()] == [None, ann.id, bob.id, ann.id]
-        assert list(await keys.list(ann.id)) == [made[0], made[2]]
+        assert list(await keys.list(ann.id)) == [created[0], created[2]]
         assert list(await keys.list("nosuchid")) == []
 
     @awaited
-    async def test_caps_the_keys_of_an_owner_and_counts_those_that_ended_for_an_hour_more(self) -> None:
+    async def test_limits_the_keys_of_an_owner_and_counts_ended_keys_for_an_hour(self) -> None:
         keys, accounts = await self.open(), await self.accounts(self.clock.seconds)
         ann, bob = await accounts.add("ann@example.org"), await accounts.add("bob@example.org")
 
@@ -263,11 +263,11 @@ class KeyRingContract:
         assert own.quota_id == key.id
 
     @awaited
-    async def test_forgets_the_keys_of_an_account_that_is_removed(self) -> None:
+    async def test_deletes_the_keys_of_a_removed_account(self) -> None:
         keys, accounts = await self.open(), await self.accounts(self.clock.seconds)
         ann = await accounts.register("ann@example.org", "hash", most=9)
         key, secret = await keys.create("laptop", limit=20, expires_at=None, owner=ann.id)
-        other, others = await self.made(keys)
+        other, others = await self.new_key(keys)
         await keys.rotate(key.id, grace=DAY)
         assert await keys.find(secret)
         assert await accounts.remove(ann.id, before=self.clock.seconds())
@@ -277,7 +277,7 @@ class KeyRingContract:
         assert await keys.find(others) == other
 
     @awaited
-    async def test_does_not_open_with_a_key_whose_owner_is_disabled(self) -> None:
+    async def test_rejects_a_key_of_a_disabled_owner(self) -> None:
         keys, accounts = await self.open(), await self.accounts(self.clock.seconds)
         ann = await accounts.add("ann@example.org")
         key, secret = await keys.create("laptop", limit=20, expires_at=None, owner=ann.id)

@@ -1,4 +1,4 @@
-"""What Mirrors must do."""
+"""Contract of Mirrors."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .store import entry
 
 
 class MirrorsContract:
-    """Inherit it and say how they are opened."""
+    """Subclasses define how to open mirrors."""
 
     async def mirrors(self) -> Mirrors:
-        """Return the mirrors; each call is another process with the same data."""
+        """Return the mirrors; each call acts as another process with the same data."""
         raise NotImplementedError
 
     async def store(self) -> Store:

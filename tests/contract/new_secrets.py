@@ -1,4 +1,4 @@
-"""What NewSecrets must do."""
+"""Contract of NewSecrets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROTATED = NewSecret("mcpd_rotated", rotated=True)
 
 
 class NewSecretsContract:
-    """Inherit it and say how both are opened."""
+    """Subclasses define how to open both."""
 
     @pytest.fixture(autouse=True)
     def _clock(self) -> None:
@@ -26,7 +26,7 @@ class NewSecretsContract:
         self.clock.advance(1_000_000)
 
     async def both(self, now: Callable[[], float]) -> tuple[NewSecrets, KeyRing]:
-        """Return both; each call is another process with the same data."""
+        """Return both; each call acts as another process with the same data."""
         raise NotImplementedError
 
     async def open(self) -> tuple[NewSecrets, str]:

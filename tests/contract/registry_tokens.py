@@ -1,4 +1,4 @@
-"""What RegistryTokens must do."""
+"""Contract of RegistryTokens."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from . import awaited
 
 
 class RegistryTokensContract:
-    """Inherit it and say how they are opened."""
+    """Subclasses define how to open registry tokens."""
 
     @pytest.fixture(autouse=True)
     def _clock(self) -> None:
@@ -24,38 +24,38 @@ class RegistryTokensContract:
         self.clock.advance(1_000_000)
 
     async def tokens(self, now: Callable[[], float]) -> RegistryTokens:
-        """Return the tokens; each call is another process with the same data."""
+        """Return the tokens; each call acts as another process with the same data."""
         raise NotImplementedError
 
     async def open(self) -> RegistryTokens:
         return await self.tokens(self.clock.seconds)
 
     @awaited
-    async def test_makes_a_token_that_its_secret_opens_in_every_process(self) -> None:
+    async def test_a_secret_finds_its_token_in_every_process(self) -> None:
         one, other = await self.open(), await self.open()
-        made, secret = await one.create("editors")
-        assert made == RegistryToken(made.id, "editors", secret[-4:], 1_000_000.0, None)
-        assert await one.find(secret) == await other.find(secret) == made
+        token, secret = await one.create("editors")
+        assert token == RegistryToken(token.id, "editors", secret[-4:], 1_000_000.0, None)
+        assert await one.find(secret) == await other.find(secret) == token
 
     @awaited
-    async def test_gives_every_token_an_id_and_a_secret_of_its_own(self) -> None:
+    async def test_ids_and_secrets_are_unique(self) -> None:
         tokens = await self.open()
-        made = [await tokens.create("editors") for _ in range(5)]
-        assert len({token.id for token, _ in made}) == len({secret for _, secret in made}) == 5
-        assert all(token.id not in secret for token, secret in made)
+        token = [await tokens.create("editors") for _ in range(5)]
+        assert len({token.id for token, _ in token}) == len({secret for _, secret in token}) == 5
+        assert all(token.id not in secret for token, secret in token)
 
     @awaited
-    async def test_gives_secrets_that_stand_in_a_path_as_they_are(self) -> None:
+    async def test_secrets_need_no_quoting_in_a_path(self) -> None:
         _, secret = await (await self.open()).create("editors")
         assert len(secret) >= 26
         assert secret.isascii()
         assert secret.isalnum()
 
     @awaited
-    async def test_finds_nothing_by_what_is_no_secret(self) -> None:
+    async def test_finds_nothing_by_an_invalid_secret(self) -> None:
         tokens = await self.open()
-        made, secret = await tokens.create("editors")
-        for wrong in ("", secret[:-1], f"{secret}x", secret.upper(), f" {secret}", made.id, "é", "\udcff", "\x00"):
+        token, secret = await tokens.create("editors")
+        for wrong in ("", secret[:-1], f"{secret}x", secret.upper(), f" {secret}", token.id, "é", "\udcff", "\x00"):
             assert await tokens.find(wrong) is None
 
     @awaited
@@ -71,28 +71,28 @@ class RegistryTokensContract:
     @awaited
     async def test_remembers_when_a_token_was_first_revoked(self) -> None:
         tokens = await self.open()
-        made, _ = await tokens.create("editors")
+        token, _ = await tokens.create("editors")
         for _ in range(2):
             self.clock.advance(5)
-            await tokens.revoke(made.id)
-        assert list(await tokens.list()) == [evolve(made, revoked_at=1_000_005.0)]
+            await tokens.revoke(token.id)
+        assert list(await tokens.list()) == [evolve(token, revoked_at=1_000_005.0)]
 
     @awaited
     async def test_lists_every_token_oldest_first(self) -> None:
         tokens = await self.open()
         labels = ["c", "a", "b"]
-        made = [(await tokens.create(label))[0] for label in labels]
-        await tokens.revoke(made[0].id)
+        token = [(await tokens.create(label))[0] for label in labels]
+        await tokens.revoke(token[0].id)
         assert [each.label for each in await tokens.list()] == labels
 
     @awaited
-    async def test_revokes_no_token_that_there_is_not(self) -> None:
+    async def test_raises_not_found_for_an_unknown_token(self) -> None:
         with pytest.raises(NotFound, match="No token has the id 'abc'"):
             await (await self.open()).revoke("abc")
 
     @pytest.mark.parametrize("label", ["", "   ", "a\nb", "a\x00", "a" * 101])
     @awaited
-    async def test_refuses_a_label_that_cannot_be_shown_and_makes_nothing(self, label: str) -> None:
+    async def test_rejects_an_invalid_label_and_stores_nothing(self, label: str) -> None:
         tokens = await self.open()
         with pytest.raises(BadInput, match="label: must be 1 to 100 printable characters"):
             await tokens.create(label)

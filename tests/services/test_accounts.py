@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from attrs import define, field
 
 from directory_server.domain.errors import NotFound, SignInRefused
+from directory_server.memory import AccessData, MemoryAccounts, MemorySessions
 from directory_server.run_sync import run_sync
 from directory_server.services.accounts import AccountService
-from directory_server.sqlite import Database, SqliteAccounts, SqliteSessions
 
 
 @define
@@ -19,7 +16,7 @@ class Passwords:
     """Passwords in the clear; something may happen while one is verified or hashed."""
 
     meanwhile: list[str] = field(factory=list)
-    accounts: SqliteAccounts | None = None
+    accounts: MemoryAccounts | None = None
 
     async def hash(self, password: str, *, client: str = "") -> str:
         return await self._done(password)
@@ -36,18 +33,16 @@ class Passwords:
 
 
 @pytest.fixture
-def accounts(tmp_path: Path) -> Iterator[SqliteAccounts]:
-    database = Database(tmp_path, "directory")
-    yield SqliteAccounts(database, lambda: 1_000_000.0)
-    database.close()
+def accounts() -> MemoryAccounts:
+    return MemoryAccounts(AccessData(), lambda: 1_000_000.0)
 
 
-def account_service(accounts: SqliteAccounts, passwords: Passwords) -> AccountService:
-    sessions = SqliteSessions(accounts._database, lambda: 1_000_000.0, 3600, 3600)
+def account_service(accounts: MemoryAccounts, passwords: Passwords) -> AccountService:
+    sessions = MemorySessions(accounts._data, lambda: 1_000_000.0, 3600, 3600)
     return AccountService(accounts, sessions, passwords)
 
 
-def test_a_password_changed_during_sign_in_is_rejected(accounts: SqliteAccounts) -> None:
+def test_a_password_changed_during_sign_in_is_rejected(accounts: MemoryAccounts) -> None:
     run_sync(accounts.add("ann@example.org", "an old password"))
     passwords = Passwords(["a new password"], accounts)
     with pytest.raises(SignInRefused):
@@ -58,7 +53,7 @@ def test_a_password_changed_during_sign_in_is_rejected(accounts: SqliteAccounts)
     assert found.email == "ann@example.org"
 
 
-def test_a_link_used_concurrently_sets_no_password(accounts: SqliteAccounts) -> None:
+def test_a_link_used_concurrently_sets_no_password(accounts: MemoryAccounts) -> None:
     ann = run_sync(accounts.add("ann@example.org"))
     token = run_sync(accounts.link(ann.id, lifetime=60))
     passwords = Passwords(["the first password"], accounts)
@@ -67,7 +62,7 @@ def test_a_link_used_concurrently_sets_no_password(accounts: SqliteAccounts) -> 
     assert run_sync(accounts.password(ann.id)) == "the first password"
 
 
-def test_passwords_are_unicode_normalized(accounts: SqliteAccounts) -> None:
+def test_passwords_are_unicode_normalized(accounts: MemoryAccounts) -> None:
     service = account_service(accounts, Passwords())
     run_sync(service.register("ann@example.org", "Cafe\u0301 am Ufer"))
     run_sync(service.sign_in("ann@example.org", "Caf\u00e9 am Ufer"))

@@ -1,0 +1,91 @@
+"""The KeyRing in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from attrs import evolve, frozen
+
+from ..domain.errors import NotFound, TooManyKeys
+from ..domain.keys import ApiKey, check_expiry, check_grace, check_label, check_limit, check_rotation
+from ..domain.secrets import digest, is_key_secret, new_id, new_key_secret
+from ._data import AccessData, SecretRow
+
+
+@frozen
+class MemoryKeyRing:
+    """API keys; `now` is in seconds since the epoch."""
+
+    _data: AccessData
+    _now: Callable[[], float]
+
+    async def create(
+        self,
+        label: str,
+        *,
+        limit: int | None,
+        expires_at: float | None,
+        owner: str | None = None,
+        most: int | None = None,
+    ) -> tuple[ApiKey, str]:
+        now = self._now()
+        check_label(label)
+        check_limit(limit)
+        check_expiry(expires_at, now)
+        counted = sum(key.counts_at(now) for key in self._data.keys.values() if key.owner == owner)
+        if most is not None and counted >= most:
+            raise TooManyKeys(most)
+        key = ApiKey(new_id(), label, "", limit, now, expires_at, owner=owner)
+        return self._with_new_secret(key)
+
+    async def find(self, secret: str) -> ApiKey | None:
+        row = self._data.secrets.get(digest(secret)) if is_key_secret(secret) else None
+        if row is None or (row.expires_at is not None and row.expires_at <= self._now()):
+            return None
+        return self._read(self._data.keys[row.key_id]) if self._is_live(row.key_id) else None
+
+    async def list(self, owner: str | None = None) -> Sequence[ApiKey]:
+        return [self._read(key) for key in self._data.keys.values() if owner is None or key.owner == owner]
+
+    async def revoke(self, key_id: str) -> None:
+        key = self._get(key_id)
+        if key.revoked_at is None:
+            self._data.keys[key_id] = evolve(key, revoked_at=self._now())
+
+    async def rotate(self, key_id: str, *, grace: float) -> tuple[ApiKey, str]:
+        now = self._now()
+        check_grace(grace)
+        key = self._get(key_id)
+        check_rotation(key, now)
+        for row in self._data.secrets.values():
+            if row.key_id == key_id:
+                row.expires_at = now + grace if row.expires_at is None else min(row.expires_at, now + grace)
+        return self._with_new_secret(key)
+
+    async def live(self, key_ids: Collection[str]) -> set[str]:
+        return {key_id for key_id in key_ids if self._is_live(key_id)}
+
+    def _get(self, key_id: str) -> ApiKey:
+        key = self._data.keys.get(key_id)
+        if key is None:
+            raise NotFound(f"No key has the id {key_id!r}.")
+        return key
+
+    def _with_new_secret(self, key: ApiKey) -> tuple[ApiKey, str]:
+        """Store `key` with a new secret; return the key as stored, and the secret."""
+        secret = new_key_secret()
+        self._data.secrets[digest(secret)] = SecretRow(key.id)
+        self._data.keys[key.id] = evolve(key, last_four=secret[-4:])
+        return self._read(self._data.keys[key.id]), secret
+
+    def _read(self, key: ApiKey) -> ApiKey:
+        """Return `key` with the shared quota of its owner, if that account is pending."""
+        owner = self._data.accounts.get(key.owner or "")
+        return evolve(key, shared=owner.id if owner and owner.approved_at is None else None)
+
+    def _is_live(self, key_id: str) -> bool:
+        key = self._data.keys.get(key_id)
+        if key is None or key.ended_at <= self._now():
+            return False
+        owner = self._data.accounts.get(key.owner or "")
+        return key.owner is None or (owner is not None and owner.disabled_at is None)

@@ -1,0 +1,91 @@
+"""The in-memory adapters pass the contracts of their ports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from directory_server.memory import (
+    AccessData,
+    BusGroup,
+    MemoryAccounts,
+    MemoryBus,
+    MemoryKeyRing,
+    MemoryNewSecrets,
+    MemoryQuota,
+    MemoryRegistryTokens,
+    MemorySessions,
+)
+
+from ..contract.accounts import ABSOLUTE, IDLE, AccountsContract
+from ..contract.bus import BusContract
+from ..contract.keyring import KeyRingContract
+from ..contract.new_secrets import NewSecretsContract
+from ..contract.quota import QuotaContract
+from ..contract.registry_tokens import RegistryTokensContract
+
+Now = Callable[[], float]
+
+
+class TestMemoryBus(BusContract):
+    @pytest.fixture(autouse=True)
+    def _group(self) -> None:
+        self.group = BusGroup()
+
+    async def bus(self) -> MemoryBus:
+        return MemoryBus(self.group)
+
+    async def write(self) -> None:
+        MemoryBus(self.group).announce()
+
+    async def second(self) -> None:
+        pass
+
+
+class TestMemoryQuota(QuotaContract):
+    @pytest.fixture(autouse=True)
+    def _spent(self) -> None:
+        self.spent: dict[str, list[float]] = {}
+
+    async def quota(self, wall: Now, uptime: Now) -> MemoryQuota:
+        return MemoryQuota(self.spent, uptime, wall)
+
+
+class TestMemoryKeyRing(KeyRingContract):
+    @pytest.fixture(autouse=True)
+    def _data(self) -> None:
+        self.data = AccessData()
+
+    async def keys(self, now: Now) -> MemoryKeyRing:
+        return MemoryKeyRing(self.data, now)
+
+    async def accounts(self, now: Now) -> MemoryAccounts:
+        return MemoryAccounts(self.data, now)
+
+
+class TestMemoryRegistryTokens(RegistryTokensContract):
+    @pytest.fixture(autouse=True)
+    def _data(self) -> None:
+        self.data = AccessData()
+
+    async def tokens(self, now: Now) -> MemoryRegistryTokens:
+        return MemoryRegistryTokens(self.data, now)
+
+
+class TestMemoryAccounts(AccountsContract):
+    @pytest.fixture(autouse=True)
+    def _data(self) -> None:
+        self.data = AccessData()
+
+    async def both(self, now: Now) -> tuple[MemoryAccounts, MemorySessions]:
+        return MemoryAccounts(self.data, now), MemorySessions(self.data, now, IDLE, ABSOLUTE)
+
+
+class TestMemoryNewSecrets(NewSecretsContract):
+    @pytest.fixture(autouse=True)
+    def _data(self) -> None:
+        self.data = AccessData()
+
+    async def both(self, now: Now) -> tuple[MemoryNewSecrets, MemoryKeyRing]:
+        return MemoryNewSecrets(self.data, now), MemoryKeyRing(self.data, now)
