@@ -1,4 +1,4 @@
-"""From the log to what happens: whatever the order of things, each stream is told of each change once and in order."""
+"""Broadcaster: in any interleaving, each stream gets each change once and in order."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ T = TypeVar("T")
 LOG = "0c9f1e22ab34"
 
 WORDS = ("", "a", "b", "ab")
-"""What the entries of changes say; None is a removal."""
+"""Descriptions of the changed entries; None is a removal."""
 
 OPERATIONS = st.one_of(
     st.tuples(st.just("publish"), st.lists(st.sampled_from([*WORDS, None]), min_size=1, max_size=7)),
     st.tuples(st.just("pump")),
     st.tuples(st.just("open"), st.none() | st.floats(0, 1), st.sampled_from([None, "a", "b"])),
-    st.tuples(st.just("answer"), st.integers(0, 5)),
+    st.tuples(st.just("resolve"), st.integers(0, 5)),
     st.tuples(st.just("turn")),
     st.tuples(st.just("pause"), st.integers(0, 5)),
     st.tuples(st.just("resume"), st.integers(0, 5)),
@@ -46,45 +46,45 @@ def matching(change: Change, queries: Collection[str]) -> Set[str]:
 
 @define(eq=False)
 class Reader:
-    """One who follows the feed."""
+    """A client of the change feed."""
 
     since: int
-    asked: str | None
+    keywords: str | None
     stream: Any
     transport: Any
     left: bool = False
 
     @property
-    def told(self) -> list[int]:
-        """The changes it was told of."""
+    def received(self) -> list[int]:
+        """The numbers of the received changes."""
         return [int(seq) for seq in re.findall(rb"id: (\d+)-0c9f1e22ab34\nevent", self.transport.value())]
 
-    def wants(self, change: Change) -> bool:
-        wanted = self.asked is None or change.kind == "removed" or bool(matching(change, [self.asked]))
-        return change.seq > self.since and wanted
+    def matches(self, change: Change) -> bool:
+        passes = self.keywords is None or change.kind == "removed" or bool(matching(change, [self.keywords]))
+        return change.seq > self.since and passes
 
 
 @define(eq=False)
 class World:
-    """A log, a feed that pumps it, and readers; whatever waits does so until it is answered."""
+    """A log, a feed that pumps it, and clients. Each asynchronous call waits until `do_resolve`."""
 
     clock: Clock = field(factory=Clock)
     log: list[Change] = field(factory=list)
     readers: list[Reader] = field(factory=list)
     waiting: list[Deferred[None]] = field(factory=list)
     pump: Deferred[None] | None = None
-    live: Any = field(init=False)
-    _slices: Any = field(init=False)
+    broadcaster: Any = field(init=False)
+    _batches: Any = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         from directory_server.streams import _batching
         from directory_server.web.changes import Broadcaster, LogPages
 
-        self._slices = _batching.BatchRunner(self.clock)
+        self._batches = _batching.BatchRunner(self.clock)
         pages = LogPages(cast(Any, self), matching, self.offload, LOG)
-        self.live = Broadcaster(cast(Any, self), pages, matching, self.offload, LOG)
+        self.broadcaster = Broadcaster(cast(Any, self), pages, matching, self.offload, LOG)
 
-    # What the hub gives.
+    # The hub's methods.
 
     stall = 30.0
 
@@ -94,11 +94,11 @@ class World:
     def channel(self) -> Any:
         from directory_server.streams import Channel
 
-        return Channel(self._slices)
+        return Channel(self._batches)
 
     def release(self, _: Any) -> None: ...
 
-    # What the directory and the offload give.
+    # The directory's and the offload's methods.
 
     async def changes(self, after: int, limit: int) -> Sequence[Change]:
         await self.wait()
@@ -112,10 +112,10 @@ class World:
         self.waiting.append(Deferred())
         await self.waiting[-1]
 
-    # What happens.
+    # The operations.
 
-    def do_publish(self, said: Sequence[str | None]) -> None:
-        for text in said:
+    def do_publish(self, descriptions: Sequence[str | None]) -> None:
+        for text in descriptions:
             seq = len(self.log) + 1
             entry = None if text is None else Entry({"name": f"x/{seq}", "version": "1", "description": text})
             analysed = None if entry is None else TextAnalysis()(entry)
@@ -124,27 +124,27 @@ class World:
 
     def do_pump(self) -> None:
         if self.pump is None:
-            self.apply(self.log[self.live.seq :])
+            self.apply(self.log[self.broadcaster.seq :])
 
     def apply(self, changes: Sequence[Change]) -> None:
         """Pump `changes`, whether they have been pumped before or not."""
-        self.pump = Deferred.fromCoroutine(self.live.apply(changes))
+        self.pump = Deferred.fromCoroutine(self.broadcaster.apply(changes))
         self.pump.addCallback(self._pumped)
 
     def _pumped(self, _: object) -> None:
         self.pump = None
 
-    def do_open(self, fraction: float | None, asked: str | None) -> None:
-        """Open a stream from some place in the log, or (None) from now on."""
+    def do_open(self, fraction: float | None, keywords: str | None) -> None:
+        """Open a stream from a fraction of the log, or, with None, from now on."""
         from directory_server.streams import Stream
 
         stream, transport = Stream(cast(Any, self), "key", b"", 99), StringTransport()
         stream.makeConnection(cast(Any, transport))
-        since = self.live.seq if fraction is None else round(fraction * len(self.log))
-        self.readers.append(Reader(since, asked, stream, transport))
-        self.live.follow(stream, self.readers[-1].since, asked)
+        since = self.broadcaster.seq if fraction is None else round(fraction * len(self.log))
+        self.readers.append(Reader(since, keywords, stream, transport))
+        self.broadcaster.follow(stream, self.readers[-1].since, keywords)
 
-    def do_answer(self, number: int) -> None:
+    def do_resolve(self, number: int) -> None:
         if self.waiting:
             self.waiting.pop(number % len(self.waiting)).callback(None)
 
@@ -169,67 +169,67 @@ class World:
         return [open_ones[number % len(open_ones)]] if open_ones else []
 
     def settle(self) -> None:
-        """Let all that has begun come to its end."""
+        """Run until nothing waits and all changes have been pumped."""
         for reader in self.readers:
             if not reader.left:
                 reader.stream.resumeProducing()
         for _ in range(10_000):
-            if self.live.seq < len(self.log):
+            if self.broadcaster.seq < len(self.log):
                 self.do_pump()
             if not self.waiting and not self.clock.getDelayedCalls():
                 break
-            self.do_answer(0)
+            self.do_resolve(0)
             self.clock.advance(0)
         assert not self.waiting
-        assert self.live.seq == len(self.log)
+        assert self.broadcaster.seq == len(self.log)
 
 
 @contextmanager
-def small() -> Iterator[None]:
-    """Make pages and bursts small, so that all ways are gone."""
+def small_limits() -> Iterator[None]:
+    """Make pages and bursts small, so that all branches run."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("directory_server.web.changes._log_pages.PAGE", 3)
-        patch.setattr("directory_server.web.changes._log_pages.KEPT", 2)
-        patch.setattr("directory_server.web.changes._broadcaster.BURST", 600)
+        patch.setattr("directory_server.web.changes._log_pages.PAGE_SIZE", 3)
+        patch.setattr("directory_server.web.changes._log_pages.CACHED_PAGES", 2)
+        patch.setattr("directory_server.web.changes._broadcaster.BURST_BYTES", 600)
         yield
 
 
-# Somebody asks for something new while the frames for the others are made.
+# A stream with other keywords opens while events are encoded.
 @example([("open", None, None), ("publish", ["a"]), ("pump",), ("open", None, "a")])
-# The log has more than the feed has told of when a stream reads it.
-@example([("publish", ["a"]), ("pump",), ("publish", ["a"]), ("open", 0.0, None), ("answer", 0), ("answer", 0)])
+# The log is ahead of the feed when a stream reads it.
+@example([("publish", ["a"]), ("pump",), ("publish", ["a"]), ("open", 0.0, None), ("resolve", 0), ("resolve", 0)])
 @given(st.lists(OPERATIONS, min_size=10, max_size=60))
 @settings(max_examples=300)
-def test_each_stream_is_told_of_each_change_once_and_in_order(operations: list[tuple[Any, ...]]) -> None:
-    with small():
+def test_each_stream_gets_each_change_once_and_in_order(operations: list[tuple[Any, ...]]) -> None:
+    with small_limits():
         world = World()
         for name, *arguments in operations:
             getattr(world, f"do_{name}")(*arguments)
-            # What is told of can be found by then.
-            assert all(reader.told[-1:] <= [world.live.seq] for reader in world.readers)
+            # A sent change is already in the index.
+            assert all(reader.received[-1:] <= [world.broadcaster.seq] for reader in world.readers)
         world.settle()
     for reader in world.readers:
-        wanted = [change.seq for change in world.log if reader.wants(change)]
-        assert reader.told == (wanted[: len(reader.told)] if reader.left else wanted)
+        expected = [change.seq for change in world.log if reader.matches(change)]
+        assert reader.received == (expected[: len(reader.received)] if reader.left else expected)
 
 
 @given(st.integers(2, 5), st.integers(1, 20))
-def test_what_many_missed_is_read_once(readers: int, missed: int) -> None:
+def test_a_page_is_read_once_for_many_streams(readers: int, missed: int) -> None:
     world = World()
     world.do_publish(["a"] * missed)
-    world.live.begin(missed)
+    world.broadcaster.begin(missed)
     for _ in range(readers):
         world.do_open(0.0, None)
     assert len(world.waiting) == 1
     world.settle()
-    assert [reader.told for reader in world.readers] == [list(range(1, missed + 1))] * readers
+    assert [reader.received for reader in world.readers] == [list(range(1, missed + 1))] * readers
 
 
-def test_few_pages_are_kept() -> None:
+def test_the_page_cache_is_bounded() -> None:
     world = World()
     world.do_publish(["a"] * 5)
-    world.live.begin(5)
-    with small():
+    world.broadcaster.begin(5)
+    with small_limits():
         for since in (4, 4, 3, 2, 4):
             world.do_open(since / 5, None)
             reads = len(world.waiting)
@@ -237,7 +237,7 @@ def test_few_pages_are_kept() -> None:
             assert reads == (0 if len(world.readers) == 2 else 1), since
 
 
-def test_what_is_told_is_decided_once_for_each_query_and_change() -> None:
+def test_each_change_is_matched_once_against_each_query() -> None:
     from directory_server.web.changes import Broadcaster, LogPages
 
     looked: list[tuple[int, tuple[str, ...]]] = []
@@ -248,29 +248,29 @@ def test_what_is_told_is_decided_once_for_each_query_and_change() -> None:
 
     world = World()
     pages = LogPages(cast(Any, world), counting, world.offload, LOG)
-    world.live = Broadcaster(cast(Any, world), pages, counting, world.offload, LOG)
-    for asked in ("a", "a", "a", "b", None, None):
-        world.do_open(0.0, asked)
+    world.broadcaster = Broadcaster(cast(Any, world), pages, counting, world.offload, LOG)
+    for keywords in ("a", "a", "a", "b", None, None):
+        world.do_open(0.0, keywords)
     world.do_publish(["a", "ab", None])
     world.settle()
     assert looked == [(1, ("a", "b")), (2, ("a", "b"))]
-    assert [reader.told for reader in world.readers] == [[1, 2, 3]] * 3 + [[2, 3]] + [[1, 2, 3]] * 2
+    assert [reader.received for reader in world.readers] == [[1, 2, 3]] * 3 + [[2, 3]] + [[1, 2, 3]] * 2
 
 
-def test_changes_that_come_again_are_not_told_again() -> None:
+def test_repeated_changes_are_sent_once() -> None:
     world = World()
     world.do_open(0.0, None)
     world.do_publish(["a", "b"])
     for changes in (world.log[:1], world.log, world.log):
         world.apply(changes)
         world.settle()
-    assert world.readers[0].told == [1, 2]
+    assert world.readers[0].received == [1, 2]
 
 
-def test_a_page_that_cannot_be_read_is_so_for_all_who_wait_for_it(logged_failures: list[Any]) -> None:
+def test_a_failed_read_ends_all_waiting_streams(logged_failures: list[Any]) -> None:
     world = World()
     world.do_publish(["a"])
-    world.live.begin(1)
+    world.broadcaster.begin(1)
     world.do_open(0.0, None)
     world.do_open(0.0, None)
     world.waiting.pop().errback(RuntimeError("a full disk"))
@@ -279,26 +279,26 @@ def test_a_page_that_cannot_be_read_is_so_for_all_who_wait_for_it(logged_failure
     logged_failures.clear()
     world.do_open(0.0, None)
     world.settle()
-    assert world.readers[-1].told == [1]
+    assert world.readers[-1].received == [1]
 
 
-def test_a_failure_is_nothing_to_one_who_has_left() -> None:
+def test_a_failed_read_is_ignored_for_a_closed_stream() -> None:
     world = World()
     world.do_publish(["a"])
-    world.live.begin(1)
+    world.broadcaster.begin(1)
     world.do_open(0.0, None)
     world.do_leave(0)
-    # Nothing is logged, as when the server stops in the middle.
+    # Nothing is logged.
     world.waiting.pop().errback(RuntimeError("closed"))
 
 
 @given(st.lists(st.integers(1, 30), max_size=30), st.integers(1, 60))
-def test_pages_are_sent_in_pieces_of_whole_frames(sizes: list[int], size: int) -> None:
-    from directory_server.web.changes._log_pages import pieces
+def test_split_events_keeps_events_whole(sizes: list[int], size: int) -> None:
+    from directory_server.web.changes._log_pages import split_events
 
-    frames = [b"x" * each + b"\n\n" for each in sizes]
-    found = pieces(b"".join(frames), size)
-    assert b"".join(found) == b"".join(frames)
-    for piece in found:
-        assert piece.endswith(b"\n\n")
-        assert len(piece) <= size or piece.count(b"\n\n") == 1
+    events = [b"x" * each + b"\n\n" for each in sizes]
+    chunks = split_events(b"".join(events), size)
+    assert b"".join(chunks) == b"".join(events)
+    for chunk in chunks:
+        assert chunk.endswith(b"\n\n")
+        assert len(chunk) <= size or chunk.count(b"\n\n") == 1

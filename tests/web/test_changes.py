@@ -1,4 +1,4 @@
-"""The change feed, as scripts and mirrors use it: pages and streams."""
+"""The change feed: pages and streams."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NAMES = ["x/0", "x/1", "x/2"]
 
 @frozen
 class Event:
-    """An event of a stream, as a browser would give it to a page."""
+    """A server-sent event, as a browser's EventSource reports it."""
 
     name: str
     id: str
@@ -35,12 +35,12 @@ class Event:
 
     @property
     def seq(self) -> int:
-        """The number of the change that its id names."""
+        """The number of the change in the event's id."""
         return int(self.id.partition("-")[0])
 
 
 def events(raw: bytes) -> list[Event]:
-    """Return the events in what was received of a stream."""
+    """Return the events in the received bytes of a stream."""
     _, head, body = raw.rpartition(b"\r\n\r\n")
     found, last = [], ""
     for block in (body if head else raw).decode().split("\n\n"):
@@ -51,8 +51,8 @@ def events(raw: bytes) -> list[Event]:
     return found
 
 
-def told(raw: bytes) -> list[tuple[str, str]]:
-    """Return the kind and the server name of each change in what was received; of those removed, the id."""
+def received_changes(raw: bytes) -> list[tuple[str, str]]:
+    """Return the kind and the server name of each change in the received bytes."""
     names = {mcp_id_of(name): name for name in (*NAMES, POSTGRES.name, MAIL.name)}
     return [(each.name.removeprefix("entry."), names[each.data["mcp_id"]]) for each in events(raw)]
 
@@ -76,34 +76,34 @@ def page(server: Server, query: str = "", **more: Any) -> Answer:
 
 
 def log_id(server: Server) -> str:
-    """Return the id of the server's log."""
+    """Return the id of the server's change log."""
     with server.database.connection() as connection:
         return str(connection.execute("SELECT id FROM log").fetchone()[0])
 
 
-def test_a_reader_of_another_log_starts_over(server: Server) -> None:
-    """After a restore the log may have grown past the reader's place, with other changes there."""
+def test_a_position_in_another_log_is_reset(server: Server) -> None:
+    """After a restore, the log may have other changes at the client's position."""
     publish(server, *(entry(name) for name in NAMES))
     other = "1-ffffffffffff"
-    answer = page(server, f"?since={other}")
-    assert (answer.status, answer.json["error"]) == (410, "reset")
-    assert "Cannot continue from change 1: the directory was restored from a backup" in answer.json["message"]
-    assert answer.headers["X-RateLimit-Remaining"] == "20"
+    response = page(server, f"?since={other}")
+    assert (response.status, response.json["error"]) == (410, "reset")
+    assert "Cannot continue from change 1: the directory was restored from a backup" in response.json["message"]
+    assert response.headers["X-RateLimit-Remaining"] == "20"
     for stream in (watch(server, f"?since={other}"), watch(server, headers={"Last-Event-ID": other})):
         (reset,) = events(stream.received())
         assert (reset.name, reset.id, reset.data["seq"]) == ("reset", f"5-{log_id(server)}", 5)
         stream.lose()
 
 
-def test_a_reader_of_this_log_goes_on(server: Server) -> None:
+def test_a_position_in_this_log_is_continued(server: Server) -> None:
     publish(server, *(entry(name) for name in NAMES))
     position = f"3-{log_id(server)}"
     assert [each["seq"] for each in page(server, f"?since={position}").json["data"]] == [4, 5]
     stream = watch(server, headers={"Last-Event-ID": position})
-    assert told(stream.received()) == [("added", "x/1"), ("added", "x/2")]
+    assert received_changes(stream.received()) == [("added", "x/1"), ("added", "x/2")]
 
 
-def test_a_stream_begins_with_what_it_will_come_back_with(server: Server) -> None:
+def test_a_stream_begins_with_its_position(server: Server) -> None:
     head, _, body = watch(server).received().partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 200 OK")
     assert b"text/event-stream" in head
@@ -111,7 +111,7 @@ def test_a_stream_begins_with_what_it_will_come_back_with(server: Server) -> Non
     assert body == b"retry: 3000\n\nid: 2-%s\n\n" % log_id(server).encode()
 
 
-def test_a_stream_tells_what_happens_from_now_on(server: Server) -> None:
+def test_a_stream_sends_new_changes(server: Server) -> None:
     stream = watch(server)
     stream.received()
     publish(server, entry("x/0", "A.", title="Zero", websiteUrl="https://x.example"))
@@ -125,35 +125,35 @@ def test_a_stream_tells_what_happens_from_now_on(server: Server) -> None:
     assert third == Event("entry.removed", f"5-{log}", {"mcp_id": mcp_id_of("x/0")})
 
 
-def test_changes_of_another_process_are_told_within_a_second(server: Server) -> None:
+def test_changes_of_another_process_are_sent_within_a_second(server: Server) -> None:
     stream = watch(server)
     stream.received()
     database = sqlite.Database(server.folder, "directory")
     run_sync(sqlite.SqliteStore(database, inline, TextAnalysis()).publish("b", [entry("x/0")]))
     database.close()
     server.clock.pump([0.25] * 4)
-    assert told(stream.received()) == [("added", "x/0")]
+    assert received_changes(stream.received()) == [("added", "x/0")]
 
 
 @pytest.mark.parametrize("place", ["since", "header", "both"])
-def test_a_stream_first_tells_what_was_missed(server: Server, place: str) -> None:
+def test_a_stream_first_sends_missed_changes(server: Server, place: str) -> None:
     publish(server, entry("x/0"), entry("x/1"))
     query = {"since": "?since=1", "header": "", "both": "?since=0"}[place]
     headers = {} if place == "since" else {"Last-Event-ID": "1"}
     stream = watch(server, query, headers=headers)
-    assert told(stream.received()) == [("added", MAIL.name), ("added", "x/0"), ("added", "x/1")]
+    assert received_changes(stream.received()) == [("added", MAIL.name), ("added", "x/0"), ("added", "x/1")]
     publish(server, entry("x/2"))
-    assert told(stream.received()) == [("added", "x/2")]
+    assert received_changes(stream.received()) == [("added", "x/2")]
 
 
-def test_all_of_a_long_log_is_told_once_and_in_order(server: Server) -> None:
+def test_a_long_log_is_sent_once_and_in_order(server: Server) -> None:
     publish(server, *(entry(f"y/{number}") for number in range(350)))
     stream = watch(server, "?since=0")
     seqs = [each.seq for each in events(stream.received())]
     assert seqs == list(range(1, 353))
 
 
-def test_a_burst_goes_to_each_at_its_own_pace_and_is_complete(server: Server) -> None:
+def test_a_burst_is_complete_for_fast_and_slow_clients(server: Server) -> None:
     fast, slow = watch(server), watch(server)
     slow.received()
     slow.transport.producer.pauseProducing()
@@ -164,17 +164,17 @@ def test_a_burst_goes_to_each_at_its_own_pace_and_is_complete(server: Server) ->
     slow.transport.producer.resumeProducing()
     assert [each.seq for each in events(slow.received())] == list(range(3, 354))
     publish(server, entry("x/1"))
-    assert [told(each.received())[-1] for each in (fast, slow)] == [("added", "x/1")] * 2
+    assert [received_changes(each.received())[-1] for each in (fast, slow)] == [("added", "x/1")] * 2
 
 
 @pytest.mark.parametrize("since", [3, 1_000])
-def test_a_place_that_is_not_there_yet_is_reset(server: Server, since: int) -> None:
+def test_a_position_after_the_log_is_reset(server: Server, since: int) -> None:
     stream = watch(server, f"?since={since}")
     (reset,) = events(stream.received())
     assert (reset.name, reset.seq, reset.data["seq"]) == ("reset", 2, 2)
     assert f"Cannot continue from change {since}" in reset.data["message"]
     publish(server, entry("x/0"))
-    assert told(stream.received()) == [("added", "x/0")]
+    assert received_changes(stream.received()) == [("added", "x/0")]
 
 
 def prune(server: Server, upto: int) -> None:
@@ -184,46 +184,46 @@ def prune(server: Server, upto: int) -> None:
     database.close()
 
 
-def test_a_place_that_is_there_no_more_is_reset(server: Server) -> None:
+def test_a_position_before_the_log_is_reset(server: Server) -> None:
     publish(server, entry("x/0"), entry("x/1"))
     prune(server, 2)
     assert [each.name for each in events(watch(server, "?since=1").received())] == ["reset"]
-    assert told(watch(server, "?since=2").received()) == [("added", "x/0"), ("added", "x/1")]
+    assert received_changes(watch(server, "?since=2").received()) == [("added", "x/0"), ("added", "x/1")]
 
 
-def test_a_place_that_this_process_has_not_heard_of_is_waited_for(server: Server) -> None:
+def test_a_position_ahead_of_this_process_waits_for_it(server: Server) -> None:
     database = sqlite.Database(server.folder, "directory")
     store = sqlite.SqliteStore(database, inline, TextAnalysis())
     run_sync(store.publish("b", [entry("x/0")]))
-    # The reader was told of it by the other process, and this one polls only now and then.
+    # The client has the change from the other process; this process has not polled the log yet.
     stream = watch(server, "?since=3")
     assert events(stream.received()) == []
     run_sync(store.publish("b", [entry("x/1")]))
     database.close()
     server.clock.pump([0.25] * 4)
-    assert told(stream.received()) == [("added", "x/1")]
+    assert received_changes(stream.received()) == [("added", "x/1")]
 
 
-def test_words_restrict_a_stream_to_entries_that_have_them_all(server: Server) -> None:
+def test_keywords_filter_a_stream_by_all_words(server: Server) -> None:
     stream = watch(server, "?since=0&keywords=postgres%20query")
-    assert told(stream.received()) == [("added", POSTGRES.name)]
+    assert received_changes(stream.received()) == [("added", POSTGRES.name)]
     publish(server, entry("x/0", "Postgres."), entry("x/1", "Querying Postgres."), entry("x/2"))
     publish(server, entry("x/0", "Query Postgres."))
-    assert told(stream.received()) == [("added", "x/1"), ("changed", "x/0")]
+    assert received_changes(stream.received()) == [("added", "x/1"), ("changed", "x/0")]
 
 
-def test_removals_are_told_whatever_the_words(server: Server) -> None:
+def test_removals_match_all_keywords(server: Server) -> None:
     stream = watch(server, "?keywords=postgres")
     publish(server, removed(MAIL))
-    assert told(stream.received()) == [("removed", MAIL.name)]
+    assert received_changes(stream.received()) == [("removed", MAIL.name)]
 
 
-def test_a_restricted_stream_that_comes_back_need_not_begin_where_it_began(server: Server) -> None:
+def test_a_filtered_stream_sends_the_position_after_each_page(server: Server) -> None:
     received = watch(server, "?since=0&keywords=postgres").received()
     assert received.endswith(b"\n\nid: 2-%s\n\n" % log_id(server).encode())
 
 
-def test_an_entry_that_is_gone_since_is_told_by_its_id(server: Server) -> None:
+def test_a_change_of_a_removed_entry_has_only_its_id(server: Server) -> None:
     publish(server, removed(MAIL))
     received = events(watch(server, "?since=1").received())
     assert received == [
@@ -232,16 +232,16 @@ def test_an_entry_that_is_gone_since_is_told_by_its_id(server: Server) -> None:
     ]
 
 
-def test_pages_follow_each_other_by_the_link_header(server: Server) -> None:
+def test_pages_are_linked_by_the_link_header(server: Server) -> None:
     publish(server, *(entry(name) for name in NAMES))
     seen: list[Any] = []
     path: str | None = f"{CHANGES}?limit=2"
     sizes = []
     while path:
-        answer = server.get(path, headers=JSON)
-        seen += answer.json["data"]
-        sizes.append(answer.json["count"])
-        link = answer.headers["Link"]
+        response = server.get(path, headers=JSON)
+        seen += response.json["data"]
+        sizes.append(response.json["count"])
+        link = response.headers["Link"]
         path = link.removeprefix("<").removesuffix('>; rel="next"') if link else None
     assert sizes == [2, 2, 1]
     assert [each["seq"] for each in seen] == [1, 2, 3, 4, 5]
@@ -254,39 +254,39 @@ def test_pages_follow_each_other_by_the_link_header(server: Server) -> None:
         "website_url": "https://github.com/example/postgres-mcp",
     }
     end = f"5-{log_id(server)}"
-    assert answer.json["next"] == end
+    assert response.json["next"] == end
     last = page(server, f"?since={end}")
     assert (last.json, last.headers["Link"]) == ({"data": [], "count": 0, "next": end}, None)
     assert last.headers["Content-Type"] == "application/json"
 
 
-def test_a_page_is_searched_for_as_far_as_it_takes(server: Server) -> None:
+def test_a_filtered_page_is_filled_from_several_scans(server: Server) -> None:
     publish(server, *(entry(f"y/{number}") for number in range(2_500)))
     publish(server, *(entry(name, "Postgres.") for name in NAMES))
-    answer = page(server, "?keywords=postgres&limit=3")
-    assert [each["seq"] for each in answer.json["data"]] == [1, 2503, 2504]
+    response = page(server, "?keywords=postgres&limit=3")
+    assert [each["seq"] for each in response.json["data"]] == [1, 2503, 2504]
     end = f"2504-{log_id(server)}"
-    assert answer.json["next"] == end
-    assert answer.headers["Link"] == f'<{CHANGES}?since={end}&keywords=postgres&limit=3>; rel="next"'
+    assert response.json["next"] == end
+    assert response.headers["Link"] == f'<{CHANGES}?since={end}&keywords=postgres&limit=3>; rel="next"'
     assert page(server, "?since=2504&keywords=postgres&limit=3").json["count"] == 1
 
 
-def test_a_page_may_be_short_where_there_is_much_to_search(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("directory_server.web.changes._handler.READ", 2)
+def test_a_filtered_page_may_be_short(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("directory_server.web.changes._handler.SCAN_SIZE", 2)
     publish(server, *(entry(f"y/{number}") for number in range(20)))
-    answer = page(server, "?keywords=postgres&since=2")
-    assert answer.json == {"data": [], "count": 0, "next": f"12-{log_id(server)}"}
-    assert answer.headers["Link"]
+    response = page(server, "?keywords=postgres&since=2")
+    assert response.json == {"data": [], "count": 0, "next": f"12-{log_id(server)}"}
+    assert response.headers["Link"]
 
 
 @pytest.mark.parametrize("since", [0, 9])
-def test_a_page_from_where_the_log_does_not_reach_is_410(server: Server, since: int) -> None:
+def test_a_page_at_a_position_outside_the_log_is_410(server: Server, since: int) -> None:
     publish(server, *(entry(name) for name in NAMES))
     prune(server, 2)
-    answer = page(server, f"?since={since}")
-    assert (answer.status, answer.json["error"]) == (410, "reset")
-    assert f"Cannot continue from change {since}" in answer.json["message"]
-    assert answer.headers["X-RateLimit-Remaining"] == "20"
+    response = page(server, f"?since={since}")
+    assert (response.status, response.json["error"]) == (410, "reset")
+    assert f"Cannot continue from change {since}" in response.json["message"]
+    assert response.headers["X-RateLimit-Remaining"] == "20"
     assert [each["seq"] for each in page(server).json["data"]] == [3, 4, 5]
 
 
@@ -309,34 +309,34 @@ def test_a_page_from_where_the_log_does_not_reach_is_410(server: Server, since: 
         (",;=;q=x,\xff/\xff", "application/json"),
     ],
 )
-def test_a_stream_is_sent_only_where_it_is_asked_for(server: Server, accept: str | None, kind: str) -> None:
-    answer = read(server.open("GET", CHANGES, headers={} if accept is None else {"Accept": accept}).received())
-    assert (answer.status, answer.headers["Content-Type"]) == (200, kind)
+def test_accept_selects_stream_or_page(server: Server, accept: str | None, kind: str) -> None:
+    response = read(server.open("GET", CHANGES, headers={} if accept is None else {"Accept": accept}).received())
+    assert (response.status, response.headers["Content-Type"]) == (200, kind)
 
 
 @pytest.mark.parametrize("accept", ["*/*", "text/event-stream"])
-def test_the_limit_of_a_generated_client_is_taken_by_both(server: Server, accept: str) -> None:
-    answer = read(server.open("GET", f"{CHANGES}?since=0&limit=100", headers={"Accept": accept}).received())
-    assert answer.status == 200
+def test_pages_and_streams_accept_limit(server: Server, accept: str) -> None:
+    response = read(server.open("GET", f"{CHANGES}?since=0&limit=100", headers={"Accept": accept}).received())
+    assert response.status == 200
 
 
-def test_a_page_ends_early_where_its_changes_are_large(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_of_large_changes_are_limited_in_bytes(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("directory_server.web.changes._handler.PAGE_BYTES", 2_000)
     publish(server, *(entry(f"y/{number}", "It rains. " * 30) for number in range(20)))
     seen, path, sizes = [], f"{CHANGES}?since=2&limit=1000", []
     while path:
-        answer = server.get(path, key=server.new_key()[1])
-        seen += [each["seq"] for each in answer.json["data"]]
-        sizes.append(len(answer.body))
-        assert answer.json["next"].startswith(f"{seen[-1]}-")
-        link = answer.headers["Link"]
+        response = server.get(path, key=server.new_key()[1])
+        seen += [each["seq"] for each in response.json["data"]]
+        sizes.append(len(response.body))
+        assert response.json["next"].startswith(f"{seen[-1]}-")
+        link = response.headers["Link"]
         path = link.removeprefix("<").removesuffix('>; rel="next"') if link else ""
     assert seen == list(range(3, 23))
     assert max(sizes) < 2_600
 
 
 @pytest.mark.parametrize(
-    ("query", "headers", "said"),
+    ("query", "headers", "message"),
     [
         ("?since=x", {}, "since: must be the seq of a change"),
         ("", {"Last-Event-ID": "\xff"}, "Last-Event-ID: must be the seq of a change"),
@@ -345,48 +345,46 @@ def test_a_page_ends_early_where_its_changes_are_large(server: Server, monkeypat
         ("?cursor=x", JSON, "'cursor'; known are since, keywords, limit"),
     ],
 )
-def test_bad_parameters_are_named_and_cost_nothing(
-    server: Server, query: str, headers: dict[str, str], said: str
-) -> None:
-    answer = server.get(CHANGES + query, headers=headers)
-    assert (answer.status, answer.json["error"]) == (400, "bad_request")
-    assert said in answer.json["message"]
-    assert answer.headers["X-RateLimit-Remaining"] == "20"
+def test_invalid_parameters_are_not_charged(server: Server, query: str, headers: dict[str, str], message: str) -> None:
+    response = server.get(CHANGES + query, headers=headers)
+    assert (response.status, response.json["error"]) == (400, "bad_request")
+    assert message in response.json["message"]
+    assert response.headers["X-RateLimit-Remaining"] == "20"
 
 
-def test_the_streams_of_a_key_are_counted_over_both_doors(server: Server) -> None:
+def test_streams_of_a_key_are_counted_over_both_endpoints(server: Server) -> None:
     first, second = watch(server), server.open("GET", "/api/open/mcp")
-    answer = read(watch(server).received())
-    assert (answer.status, answer.json["error"]) == (429, "too_many_streams")
-    assert answer.headers["X-RateLimit-Remaining"] == "19"
+    response = read(watch(server).received())
+    assert (response.status, response.json["error"]) == (429, "too_many_streams")
+    assert response.headers["X-RateLimit-Remaining"] == "19"
     assert page(server).status == 200
     for each in (first, second):
         each.lose()
     assert read(watch(server).received()).status == 200
 
 
-def test_over_quota_there_is_neither_stream_nor_page(server: Server) -> None:
+def test_an_exceeded_quota_rejects_streams_and_pages(server: Server) -> None:
     _, key = server.new_key(limit=1)
     page(server, key=key)
     for headers in (JSON, STREAM):
-        answer = server.get(CHANGES, key=key, headers=headers)
-        assert (answer.status, answer.json["error"]) == (401, "rate_limited")
+        response = server.get(CHANGES, key=key, headers=headers)
+        assert (response.status, response.json["error"]) == (401, "rate_limited")
     assert len(server.hub) == 0
 
 
 def test_head_opens_no_stream(server: Server) -> None:
-    answer = server.ask("HEAD", CHANGES, headers=STREAM)
-    assert (answer.status, answer.headers["Content-Type"], answer.body) == (200, "text/event-stream", b"")
+    response = server.ask("HEAD", CHANGES, headers=STREAM)
+    assert (response.status, response.headers["Content-Type"], response.body) == (200, "text/event-stream", b"")
     assert len(server.hub) == 0
 
 
-def test_a_page_of_an_allowed_origin_may_read_the_stream(server: Server) -> None:
+def test_cors_allows_a_configured_origin(server: Server) -> None:
     origin = "https://app.example.org"
-    answer = read(watch(server, headers={"Origin": origin}).received())
-    assert answer.headers["Access-Control-Allow-Origin"] == origin
+    response = read(watch(server, headers={"Origin": origin}).received())
+    assert response.headers["Access-Control-Allow-Origin"] == origin
 
 
-def test_who_left_while_the_log_was_read_is_forgotten(server: Server) -> None:
+def test_a_stream_closed_while_reading_the_log_is_removed(server: Server) -> None:
     publish(server, *(entry(f"y/{number}", "It rains. " * 30) for number in range(350)))
     stream = watch(server)
     stream.transport.producer.pauseProducing()
@@ -396,7 +394,7 @@ def test_who_left_while_the_log_was_read_is_forgotten(server: Server) -> None:
     assert len(server.hub) == 0
 
 
-def test_a_store_that_fails_ends_the_stream_in_order(
+def test_a_storage_error_ends_the_stream_cleanly(
     server: Server, logged_failures: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
@@ -411,30 +409,30 @@ def test_a_store_that_fails_ends_the_stream_in_order(
     logged_failures.clear()
 
 
-def test_what_is_sent_to_a_stream_at_a_time_has_a_bound() -> None:
-    from directory_server.web.changes._log_pages import FRAME_BYTES, _page, frames
+def test_encoded_events_are_limited_in_bytes() -> None:
+    from directory_server.web.changes._log_pages import PAGE_BYTES, _page, encode_events
 
-    made = [entry(f"y/{number}", "x" * 400) for number in range(300)]
+    large = [entry(f"y/{number}", "x" * 400) for number in range(300)]
     changes = [
-        Change(seq, "added", each.mcp_id, encode_entry(each), TextAnalysis()(each)) for seq, each in enumerate(made, 1)
+        Change(seq, "added", each.mcp_id, encode_entry(each), TextAnalysis()(each)) for seq, each in enumerate(large, 1)
     ]
-    for asked in (None, "y"):
+    for keywords in (None, "y"):
         seqs: list[int] = []
         while len(seqs) < len(changes):
-            page = _page(changes[len(seqs) :], asked, percolate, "log")
-            assert len(b"".join(page.pieces)) < FRAME_BYTES + 1_000
-            seqs += [int(each.id.partition("-")[0]) for each in events(b"".join(page.pieces))]
+            page = _page(changes[len(seqs) :], keywords, percolate, "log")
+            assert len(b"".join(page.chunks)) < PAGE_BYTES + 1_000
+            seqs += [int(each.id.partition("-")[0]) for each in events(b"".join(page.chunks))]
             assert page.last == seqs[-1]
         assert seqs == [change.seq for change in changes]
-    # So has what is made for the channels, which nobody is sent if it is more.
-    found = frames(changes, [None, "y", "z"], percolate, "log", 2_000)
+    # The same holds for broadcasts.
+    found = encode_events(changes, [None, "y", "z"], percolate, "log", 2_000)
     assert [2_000 < len(each) < 3_000 for each in found.values()] == [True, True, False]
 
 
-def test_pages_are_made_a_few_at_a_time(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    from directory_server.web.changes._handler import AT_A_TIME
+def test_concurrent_pages_are_limited(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    from directory_server.web.changes._handler import MAX_CONCURRENT_PAGES
 
-    server.site.connections._most = 100
+    server.site.connections._limit = 100
 
     waiting: list[Deferred[None]] = []
     changes = Directory.changes
@@ -445,16 +443,16 @@ def test_pages_are_made_a_few_at_a_time(server: Server, monkeypatch: pytest.Monk
         return await changes(self, since, limit)
 
     monkeypatch.setattr(Directory, "changes", slow)
-    keys = [server.new_key(limit=None)[1] for _ in range(AT_A_TIME + 3)]
-    asked = [
+    keys = [server.new_key(limit=None)[1] for _ in range(MAX_CONCURRENT_PAGES + 3)]
+    requests = [
         server.open("GET", CHANGES, key=key, headers={"Accept": "application/json"}, address=f"192.0.2.{number}")
         for number, key in enumerate(keys)
     ]
-    assert len(waiting) == AT_A_TIME
-    # One that leaves gives its turn to the next, whether it has it or waits for it.
-    asked.pop(0).lose()
-    asked.pop().lose()
+    assert len(waiting) == MAX_CONCURRENT_PAGES
+    # A lost connection frees its slot, whether its page is being built or waiting.
+    requests.pop(0).lose()
+    requests.pop().lose()
     for each in waiting:
         if not each.called:
             each.callback(None)
-    assert all(read(each.received()).status == 200 for each in asked)
+    assert all(read(each.received()).status == 200 for each in requests)

@@ -1,4 +1,4 @@
-"""The registry API, as editors read it."""
+"""The registry API, as editors use it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def names(page: Any) -> list[str]:
     return [each["server"]["name"] for each in page["servers"]]
 
 
-def walk(server: Server, query: str, more: str = "") -> list[list[str]]:
-    """Return the names on all pages, the first asked for by `query`, the others by the cursor and `more`."""
+def read_all(server: Server, query: str, more: str = "") -> list[list[str]]:
+    """Return the names on each page: the first requested with `query`, the others with the cursor and `more`."""
     pages, page = [], server.get(f"{SERVERS}?{query}", key=None).json
     while True:
         pages.append(names(page))
@@ -51,7 +51,7 @@ def test_an_entry_has_the_shape_of_the_official_api(server: Server, shared_data:
     assert mail["server"].keys() <= shape["server"].keys()
 
 
-def test_a_document_comes_out_as_it_went_in(server: Server) -> None:
+def test_a_document_is_served_unchanged(server: Server) -> None:
     document = {
         "name": "a/b",
         "version": "2",
@@ -61,22 +61,22 @@ def test_a_document_comes_out_as_it_went_in(server: Server) -> None:
     }
     official = {"status": "deprecated", "publishedAt": "2025-01-02T03:04:05Z", "isLatest": True, "more": 1}
     server.publish(Entry(document, {OFFICIAL: official, "dataset/provenance": {"x": 1}}))
-    answer = server.get("/v0.1/servers/a%2Fb/versions/2", key=None).json
-    assert answer["server"] == document
-    assert list(answer["server"]) == list(document)
-    assert answer["_meta"]["dataset/provenance"] == {"x": 1}
-    known = answer["_meta"][OFFICIAL]
+    response = server.get("/v0.1/servers/a%2Fb/versions/2", key=None).json
+    assert response["server"] == document
+    assert list(response["server"]) == list(document)
+    assert response["_meta"]["dataset/provenance"] == {"x": 1}
+    known = response["_meta"][OFFICIAL]
     assert (known["status"], known["publishedAt"], known["isLatest"], known["more"]) == (
         "deprecated",
         "2025-01-02T03:04:05Z",
         True,
         1,
     )
-    assert answer["_meta"][OWN]["curated"] is True
-    assert answer["_meta"][OWN]["official"] is False
+    assert response["_meta"][OWN]["curated"] is True
+    assert response["_meta"][OWN]["official"] is False
 
 
-def test_what_would_make_an_editor_refuse_the_page_is_never_empty(server: Server) -> None:
+def test_fields_required_by_editors_are_never_empty(server: Server) -> None:
     server.publish(entry("a/b", " ", title="The Thing"), entry("a/c", ""))
     page = server.get(SERVERS, key=None).json
     assert {each["server"]["description"] for each in page["servers"]} >= {"The Thing", "a/c"}
@@ -87,17 +87,17 @@ WRONG = [None, 5, "x", True, [5], ["x"], {"url": 5}, [{"headers": 5, "url": [], 
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=json.dumps)
-def test_what_has_a_wrong_type_does_not_reach_an_editor(server: Server, wrong: Any) -> None:
+def test_fields_of_the_wrong_type_are_not_served(server: Server, wrong: Any) -> None:
     lists, objects, texts = ("packages", "remotes", "icons"), ("repository",), ("title", "websiteUrl")
     document = {"name": "a/b", "version": "1", "description": "x"} | dict.fromkeys((*lists, *objects, *texts), wrong)
     server.publish(Entry(document, {OFFICIAL: dict.fromkeys(("status", "publishedAt", "more"), wrong)}))
     found = server.get("/v0.1/servers/a%2Fb/versions/latest", key=None).json
-    said = {name: value for name, value in found["server"].items() if value is not None}
-    assert all(isinstance(each, dict) for name in lists for each in said.get(name, []))
-    assert all(isinstance(each.get("headers", []), list) for each in said.get("remotes", []))
-    assert all(isinstance(each.get("packageArguments", []), list) for each in said.get("packages", []))
-    assert isinstance(said.get("repository", {}).get("url", ""), str)
-    assert all(isinstance(said.get(name, ""), str) for name in texts)
+    fields = {name: value for name, value in found["server"].items() if value is not None}
+    assert all(isinstance(each, dict) for name in lists for each in fields.get(name, []))
+    assert all(isinstance(each.get("headers", []), list) for each in fields.get("remotes", []))
+    assert all(isinstance(each.get("packageArguments", []), list) for each in fields.get("packages", []))
+    assert isinstance(fields.get("repository", {}).get("url", ""), str)
+    assert all(isinstance(fields.get(name, ""), str) for name in texts)
     known = found["_meta"][OFFICIAL]
     assert known["more"] == wrong
     assert isinstance(known["status"], str)
@@ -108,7 +108,7 @@ def test_vs_codes_requests(server: Server) -> None:
     server.publish(*(entry(f"io.github.example/postgres-{number:03}", "Postgres.") for number in range(120)))
     probe = server.get(f"{SERVERS}?limit=1", key=None)
     assert (probe.status, len(probe.json["servers"])) == (200, 1)
-    pages = walk(server, "limit=50&version=latest&search=postgres", "&limit=50&version=latest")
+    pages = read_all(server, "limit=50&version=latest&search=postgres", "&limit=50&version=latest")
     assert [len(page) for page in pages] == [50, 50, 21]
     assert pages[0][0] == "io.github.example/postgres-mcp"
     found = [name for page in pages for name in page]
@@ -117,13 +117,13 @@ def test_vs_codes_requests(server: Server) -> None:
     assert one.json["server"]["name"] == found[-1]
 
 
-def test_every_name_comes_once_while_entries_are_published(server: Server) -> None:
+def test_every_name_is_listed_once_while_entries_are_published(server: Server) -> None:
     server.publish(*(entry(f"m/{number:02}") for number in range(40)))
     cursor, seen = "", []
     while True:
         page = server.get(f"{SERVERS}?limit=7{cursor}", key=None).json
         seen += names(page)
-        server.publish(entry(f"a/{len(seen)}"), entry(f"m/{len(seen):02}", "Anew."))
+        server.publish(entry(f"a/{len(seen)}"), entry(f"m/{len(seen):02}", "Again."))
         if "nextCursor" not in page["metadata"]:
             break
         cursor = f"&cursor={page['metadata']['nextCursor']}"
@@ -131,13 +131,13 @@ def test_every_name_comes_once_while_entries_are_published(server: Server) -> No
     assert {f"m/{number:02}" for number in range(40)} <= set(seen)
 
 
-def test_a_page_of_large_entries_ends_by_bytes_and_the_cursor_leads_on(server: Server) -> None:
+def test_pages_of_large_entries_are_limited_in_bytes(server: Server) -> None:
     large = [f"x/{number}" for number in range(8)]
     server.publish(*(entry(name, f"Large. {'x' * 300_000}") for name in large))
-    pages = walk(server, "limit=50", "&limit=50")
+    pages = read_all(server, "limit=50", "&limit=50")
     assert [name for page in pages for name in page] == [MAIL.name, POSTGRES.name, *large]
     assert max(map(len, pages)) <= 6
-    found = walk(server, "limit=50&search=large", "&limit=50")
+    found = read_all(server, "limit=50&search=large", "&limit=50")
     assert sorted(name for page in found for name in page) == large
     assert max(map(len, found)) <= 4
 
@@ -150,16 +150,16 @@ def version(name: str, number: str, *, latest: bool = False, status: str = "acti
 
 def test_versions(server: Server) -> None:
     server.publish(version("a/b", "1.0.0"), version("a/b", "1.1.0", latest=True))
-    answer = server.get("/v0/servers/a%2Fb/versions", key=None).json
-    assert [each["server"]["version"] for each in answer["servers"]] == ["1.1.0", "1.0.0"]
-    assert [each["_meta"][OFFICIAL]["isLatest"] for each in answer["servers"]] == [True, False]
+    response = server.get("/v0/servers/a%2Fb/versions", key=None).json
+    assert [each["server"]["version"] for each in response["servers"]] == ["1.1.0", "1.0.0"]
+    assert [each["_meta"][OFFICIAL]["isLatest"] for each in response["servers"]] == [True, False]
     assert server.get("/v0.1/servers/a%2Fb/versions/1.0.0", key=None).json["server"]["version"] == "1.0.0"
     assert names(server.get(f"{SERVERS}?limit=2", key=None).json) == ["a/b", "a/b"]
-    assert walk(server, "limit=2&version=latest")[0] == ["a/b", "io.github.example/mail"]
-    assert walk(server, "version=1.0.0&search=sings") == [["a/b"]]
+    assert read_all(server, "limit=2&version=latest")[0] == ["a/b", "io.github.example/mail"]
+    assert read_all(server, "version=1.0.0&search=sings") == [["a/b"]]
 
 
-def test_what_was_deleted_is_told_to_those_who_ask(server: Server) -> None:
+def test_deleted_versions_are_listed_on_request(server: Server) -> None:
     server.publish(version("a/b", "1.0.0", latest=True))
     server.publish(version("a/b", "1.0.0", latest=True, status="deleted"))
     assert "a/b" not in names(server.get(SERVERS, key=None).json)
@@ -168,14 +168,14 @@ def test_what_was_deleted_is_told_to_those_who_ask(server: Server) -> None:
     assert page["servers"][0]["_meta"][OFFICIAL]["status"] == "deleted"
 
 
-def test_only_what_changed_since(server: Server) -> None:
-    assert walk(server, "updated_since=2020-01-01T00:00:00Z") == [["io.github.example/mail", POSTGRES.name]]
-    assert walk(server, "updated_since=2100-01-01T00:00:00%2B00:00") == [[]]
-    assert walk(server, "search=mail&updated_since=2100-01-01T00:00:00Z") == [[]]
+def test_updated_since(server: Server) -> None:
+    assert read_all(server, "updated_since=2020-01-01T00:00:00Z") == [["io.github.example/mail", POSTGRES.name]]
+    assert read_all(server, "updated_since=2100-01-01T00:00:00%2B00:00") == [[]]
+    assert read_all(server, "search=mail&updated_since=2100-01-01T00:00:00Z") == [[]]
 
 
 @pytest.mark.parametrize(
-    ("query", "says"),
+    ("query", "message"),
     [
         ("limit=0", "limit: must be a whole number of 1 to 100."),
         ("limit=101", "limit: must be a whole number of 1 to 100."),
@@ -186,19 +186,19 @@ def test_only_what_changed_since(server: Server) -> None:
         ("search=" + "x" * 257, "search: has 257 characters; at most 256 are allowed."),
     ],
 )
-def test_bad_questions(server: Server, query: str, says: str) -> None:
-    answer = server.get(f"{SERVERS}?{query}", key=None)
-    assert (answer.status, answer.json["detail"], answer.json["status"]) == (400, says, 400)
-    assert answer.headers["Content-Type"] == "application/problem+json"
+def test_invalid_parameters(server: Server, query: str, message: str) -> None:
+    response = server.get(f"{SERVERS}?{query}", key=None)
+    assert (response.status, response.json["detail"], response.json["status"]) == (400, message, 400)
+    assert response.headers["Content-Type"] == "application/problem+json"
 
 
 def test_unknown_names_and_versions(server: Server) -> None:
-    answer = server.get("/v0.1/servers/no%2Fbody/versions", key=None)
-    assert (answer.status, answer.json["detail"]) == (404, "No server is called 'no/body'.")
+    response = server.get("/v0.1/servers/no%2Fbody/versions", key=None)
+    assert (response.status, response.json["detail"]) == (404, "Unknown server 'no/body'.")
     assert server.get("/v0.1/servers/io.github.example%2Fmail/versions/9", key=None).status == 404
 
 
-def test_an_answer_that_is_known_is_not_sent_again(server: Server) -> None:
+def test_an_unchanged_response_is_304(server: Server) -> None:
     first = server.get(ONE, key=None)
     assert first.headers["Cache-Control"] == "public, max-age=60"
     again = server.get(ONE, key=None, headers={"If-None-Match": f'"x", W/{first.headers["ETag"]}'})
@@ -206,11 +206,11 @@ def test_an_answer_that_is_known_is_not_sent_again(server: Server) -> None:
     assert again.headers["ETag"] == first.headers["ETag"]
 
 
-def test_any_page_may_read_it(server: Server) -> None:
+def test_cors_allows_every_origin(server: Server) -> None:
     origin = {"Origin": "vscode-file://vscode-app"}
     assert server.get(ONE, key=None, headers=origin).headers["Access-Control-Allow-Origin"] == "*"
-    refused = server.get("/v0.1/servers/no%2Fbody/versions", key=None, headers=origin)
-    assert (refused.status, refused.headers["Access-Control-Allow-Origin"]) == (404, "*")
+    rejected = server.get("/v0.1/servers/no%2Fbody/versions", key=None, headers=origin)
+    assert (rejected.status, rejected.headers["Access-Control-Allow-Origin"]) == (404, "*")
     preflight = server.ask(
         "OPTIONS", ONE, key=None, headers={**origin, "Access-Control-Request-Headers": "Authorization"}
     )
@@ -220,29 +220,29 @@ def test_any_page_may_read_it(server: Server) -> None:
     assert server.get("/api/open/v1/search?keywords=x", headers=origin).status == 403
 
 
-def test_an_address_may_ask_only_so_often(server: Server) -> None:
+def test_requests_are_limited_per_address(server: Server) -> None:
     for _ in range(120):
         assert server.get(ONE, key=None).status == 200
-    refused = server.get(ONE, key=None)
-    assert (refused.status, refused.headers["Retry-After"], refused.json["title"]) == (429, "1", "throttled")
+    rejected = server.get(ONE, key=None)
+    assert (rejected.status, rejected.headers["Retry-After"], rejected.json["title"]) == (429, "1", "throttled")
 
 
 @pytest.mark.registry("off", False)
 @pytest.mark.parametrize("path", [SERVERS, ONE, f"/r/{'x' * 32}{SERVERS}"])
-def test_off_is_as_if_it_were_not_there(server: Server, path: str) -> None:
+def test_mode_off_has_no_paths(server: Server, path: str) -> None:
     assert server.get(path).status == 404
 
 
 @pytest.mark.registry("key", False)
-def test_with_a_key(server: Server) -> None:
+def test_mode_key(server: Server) -> None:
     assert server.get(SERVERS, key=None).status == 401
-    answer = server.get(SERVERS)
-    assert (answer.status, answer.headers["X-RateLimit-Remaining"]) == (200, "20")
-    assert answer.headers["Cache-Control"] == "private, max-age=60"
+    response = server.get(SERVERS)
+    assert (response.status, response.headers["X-RateLimit-Remaining"]) == (200, "20")
+    assert response.headers["Cache-Control"] == "private, max-age=60"
 
 
 @pytest.mark.registry("secret-path", False)
-def test_by_a_secret_path(server: Server) -> None:
+def test_mode_secret_path(server: Server) -> None:
     database = sqlite.Database(server.folder, "directory")
     tokens = sqlite.SqliteRegistryTokens(database, server.clock.seconds)
     token, secret = run_sync(tokens.create("editors"))
@@ -252,31 +252,31 @@ def test_by_a_secret_path(server: Server) -> None:
     assert server.get(f"/r/{secret[:-1]}{SERVERS}").status == 404
     run_sync(tokens.revoke(token.id))
     assert server.get(f"/r/{secret}{SERVERS}", key=None).status == 404
-    # Guessing is bounded, as with keys.
-    answers = [server.get(f"/r/{number}{SERVERS}", key=None).status for number in range(40)]
-    assert answers[-1] == 429
+    # Unknown tokens are limited per address, like unknown keys.
+    responses = [server.get(f"/r/{number}{SERVERS}", key=None).status for number in range(40)]
+    assert responses[-1] == 429
     database.close()
 
 
 @pytest.mark.registry("public", True)
-def test_the_operators_own_list(server: Server) -> None:
+def test_curated_entries_only(server: Server) -> None:
     run_sync(server.directory.publish("elsewhere", [entry("x/y", "Postgres elsewhere.")]))
     assert names(server.get(SERVERS, key=None).json) == ["io.github.example/mail", POSTGRES.name]
-    assert walk(server, "search=postgres") == [[POSTGRES.name]]
+    assert read_all(server, "search=postgres") == [[POSTGRES.name]]
     assert server.get("/v0.1/servers/x%2Fy/versions", key=None).status == 404
     assert server.get("/v0.1/servers/x%2Fy/versions/latest", key=None).status == 404
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
 @given(st.text(max_size=40), st.text(max_size=20), st.text(max_size=60))
-def test_whatever_is_asked_is_answered(server: Server, name: str, number: str, cursor: str) -> None:
+def test_any_name_version_or_cursor_has_a_response(server: Server, name: str, number: str, cursor: str) -> None:
     server.clock.advance(60)
     path = f"/v0.1/servers/{quote(name, safe='')}/versions/{quote(number, safe='')}"
     for each in (path, f"{SERVERS}?cursor={quote(cursor)}", f"{SERVERS}?search={quote(name)}&version={quote(number)}"):
         assert server.get(each, key=None).status in (200, 400, 404)
 
 
-def test_versions_come_in_pages(server: Server) -> None:
+def test_versions_are_paged(server: Server) -> None:
     path = "/v0.1/servers/a%2Fb/versions"
     server.publish(*(Entry({"name": "a/b", "version": f"1.0.{number}", "description": "x"}) for number in range(7)))
     seen, more = [], ""
@@ -293,10 +293,10 @@ def test_versions_come_in_pages(server: Server) -> None:
     assert (other.status, "another list" in other.json["detail"]) == (400, True)
 
 
-def test_a_page_of_versions_ends_early_where_they_are_large(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_of_large_versions_are_limited_in_bytes(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("directory_server.web.registry._handlers.PAGE_BYTES", 5_000)
-    said = "x" * 2_000
-    server.publish(*(Entry({"name": "a/b", "version": f"1.0.{number}", "description": said}) for number in range(7)))
+    text = "x" * 2_000
+    server.publish(*(Entry({"name": "a/b", "version": f"1.0.{number}", "description": text}) for number in range(7)))
     seen, more = [], ""
     while True:
         page = server.get(f"/v0.1/servers/a%2Fb/versions{more}", key=None).json

@@ -1,4 +1,4 @@
-"""The change feed: the log of changes as pages, and as streams that go on with what happens."""
+"""The change feed: the change log as pages and as event streams."""
 
 from ._broadcaster import Broadcaster
 from ._handler import PATH, ChangesHandler

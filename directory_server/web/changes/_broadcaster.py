@@ -1,4 +1,4 @@
-"""The changes as they happen, to those who are up to date, and the way there for the others."""
+"""Broadcast of new changes to streams, and catch-up from the log for streams that are behind."""
 
 from __future__ import annotations
 
@@ -13,34 +13,33 @@ from ...domain.changes import Change
 from ...domain.ports.runtime import Offload
 from ...domain.ports.search import Matching
 from ...streams import Channel, Hub, Stream
-from ._log_pages import Asked, LogPages, frames
+from ._log_pages import Keywords, LogPages, encode_events
 
-BURST = 16 * 1024
-"""Bytes of changes that come at once, beyond which each reader takes them at a pace of its own."""
+BURST_BYTES = 16 * 1024
+"""Bytes of a broadcast above which each stream reads the log at its own pace instead."""
 
 
 class Broadcaster:
-    """A Follower that tells streams of changes: each of every one, once and in order.
+    """Follower that sends each change to each stream once and in order.
 
-    A stream is either up to date, and then in the channel of those who asked for the same; or it is on its way there,
-    and then reads the log at the pace of its reader. It gets into the channel when it has read exactly as far as the
-    channels have been told, and nothing can happen in between.
+    A stream that is up to date is in the channel of its keywords. A stream that is behind reads the log at the pace of
+    its client. It joins the channel when it has read exactly up to `seq`; nothing can run in between.
     """
 
     _log = Logger()
 
     def __init__(self, hub: Hub, pages: LogPages, matching: Matching, offload: Offload, log: str) -> None:
         self.seq = 0
-        """How far the channels have been told."""
+        """The last change that was sent to the channels."""
         self.log = log
-        """The id of the log of changes, which ids of events carry."""
+        """The id of the change log, a part of event ids."""
         self._hub = hub
         self._pages = pages
         self._matching = matching
         self._offload = offload
-        # A channel lives for as long as a stream is in it.
-        self._channels: WeakValueDictionary[Asked, Channel] = WeakValueDictionary()
-        self._ahead: list[Deferred[None]] = []
+        # A channel exists as long as it has a stream.
+        self._channels: WeakValueDictionary[Keywords, Channel] = WeakValueDictionary()
+        self._waiting: list[Deferred[None]] = []
 
     def begin(self, seq: int) -> None:
         self.seq = seq
@@ -49,59 +48,59 @@ class Broadcaster:
         new = [change for change in changes if change.seq > self.seq]
         if not new:
             return
-        asked, found = set[Asked](), dict[Asked, bytes]()
-        while not asked >= (now := set(self._channels)):
-            # Whoever asks for something new meanwhile is to hear of these changes, too.
-            asked = now
-            found = await self._offload(frames, new, asked, self._matching, self.log, BURST)
+        filters, events = set[Keywords](), dict[Keywords, bytes]()
+        while not filters >= (current := set(self._channels)):
+            # Encode again if a channel was added meanwhile: its streams must get these changes, too.
+            filters = current
+            events = await self._offload(encode_events, new, filters, self._matching, self.log, BURST_BYTES)
         before, self.seq = self.seq, new[-1].seq
-        for each, channel in list(self._channels.items()):
-            if len(found[each]) > BURST:
-                self._release(each, channel, before)
-            elif found[each]:
-                channel.send(found[each])
-        ahead, self._ahead = self._ahead, []
-        for waiting in ahead:
-            waiting.callback(None)
+        for keywords, channel in list(self._channels.items()):
+            if len(events[keywords]) > BURST_BYTES:
+                self._detach(keywords, channel, before)
+            elif events[keywords]:
+                channel.send(events[keywords])
+        waiting, self._waiting = self._waiting, []
+        for each in waiting:
+            each.callback(None)
 
-    def follow(self, stream: Stream, since: int, asked: Asked) -> None:
-        """Send what lies behind `since` to an open stream, and then what happens, until it ends."""
-        Deferred.fromCoroutine(self._follow(stream, since, asked)).addErrback(self._failed, stream)
+    def follow(self, stream: Stream, since: int, keywords: Keywords) -> None:
+        """Send the changes after `since` to an open stream, then new ones, until it ends."""
+        Deferred.fromCoroutine(self._follow(stream, since, keywords)).addErrback(self._failed, stream)
 
-    async def _follow(self, stream: Stream, since: int, asked: Asked) -> None:
+    async def _follow(self, stream: Stream, since: int, keywords: Keywords) -> None:
         while await stream.drained():
             if since == self.seq:
-                stream.join(self._channel(asked))
+                stream.join(self._channel(keywords))
                 return
             if since < self.seq:
-                page = await self._pages.read(since, self.seq, asked)
-                for piece in page.pieces:
-                    stream.send(piece)
+                page = await self._pages.read(since, self.seq, keywords)
+                for chunk in page.chunks:
+                    stream.send(chunk)
                     if not await stream.drained():
                         return
                 since = page.last
             else:
-                # Another process, which this reader comes from, was told before this one.
-                waiting: Deferred[None] = Deferred()
-                self._ahead.append(waiting)
-                await waiting
+                # The client has read further from another process than this process has.
+                caught_up: Deferred[None] = Deferred()
+                self._waiting.append(caught_up)
+                await caught_up
 
-    def _channel(self, asked: Asked) -> Channel:
-        channel = self._channels.get(asked)
+    def _channel(self, keywords: Keywords) -> Channel:
+        channel = self._channels.get(keywords)
         if channel is None:
-            channel = self._channels[asked] = self._hub.channel()
+            channel = self._channels[keywords] = self._hub.channel()
         return channel
 
-    def _release(self, asked: Asked, channel: Channel, since: int) -> None:
-        """Let the streams of a channel, which have been told up to `since`, read the log instead."""
-        del self._channels[asked]
-        channel.flushed().addCallback(lambda _: channel.each(lambda stream: self._leave(stream, since, asked)))
+    def _detach(self, keywords: Keywords, channel: Channel, since: int) -> None:
+        """Have the streams of a channel, which have got the changes up to `since`, read the log instead."""
+        del self._channels[keywords]
+        channel.flushed().addCallback(lambda _: channel.each(lambda stream: self._catch_up(stream, since, keywords)))
 
-    def _leave(self, stream: Stream, since: int, asked: Asked) -> None:
+    def _catch_up(self, stream: Stream, since: int, keywords: Keywords) -> None:
         stream.join(None)
-        self.follow(stream, since, asked)
+        self.follow(stream, since, keywords)
 
     def _failed(self, failure: Failure, stream: Stream) -> None:
         if stream.open:
-            self._log.failure("A stream cannot be told of changes; its reader is to come back", failure=failure)
+            self._log.failure("Cannot send changes to a stream; closing it", failure=failure)
             stream.end()

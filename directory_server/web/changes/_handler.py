@@ -1,4 +1,4 @@
-"""The endpoint of the change feed, for programs that mirror the directory or watch it."""
+"""The endpoint of the change feed, for clients that mirror or watch the directory."""
 
 from __future__ import annotations
 
@@ -23,96 +23,98 @@ from ...streams import Hub
 from ..authentication import AuthenticatedRequest, Authenticator
 from ..responses import json_response
 from ._broadcaster import Broadcaster
-from ._log_pages import items
+from ._log_pages import encode_items
 
 PATH = "/api/open/v1/changes"
 
-READ = 1_000
-"""Changes that are read at a time in search of those that somebody asks for."""
+SCAN_SIZE = 1_000
+"""Changes read at a time to find those that match the keywords."""
 
-READINGS = 5
-"""How often that is done for one page, which may then be short."""
+MAX_SCANS = 5
+"""Maximum reads for one page; a page may have fewer changes than its limit."""
 
-AT_A_TIME = 4
-"""Pages that are made at a time: the entries of each are in memory meanwhile. The other requests wait."""
+MAX_CONCURRENT_PAGES = 4
+"""Pages built at the same time, because each has its entries in memory. Other requests wait."""
 
 
 @frozen
 class ChangesHandler:
-    """Answers `/api/open/v1/changes`."""
+    """Handler of `/api/open/v1/changes`."""
 
     _authenticator: Authenticator
     _directory: Directory
     _matching: Matching
     _offload: Offload
     _hub: Hub
-    _live: Broadcaster
-    _turns: DeferredSemaphore = field(init=False, factory=lambda: DeferredSemaphore(AT_A_TIME))
+    _broadcaster: Broadcaster
+    _page_slots: DeferredSemaphore = field(init=False, factory=lambda: DeferredSemaphore(MAX_CONCURRENT_PAGES))
 
     async def get(self, request: Request) -> bytes | None:
-        """Answer a page of changes, or a stream of them where `Accept` asks for that."""
-        async with self._authenticator.authenticate(request) as visit:
+        """Respond with a page of changes, or with a stream if `Accept` prefers event streams."""
+        async with self._authenticator.authenticate(request) as authenticated:
             watch = serialization.watch_parameters(query(request), header(request, "Last-Event-ID"))
-            answer = self._stream if wants_stream(values(request, "Accept")) else self._page
-            return await answer(request, visit, watch)
+            respond = self._stream if wants_stream(values(request, "Accept")) else self._page
+            return await respond(request, authenticated, watch)
 
-    async def _page(self, request: Request, visit: AuthenticatedRequest, watch: serialization.Watch) -> bytes:
+    async def _page(self, request: Request, authenticated: AuthenticatedRequest, watch: serialization.Watch) -> bytes:
         if watch.since is not None:
             await self._directory.check_position(watch.since, watch.log)
-        await visit.charge()
+        await authenticated.charge()
         limit = watch.limit or serialization.DEFAULT_CHANGES
-        await self._turns.acquire()
+        await self._page_slots.acquire()
         try:
-            found, place = await self._passing(watch.since or 0, watch.keywords, limit)
+            items, place = await self._matching_items(watch.since or 0, watch.keywords, limit)
         finally:
-            self._turns.release()
+            self._page_slots.release()
         if place < await self._directory.head():
-            words = {} if watch.keywords is None else {"keywords": watch.keywords}
-            link = urlencode({"since": serialization.position(place, self._live.log), **words, "limit": limit})
+            filters = {} if watch.keywords is None else {"keywords": watch.keywords}
+            link = urlencode({"since": serialization.position(place, self._broadcaster.log), **filters, "limit": limit})
             request.setHeader("Link", f'<{PATH}?{link}>; rel="next"')
-        data = [serialization.raw(each) for each in found]
+        data = [serialization.raw(each) for each in items]
         return json_response(
-            request, {"data": data, "count": len(data), "next": serialization.position(place, self._live.log)}
+            request, {"data": data, "count": len(data), "next": serialization.position(place, self._broadcaster.log)}
         )
 
-    async def _stream(self, request: Request, visit: AuthenticatedRequest, watch: serialization.Watch) -> bytes | None:
-        if reason := self._hub.limit_error(visit.key.id):
+    async def _stream(
+        self, request: Request, authenticated: AuthenticatedRequest, watch: serialization.Watch
+    ) -> bytes | None:
+        if reason := self._hub.limit_error(authenticated.key.id):
             raise TooManyStreams(reason)
-        await visit.charge()
+        await authenticated.charge()
         if request.method == b"HEAD":
             request.setHeader("Content-Type", "text/event-stream")
             return b""
         since, first = await self._begin(watch.since, watch.log)
-        stream = self._hub.open(request, visit.key.id, None, first)
-        self._live.follow(stream, since, watch.keywords)
+        stream = self._hub.open(request, authenticated.key.id, None, first)
+        self._broadcaster.follow(stream, since, watch.keywords)
         return None
 
     async def _begin(self, since: int | None, log: str | None) -> tuple[int, bytes]:
-        """Return the place from which a stream goes on, and the frame that says so."""
+        """Return the place at which a stream begins, and its first event."""
         if since is None:
-            since = self._live.seq
+            since = self._broadcaster.seq
         try:
             await self._directory.check_position(since, log)
-        except Gone as gone:
-            message = {"seq": gone.head, "message": gone.message}
-            return gone.head, serialization.event(
-                message, name="reset", identity=serialization.position(gone.head, self._live.log)
+        except Gone as error:
+            message = {"seq": error.head, "message": error.message}
+            return error.head, serialization.event(
+                message, name="reset", identity=serialization.position(error.head, self._broadcaster.log)
             )
-        return since, serialization.place(since, self._live.log)
+        return since, serialization.place(since, self._broadcaster.log)
 
-    async def _passing(self, place: int, keywords: str | None, limit: int) -> tuple[Sequence[bytes], int]:
-        """Return up to `limit` changes behind `place` that are asked for, and the place up to which that is all.
+    async def _matching_items(self, place: int, keywords: str | None, limit: int) -> tuple[Sequence[bytes], int]:
+        """Return up to `limit` encoded changes after `place` that match, and the place of the last change read.
 
-        They are encoded, and have about PAGE_BYTES at most.
+        The page ends after about PAGE_BYTES.
         """
-        size = limit if keywords is None else READ
+        size = limit if keywords is None else SCAN_SIZE
         found: list[bytes] = []
         left = PAGE_BYTES
-        for _ in range(READINGS):
+        for _ in range(MAX_SCANS):
             changes = await self._directory.changes(place, size)
             if not changes:
                 break
-            more, place = await self._offload(items, changes, keywords, self._matching, limit - len(found), left)
+            more, place = await self._offload(encode_items, changes, keywords, self._matching, limit - len(found), left)
             found += more
             left -= sum(map(len, more))
             if len(found) == limit or left <= 0:
@@ -121,7 +123,7 @@ class ChangesHandler:
 
 
 def wants_stream(accepted: Sequence[str]) -> bool:
-    """Return whether the values of `Accept` name event streams, and do not rank JSON as high (RFC 9110, 12.5.1)."""
+    """Return whether `Accept` names event streams with a higher quality than JSON (RFC 9110, section 12.5.1)."""
     ranked = parse_accept_header(", ".join(accepted).lower(), MIMEAccept)
-    named = {kind.partition(";")[0]: quality for kind, quality in reversed(ranked)}
-    return named.get("text/event-stream", 0) > named.get("application/json", 0)
+    qualities = {kind.partition(";")[0]: quality for kind, quality in reversed(ranked)}
+    return qualities.get("text/event-stream", 0) > qualities.get("application/json", 0)

@@ -1,4 +1,4 @@
-"""Pages of the log as frames, read and encoded once for all who want them."""
+"""Pages of the change log as encoded events, read and encoded once for all streams."""
 
 from __future__ import annotations
 
@@ -14,153 +14,154 @@ from ...domain.ports.runtime import Offload
 from ...domain.ports.search import Matching
 from ...services.directory import Directory
 
-PAGE = 100
-"""Changes in a page."""
+PAGE_SIZE = 100
+"""Maximum changes in a page."""
 
-FRAME_BYTES = 48 * 1024
-"""Bytes of frames after which such a page ends: as many as are kept for a reader who lags behind."""
+PAGE_BYTES = 48 * 1024
+"""Bytes of events after which a page ends, as many as are buffered for a slow client."""
 
-KEPT = 64
-"""Pages that are kept: many streams read the same ones when a server has come back, or much has changed at once."""
+CACHED_PAGES = 64
+"""Pages in the cache: many streams read the same pages after a restart or a large import."""
 
-Asked = str | None
-"""Whose changes somebody wants: those of entries with all the words of a query, or all."""
+Keywords = str | None
+"""The filter of a client: entries with all words of a query, or None for all entries."""
 
-
-PIECE = 16 * 1024
-"""Bytes of a page that are sent to a stream at a time; its frames are kept once for all streams until then."""
+CHUNK_BYTES = 16 * 1024
+"""Bytes of a page sent to a stream at a time."""
 
 
 @frozen
 class LogPage:
-    """The frames of the changes up to `last` that somebody wants, in pieces of whole frames."""
+    """The events of the matching changes up to `last`, in chunks of whole events."""
 
-    pieces: Sequence[bytes]
+    chunks: Sequence[bytes]
     last: int
 
 
 @frozen
-class _Place:
+class _PageKey:
     after: int
     upto: int
-    asked: Asked
+    keywords: Keywords
 
 
-def passing(changes: Sequence[Change], query: Asked, matching: Matching) -> Sequence[Change]:
-    """Return those of `changes` that one who asked for `query` is told of.
+def matching_changes(changes: Sequence[Change], keywords: Keywords, matching: Matching) -> Sequence[Change]:
+    """Return those of `changes` that match `keywords`.
 
-    Removals are among them whatever the query is, for what the entry said is gone with it.
+    Removals always match, because the text of a removed entry is no longer known.
     """
-    if query is None:
+    if keywords is None:
         return changes
-    return [change for change in changes if change.kind == "removed" or matching(change, [query])]
+    return [change for change in changes if change.kind == "removed" or matching(change, [keywords])]
 
 
-def items(
-    changes: Sequence[Change], query: Asked, matching: Matching, limit: int, most: int
+def encode_items(
+    changes: Sequence[Change], keywords: Keywords, matching: Matching, limit: int, max_bytes: int
 ) -> tuple[list[bytes], int]:
-    """Return at most `limit` of `changes` that one who asked for `query` is told of, and the place up to which.
+    """Encode up to `limit` of the `changes` that match, and return them with the place of the last change read.
 
-    They are encoded. There are fewer where they have `most` bytes together.
+    There are fewer when they reach `max_bytes`.
     """
-    found: list[bytes] = []
+    items: list[bytes] = []
     place = 0
     for change in changes:
-        if passing([change], query, matching):
-            if len(found) >= limit or most <= 0:
+        if matching_changes([change], keywords, matching):
+            if len(items) >= limit or max_bytes <= 0:
                 break
-            found.append(serialization.change_item(change))
-            most -= len(found[-1])
+            items.append(serialization.change_item(change))
+            max_bytes -= len(items[-1])
         place = change.seq
-    return found, place
+    return items, place
 
 
-def frames(
-    changes: Sequence[Change], asked: Collection[Asked], matching: Matching, log: str, most: int
-) -> dict[Asked, bytes]:
-    """Return the frames for each of `asked`, of changes in the log with the id `log`.
+def encode_events(
+    changes: Sequence[Change], filters: Collection[Keywords], matching: Matching, log: str, max_bytes: int
+) -> dict[Keywords, bytes]:
+    """Return the events for each of `filters`, of changes in the log with the id `log`.
 
-    Each change is encoded once, and looked at once for each query. For one of `asked` with more than `most` bytes of
-    frames, those behind the first `most` bytes are left out.
+    Each change is encoded once and matched once against each query. Events after the first `max_bytes` bytes of a
+    filter are omitted.
     """
-    found: dict[Asked, list[bytes]] = {each: [] for each in asked}
-    left = dict.fromkeys(asked, most)
-    queries = [each for each in asked if each is not None]
-    everything = {None} & found.keys()
+    events: dict[Keywords, list[bytes]] = {each: [] for each in filters}
+    left = dict.fromkeys(filters, max_bytes)
+    queries = [each for each in filters if each is not None]
+    unfiltered = {None} & events.keys()
     for change in changes:
         matched = queries if change.kind == "removed" else matching(change, queries)
-        if matched or everything:
-            frame = serialization.change_event(change, log)
-            for each in (*everything, *matched):
+        if matched or unfiltered:
+            event = serialization.change_event(change, log)
+            for each in (*unfiltered, *matched):
                 if left[each] >= 0:
-                    found[each].append(frame)
-                    left[each] -= len(frame)
-    return {each: b"".join(parts) for each, parts in found.items()}
+                    events[each].append(event)
+                    left[each] -= len(event)
+    return {each: b"".join(parts) for each, parts in events.items()}
 
 
-def pieces(data: bytes, size: int = PIECE) -> list[bytes]:
-    """Return frames in pieces of whole frames, each of at most `size` bytes unless one frame alone has more."""
-    found, start = [], 0
+def split_events(data: bytes, size: int = CHUNK_BYTES) -> list[bytes]:
+    """Split events into chunks of whole events, each of at most `size` bytes unless a single event is larger."""
+    chunks, start = [], 0
     while len(data) - start > size:
         end = data.rfind(b"\n\n", start, start + size)
         if end < 0:
             end = data.find(b"\n\n", start)
-        found.append(data[start : end + 2])
+        chunks.append(data[start : end + 2])
         start = end + 2
-    return [*found, data[start:]] if start < len(data) else found
+    return [*chunks, data[start:]] if start < len(data) else chunks
 
 
 class LogPages:
-    """Reads the log of `directory`, whose id is `log`, page by page."""
+    """Cache of pages of the directory's change log with the id `log`."""
 
     def __init__(self, directory: Directory, matching: Matching, offload: Offload, log: str) -> None:
         self._directory = directory
         self._matching = matching
         self._offload = offload
         self._log = log
-        self._kept: dict[_Place, LogPage] = {}
-        self._reading: dict[_Place, list[Deferred[LogPage]]] = {}
+        self._cached: dict[_PageKey, LogPage] = {}
+        self._reading: dict[_PageKey, list[Deferred[LogPage]]] = {}
 
-    async def read(self, after: int, upto: int, asked: Asked) -> LogPage:
-        """Return the first page of what lies behind `after`, none of it beyond `upto`. Raises Unavailable."""
-        place = _Place(after, upto, asked)
-        if place in self._kept:
-            return self._kept[place]
-        if place in self._reading:
+    async def read(self, after: int, upto: int, keywords: Keywords) -> LogPage:
+        """Return the first page of the changes after `after` and up to `upto`. Raises Unavailable."""
+        key = _PageKey(after, upto, keywords)
+        if key in self._cached:
+            return self._cached[key]
+        if key in self._reading:
             page: Deferred[LogPage] = Deferred()
-            self._reading[place].append(page)
+            self._reading[key].append(page)
             return await page
-        self._reading[place] = []
+        self._reading[key] = []
         try:
-            read = self._kept[place] = await self._read(place)
+            read = self._cached[key] = await self._read(key)
         except BaseException:
-            for waiting in self._reading.pop(place):
+            for waiting in self._reading.pop(key):
                 waiting.errback(Failure())
             raise
-        if len(self._kept) > KEPT:
-            del self._kept[next(iter(self._kept))]
-        for waiting in self._reading.pop(place):
+        if len(self._cached) > CACHED_PAGES:
+            del self._cached[next(iter(self._cached))]
+        for waiting in self._reading.pop(key):
             waiting.callback(read)
         return read
 
-    async def _read(self, place: _Place) -> LogPage:
-        changes = await self._directory.changes(place.after, PAGE)
-        changes = [change for change in changes if change.seq <= place.upto]
+    async def _read(self, key: _PageKey) -> LogPage:
+        changes = await self._directory.changes(key.after, PAGE_SIZE)
+        changes = [change for change in changes if change.seq <= key.upto]
         if not changes:
-            return LogPage((), place.upto)
-        return await self._offload(_page, changes, place.asked, self._matching, self._log)
+            return LogPage((), key.upto)
+        return await self._offload(_page, changes, key.keywords, self._matching, self._log)
 
 
-def _page(changes: Sequence[Change], asked: Asked, matching: Matching, log: str) -> LogPage:
-    """Return the page that begins with `changes`, of the log with the id `log`; FRAME_BYTES of frames end it."""
+def _page(changes: Sequence[Change], keywords: Keywords, matching: Matching, log: str) -> LogPage:
+    """Return the page that begins with `changes`, of the log with the id `log`, of about PAGE_BYTES at most."""
     parts: list[bytes] = []
-    left, last = FRAME_BYTES, 0
+    left, last = PAGE_BYTES, 0
     for change in changes:
         if left <= 0:
             break
-        if passing([change], asked, matching):
+        if matching_changes([change], keywords, matching):
             parts.append(serialization.change_event(change, log))
             left -= len(parts[-1])
         last = change.seq
-    # So that one who comes back need not look again at what was nothing for him.
-    return LogPage(pieces(b"".join([*parts, serialization.place(last, log)] if asked is not None else parts)), last)
+    if keywords is not None:
+        # A client that reconnects then skips the changes that did not match.
+        parts.append(serialization.place(last, log))
+    return LogPage(split_events(b"".join(parts)), last)

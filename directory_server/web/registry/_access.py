@@ -1,4 +1,4 @@
-"""Who may read the registry API. Editors send no key, so there are other ways in."""
+"""Authentication for the registry API: by mode, because editors cannot send an API key."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Mode = Literal["off", "public", "secret-path", "key"]
 
 @frozen
 class RegistryAccess:
-    """Admits requests by `mode`; `reads` bounds those without a key, and `failures` tokens that open nothing."""
+    """Authentication by `mode`. `reads` limits requests without a key, `failures` limits unknown tokens."""
 
     mode: Mode
     _authenticator: Authenticator
@@ -26,9 +26,9 @@ class RegistryAccess:
     _failures: AddressLimiter
 
     async def authenticate(self, request: Request, token: str | None) -> None:
-        """Let a request in, whose path has `token` in it, or has none.
+        """Authenticate a request whose path contains `token`, or None.
 
-        Raises NotFound where there is nothing at such a path, whoever asks; Unauthorized; Throttled.
+        Raises NotFound if the mode has no such path or the token is unknown, Unauthorized, or Throttled.
         """
         if self.mode == "off" or (token is not None) != (self.mode == "secret-path"):
             raise NotFound
