@@ -99,7 +99,7 @@ def build(
     publishers = build_publishers(config, reactor, runtime, storage, search, sockets)
     people = build_people(config, reactor, runtime, storage, search, publishers, proxies)
     subscribers = [meter.builds(search.index, reactor.seconds), publishers.newest]
-    followers: list[Follower] = [publishers.broadcaster, publishers.announcements, people.pages.news]
+    followers: list[Follower] = [publishers.broadcaster, publishers.announcements, people.pages.notifier]
     feed = Feed(storage.store, storage.bus, subscribers, followers, reactor)
     readiness = Readiness(feed, storage.data)
     upstreams = _upstreams(config, reactor, runtime, storage, search)

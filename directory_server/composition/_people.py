@@ -39,7 +39,7 @@ def build_people(
     web, limits = config.web, config.accounts
     service = AccountService(storage.accounts, storage.sessions, runtime.passwords, limits.pending_total)
     cookies = account.session_cookies(service, proxies, limits.absolute)
-    handlers = pages.front(
+    handlers = pages.page_handlers(
         search.directory,
         search.index.__len__,
         publishers.page_hub,
@@ -69,7 +69,7 @@ def account_pages(
         Pending(limits.pending_keys, limits.unused),
     )
     return account.account_pages(
-        people.pages.frame,
+        people.pages.layout,
         people.cookies,
         people.accounts,
         user_keys,

@@ -87,7 +87,7 @@ class Routes:
 
     async def asset(self, request: Request, name: str) -> bytes:
         """Respond with a style sheet, script or image of the pages."""
-        return self.pages.frame.assets.get(request, name)
+        return self.pages.layout.assets.get(request, name)
 
     def respond_with_error(self, request: Request, failure: Failure) -> bytes:
         """Respond to a failed request in the error format of its API."""
@@ -95,7 +95,7 @@ class Routes:
         if _wants_page(api, request):
             error = error_response(failure)
             note_error(request, error.code)
-            return self.pages.frame.refuse(request, error)
+            return self.pages.layout.error_page(request, error)
         body = respond_with_error(request, failure, error_body(api))
         if body and api.errors == "problem":
             request.setHeader("Content-Type", "application/problem+json")

@@ -1,10 +1,10 @@
-"""The pages for people: search, entries, and the frame around every page."""
+"""Web pages: search, entries, and the layout of every page."""
 
 from ._assets import PATH as ASSETS_PATH
 from ._assets import Assets
 from ._layout import Layout, Viewer
 from ._notifications import STREAMS, AnonymousOwners
-from ._pages import PageHandlers, front
+from ._pages import PageHandlers, page_handlers
 
 __all__ = [
     "ASSETS_PATH",
@@ -14,5 +14,5 @@ __all__ = [
     "Layout",
     "PageHandlers",
     "Viewer",
-    "front",
+    "page_handlers",
 ]

@@ -1,4 +1,4 @@
-"""Who may look at the pages of the directory, and how often."""
+"""Access control and rate limits of the search and entry pages."""
 
 from __future__ import annotations
 
@@ -15,43 +15,43 @@ from ..rate_limit import AddressLimiter, Limiter
 from ._layout import Viewer
 
 Openness: TypeAlias = Literal["public", "accounts", "off"]
-"""To whom the pages are open: anybody, those who are signed in, or nobody."""
+"""Who may use the pages: everybody, signed-in members, or nobody."""
 
 
-async def nobody(request: Request) -> Viewer | None:
-    """Return None: there is no way to sign in."""
+async def no_viewer(request: Request) -> Viewer | None:
+    """Return None, because there is no sign-in."""
     return None
 
 
 @frozen
 class PageAccess:
-    """Lets people in: `viewer` knows those who are signed in, `sign_in` is the path at which one does that, if any."""
+    """Controls access: `_viewer` returns the signed-in viewer of a request, `_sign_in` is the sign-in path or empty."""
 
     _openness: Openness
     _addresses: AddressLimiter
     _accounts: Limiter
-    _viewer: Callable[[Request], Awaitable[Viewer | None]] = nobody
+    _viewer: Callable[[Request], Awaitable[Viewer | None]] = no_viewer
     _sign_in: str = ""
 
     async def authenticate(self, request: Request) -> Viewer | None:
-        """Return who looks at a page, None for anybody.
+        """Return the signed-in viewer of a page, None for an anonymous one.
 
-        Raises NotFound, HttpError where one has to sign in, and Throttled for too many requests
-        from one address, or of one account: members who share an address do not share its limit.
+        Raises NotFound if the pages are off, HttpError if the viewer must sign in, and Throttled for too many requests.
+        The limit counts by account for members and by address for anonymous viewers.
         """
         if self._openness == "off":
-            raise NotFound("The pages of this directory are switched off.")
+            raise NotFound("The web pages of this directory are turned off.")
         viewer = await self._viewer(request)
         if viewer is not None:
             self._accounts.charge(viewer.email)
         elif self._openness == "accounts":
-            raise self._unknown(request)
+            raise self._sign_in_required(request)
         else:
             self._addresses.charge(request)
         return viewer
 
-    def _unknown(self, request: Request) -> HttpError:
-        message = "The pages of this directory are for those who are signed in."
+    def _sign_in_required(self, request: Request) -> HttpError:
+        message = "Sign in to view the pages of this directory."
         if not self._sign_in:
             return HttpError(403, "sign_in", message)
         back = urlencode({"next": request.uri.decode("latin-1")})

@@ -1,4 +1,4 @@
-"""Style, script and icon: files of the package, each at a path that changes when the file does."""
+"""Static files of the package, served at paths that contain a digest of their content."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ..responses import json_response
 
 PATH = "/assets/"
 
-KEPT = "public, max-age=31536000, immutable"
-"""How long browsers keep a file: a year, which is for good."""
+CACHE_CONTROL = "public, max-age=31536000, immutable"
+"""Cache policy of the files: one year, without revalidation."""
 
-_KINDS = {
+_MEDIA_TYPES = {
     "style.css": "text/css",
     "script.js": "text/javascript",
     "account.js": "text/javascript",
@@ -26,33 +26,33 @@ _KINDS = {
 
 @frozen
 class Asset:
-    """A file that browsers fetch: its media type and what is in it."""
+    """A static file: its media type and content."""
 
-    kind: str
+    media_type: str
     body: bytes
 
 
 class Assets:
-    """Knows the files by the names that they have in the package, and answers those that they have on the pages."""
+    """Serves the static files and maps their names to their paths."""
 
     def __init__(self) -> None:
         self._assets: dict[str, Asset] = {}
         self._names: dict[str, str] = {}
-        for name, kind in _KINDS.items():
+        for name, media_type in _MEDIA_TYPES.items():
             body = files(__package__).joinpath("static", name).read_bytes()
             stem, _, suffix = name.rpartition(".")
             hashed = self._names[name] = f"{stem}.{sha256(body).hexdigest()[:12]}.{suffix}"
-            self._assets[hashed] = Asset(kind, body)
+            self._assets[hashed] = Asset(media_type, body)
 
     def path(self, name: str) -> str:
-        """Return the path at which a file is. Raises KeyError."""
+        """Return the path of the file `name`. Raises KeyError."""
         return PATH + self._names[name]
 
     def get(self, request: Request, name: str) -> bytes:
-        """Answer a file, which never changes under its name. Raises NotFound."""
+        """Return a file. Its content never changes at this path. Raises NotFound."""
         asset = self._assets.get(name)
         if asset is None:
             raise NotFound("There is no such file.")
         request.setHeader("Cross-Origin-Resource-Policy", "same-origin")
-        kind = f"{asset.kind}; charset=utf-8"
-        return json_response(request, asset.body, 200, **{"Content-Type": kind, "Cache-Control": KEPT})
+        content_type = f"{asset.media_type}; charset=utf-8"
+        return json_response(request, asset.body, 200, **{"Content-Type": content_type, "Cache-Control": CACHE_CONTROL})

@@ -1,4 +1,4 @@
-"""What a list shows of each entry."""
+"""Entries in result lists."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ...domain.entries import Entry
 from ._filters import plain
 
 TAGS = 5
-"""Tags of an entry that a list shows."""
+"""Maximum number of tags per entry in a list."""
 
 _TRANSPORTS = {"stdio": "stdio", "streamable-http": "HTTP", "sse": "SSE"}
-"""How servers are spoken to (MCP 2025-11-25, Transports; SSE of 2024-11-05), as people write it."""
+"""Display names of transports (MCP 2025-11-25, Transports; SSE of 2024-11-05)."""
 
 
 @frozen
 class Card:
-    """An entry in a list, as text that can be shown."""
+    """An entry in a list, as sanitized text."""
 
     mcp_id: str
     name: str
@@ -30,7 +30,7 @@ class Card:
 
 
 def card(entry: Entry, language: str) -> Card:
-    """Return what a list in `language` shows of `entry`."""
+    """Return the card of `entry` in `language`."""
     return Card(
         mcp_id=entry.mcp_id,
         name=plain(entry.title or entry.name, 100) or entry.mcp_id,
@@ -43,5 +43,5 @@ def card(entry: Entry, language: str) -> Card:
 
 
 def transports(kinds: Iterable[str]) -> Sequence[str]:
-    """Return how a server is spoken to, each way once, of what entries call it."""
+    """Return the display names of the known transports in `kinds`, without duplicates."""
     return list(dict.fromkeys(_TRANSPORTS[kind] for kind in kinds if kind in _TRANSPORTS))

@@ -1,4 +1,4 @@
-"""What the page of an entry shows: all that people want to know, in bounds, for entries may hold anything."""
+"""The page of an entry. Its values are sanitized and bounded, because entries may hold anything."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from ...domain.entries import Detail, Entry, Tool
 from ._cards import transports
 from ._filters import caution, link, plain
 
-TOOLS = 40
-"""Tools that are shown."""
+MAX_TOOLS = 40
+"""Maximum number of tools on the page."""
 
-WAYS = 5
-"""Packages that are shown, and as many remotes."""
+MAX_TARGETS = 5
+"""Maximum number of packages, and of remotes, on the page."""
 
-INSTALLS = 2
-"""Ways to install it that are shown."""
+MAX_INSTALLATIONS = 2
+"""Maximum number of installations on the page."""
 
-UNAVAILABLE = 4
-"""Ways that cannot be used, of which the reason is shown."""
+MAX_UNAVAILABLE = 4
+"""Maximum number of unavailable installations whose reason is on the page."""
 
-PASTED = 4_000
-"""Characters of what is to be pasted; what is longer is in the detail record."""
+MAX_CONFIGURATION = 4_000
+"""Maximum length of a configuration in characters. Longer ones are only in the detail record."""
 
-WORDS = 20
-"""Tags that are shown."""
+MAX_TAGS = 20
+"""Maximum number of tags on the page."""
 
 
 @frozen
-class Way:
-    """A way to reach a server: the kind of package or remote, and its name or address, which may be a `url`.
+class Target:
+    """A package or remote: its type, its name or address, and its `url` if it can be a link.
 
-    `caution` is why people should look twice at the host of its address.
+    `caution` is the reason to check the host of the address, see `_filters.caution`.
     """
 
     kind: str
@@ -46,8 +46,8 @@ class Way:
 
 
 @frozen
-class Pasted:
-    """What to paste for one editor: its name, its file, and the text."""
+class Configuration:
+    """The configuration for one editor: the editor's name, its file and the text."""
 
     editor: str
     file: str
@@ -55,18 +55,18 @@ class Pasted:
 
 
 @frozen
-class Install:
-    """How a package or remote of that name is installed, and what to know before; or why that is not possible."""
+class InstallationView:
+    """The configurations and warnings of a package or remote, or the reason why it is unavailable."""
 
     name: str
-    pasted: Sequence[Pasted]
+    configurations: Sequence[Configuration]
     warnings: Sequence[Notice]
     reason: Notice | None
 
 
 @frozen
-class Shown:
-    """An entry as text that can be shown; of what is too long, or too much, a part."""
+class EntryView:
+    """An entry as sanitized text. Long texts and lists are truncated."""
 
     mcp_id: str
     name: str
@@ -86,30 +86,30 @@ class Shown:
     updated: str
     tools: Sequence[Tool]
     more_tools: int
-    packages: Sequence[Way]
-    remotes: Sequence[Way]
-    more_ways: int
-    install: Sequence[Install]
-    unpasted: Sequence[str]
-    unavailable: Sequence[Install]
+    packages: Sequence[Target]
+    remotes: Sequence[Target]
+    more_targets: int
+    installations: Sequence[InstallationView]
+    too_long: Sequence[str]
+    unavailable: Sequence[InstallationView]
 
 
-def shown(detail: Detail, language: str) -> Shown:
-    """Return what the page in `language` shows of an entry."""
+def entry_view(detail: Detail, language: str) -> EntryView:
+    """Return the values of an entry's page in `language`."""
     repository = link((detail.repository or {}).get("url", ""))
     website = link(detail.website_url)
     brief = plain(detail.descriptions.get(language) or detail.brief, 400)
     description = plain(detail.long_description, 2_000)
-    installs = [_install(each) for each in detail.install if not each.unavailable][:INSTALLS]
-    unavailable = [_install(each) for each in detail.install if each.unavailable][:UNAVAILABLE]
-    return Shown(
+    installations = [_installation(each) for each in detail.install if not each.unavailable][:MAX_INSTALLATIONS]
+    unavailable = [_installation(each) for each in detail.install if each.unavailable][:MAX_UNAVAILABLE]
+    return EntryView(
         mcp_id=detail.mcp_id,
         name=plain(detail.name, 100) or detail.mcp_id,
         server_name=plain(detail.server_name, 200),
         version=plain(detail.version, 60),
         brief=brief,
         description="" if description == brief else description,
-        tags=list(dict.fromkeys(plain(tag, 40) for tag in (*detail.tags, *detail.categories)[:WORDS])),
+        tags=list(dict.fromkeys(plain(tag, 40) for tag in (*detail.tags, *detail.categories)[:MAX_TAGS])),
         official=detail.official,
         transports=transports(Entry(detail.server).transports),
         status=plain(detail.status, 30),
@@ -119,35 +119,37 @@ def shown(detail: Detail, language: str) -> Shown:
         repository=repository,
         published=plain(detail.published_at or "", 11)[:10],
         updated=plain(detail.updated_at or "", 11)[:10],
-        tools=[Tool(plain(tool.name, 60), plain(tool.description, 140)) for tool in detail.tools[:TOOLS]],
-        more_tools=max(0, len(detail.tools) - TOOLS),
-        packages=[_package(each) for each in detail.packages[:WAYS]],
-        remotes=[_remote(each) for each in detail.remotes[:WAYS]],
-        more_ways=sum(max(0, len(ways) - WAYS) for ways in (detail.packages, detail.remotes)),
-        install=[each for each in installs if each.pasted],
-        unpasted=[each.name for each in installs if not each.pasted],
+        tools=[Tool(plain(tool.name, 60), plain(tool.description, 140)) for tool in detail.tools[:MAX_TOOLS]],
+        more_tools=max(0, len(detail.tools) - MAX_TOOLS),
+        packages=[_package(each) for each in detail.packages[:MAX_TARGETS]],
+        remotes=[_remote(each) for each in detail.remotes[:MAX_TARGETS]],
+        more_targets=sum(max(0, len(targets) - MAX_TARGETS) for targets in (detail.packages, detail.remotes)),
+        installations=[each for each in installations if each.configurations],
+        too_long=[each.name for each in installations if not each.configurations],
         unavailable=unavailable,
     )
 
 
-def _install(way: Installation) -> Install:
-    pasted = [Pasted(each.editor, each.file, serialization.pretty(each.config)) for each in way.configurations]
-    short = [each for each in pasted if len(each.text) <= PASTED]
-    return Install(plain(way.name, 100), short, way.warnings, way.unavailable)
+def _installation(installation: Installation) -> InstallationView:
+    configurations = [
+        Configuration(each.editor, each.file, serialization.pretty(each.config)) for each in installation.configurations
+    ]
+    short = [each for each in configurations if len(each.text) <= MAX_CONFIGURATION]
+    return InstallationView(plain(installation.name, 100), short, installation.warnings, installation.unavailable)
 
 
-def _package(package: Mapping[str, Any]) -> Way:
+def _package(package: Mapping[str, Any]) -> Target:
     name = plain(_text(package.get("identifier")), 150)
     version = plain(_text(package.get("version")), 40)
     url = link(package.get("identifier"))
-    shown = plain(url, 150) if url else name
-    return Way(plain(_text(package.get("registryType")), 20), f"{shown} {version}".strip(), url, caution(url))
+    label = plain(url, 150) if url else name
+    return Target(plain(_text(package.get("registryType")), 20), f"{label} {version}".strip(), url, caution(url))
 
 
-def _remote(remote: Mapping[str, Any]) -> Way:
-    # The address of a server is not a page for people, so it is no link.
+def _remote(remote: Mapping[str, Any]) -> Target:
+    # The URL of a server is not a web page, so it is not a link.
     url = _text(remote.get("url"))
-    return Way(plain(_text(remote.get("type")), 20), plain(link(url) or url, 300), "", caution(url))
+    return Target(plain(_text(remote.get("type")), 20), plain(link(url) or url, 300), "", caution(url))
 
 
 def _text(value: object) -> str:

@@ -1,4 +1,4 @@
-"""What templates do to values that others wrote."""
+"""Template filters for values of untrusted origin."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _PLAIN_HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,}"
 
 
 def plain(value: object, most: int = 300) -> str:
-    """Return text of at most `most` characters that is clean: see `sanitize`."""
+    """Return sanitized text of at most `most` characters, see `sanitize`."""
     return clean_text(str(value), most)
 
 
 def link(value: object) -> str:
-    """Return a URL that a link may lead to, its host in ASCII; for anything else an empty text.
+    """Return a URL that is safe as a link, its host in ASCII; for any other value an empty text.
 
-    It has the scheme http or https, a valid host and no user information.
+    The URL has the scheme http or https, a valid host and no user information.
     """
     text = str(value)
     if len(text) > 2_000 or not text.isprintable() or " " in text or clean(text) != text:
@@ -36,12 +36,12 @@ def link(value: object) -> str:
 
 
 def host(value: object) -> str:
-    """Return the host of a URL that `link` lets pass, for people to see where it leads."""
+    """Return the host of a URL that `link` accepts, else an empty text."""
     return urlsplit(link(value)).hostname or ""
 
 
 def caution(value: object) -> str:
-    """Return why people should look twice at the host of a URL: `international`, `private` or `local`, or nothing."""
+    """Return the reason to check the host of a URL: `international`, `private`, `local`, or an empty text."""
     try:
         host = hosts.of(str(value))
     except ValueError:
@@ -50,12 +50,12 @@ def caution(value: object) -> str:
 
 
 def _is_plain(netloc: str) -> bool:
-    # Most hosts are lower-case letters, digits and dots, with an ending that is no number: nothing to change.
+    # Fast path: most hosts are lower-case letters, digits and dots and need no conversion.
     return bool(_PLAIN_HOST.fullmatch(netloc))
 
 
 def day(value: str) -> str:
-    """Return the date of a time as registries write it (RFC 3339)."""
+    """Return the date of an RFC 3339 timestamp."""
     return plain(value[:10])
 
 

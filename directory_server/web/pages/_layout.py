@@ -1,4 +1,4 @@
-"""What all pages have in common: the head of the answer, the language, and the layout around each."""
+"""Layout of all pages: response headers, language and templates."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ POLICY = "; ".join(
         "base-uri 'none'",
     ]
 )
-"""What a page may load, and from where (Content Security Policy, level 3)."""
+"""Content Security Policy of all pages (level 3)."""
 
 HEADERS = {
     "Content-Type": "text/html; charset=utf-8",
@@ -39,28 +39,28 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-    # Not no-referrer: with that browsers send forms from the origin "null", which nobody could let in.
+    # Not no-referrer: browsers would then send forms with the origin "null", which is rejected.
     "Referrer-Policy": "same-origin",
     "Vary": "Accept, Accept-Language, Cookie",
     "X-Frame-Options": "DENY",
 }
-"""What the answer of every page says."""
+"""Response headers of every page."""
 
 _COOKIE = "lang"
 _YEAR = 31_536_000
 
 
 class Viewer(Protocol):
-    """One who is signed in."""
+    """A signed-in viewer."""
 
     @property
     def email(self) -> str:
-        """The address of the account."""
+        """The e-mail address of the account."""
 
 
 @frozen
 class Language:
-    """A language to change to: its tag, its own name, and where the page is in it."""
+    """An item of the language menu: tag, native name, URL of the page, and whether it is the current language."""
 
     tag: str
     name: str
@@ -69,16 +69,16 @@ class Language:
 
 
 class Layout:
-    """Makes pages of templates, each with a way to the search, if there is one, and to `sign_in`, if that is a path.
+    """Renders pages, with links to the search (if `searchable`) and to the path `sign_in` (if not empty).
 
-    Pages that are sent under TLS, as `proxies` tell it, have browsers insist on it for `hsts` seconds; 0 is for none.
+    Responses over TLS have the header Strict-Transport-Security with a max-age of `hsts` seconds, unless that is 0.
     """
 
     def __init__(self, proxies: Proxies, *, searchable: bool = True, sign_in: str = "", hsts: int = 0) -> None:
         self._proxies = proxies
         # RFC 6797, section 6.1.
         self._hsts = {"Strict-Transport-Security": f"max-age={hsts}"} if hsts else {}
-        self._texts = load()
+        self._translations = load()
         self.assets, self._templates = _compiled(searchable, sign_in)
 
     def page(
@@ -90,39 +90,41 @@ class Layout:
         account: Viewer | None = None,
         status: int = 200,
     ) -> bytes:
-        """Set the head of an answer that no cache keeps, and return the page that `template` makes of `values`."""
-        texts = self.texts(request)
+        """Set the headers of an uncacheable response and return the body, rendered from `template` and `values`."""
+        translations = self.translations(request)
         body = self._templates[template].render(
-            t=texts,
+            t=translations,
             path=request.path.decode("latin-1"),
-            languages=_languages(request, texts.language),
+            languages=_languages(request, translations.language),
             account=account,
             **values,
         )
-        # Names may hold halves of characters, which UTF-8 cannot.
-        # Browsers ignore it in an answer without TLS, and servers must not send it there (RFC 6797, section 7.2).
+        # Servers must not send it without TLS (RFC 6797, section 7.2).
         secure = self._hsts if self._hsts and self._proxies.is_secure(request) else {}
+        # Names may contain surrogates, which UTF-8 cannot encode.
         return json_response(request, body.encode("utf-8", "replace"), status, **HEADERS, **secure)
 
-    def refuse(self, request: Request, refused: ErrorResponse) -> bytes:
-        """Answer a refusal with a page that says what is wrong; `page` says how."""
-        for name, text in refused.headers.items():
+    def error_page(self, request: Request, error: ErrorResponse) -> bytes:
+        """Return the page of an error response."""
+        for name, text in error.headers.items():
             request.setHeader(name, text)
-        return self.page(request, "error.html", {"refused": refused}, status=refused.status)
+        return self.page(request, "error.html", {"error_response": error}, status=error.status)
 
-    def texts(self, request: Request) -> Translations:
-        """Return the words in the language that a request asks for: in its URL, by its cookie or by its header."""
-        asked = dict(_parameters(request)).get("lang")
-        if asked in LANGUAGES:
-            request.addCookie(_COOKIE, asked, path="/", max_age=str(_YEAR), httpOnly=True, sameSite="lax")
-            return self._texts[asked]
+    def translations(self, request: Request) -> Translations:
+        """Return the translations for a request, by its query string, its cookie or its Accept-Language header."""
+        requested = dict(_parameters(request)).get("lang")
+        if requested in LANGUAGES:
+            request.addCookie(_COOKIE, requested, path="/", max_age=str(_YEAR), httpOnly=True, sameSite="lax")
+            return self._translations[requested]
         chosen = cookie(request, _COOKIE)
-        return self._texts[chosen if chosen in LANGUAGES else choose(", ".join(values(request, "Accept-Language")))]
+        return self._translations[
+            chosen if chosen in LANGUAGES else choose(", ".join(values(request, "Accept-Language")))
+        ]
 
 
 @cache
 def _compiled(searchable: bool, sign_in: str) -> tuple[Assets, Mapping[str, Template]]:
-    """Return the files and templates of a frame: reading them takes a tenth of a second."""
+    """Return the static files and compiled templates. They are cached, because reading them takes 0.1 seconds."""
     assets = Assets()
     environment = Environment(
         loader=PackageLoader(__package__, "templates"),
@@ -143,12 +145,12 @@ def _parameters(request: Request) -> list[tuple[str, str]]:
 
 
 def _languages(request: Request, current: str) -> list[Language]:
-    """Return where this page is in each language: nowhere for the answer to a form, which may show a key but once."""
+    """Return the language menu. It is empty in the response to a form, which cannot be loaded again."""
     if request.method == b"POST":
         return []
     others = [(name, value) for name, value in _parameters(request) if name != "lang"]
     return [
-        # A relative reference: it leads to the same path, whatever that is.
+        # A relative reference keeps the path.
         Language(tag, name, "?" + urlencode([*others, ("lang", tag)]), tag == current)
         for tag, name in LANGUAGES.items()
     ]

@@ -1,4 +1,4 @@
-"""News for those who have a page open: how many servers were added."""
+"""Notifications to open pages: the number of new servers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...http.proxies import Proxies
 from ...streams import Hub
 
 STREAMS = 8
-"""Open pages of one address that are told of news."""
+"""Maximum number of notification streams per client address."""
 
 
 class AnonymousOwners:
@@ -24,9 +24,9 @@ class AnonymousOwners:
 
 
 class NewEntriesNotifier:
-    """A Follower that tells open pages of servers that were added; `hub` bounds their streams, by address and in all.
+    """A Follower that sends the number of new servers to open pages; `hub` limits streams per address and in total.
 
-    They are told numbers alone: whoever wants to know which servers those are looks at the page again.
+    The events contain only the number. A page is reloaded to show the servers.
     """
 
     def __init__(self, hub: Hub, proxies: Proxies) -> None:
@@ -45,10 +45,10 @@ class NewEntriesNotifier:
             self._channel.send(serialization.event({"added": added}, name="added"))
 
     def open(self, request: Request) -> bytes | None:
-        """Answer with a stream of news. Raises TooManyStreams."""
+        """Open a stream of notifications. Raises TooManyStreams."""
         address = self._proxies.client(request)
         if self._hub.limit_error(address):
-            raise TooManyStreams("As many pages are open as may have news; this one has none.")
+            raise TooManyStreams("Too many open pages receive notifications. This page receives none.")
         if request.method == b"HEAD":
             request.setHeader("Content-Type", "text/event-stream")
             return b""

@@ -1,4 +1,4 @@
-"""The pages of the directory: search and entries."""
+"""Handlers of the search page, the entry pages and the notification stream."""
 
 from __future__ import annotations
 
@@ -17,67 +17,67 @@ from ...http.proxies import Proxies
 from ...services.directory import Directory
 from ...streams import Hub
 from ..rate_limit import AddressLimiter, Limiter
-from ._access import Openness, PageAccess, nobody
+from ._access import Openness, PageAccess, no_viewer
 from ._cards import Card, card
-from ._entry import shown
+from ._entry import entry_view
 from ._layout import Layout, Viewer
 from ._notifications import NewEntriesNotifier
 
 PER_PAGE = 20
-"""Hits on a page."""
+"""Hits per page."""
 
 NEWEST = 6
-"""Entries that are shown to one who has not searched yet."""
+"""Number of newest entries on the start page."""
 
 
 @frozen
 class PageHandlers:
-    """Answers `/`, `/servers/{mcp_id}` and `/news`; `size` tells how many entries there are."""
+    """Handles `/`, `/servers/{mcp_id}` and `/news`; `_size` returns the number of entries."""
 
-    frame: Layout
-    news: NewEntriesNotifier
-    _entrance: PageAccess
+    layout: Layout
+    notifier: NewEntriesNotifier
+    _access: PageAccess
     _directory: Directory
     _size: Callable[[], int]
 
     async def search(self, request: Request) -> bytes:
-        """Answer the form to search with, and below it what is found."""
-        viewer = await self._entrance.authenticate(request)
-        asked = _asked(request)
-        language = self.frame.texts(request).language
-        keywords = asked.get("q", "").strip()
+        """Return the search form and the results."""
+        viewer = await self._access.authenticate(request)
+        parameters = _parameters(request)
+        language = self.layout.translations(request).language
+        keywords = parameters.get("q", "").strip()
         values: dict[str, Any] = {"keywords": keywords, "size": self._size(), "cards": [], "more": "", "error": None}
-        values["later"] = "cursor" in asked
+        values["later"] = "cursor" in parameters
         try:
             if keywords:
-                wanted = _query(keywords, asked.get("cursor"))
-                page = await self._directory.search(wanted)
+                search = _query(keywords, parameters.get("cursor"))
+                page = await self._directory.search(search)
                 values["cards"] = await self._cards(page, language)
-                values["more"] = _more(wanted, page)
+                values["more"] = _more(search, page)
             else:
                 values["cards"] = await self._directory.newest(NEWEST, lambda entry: card(entry, language))
         except BadInput as error:
             values["error"] = error.code
         status = 400 if values["error"] else 200
-        return self.frame.page(request, "search.html", values, account=viewer, status=status)
+        return self.layout.page(request, "search.html", values, account=viewer, status=status)
 
     async def entry(self, request: Request, mcp_id: str) -> bytes:
-        """Answer all that people want to know of an entry. Raises NotFound."""
-        viewer = await self._entrance.authenticate(request)
+        """Return the page of an entry. Raises NotFound."""
+        viewer = await self._access.authenticate(request)
         detail = await self._directory.detail(serialization.entry_id(mcp_id))
-        language = self.frame.texts(request).language
-        return self.frame.page(request, "entry.html", {"entry": shown(detail, language)}, account=viewer)
+        language = self.layout.translations(request).language
+        return self.layout.page(request, "entry.html", {"entry": entry_view(detail, language)}, account=viewer)
 
     async def watch(self, request: Request) -> bytes | None:
-        """Answer with a stream of how many entries were added."""
-        await self._entrance.authenticate(request)
-        return self.news.open(request)
+        """Open the stream of notifications about new entries."""
+        await self._access.authenticate(request)
+        return self.notifier.open(request)
 
     async def _cards(self, page: Page, language: str) -> list[Card]:
         return [card(entry, language) for entry in await self._directory.entries(hit.mcp_id for hit in page.hits)]
 
 
-def front(
+def page_handlers(
     directory: Directory,
     size: Callable[[], int],
     hub: Hub,
@@ -86,25 +86,25 @@ def front(
     openness: Openness,
     per_minute: int,
     *,
-    viewer: Callable[[Request], Awaitable[Viewer | None]] = nobody,
+    viewer: Callable[[Request], Awaitable[Viewer | None]] = no_viewer,
     sign_in: str = "",
     hsts: int = 0,
 ) -> PageHandlers:
-    """Return the pages; `hub` is for their streams.
+    """Return the handlers; `hub` holds the notification streams.
 
-    `per_minute` is how many of them each member may ask for, and each address from which others ask. Browsers that
-    get one under TLS insist on TLS for `hsts` seconds.
+    `per_minute` is the limit of page requests of each member, and of each address for anonymous viewers. `hsts` is the
+    max-age of Strict-Transport-Security in seconds, 0 for none.
     """
     rate = per_minute / 60
     addresses = AddressLimiter(proxies, now, rate=rate, burst=per_minute)
     accounts = Limiter(now, rate=rate, burst=per_minute)
-    frame = Layout(proxies, searchable=openness != "off", sign_in=sign_in, hsts=hsts)
-    entrance = PageAccess(openness, addresses, accounts, viewer, sign_in)
-    return PageHandlers(frame, NewEntriesNotifier(hub, proxies), entrance, directory, size)
+    layout = Layout(proxies, searchable=openness != "off", sign_in=sign_in, hsts=hsts)
+    access = PageAccess(openness, addresses, accounts, viewer, sign_in)
+    return PageHandlers(layout, NewEntriesNotifier(hub, proxies), access, directory, size)
 
 
-def _asked(request: Request) -> Mapping[str, str]:
-    """Return the parameters of a URL that people may have got from anywhere, with whatever was added to it."""
+def _parameters(request: Request) -> Mapping[str, str]:
+    """Return the query parameters. Unknown parameters and invalid UTF-8 are accepted, because links may be altered."""
     return dict(parse_qsl(query(request).decode("utf-8", "replace"), keep_blank_values=True))
 
 
@@ -113,8 +113,8 @@ def _query(keywords: str, cursor: str | None) -> Query:
     return serialization.search_parameters(urlencode(parameters).encode())
 
 
-def _more(asked: Query, page: Page) -> str:
-    """Return where the next page is; an empty text after the last."""
+def _more(query: Query, page: Page) -> str:
+    """Return the URL of the next page, an empty text after the last page."""
     if page.next is None:
         return ""
-    return "/?" + urlencode({"q": asked.keywords, "cursor": serialization.encode_cursor(asked, page.next)})
+    return "/?" + urlencode({"q": query.keywords, "cursor": serialization.encode_cursor(query, page.next)})

@@ -1,4 +1,4 @@
-"""The words on the pages, in every language that there are words in."""
+"""Translations of the page texts."""
 
 from __future__ import annotations
 
@@ -12,50 +12,52 @@ from werkzeug.datastructures import LanguageAccept
 from werkzeug.http import parse_accept_header
 
 DEFAULT = "en"
-"""The language of those who ask for none that there is."""
+"""The language of requests that accept none of the available languages."""
 
 LANGUAGES = {"en": "English", "zh": "中文"}
-"""The languages by their tags (BCP 47), each under its own name."""
+"""Native names of the available languages by tag (BCP 47)."""
 
 
 @frozen
 class Translations:
-    """The words of one language: `texts("search.found", count=3)`."""
+    """The texts of one language: `translations("search.new_servers", count=3)`."""
 
     language: str
-    _words: Mapping[str, str]
+    _texts: Mapping[str, str]
 
     def __call__(self, key: str, **values: object) -> str:
-        """Return the text `key` with `values` in their places; for a `count` of 1 its form `key_one`, if it has one.
+        """Return the text `key` with `values` in its placeholders. A `count` of 1 selects `key_one`, if it exists.
 
         Raises KeyError.
         """
-        one = self._words.get(f"{key}_one") if values.get("count") == 1 else None
-        return (self._words[key] if one is None else one).format_map(values)
+        one = self._texts.get(f"{key}_one") if values.get("count") == 1 else None
+        return (self._texts[key] if one is None else one).format_map(values)
 
     def __contains__(self, key: str) -> bool:
-        return key in self._words
+        return key in self._texts
 
     @property
-    def names(self) -> frozenset[str]:
-        """The names of all texts."""
-        return frozenset(self._words)
+    def keys(self) -> frozenset[str]:
+        """The keys of all texts."""
+        return frozenset(self._texts)
 
-    def word(self, key: str) -> str:
-        """Return the text `key` as it is written, with places for values still in it."""
-        return self._words[key]
+    def template(self, key: str) -> str:
+        """Return the text `key` with its placeholders."""
+        return self._texts[key]
 
 
 def load() -> Mapping[str, Translations]:
-    """Return the words of every language."""
+    """Return the translations of each language."""
     return {language: Translations(language, dict(_flat(_table(language)))) for language in LANGUAGES}
 
 
 def choose(accepted: str) -> str:
-    """Return the language that suits the value of an Accept-Language header best (RFC 9110, section 12.5.4)."""
-    # Best first. What werkzeug itself takes for the best match is zh, of "en-GB, zh;q=0.5".
-    asked = (tag.partition("-")[0].lower() for tag, quality in parse_accept_header(accepted, LanguageAccept) if quality)
-    return next((tag for tag in asked if tag in LANGUAGES), DEFAULT)
+    """Return the best language for the value of an Accept-Language header (RFC 9110, section 12.5.4)."""
+    # Best first. werkzeug's own best match would select zh for "en-GB, zh;q=0.5".
+    accepted_tags = (
+        tag.partition("-")[0].lower() for tag, quality in parse_accept_header(accepted, LanguageAccept) if quality
+    )
+    return next((tag for tag in accepted_tags if tag in LANGUAGES), DEFAULT)
 
 
 def _table(language: str) -> dict[str, Any]:

@@ -21,28 +21,28 @@ def places(text: str) -> set[str]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_has_the_same_texts(language: str) -> None:
-    assert TEXTS[language].names == TEXTS["en"].names
+    assert TEXTS[language].keys == TEXTS["en"].keys
 
 
-@pytest.mark.parametrize("key", sorted(TEXTS["en"].names))
+@pytest.mark.parametrize("key", sorted(TEXTS["en"].keys))
 def test_a_text_takes_the_same_values_in_every_language(key: str) -> None:
     # A form for one may leave the number out.
     for texts in TEXTS.values():
-        assert texts.word(key).strip()
-        assert places(texts.word(key)) - {"count"} == places(TEXTS["en"].word(key)) - {"count"}
+        assert texts.template(key).strip()
+        assert places(texts.template(key)) - {"count"} == places(TEXTS["en"].template(key)) - {"count"}
 
 
 @pytest.mark.parametrize(("table", "messages"), [("reason", REASONS), ("warning", WARNINGS)])
 def test_every_notice_of_an_installation_has_a_text(table: str, messages: Mapping[str, str]) -> None:
-    assert {name for name in TEXTS["en"].names if name.startswith(f"{table}.")} == {
+    assert {name for name in TEXTS["en"].keys if name.startswith(f"{table}.")} == {
         f"{table}.{code}" for code in messages
     }
     for code, message in messages.items():
-        assert places(TEXTS["en"].word(f"{table}.{code}")) == places(message)
+        assert places(TEXTS["en"].template(f"{table}.{code}")) == places(message)
 
 
 def test_chinese_is_chinese() -> None:
-    untranslated = [key for key in TEXTS["zh"].names if not re.search(r"[\u4e00-\u9fff]", TEXTS["zh"].word(key))]
+    untranslated = [key for key in TEXTS["zh"].keys if not re.search(r"[\u4e00-\u9fff]", TEXTS["zh"].template(key))]
     assert untranslated == []
 
 

@@ -48,7 +48,7 @@ def test_the_files_of_a_page_are_kept_by_browsers_for_good(look: Look, server: S
         assert answer.headers["Content-Type"].split("; ")[0] in {"text/css", "text/javascript", "image/svg+xml"}
 
 
-@pytest.mark.parametrize("name", ["style.css", "..%2F_frame.py", "%2e%2e", "style.000000000000.css"])
+@pytest.mark.parametrize("name", ["style.css", "..%2F_layout.py", "%2e%2e", "style.000000000000.css"])
 def test_there_are_no_other_files(server: Server, name: str) -> None:
     assert server.get(f"/assets/{name}", key=None).status == 404
 
