@@ -1,1 +1,1 @@
-"""The doors: HTTP in, the directory behind it."""
+"""HTTP APIs and pages of the directory: routing, authentication, error responses and handlers."""

@@ -1,4 +1,4 @@
-"""The description of the REST door: valid, complete, true to what the code does, and with examples that hold."""
+"""OpenAPI document: valid, complete, equal to the limits of the code, with valid examples."""
 
 from __future__ import annotations
 
@@ -22,69 +22,69 @@ PATH = "/api/open/openapi.json"
 
 
 @pytest.fixture
-def described(server: Server) -> Any:
+def document(server: Server) -> Any:
     return server.get(PATH, key=None).json
 
 
-def operations(described: Any) -> Iterator[tuple[str, Any]]:
-    for path, methods in described["paths"].items():
+def operations(document: Any) -> Iterator[tuple[str, Any]]:
+    for path, methods in document["paths"].items():
         yield path, methods["get"]
 
 
-def fits(value: Any, schema: Any, described: Any) -> None:
-    """Assert that `value` is what `schema` says, in which others may be named."""
-    OAS31Validator({**schema, "components": described["components"]}).validate(value)
+def assert_valid(value: Any, schema: Any, document: Any) -> None:
+    """Assert that `value` is valid under `schema`, which may refer to other schemas of the document."""
+    OAS31Validator({**schema, "components": document["components"]}).validate(value)
 
 
-def test_it_is_openapi_3_1(described: Any) -> None:
-    validate(described, cls=OpenAPIV31SpecValidator)
-    assert described["openapi"].startswith("3.1")
+def test_it_is_openapi_3_1(document: Any) -> None:
+    validate(document, cls=OpenAPIV31SpecValidator)
+    assert document["openapi"].startswith("3.1")
 
 
-OTHERS = {"/api/open/mcp", "/", "/servers/{mcp_id}", "/news", "/assets/{name}"}
-"""What else is answered with GET: another protocol, and what is for people."""
+NOT_REST = {"/api/open/mcp", "/", "/servers/{mcp_id}", "/news", "/assets/{name}"}
+"""GET paths that are not in the document: MCP, and pages."""
 
 
-def test_it_has_every_rest_door_and_no_other(described: Any) -> None:
-    rest = {door.path for door in DOORS.values() if door.method == "GET" and door.path not in OTHERS}
+def test_the_document_has_every_rest_path_and_no_other(document: Any) -> None:
+    rest = {door.path for door in DOORS.values() if door.method == "GET" and door.path not in NOT_REST}
     # The registry API is described by the official registry.
     rest = {path for path in rest if not path.startswith(("/account/", "/v0/", "/v0.1/", "/r/"))}
-    assert set(described["paths"]) == rest
+    assert set(document["paths"]) == rest
 
 
-def test_it_says_where_a_key_is_needed(described: Any) -> None:
-    keyed = {path for path, operation in operations(described) if operation.get("security") != []}
-    assert keyed == {door.path for door in DOORS.values() if door.keyed and door.path in described["paths"]}
+def test_the_document_marks_the_operations_that_need_a_key(document: Any) -> None:
+    keyed = {path for path, operation in operations(document) if operation.get("security") != []}
+    assert keyed == {door.path for door in DOORS.values() if door.keyed and door.path in document["paths"]}
 
 
-def test_a_person_is_told_what_everything_is(described: Any) -> None:
-    for _, operation in operations(described):
+def test_everything_has_a_description(document: Any) -> None:
+    for _, operation in operations(document):
         assert operation["summary"]
         assert operation["description"]
         assert all(parameter["description"] for parameter in operation.get("parameters", ()))
         assert all(answer["description"] for answer in operation["responses"].values())
 
 
-def test_limits_are_those_of_the_code(described: Any) -> None:
-    search = {each["name"]: each["schema"] for each in described["paths"]["/api/open/v1/search"]["get"]["parameters"]}
-    changes = {each["name"]: each["schema"] for each in described["paths"]["/api/open/v1/changes"]["get"]["parameters"]}
+def test_limits_equal_those_of_the_code(document: Any) -> None:
+    search = {each["name"]: each["schema"] for each in document["paths"]["/api/open/v1/search"]["get"]["parameters"]}
+    changes = {each["name"]: each["schema"] for each in document["paths"]["/api/open/v1/changes"]["get"]["parameters"]}
     assert search["limit"]["maximum"] == serialization.MAX_LIMIT
     assert search["keywords"]["maxLength"] == serialization.MAX_KEYWORDS
     assert changes["limit"] == {"type": "integer", "minimum": 1, "maximum": serialization.MAX_CHANGES, "default": 100}
 
 
 @pytest.mark.parametrize(("name", "bound"), [("limit", "maximum"), ("keywords", "maxLength")])
-def test_the_bounds_are_the_last_that_hold(server: Server, described: Any, name: str, bound: str) -> None:
+def test_the_documented_bound_is_the_last_accepted_value(server: Server, document: Any, name: str, bound: str) -> None:
     _, key = server.new_key(limit=None)
     for path in ("/api/open/v1/search", "/api/open/v1/changes"):
-        (schema,) = (each["schema"] for each in described["paths"][path]["get"]["parameters"] if each["name"] == name)
+        (schema,) = (each["schema"] for each in document["paths"][path]["get"]["parameters"] if each["name"] == name)
         for number, status in ((schema[bound], 200), (schema[bound] + 1, 400)):
             query = f"keywords=a&limit={number}" if name == "limit" else f"keywords={'a' * number}"
             assert server.get(f"{path}?{query}", key=key, headers={"Accept": "application/json"}).status == status
 
 
-def test_answers_are_as_described(server: Server, described: Any) -> None:
-    asked = {
+def test_responses_match_their_schemas(server: Server, document: Any) -> None:
+    urls = {
         "/api/open/v1/search": "/api/open/v1/search?keywords=postgres",
         "/api/open/v1/entries/{mcp_id}": f"/api/open/v1/entries/{POSTGRES_ID}",
         "/api/open/v1/changes": "/api/open/v1/changes",
@@ -92,23 +92,21 @@ def test_answers_are_as_described(server: Server, described: Any) -> None:
         "/readyz": "/readyz",
         PATH: PATH,
     }
-    for path, operation in operations(described):
-        answer = server.get(asked[path], headers={"Accept": "application/json"})
+    for path, operation in operations(document):
+        answer = server.get(urls[path], headers={"Accept": "application/json"})
         assert answer.status == 200
-        good = operation["responses"]["200"]
-        fits(answer.json, good["content"]["application/json"]["schema"], described)
-        # Where nothing follows there is no link.
-        assert [name for name in good["headers"] if name not in answer.headers] == ["Link"] * (
-            "Link" in good["headers"]
+        success = operation["responses"]["200"]
+        assert_valid(answer.json, success["content"]["application/json"]["schema"], document)
+        # The last page has no Link header.
+        assert [name for name in success["headers"] if name not in answer.headers] == ["Link"] * (
+            "Link" in success["headers"]
         )
 
 
 @pytest.mark.parametrize("accept", ["*/*", "application/json, text/event-stream", "application/json"])
-def test_the_request_of_a_generated_client_is_answered_as_described(
-    server: Server, described: Any, accept: str
-) -> None:
-    """Such clients send what is required, and each default that a parameter has."""
-    for path, operation in operations(described):
+def test_responses_to_a_generated_client_match_their_schemas(server: Server, document: Any, accept: str) -> None:
+    """A generated client sends all required parameters, and all defaults."""
+    for path, operation in operations(document):
         parameters = [each for each in operation.get("parameters", ()) if each["in"] == "query"]
         sent = {
             each["name"]: each["schema"].get("default", each["schema"].get("examples", [None])[0])
@@ -118,40 +116,40 @@ def test_the_request_of_a_generated_client_is_answered_as_described(
         url = f"{path.format(mcp_id=POSTGRES_ID)}?{urlencode(sent)}".rstrip("?")
         answer = server.get(url, headers={"Accept": accept})
         assert answer.status == 200, answer.json
-        fits(answer.json, operation["responses"]["200"]["content"]["application/json"]["schema"], described)
+        assert_valid(answer.json, operation["responses"]["200"]["content"]["application/json"]["schema"], document)
 
 
-def test_an_entry_has_just_these_fields(described: Any) -> None:
-    assert set(described["components"]["schemas"]["Detail"]["properties"]) == {
+def test_the_detail_schema_has_the_fields_of_detail(document: Any) -> None:
+    assert set(document["components"]["schemas"]["Detail"]["properties"]) == {
         each.name for each in attrs.fields(Detail)
     }
 
 
-def test_examples_are_as_described(described: Any) -> None:
-    for _, operation in operations(described):
+def test_examples_match_their_schemas(document: Any) -> None:
+    for _, operation in operations(document):
         for answer in operation["responses"].values():
             content = answer["content"]["application/json"]
             examples = [each["value"] for each in content.get("examples", {}).values()]
             for example in [*examples, *([content["example"]] if "example" in content else [])]:
-                fits(example, content["schema"], described)
+                assert_valid(example, content["schema"], document)
         for parameter in operation.get("parameters", ()):
             for example in parameter["schema"].get("examples", ()):
-                fits(example, parameter["schema"], described)
+                assert_valid(example, parameter["schema"], document)
 
 
-def test_refusals_are_under_the_status_that_they_get(server: Server, described: Any) -> None:
-    search = described["paths"]["/api/open/v1/search"]["get"]["responses"]
+def test_errors_are_documented_under_their_status(server: Server, document: Any) -> None:
+    search = document["paths"]["/api/open/v1/search"]["get"]["responses"]
     codes = {
         status: set(answer["content"]["application/json"]["examples"])
         for status, answer in search.items()
         if status != "200"
     }
     for path, key in ((f"?keywords=a&key={server.key}", ""), ("?limit=0", ""), ("?keywords=a", None)):
-        refused = server.get(f"/api/open/v1/search{path}", key=key)
-        assert refused.json["error"] in codes[str(refused.status)]
+        answer = server.get(f"/api/open/v1/search{path}", key=key)
+        assert answer.json["error"] in codes[str(answer.status)]
 
 
-def test_no_text_names_what_is_not_there(described: Any) -> None:
-    for name in re.findall(r"#/components/(\w+/[\w-]+)", str(described)):
+def test_all_references_resolve(document: Any) -> None:
+    for name in re.findall(r"#/components/(\w+/[\w-]+)", str(document)):
         kind, _, which = name.partition("/")
-        assert which in described["components"][kind]
+        assert which in document["components"][kind]

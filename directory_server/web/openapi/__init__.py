@@ -1,4 +1,4 @@
-"""The REST door described for programs, in OpenAPI 3.1: put together once, out of what the code itself goes by."""
+"""OpenAPI 3.1 document of the REST API, built once from the limits, fields and errors of the code."""
 
 from ._document import DOCUMENT, PATH
 

@@ -1,4 +1,4 @@
-"""The description as a whole: each path, what it takes and how it answers."""
+"""The OpenAPI document: paths, parameters and responses."""
 
 from __future__ import annotations
 
@@ -9,23 +9,22 @@ from ...domain import errors
 from ...domain.search import DEFAULT_LIMIT
 from ..changes import PATH as CHANGES
 from ..rest import SEARCH
-from ._responses import KEYED, good, headers, refusals
+from ._responses import KEY_ERRORS, error_responses, headers, success
 from ._schemas import Schema, mcp_id, schemas
 
 PATH = "/api/open/openapi.json"
 
 _SUMMARY = """\
-A directory of MCP (Model Context Protocol) servers: search it, look entries up, follow what changes.
+A directory of MCP (Model Context Protocol) servers. Search it, read entries and follow changes.
 
-Every request but those of `/healthz`, `/readyz` and this description needs an API key: \
-`Authorization: Bearer mcpd_…`. A request that is carried out costs one unit of the key's quota, which counts any 60 \
-minutes; one that is refused costs nothing. \
-The same directory is offered to MCP clients at `/api/open/mcp`, which is not described here.
+Every request needs an API key (`Authorization: Bearer mcpd_…`), except `/healthz`, `/readyz` and this document. A \
+successful request costs one request of the key's quota, which counts the last 60 minutes. A rejected request costs \
+nothing. MCP clients use the same directory at `/api/open/mcp`, which this document does not describe.
 """
 
 _QUOTA = ("RateLimit-Policy", "RateLimit", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
-# Not all of them blank.
+# At least one character that is not white space.
 _KEYWORDS: Schema = {
     "type": "string",
     "pattern": r"\S",
@@ -54,14 +53,14 @@ def _document() -> bytes:
                 CHANGES: {"get": _changes()},
                 "/healthz": {"get": _health()},
                 "/readyz": {"get": _readiness()},
-                PATH: {"get": _description()},
+                PATH: {"get": _openapi()},
             },
             "components": {
                 "securitySchemes": {
                     "key": {
                         "type": "http",
                         "scheme": "bearer",
-                        "description": "An API key, which the operator of the directory gives out.",
+                        "description": "API key, issued by the operator of the directory.",
                     }
                 },
                 "headers": headers(),
@@ -72,28 +71,28 @@ def _document() -> bytes:
 
 
 def _search() -> dict[str, Any]:
-    said: dict[str, dict[str, Any]] = {
+    parameters: dict[str, dict[str, Any]] = {
         "keywords": {
             "required": True,
             "description": (
-                "What to look for: a name or part of one, a product, a category, a need, in any language. Among the "
-                'words may stand filters: "exact phrase", -word, tag:NAME, transport:stdio|http|sse, '
+                "Search words in any language: a name or part of one, a product, a category, a task. Filters may stand "
+                'between the words: "exact phrase", -word, tag:NAME, transport:stdio|http|sse, '
                 "package:npm|pypi|oci, official:true."
             ),
             "schema": _KEYWORDS,
         },
         "limit": {
-            "description": "The largest number of entries in this answer.",
-            "schema": _whole(1, serialization.MAX_LIMIT, default=DEFAULT_LIMIT),
+            "description": "Largest number of entries in the response.",
+            "schema": _integer(1, serialization.MAX_LIMIT, default=DEFAULT_LIMIT),
         },
         "cursor": {
-            "description": "Where to go on, out of the Link header of the page before. Opaque.",
+            "description": "Start of the page, from the Link header of the previous page. Opaque.",
             "schema": {"type": "string"},
         },
         "fields": {
             "description": (
-                "Which fields each entry of the answer has, in this order; without it the three of Hit. They are those "
-                "of Detail. A page of large ones ends before its limit."
+                "Fields of Detail to return for each entry, in this order. By default: name, brief, website_url. "
+                "A page of large entries may have fewer entries than its limit."
             ),
             "style": "form",
             "explode": False,
@@ -108,11 +107,11 @@ def _search() -> dict[str, Any]:
     return {
         "operationId": "search",
         "summary": "Search by keywords",
-        "description": "Answers what matches, best first. Costs one unit.",
-        "parameters": [{"name": name, "in": "query", **said[name]} for name in serialization.SEARCH_PARAMETERS],
+        "description": "Returns matching entries, best match first. Costs one request.",
+        "parameters": [{"name": name, "in": "query", **parameters[name]} for name in serialization.SEARCH_PARAMETERS],
         "responses": {
-            "200": good("A page of entries.", "SearchPage", *_QUOTA, "Link", example={"data": [_HIT], "count": 1}),
-            **refusals(*KEYED),
+            "200": success("A page of entries.", "SearchPage", *_QUOTA, "Link", example={"data": [_HIT], "count": 1}),
+            **error_responses(*KEY_ERRORS),
         },
     }
 
@@ -120,60 +119,60 @@ def _search() -> dict[str, Any]:
 def _entry() -> dict[str, Any]:
     return {
         "operationId": "entry",
-        "summary": "Look up one entry",
-        "description": "Answers all that is known of an entry. Costs one unit, also where there is no such entry.",
+        "summary": "Get an entry",
+        "description": "Returns all fields of an entry. Costs one request, also if the entry does not exist.",
         "parameters": [
             {
                 "name": "mcp_id",
                 "in": "path",
                 "required": True,
-                "description": "The id of an entry, as the changes and a search with fields=mcp_id give it.",
+                "description": "Id of an entry, as returned by the changes and by a search with fields=mcp_id.",
                 "schema": mcp_id(),
             }
         ],
-        "responses": {"200": good("The entry.", "Detail", *_QUOTA), **refusals(*KEYED, errors.NotFound)},
+        "responses": {"200": success("The entry.", "Detail", *_QUOTA), **error_responses(*KEY_ERRORS, errors.NotFound)},
     }
 
 
 def _changes() -> dict[str, Any]:
-    said: dict[str, dict[str, Any]] = {
+    parameters: dict[str, dict[str, Any]] = {
         "since": {
             "description": (
-                "The place in the log behind which to begin: 0 for all of it, the next of a page, the id of an event, "
-                "or the seq of a change, which cannot tell that the directory was restored from a backup. Without it "
-                "a page begins with the log, and a stream with what happens from now on."
+                "Return changes after this position: 0 for the whole log, the next of a page, the id of an event, or "
+                "the seq of a change. A seq does not reveal that the directory was restored from a backup. By default "
+                "a page starts at the beginning of the log, and a stream with new changes."
             ),
             "schema": {"type": "string", "pattern": serialization.POSITION, "examples": ["0", "51-0c9f1e22ab34"]},
         },
         "keywords": {
-            "description": "Only entries that have all of these words, whole; filters hold as in a search.",
+            "description": "Only entries that contain all of these whole words. Filters work as in a search.",
             "schema": _KEYWORDS,
         },
         "limit": {
-            "description": "The largest number of changes in a page; large ones end it earlier. Streams ignore it.",
-            "schema": _whole(1, serialization.MAX_CHANGES, default=serialization.DEFAULT_CHANGES),
+            "description": "Largest number of changes in a page; fewer if they are large. Streams ignore it.",
+            "schema": _integer(1, serialization.MAX_CHANGES, default=serialization.DEFAULT_CHANGES),
         },
     }
     change = {"seq": 51, "event": "entry.removed", "mcp_id": "41d18bdd-f870-5370-a6db-68de9251dacf"}
     return {
         "operationId": "changes",
-        "summary": "Follow what changes",
+        "summary": "Follow changes",
         "description": (
-            "The answer is a page of the log of changes. With `Accept: text/event-stream` it is a stream of "
-            "server-sent events that goes on with what happens; where `Accept` ranks JSON as high, it is a page. Costs "
-            "one unit."
+            "Returns a page of the change log. With `Accept: text/event-stream`, returns a stream of server-sent "
+            "events that continues with new changes. If `Accept` ranks JSON equally, the response is a page. Costs one "
+            "request."
         ),
-        "parameters": [{"name": name, "in": "query", **said[name]} for name in serialization.WATCH_PARAMETERS],
+        "parameters": [{"name": name, "in": "query", **parameters[name]} for name in serialization.WATCH_PARAMETERS],
         "responses": {
-            "200": good(
-                "A page of changes, or a stream of them.",
+            "200": success(
+                "A page or a stream of changes.",
                 "ChangesPage",
                 *_QUOTA,
                 "Link",
                 example={"data": [change], "count": 1, "next": "51-0c9f1e22ab34"},
                 stream=_STREAM,
             ),
-            **refusals(*KEYED, errors.Gone, errors.TooManyStreams),
+            **error_responses(*KEY_ERRORS, errors.Gone, errors.TooManyStreams),
         },
     }
 
@@ -182,12 +181,12 @@ def _health() -> dict[str, Any]:
     health = {"status": "ok", "entries": 50, "generation": 1}
     return {
         "operationId": "health",
-        "summary": "Say that the process is alive",
+        "summary": "Liveness",
         "description": "Needs no key and costs nothing.",
         "security": [],
         "responses": {
-            "200": good("Alive; how many entries can be found.", "Health", example=health),
-            **refusals(),
+            "200": success("The process is alive; the number of searchable entries.", "Health", example=health),
+            **error_responses(),
         },
     }
 
@@ -195,35 +194,35 @@ def _health() -> dict[str, Any]:
 def _readiness() -> dict[str, Any]:
     return {
         "operationId": "readiness",
-        "summary": "Say whether the process can answer requests",
+        "summary": "Readiness",
         "description": "For load balancers. Needs no key and costs nothing.",
         "security": [],
         "responses": {
-            "200": good("Ready.", "Ready", example={"status": "ready"}),
-            "503": good(
+            "200": success("Ready.", "Ready", example={"status": "ready"}),
+            "503": success(
                 "Not ready: the index is not loaded, the storage fails, or the process is stopping.",
                 "NotReady",
                 "Retry-After",
                 example={"status": "unavailable", "reasons": ["storage"]},
             ),
-            **refusals(),
+            **error_responses(),
         },
     }
 
 
-def _description() -> dict[str, Any]:
+def _openapi() -> dict[str, Any]:
     return {
         "operationId": "openapi",
-        "summary": "Describe these paths",
-        "description": "This description, in OpenAPI 3.1. Needs no key and costs nothing.",
+        "summary": "OpenAPI document",
+        "description": "This document, in OpenAPI 3.1. Needs no key and costs nothing.",
         "security": [],
-        "responses": {"200": good("The description.", "Description"), **refusals()},
+        "responses": {"200": success("The document.", "Description"), **error_responses()},
     }
 
 
-def _whole(least: int, most: int, **more: int) -> Schema:
-    return {"type": "integer", "minimum": least, "maximum": most, **more}
+def _integer(minimum: int, maximum: int, **more: int) -> Schema:
+    return {"type": "integer", "minimum": minimum, "maximum": maximum, **more}
 
 
 DOCUMENT = _document()
-"""The description, encoded."""
+"""The OpenAPI document, encoded as JSON."""

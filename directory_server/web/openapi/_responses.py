@@ -1,4 +1,4 @@
-"""The answers of the REST door: what each status means there, with an example."""
+"""Responses of the REST API: the meaning of each status, with examples."""
 
 from __future__ import annotations
 
@@ -28,42 +28,42 @@ _EXAMPLES: list[errors.DirectoryError] = [
     errors.Unavailable("quota.db cannot be used now: the disk is full."),
 ]
 
-KEYED = (errors.BadInput, errors.Unauthorized, errors.QuotaExceeded, errors.Throttled, errors.Unavailable)
-"""What every door with a key may refuse."""
+KEY_ERRORS = (errors.BadInput, errors.Unauthorized, errors.QuotaExceeded, errors.Throttled, errors.Unavailable)
+"""Errors of every operation that needs a key."""
 
-ALL = (errors.Forbidden,)
-"""What every door may refuse."""
+COMMON_ERRORS = (errors.Forbidden,)
+"""Errors of every operation."""
 
 _MEANINGS = {
-    400: "A parameter is missing, unknown, given twice or not allowed; or a key stands in the URL.",
-    401: "There is no valid key (unauthorized), or its quota is spent (rate_limited).",
-    403: "The Host is not this server's, or the request comes from a web page of a foreign origin.",
-    404: "There is no such entry.",
-    410: "The log of changes cannot be read on from since: begin anew.",
-    429: "This address tried too many keys that do not open, or the key has reached its limit of open streams.",
-    503: "The server cannot answer now.",
+    400: "A parameter is missing, unknown, repeated or invalid, or the URL contains a key.",
+    401: "The key is missing or invalid (unauthorized), or its quota is used up (rate_limited).",
+    403: "The Host or the Origin header is not allowed.",
+    404: "The entry does not exist.",
+    410: "The change log does not contain the position since: start again with since=0.",
+    429: "Too many invalid keys from this address, or too many open streams of this key.",
+    503: "The server is temporarily unavailable.",
 }
 
 _HEADERS = {
-    "RateLimit-Policy": 'q requests in any w seconds, as in "hour";q=20;w=3600. Of keys that have a limit.',
-    "RateLimit": 'r requests are left; one more comes back in t seconds, as in "hour";r=18;t=3599.',
+    "RateLimit-Policy": 'q requests in w seconds, as in "hour";q=20;w=3600. Only for keys with a limit.',
+    "RateLimit": 'r requests remain; the next one is restored in t seconds, as in "hour";r=18;t=3599.',
     "X-RateLimit-Limit": "The q of RateLimit-Policy.",
     "X-RateLimit-Remaining": "The r of RateLimit.",
     "X-RateLimit-Reset": "The t of RateLimit: seconds from now.",
-    "X-Request-Id": "Names the request in the server's log.",
-    "Link": 'Where more follows, the URL of the next page, with rel="next" (RFC 8288).',
-    "Retry-After": "Seconds.",
-    "WWW-Authenticate": "Which scheme is asked for.",
+    "X-Request-Id": "Id of the request in the server log.",
+    "Link": 'URL of the next page, with rel="next" (RFC 8288). Absent on the last page.',
+    "Retry-After": "Seconds to wait before the next attempt.",
+    "WWW-Authenticate": "Authentication scheme.",
 }
 
 
 def headers() -> dict[str, Any]:
-    """Return the named headers of the description."""
-    return {name: {"description": said, "schema": TEXT} for name, said in _HEADERS.items()}
+    """Return the header objects of the document, by name."""
+    return {name: {"description": text, "schema": TEXT} for name, text in _HEADERS.items()}
 
 
-def good(description: str, schema: str, *named: str, example: Any = None, stream: str = "") -> dict[str, Any]:
-    """Return an answer with a schema and headers by their names, and as a `stream` if there is one."""
+def success(description: str, schema: str, *named: str, example: Any = None, stream: str = "") -> dict[str, Any]:
+    """Return a response object with a schema and the named headers, and with a `stream` example if given."""
     content: dict[str, Any] = {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}}
     if example is not None:
         content["application/json"]["example"] = example
@@ -72,19 +72,19 @@ def good(description: str, schema: str, *named: str, example: Any = None, stream
     return {"description": description, "headers": _named("X-Request-Id", *named), "content": content}
 
 
-def refusals(*kinds: type[errors.DirectoryError]) -> dict[str, Any]:
-    """Return the answers that refuse for these reasons, by status, with examples by their codes."""
-    answers: dict[str, Any] = {}
+def error_responses(*kinds: type[errors.DirectoryError]) -> dict[str, Any]:
+    """Return the error response objects of these errors by status, with examples by error code."""
+    responses: dict[str, Any] = {}
     for example in _EXAMPLES:
-        if isinstance(example, (*kinds, *ALL)):
-            refused = error_response(Failure(example))
-            answer = answers.setdefault(str(refused.status), _refused(_MEANINGS[refused.status], *refused.headers))
-            answer["content"]["application/json"]["examples"][refused.code] = {"value": rest_error_body(refused)}
-    answers["default"] = _refused("Any other refusal, in the same form.")
-    return answers
+        if isinstance(example, (*kinds, *COMMON_ERRORS)):
+            error = error_response(Failure(example))
+            response = responses.setdefault(str(error.status), _error_object(_MEANINGS[error.status], *error.headers))
+            response["content"]["application/json"]["examples"][error.code] = {"value": rest_error_body(error)}
+    responses["default"] = _error_object("Any other error, in the same format.")
+    return responses
 
 
-def _refused(description: str, *named: str) -> dict[str, Any]:
+def _error_object(description: str, *named: str) -> dict[str, Any]:
     content = {"schema": {"$ref": "#/components/schemas/Error"}, "examples": {}}
     return {
         "description": description,

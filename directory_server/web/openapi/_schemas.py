@@ -1,4 +1,4 @@
-"""What goes in and out of the REST door, as JSON Schema (2020-12)."""
+"""JSON Schemas (2020-12) of the REST API."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _OBJECT: Schema = {"type": "object"}
 _MCP_ID: Schema = {
     "type": "string",
     "format": "uuid",
-    "description": "The id of an entry, the same in every directory: UUIDv5 of a published namespace and the name.",
+    "description": "Id of an entry, the same in every directory: UUIDv5 of a published namespace and the name.",
     "examples": ["41d18bdd-f870-5370-a6db-68de9251dacf"],
 }
 
 _LISTED: dict[str, Schema] = {
-    "name": {**TEXT, "description": "The title, or the registered name where there is no title."},
-    "brief": {**TEXT, "description": "What the server does, in a sentence."},
-    "website_url": {**TEXT, "description": "The website, or the repository; empty where neither is known."},
+    "name": {**TEXT, "description": "Title, or the registered name if there is no title."},
+    "brief": {**TEXT, "description": "What the server does, in one sentence."},
+    "website_url": {**TEXT, "description": "Website or repository; empty if neither is known."},
 }
 
 _CHANGE: dict[str, Schema] = {
-    "seq": {**COUNT, "description": "Larger with each change."},
+    "seq": {**COUNT, "description": "Sequence number; it increases with each change."},
     "event": {"enum": [f"entry.{kind}" for kind in get_args(ChangeKind)]},
     "mcp_id": _MCP_ID,
 }
@@ -53,49 +53,49 @@ _TYPES: dict[Any, Schema] = {
     Mapping[str, Any]: _OBJECT,
     Mapping[str, Any] | None: {"type": ["object", "null"]},
 }
-"""The types that fields of the model have."""
+"""Schemas by the type of a field."""
 
-_SAID = {
+_DESCRIPTIONS = {
     "server_name": "The registered name, such as io.github.crystaldba/postgres-mcp.",
-    "version": "The version that is shown.",
+    "version": "The version that this entry describes.",
     "descriptions": "Descriptions by language tag (BCP 47).",
-    "tools": "The tools that the entry says it has.",
+    "tools": "Tools that the publisher declares.",
     "repository": "As in the server.json.",
     "packages": "Ways to run the server locally, as in the server.json.",
-    "remotes": "URLs at which the server is offered, as in the server.json.",
-    "install": "Ways to have the server, each with what to paste into editors.",
+    "remotes": "URLs of the hosted server, as in the server.json.",
+    "install": "Installation options, each with configurations to paste into editors.",
     "kind": "The registry type of the package, or the transport of the remote.",
-    "inputs": "What is to be filled in.",
+    "inputs": "Values that the user provides.",
     "configurations": "One for each editor.",
-    "warnings": "What people should know before they use it.",
-    "unavailable": "Why there is no configuration; null where there is one.",
-    "note": "The message of unavailable; empty where there is a configuration.",
-    "code": "What is meant, for programs; it does not change.",
-    "subject": "The part of the entry that is meant; it is the publisher's text, at most 100 characters.",
-    "message": "A sentence for people; it may change.",
-    "required": "Whether it stands in the configurations; what does not is optional.",
-    "secret": "Whether it is to be kept from others.",
-    "default": "Empty where there is none.",
-    "choices": "Empty where anything may be said.",
+    "warnings": "Notices to read before use.",
+    "unavailable": "Reason for a missing configuration; null if there is one.",
+    "note": "Message of unavailable; empty if there is a configuration.",
+    "code": "Machine-readable code; it does not change.",
+    "subject": "Part of the entry that the notice is about: publisher's text, at most 100 characters.",
+    "message": "Human-readable text; it may change.",
+    "required": "Whether the configurations contain it; other inputs are optional.",
+    "secret": "Whether the value is secret.",
+    "default": "Default value; empty if there is none.",
+    "choices": "Allowed values; empty if any value is allowed.",
     "editor": "The editor's name.",
-    "file": "Where the editor keeps it.",
-    "config": "The JSON of a file that holds nothing else yet.",
+    "file": "Path of the editor's configuration file.",
+    "config": "JSON of a configuration file with only this server.",
     "icons": "As in the server.json.",
-    "status": "As the entry's registry wrote it; active where it has none.",
-    "official": "Whether the official registry lists the entry, by the word of a source that the operator trusts.",
-    "published_at": "As the entry's registry wrote it (RFC 3339).",
-    "updated_at": "As the entry's registry wrote it (RFC 3339).",
-    "server": "The server.json document as published; empty where it is too large.",
-    "omitted": "Fields that are cut or left out because the entry is too large.",
+    "status": "As in the entry's registry; active if it has none.",
+    "official": "Whether the official registry lists the entry, according to a source that the operator trusts.",
+    "published_at": "As in the entry's registry (RFC 3339).",
+    "updated_at": "As in the entry's registry (RFC 3339).",
+    "server": "The server.json document as published; empty if it is too large.",
+    "omitted": "Fields that are shortened or omitted because the entry is too large.",
 }
 
 
 def schemas() -> dict[str, Schema]:
-    """Return the named schemas of the description."""
+    """Return the schemas of the document, by name."""
     return {
         "Hit": {
             "type": "object",
-            "description": "An entry that was found: name, brief and website_url, or the fields that were asked for.",
+            "description": "A matching entry: name, brief and website_url, or the requested fields.",
             "properties": {**_fields(Detail), **_LISTED, "mcp_id": _MCP_ID},
         },
         "SearchPage": _record(
@@ -107,13 +107,13 @@ def schemas() -> dict[str, Schema]:
         "Notice": _record(_fields(Notice)),
         "Installation": _record(_fields(Installation)),
         "Detail": _record({**_fields(Detail), **_LISTED, "mcp_id": _MCP_ID}),
-        # What was removed has nothing but its id.
+        # A removed entry has only its id.
         "Change": {**_record({**_CHANGE, **_LISTED}), "required": list(_CHANGE)},
         "ChangesPage": _record(
             {
                 "data": _many("Change"),
                 "count": {**COUNT, "description": "The number of changes in data."},
-                "next": {**TEXT, "description": "The since of the next page, now or later."},
+                "next": {**TEXT, "description": "Value of since for the next page, now or later."},
             }
         ),
         "Health": _record({"status": {"const": "ok"}, "entries": COUNT, "generation": COUNT}),
@@ -127,8 +127,8 @@ def schemas() -> dict[str, Schema]:
         "Description": {**_OBJECT, "required": ["openapi", "info", "paths"]},
         "Error": _record(
             {
-                "error": {**TEXT, "description": "The reason, for machines; it stays."},
-                "message": {**TEXT, "description": "The reason, in a sentence for people; it may change."},
+                "error": {**TEXT, "description": "Machine-readable code; it does not change."},
+                "message": {**TEXT, "description": "Human-readable message; it may change."},
             }
         ),
     }
@@ -148,8 +148,12 @@ def _many(name: str) -> Schema:
 
 
 def _fields(of: type[attrs.AttrsInstance]) -> dict[str, Schema]:
-    said = {field.name: {"description": _SAID[field.name]} for field in attrs.fields(of) if field.name in _SAID}
+    described = {
+        field.name: {"description": _DESCRIPTIONS[field.name]}
+        for field in attrs.fields(of)
+        if field.name in _DESCRIPTIONS
+    }
     return {
-        field.name: {**_TYPES[field.type], **said.get(field.name, {})}
+        field.name: {**_TYPES[field.type], **described.get(field.name, {})}
         for field in attrs.fields(attrs.resolve_types(of))
     }
