@@ -1,4 +1,4 @@
-"""The end of connections, on real sockets: no socket outlives its last answer, however it is closed."""
+"""Closing connections, with real sockets: every socket is closed after its last response."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from twisted.python.failure import Failure
 from ..process._certificates import certificate
 
 BODY = b"0123456789abcdef" * 64 * 1024
-"""An answer of a megabyte; sockets take less of it than that, since their buffers are small here."""
+"""A response of one megabyte, which is more than the sockets' buffers hold."""
 
 BUFFER = 32 * 1024
 KINDS = ["tcp", "tls", "unix"]
@@ -43,18 +43,18 @@ ENDS = {
     "HTTP/1.0": (ask("1.0"), 1),
     "HTTP/1.0, keep-alive": (ask("1.0", "Connection: keep-alive"), 1),
     "pipelined": (KEEP * 4 + CLOSE, 5),
-    "bytes behind the last request": (CLOSE + KEEP * 20, 1),
-    "no request behind an answer": (KEEP + b"nonsense\r\n\r\n", 1),
-    "no request behind several answers": (KEEP * 3 + b"GET / HTTP/9.9\r\n\r\n", 3),
-    "too large a length": (POST + b"Content-Length: 900000\r\n\r\n" + b"x" * 200_000, 0),
-    "too large in chunks": (POST + b"Transfer-Encoding: chunked\r\n\r\n20000\r\n" + b"x" * 200_000, 0),
-    "too long a head": (b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 200_000, 0),
+    "bytes after the last request": (CLOSE + KEEP * 20, 1),
+    "invalid request after a response": (KEEP + b"nonsense\r\n\r\n", 1),
+    "invalid request after several responses": (KEEP * 3 + b"GET / HTTP/9.9\r\n\r\n", 3),
+    "Content-Length too large": (POST + b"Content-Length: 900000\r\n\r\n" + b"x" * 200_000, 0),
+    "chunked body too large": (POST + b"Transfer-Encoding: chunked\r\n\r\n20000\r\n" + b"x" * 200_000, 0),
+    "head too large": (b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 200_000, 0),
 }
-"""What a client may send that makes the server close, and how many whole answers come before that."""
+"""Data after which the server closes, and the number of complete responses before that."""
 
 
 class Site:
-    """The server's site on a listening socket, in a reactor that turns while a client waits."""
+    """The server's site on a listening socket. Its reactor runs while a client waits."""
 
     def __init__(self, kind: str, folder: Path, **bounds: Any) -> None:
         from directory_server.http import Connections, ImmediateWriteServer
@@ -137,12 +137,12 @@ class Site:
         self.connections.stopService()
         for each in self.reactor.removeAll():
             each.connectionLost(Failure(ConnectionDone()))
-        self.rest(1)
+        self.advance(1)
         for each in list(self.reactor._internalReaders):
             each.connectionLost(Failure(ConnectionDone()))
 
     def connect(self) -> socket.socket:
-        """Return a new client that does not block."""
+        """Return a new non-blocking client socket."""
         client = socket.socket(socket.AF_UNIX if self.kind == "unix" else socket.AF_INET)
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
         client.connect(str(self.folder / "s") if self.kind == "unix" else ("127.0.0.1", self.port.getHost().port))
@@ -150,26 +150,26 @@ class Site:
         return client
 
     def open(self) -> socket.socket:
-        """Return a new client that has shaken hands, where that is needed."""
+        """Return a new client socket after the TLS handshake, if any."""
         client = self.connect()
         if self.kind == "tls":
             context = ssl.create_default_context(cafile=str(self.folder / "localhost.pem"))
             client = context.wrap_socket(client, server_hostname="localhost", do_handshake_on_connect=False)
-            self.turn(client.do_handshake)
+            self.run_until(client.do_handshake)
         return client
 
-    def turn(self, step: Callable[[], Any], most: int = 20_000) -> Any:
-        """Return what `step` returns once it need not wait, turning the reactor meanwhile."""
+    def run_until(self, step: Callable[[], Any], most: int = 20_000) -> Any:
+        """Run the reactor until `step` does not block, and return its result."""
         for _ in range(most):
             self.reactor.iterate(0)
             try:
                 return step()
             except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
                 pass
-        raise AssertionError("nothing came")
+        raise AssertionError("the socket still blocks")
 
-    def rest(self, seconds: float = 0) -> None:
-        """Let so many seconds pass, and have all done that can be done."""
+    def advance(self, seconds: float = 0) -> None:
+        """Advance the clock by `seconds` and process all events."""
         for _ in range(50):
             self.reactor.iterate(0)
         for _ in range(int(seconds)):
@@ -178,21 +178,21 @@ class Site:
                 self.reactor.iterate(0)
 
     def send(self, client: socket.socket, raw: bytes) -> None:
-        """Send all, or as much as the server takes."""
+        """Send all data, or as much as the server accepts."""
         for begin in range(0, len(raw), 4096):
             piece = raw[begin : begin + 4096]
             while piece:
                 try:
-                    piece = piece[self.turn(lambda: client.send(piece), 100) :]  # noqa: B023
+                    piece = piece[self.run_until(lambda: client.send(piece), 100) :]  # noqa: B023
                 except (AssertionError, ConnectionError, ssl.SSLError):
                     return
 
     def read(self, client: socket.socket, enough: float = inf) -> bytes:
-        """Read until the server closes, or `enough` bytes have come."""
+        """Read until the server closes or `enough` bytes were received."""
         found = bytearray()
         while len(found) < enough:
             try:
-                data = self.turn(lambda: client.recv(65_536))
+                data = self.run_until(lambda: client.recv(65_536))
             except (ConnectionResetError, ssl.SSLEOFError):
                 break
             if not data:
@@ -202,32 +202,32 @@ class Site:
 
     @property
     def sockets(self) -> int:
-        """How many of the accepted sockets are open."""
+        """The number of accepted sockets that are open."""
         return sum(each.fileno() != -1 for each in self.accepted)
 
 
 @pytest.fixture
 def sites(tmp_path: Path) -> Iterator[Callable[..., Site]]:
-    made: list[Site] = []
+    created: list[Site] = []
 
     def make(kind: str, **bounds: int) -> Site:
         if kind == "tls":
             pytest.importorskip("OpenSSL")
-        made.append(Site(kind, tmp_path, **bounds))
-        return made[-1]
+        created.append(Site(kind, tmp_path, **bounds))
+        return created[-1]
 
     yield make
-    for each in made:
+    for each in created:
         each.close()
 
 
-def check_over(site: Site) -> None:
+def check_closed(site: Site) -> None:
     assert (site.sockets, len(site.connections), len(site.connections.budget)) == (0, 0, 0)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ENDS)
-def test_a_client_that_reads_gets_all_and_the_socket_is_closed(
+def test_a_reading_client_receives_everything_and_the_socket_is_closed(
     sites: Callable[..., Site], kind: str, name: str
 ) -> None:
     raw, answers = ENDS[name]
@@ -238,31 +238,31 @@ def test_a_client_that_reads_gets_all_and_the_socket_is_closed(
     assert received.count(BODY) == answers
     assert b"\r\nConnection: close\r\n" in received[-len(BODY) - 1_000 :]
     # The client keeps its end of the connection open.
-    site.rest(3)
-    check_over(site)
+    site.advance(3)
+    check_closed(site)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ENDS)
-def test_a_client_that_does_not_read_is_cut(sites: Callable[..., Site], kind: str, name: str) -> None:
+def test_a_client_that_does_not_read_is_disconnected(sites: Callable[..., Site], kind: str, name: str) -> None:
     site = sites(kind)
     client = site.open()
     site.send(client, ENDS[name][0])
-    site.rest(40)
-    check_over(site)
+    site.advance(40)
+    check_closed(site)
     assert client.fileno() != -1
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_client_that_leaves_unread_answers_behind(sites: Callable[..., Site], kind: str) -> None:
+def test_a_client_that_closes_with_unread_responses(sites: Callable[..., Site], kind: str) -> None:
     site = sites(kind)
     for raw in (KEEP * 10, CLOSE):
         client = site.open()
         site.send(client, raw)
         site.read(client, 1)
         client.close()
-    site.rest(1)
-    check_over(site)
+    site.advance(1)
+    check_closed(site)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -273,46 +273,46 @@ def test_a_client_that_closes_its_half(sites: Callable[..., Site], kind: str, ra
     site.send(client, raw)
     socket.socket.shutdown(client, socket.SHUT_WR)
     site.read(client)
-    site.rest(3)
-    check_over(site)
+    site.advance(3)
+    check_closed(site)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_client_that_rests_after_a_large_answer(sites: Callable[..., Site], kind: str) -> None:
+def test_a_client_that_is_idle_after_a_large_response(sites: Callable[..., Site], kind: str) -> None:
     site = sites(kind)
     client = site.open()
     for _ in range(2):
         site.send(client, KEEP)
         received = b""
         while not received.endswith(BODY):
-            received += site.turn(lambda: client.recv(65_536))
-    site.rest(74)
+            received += site.run_until(lambda: client.recv(65_536))
+    site.advance(74)
     assert site.sockets == 1
-    site.rest(4)
-    check_over(site)
+    site.advance(4)
+    check_closed(site)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_slow_reader_gets_all_as_long_as_it_reads(sites: Callable[..., Site], kind: str) -> None:
+def test_a_slow_reader_receives_everything(sites: Callable[..., Site], kind: str) -> None:
     site = sites(kind)
     client = site.open()
     site.send(client, CLOSE)
     received = bytearray()
     while len(received) < len(BODY):
-        received += site.turn(lambda: client.recv(20_000))
-        site.rest(1)
+        received += site.run_until(lambda: client.recv(20_000))
+        site.advance(1)
     received += site.read(client)
     assert received.endswith(BODY)
-    site.rest(3)
-    check_over(site)
+    site.advance(3)
+    check_closed(site)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_more_is_answered_for_a_client_that_does_not_read(sites: Callable[..., Site], kind: str) -> None:
+def test_no_further_request_of_a_client_that_does_not_read_is_answered(sites: Callable[..., Site], kind: str) -> None:
     site = sites(kind)
     client = site.open()
     site.send(client, KEEP * 10)
-    site.rest(1)
+    site.advance(1)
     assert site.served == 1
     received = site.read(client, 10 * len(BODY))
     while received.count(BODY) < 10:
@@ -320,78 +320,78 @@ def test_nothing_more_is_answered_for_a_client_that_does_not_read(sites: Callabl
     assert received.count(BODY) == site.served == 10
 
 
-def test_a_client_that_never_shakes_hands(sites: Callable[..., Site]) -> None:
+def test_a_client_that_does_not_complete_the_tls_handshake(sites: Callable[..., Site]) -> None:
     site = sites("tls")
-    silent, begun = site.connect(), site.connect()
-    begun.send(b"\x16\x03\x01\x02\x00\x01")
-    site.rest(1)
+    silent, started = site.connect(), site.connect()
+    started.send(b"\x16\x03\x01\x02\x00\x01")
+    site.advance(1)
     assert site.sockets == 2
-    site.rest(110)
-    check_over(site)
+    site.advance(110)
+    check_closed(site)
     assert silent.fileno() != -1
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_one_connection_too_many_is_closed(sites: Callable[..., Site], kind: str) -> None:
+def test_a_connection_above_the_limit_is_closed(sites: Callable[..., Site], kind: str) -> None:
     site = sites(kind, limit=1)
     first = site.open()
-    site.rest(1)
+    site.advance(1)
     second = site.connect()
     assert site.read(second) == b""
     assert (site.sockets, len(site.connections)) == (1, 1)
     first.close()
-    site.rest(1)
-    check_over(site)
+    site.advance(1)
+    check_closed(site)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_answer_that_cannot_be_sent_ends_the_connection(
+def test_a_response_that_cannot_be_sent_closes_the_connection(
     sites: Callable[..., Site], kind: str, logged_failures: list[Any]
 ) -> None:
     site = sites(kind)
     client = site.open()
     site.send(client, ask(path="/broken"))
     site.read(client)
-    site.rest(3)
-    check_over(site)
+    site.advance(3)
+    check_closed(site)
     assert len(logged_failures) == 1
     logged_failures.clear()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("reads", [True, False])
-def test_a_server_that_stops_ends_large_answers(sites: Callable[..., Site], kind: str, reads: bool) -> None:
+def test_a_stopping_server_closes_large_responses(sites: Callable[..., Site], kind: str, reads: bool) -> None:
     site = sites(kind)
     large, slow = site.open(), site.open()
     site.send(large, KEEP * 3)
     site.send(slow, ask(path="/slow"))
-    site.rest()
+    site.advance()
     stopped = site.connections.stopService()
-    site.rest(1)
+    site.advance(1)
     for each in site.slow:
         each.callback(None)
     if reads:
         assert site.read(large).count(BODY) == site.read(slow).count(BODY) == 1
     assert stopped is not None
     for _ in range(12):
-        site.rest(1)
+        site.advance(1)
     assert stopped.called
     assert not reads or site.sockets == 0
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_waits_for_all_clients_is_bounded(sites: Callable[..., Site], kind: str) -> None:
+def test_queued_bytes_of_all_clients_are_limited(sites: Callable[..., Site], kind: str) -> None:
     site = sites(kind, queued=4 * len(BODY))
     clients = []
     for _ in range(10):
         clients.append(site.open())
         site.send(clients[-1], KEEP)
-    site.rest(1)
+    site.advance(1)
     assert site.connections.budget.total <= 4 * len(BODY)
-    # Those that have taken nothing for longest are cut.
+    # The clients that have read nothing for the longest time are disconnected.
     assert (site.served, site.sockets) == (10, 3)
     received = site.read(clients[-1], len(BODY))
     assert BODY[:500_000] in received
     for each in clients[:7]:
         with pytest.raises((ConnectionError, ssl.SSLError)):
-            site.turn(lambda: each.send(KEEP))  # noqa: B023
+            site.run_until(lambda: each.send(KEEP))  # noqa: B023

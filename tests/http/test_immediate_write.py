@@ -1,4 +1,4 @@
-"""Connections that send at once: on a pair of real sockets, with a reactor in memory."""
+"""Connections that write at once: a pair of real sockets and a reactor in memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from twisted.python.failure import Failure
 
 @define
 class Pair:
-    """A connection, and the socket at its other end."""
+    """A connection, and the socket of its peer."""
 
     reactor: Any
     connection: Any
@@ -36,7 +36,7 @@ class Pair:
             return b""
 
     def read_all(self) -> bytes:
-        """Have the other end read, and the reactor write, until nothing waits."""
+        """Let the peer read and the reactor write until nothing is pending."""
         found = [self.read()]
         while self.wants_to_write or found[-1]:
             if self.wants_to_write:
@@ -59,14 +59,14 @@ def pair() -> Iterator[Pair]:
     other.close()
 
 
-def test_what_the_kernel_takes_leaves_at_once(pair: Pair) -> None:
+def test_data_that_the_kernel_accepts_is_sent_at_once(pair: Pair) -> None:
     pair.connection.write(b"a")
     pair.connection.write(b"b")
     assert not pair.wants_to_write
     assert pair.read() == b"ab"
 
 
-def test_what_it_does_not_take_follows_in_order(pair: Pair) -> None:
+def test_data_that_the_kernel_rejects_follows_in_order(pair: Pair) -> None:
     pair.connection.write(b"a" * 100_000)
     assert pair.wants_to_write
     pair.connection.write(b"b" * 10)
@@ -76,7 +76,7 @@ def test_what_it_does_not_take_follows_in_order(pair: Pair) -> None:
     assert (pair.wants_to_write, pair.read()) == (False, b"e")
 
 
-def test_a_sequence_goes_with_what_follows_it(pair: Pair) -> None:
+def test_a_sequence_is_sent_with_the_next_write(pair: Pair) -> None:
     pair.connection.writeSequence([b"a", b"b"])
     pair.connection.write(b"c")
     assert pair.read() == b""
@@ -84,13 +84,13 @@ def test_a_sequence_goes_with_what_follows_it(pair: Pair) -> None:
     assert pair.read() == b"abc"
 
 
-def test_all_is_sent_before_the_connection_closes(pair: Pair) -> None:
+def test_all_data_is_sent_before_the_connection_closes(pair: Pair) -> None:
     pair.connection.write(b"a" * 100_000)
     pair.connection.loseConnection()
     assert pair.read_all() == b"a" * 100_000
 
 
-def test_nothing_takes_the_place_of_what_an_abort_has_lost(pair: Pair) -> None:
+def test_nothing_is_sent_after_an_abort(pair: Pair) -> None:
     pair.connection.write(b"a" * 100_000)
     pair.connection.abortConnection()
     while pair.read():
@@ -99,14 +99,14 @@ def test_nothing_takes_the_place_of_what_an_abort_has_lost(pair: Pair) -> None:
     assert pair.read() == b""
 
 
-def test_an_error_is_left_to_the_reactor(pair: Pair) -> None:
+def test_errors_are_left_to_the_reactor(pair: Pair) -> None:
     pair.other.close()
     pair.connection.write(b"a")
     assert pair.wants_to_write
     assert isinstance(pair.connection.doWrite(), Exception)
 
 
-def test_a_producer_is_paused_when_the_kernel_takes_no_more(pair: Pair) -> None:
+def test_the_producer_is_paused_when_the_kernel_buffer_is_full(pair: Pair) -> None:
     class Producer:
         paused = False
 
@@ -130,7 +130,7 @@ def test_a_producer_is_paused_when_the_kernel_takes_no_more(pair: Pair) -> None:
     assert not producer.paused
 
 
-def test_only_ports_of_tcp_are_made_eager() -> None:
+def test_only_plain_tcp_ports_are_changed() -> None:
     from directory_server.http import ImmediateWriteEndpoint
     from directory_server.http._immediate_write import ImmediateWriteServer
 
@@ -154,7 +154,7 @@ def test_only_ports_of_tcp_are_made_eager() -> None:
 
 
 @pytest.mark.parametrize(("number", "timed_out"), [(errno.ETIMEDOUT, True), (errno.ECONNRESET, False)])
-def test_a_connection_tells_whether_the_kernel_gave_it_up(number: int, timed_out: bool) -> None:
+def test_timed_out_is_set_when_the_kernel_aborted_the_connection(number: int, timed_out: bool) -> None:
     from twisted.internet.main import CONNECTION_LOST
 
     from directory_server.http import ImmediateWriteServer

@@ -1,4 +1,4 @@
-"""Bytes to requests: what is taken, what is refused and why, however the bytes come."""
+"""The request parser: accepted requests, errors and limits, for any segmentation of the data."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def read(*pieces: bytes) -> Parser:
     return parsed
 
 
-def refused(data: bytes) -> tuple[int, str]:
+def error_of(data: bytes) -> tuple[int, str]:
     parsed = read(data)
     assert not parsed.messages
     assert parsed.error is not None
     return parsed.error.response.status, parsed.error.response.code
 
 
-def test_takes_a_request() -> None:
+def test_parses_a_request() -> None:
     (message,) = read(b"POST /a?b=c HTTP/1.1\r\nHost: a\r\nX-Y: 1\r\nx-y: 2\r\nContent-Length: 2\r\n\r\nhi").messages
     assert (message.method, message.target, message.version) == (b"POST", b"/a?b=c", b"HTTP/1.1")
     assert message.headers[b"x-y"] == [b"1", b"2"]
@@ -43,7 +43,7 @@ def test_takes_a_request() -> None:
     assert message.keep_alive
 
 
-def test_takes_requests_that_follow_one_another() -> None:
+def test_parses_pipelined_requests() -> None:
     one = b"GET /%d HTTP/1.1\r\n" + HOST + b"\r\n"
     assert [each.target for each in read(b"".join(one % n for n in range(5))).messages] == [
         b"/%d" % n for n in range(5)
@@ -51,7 +51,7 @@ def test_takes_requests_that_follow_one_another() -> None:
 
 
 @given(st.lists(st.integers(0, 200), max_size=8))
-def test_takes_the_same_however_the_bytes_are_cut(cuts: list[int]) -> None:
+def test_segmentation_does_not_change_the_requests(cuts: list[int]) -> None:
     data = (
         b"POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2;x=y\r\nhi\r\n3\r\n!!!\r\n0\r\nT: x\r\n\r\n"
         b"GET /b HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
@@ -74,7 +74,7 @@ def test_takes_the_same_however_the_bytes_are_cut(cuts: list[int]) -> None:
         (b"GET /x HTTP/1.0\r\nX: y", b"/x", None),
     ],
 )
-def test_knows_the_forms_of_a_target(head: bytes, target: bytes, host: Any) -> None:
+def test_converts_targets_to_origin_form(head: bytes, target: bytes, host: Any) -> None:
     (message,) = read(head + b"\r\n\r\n").messages
     assert message.target == target
     assert message.headers.get(b"host") == host
@@ -89,7 +89,7 @@ def test_knows_the_forms_of_a_target(head: bytes, target: bytes, host: Any) -> N
         (b"GET / HTTP/1.0\r\nHost: a\r\nConnection: keep-alive", False),
     ],
 )
-def test_knows_which_request_is_the_last(line: bytes, keep: bool) -> None:
+def test_recognises_the_last_request_of_a_connection(line: bytes, keep: bool) -> None:
     parsed = read(line + b"\r\n\r\n", b"" if keep else b"GARBAGE\r\n")
     (message,) = parsed.messages
     assert message.keep_alive is keep
@@ -97,7 +97,7 @@ def test_knows_which_request_is_the_last(line: bytes, keep: bool) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"hello"])
-def test_takes_no_offer_to_speak_something_else(body: bytes) -> None:
+def test_ignores_upgrade(body: bytes) -> None:
     first = b"POST / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
     first += b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
     parsed = read(first + b"GET /b HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -147,11 +147,11 @@ def test_takes_no_offer_to_speak_something_else(body: bytes) -> None:
         (b"GET / HTTP/1.1\r\n" + (b"A: " + b"b" * 4_000 + b"\r\n") * 6, (431, "head_too_large")),
     ],
 )
-def test_refuses(data: bytes, expected: tuple[int, str]) -> None:
-    assert refused(data) == expected
+def test_rejects(data: bytes, expected: tuple[int, str]) -> None:
+    assert error_of(data) == expected
 
 
-def test_reads_what_came_before_a_refusal() -> None:
+def test_keeps_the_requests_before_an_error() -> None:
     parsed = read(b"GET /a HTTP/1.1\r\nHost: a\r\n\r\nGET x HTTP/1.1\r\n")
     assert [each.target for each in parsed.messages] == [b"/a"]
     assert parsed.error is not None
@@ -159,13 +159,13 @@ def test_reads_what_came_before_a_refusal() -> None:
     assert len(parsed.messages) == 1
 
 
-def test_takes_a_body_of_the_largest_size_and_none_beyond() -> None:
+def test_accepts_a_body_of_the_maximum_size_and_rejects_a_larger_one() -> None:
     chunked = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
     assert len(read(chunked + b"10000\r\n" + b"x" * 65_536 + b"\r\n0\r\n\r\n").messages[0].body) == 65_536
-    assert refused(chunked + b"10001\r\n" + b"x" * 65_537) == (413, "too_large")
+    assert error_of(chunked + b"10001\r\n" + b"x" * 65_537) == (413, "too_large")
 
 
-def test_bounds_the_bytes_however_a_body_is_cut() -> None:
+def test_limits_the_received_bytes_of_a_chunked_body() -> None:
     parsed = read(b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
     fed = 0
     while parsed.error is None:
@@ -175,7 +175,7 @@ def test_bounds_the_bytes_however_a_body_is_cut() -> None:
     assert parsed.error.response.status == 413
 
 
-def test_bounds_a_head_that_never_ends() -> None:
+def test_limits_an_endless_header_field() -> None:
     parsed = read(b"GET / HTTP/1.1\r\nX: ")
     fed = 0
     while parsed.error is None:
@@ -184,7 +184,7 @@ def test_bounds_a_head_that_never_ends() -> None:
         assert fed < 1_000_000
 
 
-def test_knows_who_waits_for_leave_to_send() -> None:
+def test_recognises_expect_100_continue() -> None:
     head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n"
     assert read(head % 5).wants_continue
     assert not read(head % 5 + b"h").wants_continue
@@ -192,7 +192,7 @@ def test_knows_who_waits_for_leave_to_send() -> None:
 
 
 @given(st.binary(max_size=300))
-def test_no_bytes_break_it(data: bytes) -> None:
+def test_no_data_raises_an_exception(data: bytes) -> None:
     for prefix in (
         b"",
         b"GET / HTTP/1.1\r\nHost: a\r\n",

@@ -1,4 +1,4 @@
-"""The PROXY protocol: the client's address comes with the first bytes."""
+"""The PROXY protocol: the client's address is sent with the first bytes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def status(server: Server, client: str) -> int:
     return read(transport.value()).status
 
 
-def test_clients_are_told_apart_by_the_header_of_the_connection(server: Server) -> None:
+def test_the_proxy_header_identifies_clients(server: Server) -> None:
     statuses = []
     for _ in range(31):
         statuses.append(status(server, "198.51.100.1"))

@@ -1,4 +1,4 @@
-"""The head of an answer: what is said in it, whichever way it is said."""
+"""The head of a response: status line, header fields, cookies and ETag."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 
 class Channel:
-    """Takes what a request writes."""
+    """Records what a request writes."""
 
     factory = transport = None
     closing = False
@@ -35,20 +35,20 @@ def channel() -> Channel:
 
 
 @pytest.fixture
-def request_of(channel: Channel) -> Any:
+def http_request(channel: Channel) -> Any:
     from directory_server.http._parser import Message
     from directory_server.http._request import Request
 
-    made = Request(channel, Message(b"GET", b"/", b"HTTP/1.1"), "id-1", b"now")  # type: ignore[arg-type]
-    channel.writeHeaders = lambda *_: channel.write(made.head())  # type: ignore[attr-defined]
-    return made
+    http_request = Request(channel, Message(b"GET", b"/", b"HTTP/1.1"), "id-1", b"now")  # type: ignore[arg-type]
+    channel.writeHeaders = lambda *_: channel.write(http_request.head())  # type: ignore[attr-defined]
+    return http_request
 
 
-def test_a_field_is_said_once_and_as_last_set(channel: Channel, request_of: Any) -> None:
-    request_of.setHeader("Content-Length", "2")
-    request_of.setHeader("Vary", "Accept")
-    request_of.setHeader(b"vary", b"Origin")
-    request_of.write(b"{}")
+def test_the_last_value_of_a_field_is_sent(channel: Channel, http_request: Any) -> None:
+    http_request.setHeader("Content-Length", "2")
+    http_request.setHeader("Vary", "Accept")
+    http_request.setHeader(b"vary", b"Origin")
+    http_request.write(b"{}")
     assert (
         channel.sent
         == b"HTTP/1.1 200 OK\r\nDate: now\r\nX-Request-Id: id-1\r\nContent-Length: 2\r\nvary: Origin\r\n\r\n{}"
@@ -58,33 +58,33 @@ def test_a_field_is_said_once_and_as_last_set(channel: Channel, request_of: Any)
 @pytest.mark.parametrize(
     ("code", "name"), [(429, b"Too Many Requests"), (431, b"Request Header Fields Too Large"), (404, b"Not Found")]
 )
-def test_every_status_has_its_name(channel: Channel, request_of: Any, code: int, name: bytes) -> None:
-    request_of.setResponseCode(code)
-    request_of.setHeader("Content-Length", "0")
-    request_of.write(b"")
+def test_every_status_has_a_reason_phrase(channel: Channel, http_request: Any, code: int, name: bytes) -> None:
+    http_request.setResponseCode(code)
+    http_request.setHeader("Content-Length", "0")
+    http_request.write(b"")
     assert channel.sent.startswith(b"HTTP/1.1 %d %s\r\n" % (code, name))
 
 
-def test_a_value_cannot_begin_another_line(channel: Channel, request_of: Any) -> None:
-    request_of.setHeader("Content-Length", "0")
-    request_of.setHeader("Link", "a\r\nSet-Cookie: stolen\nb")
-    request_of.write(b"")
+def test_line_breaks_in_values_are_removed(channel: Channel, http_request: Any) -> None:
+    http_request.setHeader("Content-Length", "0")
+    http_request.setHeader("Link", "a\r\nSet-Cookie: stolen\nb")
+    http_request.write(b"")
     assert b"\r\nLink: a Set-Cookie: stolen b\r\n" in channel.sent
 
 
 @pytest.mark.parametrize("length", [None, "2"])
 @pytest.mark.parametrize("etag", [None, b'"v1"'])
-def test_cookies_and_tags_are_said_whichever_way_the_head_is_made(
-    channel: Channel, request_of: Any, length: str | None, etag: bytes | None
+def test_cookies_and_etags_are_sent_with_and_without_a_length(
+    channel: Channel, http_request: Any, length: str | None, etag: bytes | None
 ) -> None:
     if length:
-        request_of.setHeader("Content-Length", length)
+        http_request.setHeader("Content-Length", length)
     if etag:
-        request_of.setETag(etag)
-    request_of.setHeader("Cache-Control", "no-store")
-    request_of.addCookie("a", "1")
-    request_of.addCookie("b", "2")
-    request_of.write(b"{}")
+        http_request.setETag(etag)
+    http_request.setHeader("Cache-Control", "no-store")
+    http_request.addCookie("a", "1")
+    http_request.addCookie("b", "2")
+    http_request.write(b"{}")
     head, _, body = channel.sent.partition(b"\r\n\r\n")
     fields = head.split(b"\r\n")[1:]
     assert sorted(field for field in fields if field.startswith(b"Set-Cookie")) == [

@@ -1,4 +1,4 @@
-"""Ports that are listened on more than once: real ones, with a reactor in memory."""
+"""Ports with several listeners: real sockets and a reactor in memory."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from twisted.internet.protocol import Factory, Protocol
 from twisted.internet.testing import MemoryReactorClock
 
 
-class Door(Factory):
-    """Counts who comes."""
+class RecordingFactory(Factory):
+    """Records the address of each accepted connection."""
 
     noisy = False
 
     def __init__(self) -> None:
-        self.came: list[Any] = []
+        self.accepted: list[Any] = []
 
     def buildProtocol(self, addr: Any) -> Protocol:
-        self.came.append(addr)
+        self.accepted.append(addr)
         return Protocol()
 
 
@@ -32,13 +32,13 @@ def reactor() -> MemoryReactorClock:
 
 @pytest.fixture
 def ports(reactor: MemoryReactorClock) -> Iterator[Any]:
-    """Return what listens with a door at a port of loopback, and returns what listens."""
+    """Return a function that listens with a factory on a loopback port, and returns the listening port."""
     from directory_server.http import ReusePortReactor
 
     opened = []
 
-    def listen(door: Door, port: int = 0) -> Any:
-        opened.append(ReusePortReactor(reactor).listenTCP(port, door, 100, "127.0.0.1"))
+    def listen(factory: RecordingFactory, port: int = 0) -> Any:
+        opened.append(ReusePortReactor(reactor).listenTCP(port, factory, 100, "127.0.0.1"))
         return opened[-1]
 
     yield listen
@@ -47,22 +47,22 @@ def ports(reactor: MemoryReactorClock) -> Iterator[Any]:
     reactor.advance(0)
 
 
-def test_a_port_may_be_listened_on_again_but_only_by_those_who_share(reactor: Any, ports: Any) -> None:
+def test_only_listeners_with_reuse_port_share_a_port(reactor: Any, ports: Any) -> None:
     from twisted.internet.tcp import Port
 
-    number = ports(Door()).getHost().port
-    assert ports(Door(), number).getHost().port == number
+    number = ports(RecordingFactory()).getHost().port
+    assert ports(RecordingFactory(), number).getHost().port == number
     with pytest.raises(CannotListenError):
-        Port(number, Door(), 100, "127.0.0.1", reactor).startListening()
+        Port(number, RecordingFactory(), 100, "127.0.0.1", reactor).startListening()
 
 
-def test_who_waits_in_the_queue_of_a_port_that_stops_is_taken_in(reactor: Any, ports: Any) -> None:
-    door = Door()
-    port = ports(door)
+def test_a_stopping_port_accepts_the_connections_in_its_queue(reactor: Any, ports: Any) -> None:
+    factory = RecordingFactory()
+    port = ports(factory)
     port.doRead()
     waiting = [socket.create_connection(("127.0.0.1", port.getHost().port)) for _ in range(50)]
     stopped = port.stopListening()
-    assert len(door.came) == 50
+    assert len(factory.accepted) == 50
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", port.getHost().port))
     reactor.advance(0)
@@ -71,25 +71,25 @@ def test_who_waits_in_the_queue_of_a_port_that_stops_is_taken_in(reactor: Any, p
         each.close()
 
 
-def test_a_port_stops_once(reactor: Any, ports: Any) -> None:
-    port = ports(Door())
+def test_stopping_twice_does_nothing(reactor: Any, ports: Any) -> None:
+    port = ports(RecordingFactory())
     port.stopListening()
     reactor.advance(0)
     assert port.stopListening() is None
 
 
-def test_tls_may_share_a_port(reactor: Any) -> None:
+def test_tls_listeners_share_a_port(reactor: Any) -> None:
     pytest.importorskip("OpenSSL")
     from twisted.internet.ssl import CertificateOptions
 
     from directory_server.http import ReusePortReactor
 
-    door = Door()
-    first: Any = ReusePortReactor(reactor).listenSSL(0, door, CertificateOptions(), interface="127.0.0.1")
+    factory = RecordingFactory()
+    first: Any = ReusePortReactor(reactor).listenSSL(0, factory, CertificateOptions(), interface="127.0.0.1")
     second: Any = ReusePortReactor(reactor).listenSSL(
-        first.getHost().port, door, CertificateOptions(), interface="127.0.0.1"
+        first.getHost().port, factory, CertificateOptions(), interface="127.0.0.1"
     )
-    assert first.factory.wrappedFactory is second.factory.wrappedFactory is door
+    assert first.factory.wrappedFactory is second.factory.wrappedFactory is factory
     for each in (first, second):
         each.stopListening()
     reactor.advance(0)

@@ -1,4 +1,4 @@
-"""The server under test, as for the web tests."""
+"""The `server` fixture of the web tests."""
 
 from ..web.conftest import server
 

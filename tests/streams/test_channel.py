@@ -1,4 +1,4 @@
-"""What is sent to many: to whom, in which order, and in how much of the reactor's time."""
+"""Broadcasts to a channel: recipients, order, and time per reactor iteration."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from twisted.logger import LogEvent
 
 
 class Reader:
-    """Stands in for a stream."""
+    """A stand-in for a stream that records its events."""
 
     def __init__(self, clock: Clock | None = None, cost: float = 0.0) -> None:
-        self.frames: list[bytes] = []
+        self.events: list[bytes] = []
         self.times: list[float] = []
         self._clock, self._cost = clock, cost
 
-    def send(self, frame: bytes) -> None:
-        self.frames.append(frame)
+    def send(self, event: bytes) -> None:
+        self.events.append(event)
         if self._clock is not None:
             self.times.append(self._clock.seconds())
             self._clock.rightNow += self._cost
 
     @property
     def received(self) -> bytes:
-        return b"".join(self.frames)
+        return b"".join(self.events)
 
 
 def channel(clock: Clock) -> Any:
@@ -37,41 +37,41 @@ def channel(clock: Clock) -> Any:
     return Channel(BatchRunner(clock))
 
 
-def test_frames_go_to_all_in_order_and_those_that_wait_go_together() -> None:
+def test_pending_events_are_sent_to_all_in_one_write() -> None:
     clock = Clock()
     sent, readers = channel(clock), [Reader() for _ in range(3)]
     for each in readers:
         sent.add(each)
     assert len(sent) == 3
-    for frame in (b"a", b"b", b"c"):
-        sent.send(frame)
+    for event in (b"a", b"b", b"c"):
+        sent.send(event)
     clock.advance(0)
-    assert [each.frames for each in readers] == [[b"abc"]] * 3
+    assert [each.events for each in readers] == [[b"abc"]] * 3
 
 
-def test_nothing_is_kept_where_nobody_listens() -> None:
+def test_events_on_an_empty_channel_are_discarded() -> None:
     clock = Clock()
     sent, reader = channel(clock), Reader()
     sent.send(b"early")
     sent.add(reader)
     clock.advance(0)
-    assert reader.frames == []
+    assert reader.events == []
     assert clock.getDelayedCalls() == []
 
 
-def test_many_frames_go_in_rounds() -> None:
+def test_many_events_are_sent_in_limited_writes() -> None:
     clock = Clock()
     sent, reader = channel(clock), Reader()
     sent.add(reader)
-    frames = [b"%06d" % number + b"." * 6_000 for number in range(10)] + [b"x" * 100_000, b"y"]
-    for frame in frames:
-        sent.send(frame)
+    events = [b"%06d" % number + b"." * 6_000 for number in range(10)] + [b"x" * 100_000, b"y"]
+    for event in events:
+        sent.send(event)
     clock.advance(0)
-    assert reader.received == b"".join(frames)
-    assert [len(frame) for frame in reader.frames] == [12_012] * 5 + [100_000, 1]
+    assert reader.received == b"".join(events)
+    assert [len(event) for event in reader.events] == [12_012] * 5 + [100_000, 1]
 
 
-def test_no_turn_of_the_reactor_serves_many_more_than_a_slice() -> None:
+def test_one_reactor_iteration_serves_at_most_one_batch() -> None:
     clock = Clock()
     sent = channel(clock)
     readers = [Reader(clock, cost=12e-6) for _ in range(10_000)]
@@ -80,18 +80,18 @@ def test_no_turn_of_the_reactor_serves_many_more_than_a_slice() -> None:
     sent.send(b"x")
     most = 0
     while clock.getDelayedCalls():
-        before, now = sum(len(each.frames) for each in readers), clock.seconds()
-        # One turn alone: what it schedules waits, because the clock has moved by then.
+        before, now = sum(len(each.events) for each in readers), clock.seconds()
+        # Run one call only. The calls that it schedules are later, because the clock has advanced.
         call = min(clock.getDelayedCalls(), key=lambda call: call.getTime())
         clock.calls.remove(call)  # type: ignore[arg-type]
         call.func(*call.args, **call.kw)  # type: ignore[attr-defined]
-        most = max(most, sum(len(each.frames) for each in readers) - before)
+        most = max(most, sum(len(each.events) for each in readers) - before)
         assert clock.seconds() - now < 0.006
     assert most == 250
-    assert all(each.frames == [b"x"] for each in readers)
+    assert all(each.events == [b"x"] for each in readers)
 
 
-def test_a_delivery_can_be_spread() -> None:
+def test_a_broadcast_can_be_spread_over_time() -> None:
     clock = Clock()
     sent = channel(clock)
     readers = [Reader(clock) for _ in range(1_000)]
@@ -106,7 +106,7 @@ def test_a_delivery_can_be_spread() -> None:
     assert max(after - before for before, after in pairwise(times)) < 0.13
 
 
-def test_few_streams_are_told_at_once_even_where_many_would_be_spread() -> None:
+def test_a_spread_broadcast_to_few_streams_is_sent_at_once() -> None:
     clock = Clock()
     sent, reader = channel(clock), Reader()
     sent.add(reader)
@@ -116,7 +116,7 @@ def test_few_streams_are_told_at_once_even_where_many_would_be_spread() -> None:
     assert reader.received == b"xy"
 
 
-def test_who_sends_a_lot_can_wait_until_it_has_been_handed_on() -> None:
+def test_flushed_fires_after_all_events_were_sent() -> None:
     clock = Clock()
     sent, reader = channel(clock), Reader()
     sent.add(reader)
@@ -130,9 +130,9 @@ def test_who_sends_a_lot_can_wait_until_it_has_been_handed_on() -> None:
     assert len(reader.received) == 40_000
 
 
-def test_a_reader_that_fails_stops_no_later_frame(logged_failures: list[LogEvent]) -> None:
+def test_an_exception_in_one_stream_does_not_stop_later_events(logged_failures: list[LogEvent]) -> None:
     class Broken(Reader):
-        def send(self, frame: bytes) -> None:
+        def send(self, event: bytes) -> None:
             raise ZeroDivisionError
 
     clock = Clock()
@@ -145,7 +145,7 @@ def test_a_reader_that_fails_stops_no_later_frame(logged_failures: list[LogEvent
     sent.add(reader)
     sent.send(b"y")
     clock.advance(0)
-    assert reader.frames == [b"y"]
+    assert reader.events == [b"y"]
     assert len(logged_failures) == 1
     logged_failures.clear()
 
@@ -154,7 +154,7 @@ def test_a_reader_that_fails_stops_no_later_frame(logged_failures: list[LogEvent
     over=st.sampled_from([0.0, 3.0]),
     steps=st.lists(st.sampled_from(["join", "leave", "send", "send", "turn"]), max_size=40),
 )
-def test_a_stream_gets_exactly_what_was_sent_after_it_joined(over: float, steps: list[str]) -> None:
+def test_a_stream_receives_exactly_the_events_after_it_joined(over: float, steps: list[str]) -> None:
     clock = Clock()
     sent: Any = channel(clock)
     inside: dict[Reader, int] = {}

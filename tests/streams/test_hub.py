@@ -1,4 +1,4 @@
-"""The GET stream: what it sends, and every way it ends."""
+"""The event stream of the MCP endpoint: limits, heartbeats, and every way it ends."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def listen(server: Server, **more: Any) -> Connection:
     return server.open("GET", ENDPOINT, headers={"Accept": "text/event-stream"}, **more)
 
 
-def test_the_first_bytes_come_at_once_and_cost_nothing(server: Server) -> None:
+def test_the_first_bytes_are_sent_at_once_and_cost_nothing(server: Server) -> None:
     head, _, body = listen(server).received().partition(b"\r\n\r\n")
     head = head.lower()
     assert head.startswith(b"http/1.1 200 ok")
@@ -35,7 +35,7 @@ def test_the_first_bytes_come_at_once_and_cost_nothing(server: Server) -> None:
     assert body == b"retry: 3000\n\n"
 
 
-def test_one_loop_keeps_all_streams_alive(server: Server) -> None:
+def test_heartbeats_are_sent_to_all_streams(server: Server) -> None:
     streams = [listen(server), listen(server)]
     for stream in streams:
         stream.received()
@@ -45,7 +45,7 @@ def test_one_loop_keeps_all_streams_alive(server: Server) -> None:
     assert [stream.received() for stream in streams] == [b": \n\n"] * 2
 
 
-def test_a_key_has_so_many_streams_and_gets_a_405_beyond(server: Server) -> None:
+def test_a_key_above_its_stream_limit_gets_a_405(server: Server) -> None:
     first, second = listen(server), listen(server)
     refused = read(listen(server).received())
     assert (refused.status, refused.headers["Allow"]) == (405, "POST")
@@ -58,7 +58,7 @@ def test_a_key_has_so_many_streams_and_gets_a_405_beyond(server: Server) -> None
     second.lose()
 
 
-def test_a_stream_is_forgotten_when_its_client_leaves(server: Server) -> None:
+def test_a_stream_is_removed_when_its_client_disconnects(server: Server) -> None:
     stream = listen(server)
     assert len(server.hub) == 1
     stream.lose()
@@ -66,7 +66,7 @@ def test_a_stream_is_forgotten_when_its_client_leaves(server: Server) -> None:
     server.clock.advance(15)
 
 
-def test_a_revoked_key_loses_its_streams_within_a_second(server: Server) -> None:
+def test_streams_of_a_revoked_key_end_within_a_second(server: Server) -> None:
     stream = listen(server)
     _, other = server.new_key()
     kept = listen(server, key=other)
@@ -88,7 +88,7 @@ def revoke_in_another_process(server: Server) -> None:
     database.close()
 
 
-def test_an_expired_key_loses_its_streams_at_the_next_heartbeat(server: Server) -> None:
+def test_streams_of_an_expired_key_end_at_the_next_heartbeat(server: Server) -> None:
     _, short = server.new_key(expires_at=server.clock.seconds() + 20)
     stream = listen(server, key=short)
     server.clock.pump([1] * 32)
@@ -96,7 +96,7 @@ def test_an_expired_key_loses_its_streams_at_the_next_heartbeat(server: Server) 
     assert len(server.hub) == 0
 
 
-def test_a_reader_that_does_not_read_is_cut(server: Server) -> None:
+def test_a_reader_that_does_not_read_is_aborted(server: Server) -> None:
     stream = listen(server)
     stream.transport.producer.pauseProducing()
     server.clock.pump([1] * 20)
@@ -109,13 +109,13 @@ def test_a_reader_that_does_not_read_is_cut(server: Server) -> None:
     assert (len(server.hub), server.hub.cuts) == (0, 1)
 
 
-def test_head_is_no_subscription(server: Server) -> None:
+def test_head_opens_no_stream(server: Server) -> None:
     answer = server.ask("HEAD", ENDPOINT)
     assert (answer.status, answer.headers["Content-Type"]) == (200, "text/event-stream")
     assert len(server.hub) == 0
 
 
-def test_streams_end_with_a_spread_retry_when_the_server_stops(server: Server) -> None:
+def test_streams_end_with_a_random_retry_when_the_server_stops(server: Server) -> None:
     streams = [listen(server), listen(server)]
     for stream in streams:
         stream.received()
@@ -136,7 +136,7 @@ def test_a_stream_needs_a_key(server: Server, key: str | None) -> None:
 
 
 def the_stream(connection: Connection) -> Any:
-    """Return the stream that has taken a connection over."""
+    """Return the stream that is the protocol of a connection."""
     from directory_server.streams import Stream
 
     found = connection.transport.protocol
@@ -145,8 +145,8 @@ def the_stream(connection: Connection) -> Any:
     return found
 
 
-def test_nothing_of_the_request_stays(server: Server) -> None:
-    # What edge.Connection does to the transport is all there is to it: this fails if a request comes to stay.
+def test_a_stream_keeps_no_reference_to_its_request(server: Server) -> None:
+    # A leaked request or connection would cost memory for as long as the stream is open.
     from directory_server.http import Connection as HttpConnection
     from directory_server.http._request import Request
 
@@ -155,9 +155,9 @@ def test_nothing_of_the_request_stays(server: Server) -> None:
     streams = [listen(server), listen(server)]
     gc.collect()
     kinds, borders = (HttpConnection, Request, Deferred), {server.hub, the_stream(streams[0]).channel}
-    held = [one for stream in streams for one in reachable(the_stream(stream), borders) if isinstance(one, kinds)]
-    assert held == []
-    # Other tests may have left some.
+    leaked = [one for stream in streams for one in reachable(the_stream(stream), borders) if isinstance(one, kinds)]
+    assert leaked == []
+    # Objects of other tests have another site.
     assert not [one for one in gc.get_objects() if isinstance(one, kinds[:2]) and one.site is server.site]
     assert server.clock.getDelayedCalls() == before
     assert len(server.site.connections) == 0
@@ -165,7 +165,7 @@ def test_nothing_of_the_request_stays(server: Server) -> None:
 
 
 def reachable(start: object, borders: set[object]) -> list[object]:
-    """Return the objects of instances that can be reached from one, not beyond `borders`, classes and modules."""
+    """Return the objects that are reachable from `start`, but not through `borders`, classes, modules or functions."""
     seen, found, open_ = {id(one) for one in borders}, [], [start]
     while open_:
         one = open_.pop()
@@ -179,9 +179,7 @@ def reachable(start: object, borders: set[object]) -> list[object]:
 
 @pytest.mark.parametrize("version", ["1.0", "1.1"])
 @pytest.mark.parametrize("connection", ["close", "keep-alive"])
-def test_every_version_gets_the_same_bytes_until_the_connection_ends(
-    server: Server, version: str, connection: str
-) -> None:
+def test_http_1_0_and_1_1_receive_the_same_bytes(server: Server, version: str, connection: str) -> None:
     stream = Connection(server.site)
     stream.send(
         f"GET {ENDPOINT} HTTP/{version}\r\nHost: localhost\r\nConnection: {connection}\r\n"
@@ -206,13 +204,13 @@ def test_every_version_gets_the_same_bytes_until_the_connection_ends(
     ],
 )
 @pytest.mark.parametrize("at_once", [True, False])
-def test_what_the_client_sends_behind_its_request_is_ignored(server: Server, more: bytes, at_once: bool) -> None:
+def test_data_after_the_request_is_ignored(server: Server, more: bytes, at_once: bool) -> None:
     stream = Connection(server.site)
-    asking = f"GET {ENDPOINT} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {server.key}\r\n\r\n".encode()
-    for part in [asking + more] if at_once else [asking, more]:
+    request = f"GET {ENDPOINT} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {server.key}\r\n\r\n".encode()
+    for part in [request + more] if at_once else [request, more]:
         stream.send(part)
     assert stream.received().partition(b"\r\n\r\n")[2] == b"retry: 3000\n\n"
-    # Read on, or nobody would notice that the client leaves.
+    # Reading goes on, so that a disconnect is noticed.
     assert stream.transport.producerState == "producing"
     stream.send(more)
     server.clock.advance(1)
@@ -223,7 +221,7 @@ def test_what_the_client_sends_behind_its_request_is_ignored(server: Server, mor
     assert len(server.hub) == 0
 
 
-def test_a_stream_begins_in_one_write(server: Server) -> None:
+def test_a_stream_starts_with_one_write(server: Server) -> None:
     connection = Connection(server.site)
     written: list[bytes] = []
     connection.transport.write = written.append
@@ -232,7 +230,7 @@ def test_a_stream_begins_in_one_write(server: Server) -> None:
     assert first.endswith(b"\r\n\r\nretry: 3000\n\n")
 
 
-def test_there_are_only_so_many_streams_in_all(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_total_number_of_streams_is_limited(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server.hub, "_total", 1)
     stream = listen(server)
     _, other = server.new_key()
@@ -253,39 +251,37 @@ def stall(server: Server, connection: Connection) -> None:
     server.clock.pump([1] * 46)
 
 
-def swamp(server: Server, connection: Connection) -> None:
+def overflow(server: Server, connection: Connection) -> None:
     stream = the_stream(connection)
     stream.pauseProducing()
     for _ in range(60):
         stream.send(b"x" * 1_000)
 
 
-WAYS: dict[str, Callable[[Server, Connection], None]] = {
-    "the client leaves": lambda server, connection: connection.lose(),
+ENDINGS: dict[str, Callable[[Server, Connection], None]] = {
+    "the client disconnects": lambda server, connection: connection.lose(),
     "it is ended": lambda server, connection: the_stream(connection).end(),
     "it is aborted": lambda server, connection: the_stream(connection).abort(),
     "it is old": lambda server, connection: server.clock.pump([1] * 735),
     "its key is revoked": revoke,
     "its reader stalls": stall,
-    "too much is kept for it": swamp,
+    "its backlog overflows": overflow,
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("leaves_after", [True, False])
-def test_however_a_stream_ends_it_gives_its_lease_back_and_leaves_its_channel(
-    server: Server, way: str, leaves_after: bool
-) -> None:
+def test_every_end_removes_the_stream_from_its_hub_and_channel(server: Server, ending: str, leaves_after: bool) -> None:
     connection = listen(server)
     stream, channel = the_stream(connection), server.hub.channel()
     stream.join(channel)
     assert (len(server.hub), len(channel), server.hub._open_by_key[server.key_id]) == (1, 1, 1)
-    WAYS[way](server, connection)
+    ENDINGS[ending](server, connection)
     if leaves_after:
         connection.lose()
     assert (len(server.hub), len(channel), dict(server.hub._open_by_key)) == (0, 0, {})
     assert not stream.open
-    # What comes too late does no harm.
+    # Later calls do nothing.
     connection.received()
     stream.send(b"data: x\n\n")
     stream.end()
@@ -295,7 +291,7 @@ def test_however_a_stream_ends_it_gives_its_lease_back_and_leaves_its_channel(
     assert (connection.received(), len(channel)) == (b"", 0)
 
 
-def test_refusals_take_no_lease(server: Server) -> None:
+def test_rejected_requests_are_not_counted_as_streams(server: Server) -> None:
     server.ask("HEAD", ENDPOINT)
     server.get(ENDPOINT, key="mcpd_wrong")
     server.get(ENDPOINT, headers={"Mcp-Session-Id": "unknown"})
@@ -303,7 +299,7 @@ def test_refusals_take_no_lease(server: Server) -> None:
     assert dict(server.hub._open_by_key) == {}
 
 
-def test_old_streams_are_ended_at_different_times_and_asked_back_soon(server: Server) -> None:
+def test_old_streams_end_at_different_times_with_a_short_retry(server: Server) -> None:
     keys = [server.new_key()[1] for _ in range(20)]
     streams = [listen(server, key=key) for key in keys for _ in range(2)]
     for stream in streams:
@@ -321,7 +317,7 @@ def test_old_streams_are_ended_at_different_times_and_asked_back_soon(server: Se
     assert len(set(ages)) > 10
 
 
-def test_an_end_in_order_sends_what_waits_then_the_retry_then_the_last_frame(server: Server) -> None:
+def test_an_ending_stream_sends_its_backlog_the_retry_and_the_last_event(server: Server) -> None:
     connection = listen(server)
     connection.received()
     stream = the_stream(connection)
@@ -333,12 +329,12 @@ def test_an_end_in_order_sends_what_waits_then_the_retry_then_the_last_frame(ser
     stream.end(500)
     assert connection.received() == b"data: 1\n\ndata: 2\n\nretry: 500\n\ndata: the end\n\n"
     assert connection.transport.disconnecting
-    # One who does not take even that is cut in the end.
+    # A client that does not read this is disconnected.
     server.clock.pump([1] * 46)
     assert connection.transport.disconnected
 
 
-def test_one_that_opens_while_the_server_stops_is_asked_to_come_back(server: Server) -> None:
+def test_a_stream_opened_while_the_server_stops_ends_with_a_retry(server: Server) -> None:
     server.hub.stopService()
     stream = listen(server)
     assert re.search(rb"retry: 3000\n\nretry: \d+\n\n$", stream.received())
@@ -347,7 +343,7 @@ def test_one_that_opens_while_the_server_stops_is_asked_to_come_back(server: Ser
     server.hub.startService()
 
 
-def test_the_server_stops_when_all_streams_are_gone(server: Server) -> None:
+def test_the_server_stops_when_all_streams_are_closed(server: Server) -> None:
     streams = [listen(server), listen(server)]
     stopped = server.hub.stopService()
     server.clock.advance(0)
@@ -359,7 +355,7 @@ def test_the_server_stops_when_all_streams_are_gone(server: Server) -> None:
     server.hub.startService()
 
 
-def test_the_server_does_not_wait_for_ever_for_a_stream_to_end(server: Server) -> None:
+def test_the_server_waits_at_most_grace_seconds_for_streams(server: Server) -> None:
     stream = listen(server)
     the_stream(stream).pauseProducing()
     stopped = server.hub.stopService()
@@ -372,19 +368,19 @@ def test_the_server_does_not_wait_for_ever_for_a_stream_to_end(server: Server) -
     server.hub.startService()
 
 
-def test_without_streams_nothing_is_waited_for(server: Server) -> None:
+def test_a_server_without_streams_stops_at_once(server: Server) -> None:
     assert server.hub.stopService().called
     server.hub.startService()
 
 
-def test_keys_of_many_streams_are_checked_in_parts_and_not_too_often(
+def test_keys_of_many_streams_are_checked_in_batches_and_not_too_often(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[int] = []
+    batches: list[int] = []
     live = server.keys.live
 
     async def count(self: object, key_ids: Any) -> Any:
-        asked.append(len(key_ids))
+        batches.append(len(key_ids))
         return await live(key_ids)
 
     monkeypatch.setattr(type(server.keys), "live", count)
@@ -393,5 +389,5 @@ def test_keys_of_many_streams_are_checked_in_parts_and_not_too_often(
         server.hub._check()
         server.clock.advance(0.1)
     server.clock.pump([0.1] * 10)
-    assert asked == [250, 250, 100] * 3
+    assert batches == [250, 250, 100] * 3
     server.hub._open_by_key.clear()

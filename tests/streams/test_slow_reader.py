@@ -1,4 +1,4 @@
-"""Readers who lag behind: what is kept for them, in which order, and for how long."""
+"""Slow readers: the order, the size limit and the end of their backlog."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ MAX_BACKLOG = 48 * 1024
 
 
 class Transport(StringTransport):
-    """Takes so many bytes, then has its producer wait, as real ones do, until the reader has read."""
+    """Accepts `capacity` bytes, then pauses its producer until the reader has read."""
 
-    def __init__(self, room: int) -> None:
+    def __init__(self, capacity: int) -> None:
         super().__init__()
-        self.room = room
+        self.capacity = capacity
         self.waiting = b""
         self.writes: list[bytes] = []
 
     def write(self, data: bytes) -> None:
         self.writes.append(data)
         self.waiting += data
-        if len(self.waiting) > self.room and self.producer is not None:
+        if len(self.waiting) > self.capacity and self.producer is not None:
             self.producer.pauseProducing()
 
     def read(self) -> bytes:
-        """Have the reader read all there is, and return it."""
+        """Let the reader read everything, and return it."""
         data, self.waiting = self.waiting, b""
-        if len(data) > self.room and self.producer is not None:
+        if len(data) > self.capacity and self.producer is not None:
             self.producer.resumeProducing()
         return data
 
 
 class Hub:
-    """What a stream needs of one."""
+    """A stand-in for the hub of a stream."""
 
     stall = 30.0
     cuts = 0
@@ -60,27 +60,25 @@ def stream_to(transport: Transport) -> Any:
 
 
 @given(
-    room=st.integers(0, 30),
-    frames=st.lists(st.one_of(st.binary(min_size=1, max_size=20), st.none()), max_size=60),
+    capacity=st.integers(0, 30),
+    events=st.lists(st.one_of(st.binary(min_size=1, max_size=20), st.none()), max_size=60),
 )
-def test_every_frame_arrives_whole_and_in_order_however_slowly_it_is_read(
-    room: int, frames: list[bytes | None]
-) -> None:
-    transport = Transport(room)
+def test_events_arrive_complete_and_in_order_at_any_speed(capacity: int, events: list[bytes | None]) -> None:
+    transport = Transport(capacity)
     stream = stream_to(transport)
     received = b""
-    for frame in frames:
-        if frame is None:
+    for event in events:
+        if event is None:
             received += transport.read()
         else:
-            stream.send(frame)
+            stream.send(event)
     while transport.waiting or stream._backlog is not None:
         received += transport.read()
-    assert received == b"".join(frame for frame in frames if frame is not None)
+    assert received == b"".join(event for event in events if event is not None)
     assert stream.open
 
 
-def test_no_more_than_the_bound_is_kept_and_nothing_behind_a_cut_is_sent() -> None:
+def test_the_backlog_is_limited_and_nothing_is_sent_after_an_abort() -> None:
     transport = Transport(100)
     stream = stream_to(transport)
     stream.send(b"a" * 200)
@@ -97,7 +95,7 @@ def test_no_more_than_the_bound_is_kept_and_nothing_behind_a_cut_is_sent() -> No
     assert transport.waiting == b"a" * 200
 
 
-def test_one_who_does_not_lag_may_be_sent_any_length_at_once() -> None:
+def test_a_fast_reader_may_be_sent_an_event_of_any_length() -> None:
     transport = Transport(100)
     stream = stream_to(transport)
     stream.send(b"x" * 1_000_000)
@@ -107,16 +105,16 @@ def test_one_who_does_not_lag_may_be_sent_any_length_at_once() -> None:
     assert transport.read() == b"y"
 
 
-def test_what_was_kept_leaves_in_one_write() -> None:
+def test_the_backlog_is_sent_in_one_write() -> None:
     transport = Transport(2)
     stream = stream_to(transport)
-    for frame in (b"aaa", b"b", b"c", b"d"):
-        stream.send(frame)
+    for event in (b"aaa", b"b", b"c", b"d"):
+        stream.send(event)
     transport.read()
     assert transport.writes == [b"aaa", b"bcd"]
 
 
-def test_who_has_much_to_send_waits_for_the_reader_and_is_never_cut() -> None:
+def test_a_sender_that_waits_for_drained_is_never_aborted() -> None:
     transport = Transport(100)
     stream = stream_to(transport)
     pages = [b"%d" % (number % 10) * 40_000 for number in range(50)]
@@ -139,7 +137,7 @@ def test_who_has_much_to_send_waits_for_the_reader_and_is_never_cut() -> None:
 
 
 @pytest.mark.parametrize("end", ["abort", "end", "connectionLost"])
-def test_who_waits_for_a_reader_is_told_that_there_is_none_any_more(end: str) -> None:
+def test_drained_returns_false_when_the_stream_ends(end: str) -> None:
     transport = Transport(100)
     stream = stream_to(transport)
     stream._hub.forget = lambda stream: None
@@ -152,7 +150,7 @@ def test_who_waits_for_a_reader_is_told_that_there_is_none_any_more(end: str) ->
     assert late.result is False
 
 
-def test_one_who_lags_gets_no_heartbeats_on_top() -> None:
+def test_a_slow_reader_gets_no_heartbeats() -> None:
     transport = Transport(10)
     stream = stream_to(transport)
     stream.heartbeat()
@@ -164,7 +162,7 @@ def test_one_who_lags_gets_no_heartbeats_on_top() -> None:
 
 
 @pytest.mark.parametrize(("timed_out", "cuts"), [(True, 1), (False, 0)])
-def test_a_reader_that_the_kernel_gave_up_counts_as_cut(timed_out: bool, cuts: int) -> None:
+def test_a_connection_that_the_kernel_aborted_is_counted(timed_out: bool, cuts: int) -> None:
     transport: Any = Transport(100)
     stream = stream_to(transport)
     stream._hub.forget = lambda stream: None
