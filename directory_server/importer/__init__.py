@@ -1,11 +1,11 @@
-"""Files and registries, read entry by entry into the directory."""
+"""Import entries from files into the directory."""
 
 from ._chunks import STDIN
-from ._documents import documents
+from ._documents import MAX_DOCUMENT, Document, documents
 from ._importer import ImportReport, Progress, Publish, RejectedEntry, batches, import_files
-from ._scanner import Document
 
 __all__ = [
+    "MAX_DOCUMENT",
     "STDIN",
     "Document",
     "ImportReport",

@@ -1,4 +1,4 @@
-"""Files as chunks of text, whether they are compressed or not."""
+"""Read files in chunks of text, inflated if compressed with gzip."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from itertools import chain
 from typing import BinaryIO
 
 CHUNK = 1 << 16
-"""Bytes read, and inflated, at a time."""
+"""Bytes that are read, or inflated, in one step."""
 
 STDIN = "-"
-"""The name that stands for the standard input."""
+"""The file name of the standard input."""
 
 Read = Callable[[int, int | None], None]
-"""Is told the bytes read of a file so far, before inflation, and its size, None where it has none (a pipe)."""
+"""Receives the bytes read of a file so far, before inflation, and its size; None for a pipe."""
 
 _GZIP = b"\x1f\x8b"
 
 
 class Unreadable(Exception):
-    """Say that what a file holds cannot be text."""
+    """The content of a file is not text, is damaged or too large. The message follows "The file"."""
 
 
 def chunks(file: str, read: Read, most: int | None = None) -> Iterator[bytes]:
-    """Yield the text of `file` ("-" for the standard input), of at most `most` bytes. Raises OSError and Unreadable."""
+    """Yield the text of `file`, "-" for the standard input, at most `most` bytes. Raises OSError and Unreadable."""
     return bounded(_text(file, read), most)
 
 
 def bounded(chunks: Iterable[bytes], most: int | None) -> Iterator[bytes]:
-    """Yield `chunks`; raises Unreadable when they are more than `most` bytes together."""
+    """Yield `chunks`. Raises Unreadable if they have more than `most` bytes in total."""
     total = 0
     for chunk in chunks:
         total += len(chunk)
@@ -43,14 +43,14 @@ def bounded(chunks: Iterable[bytes], most: int | None) -> Iterator[bytes]:
 
 def _text(file: str, read: Read) -> Iterator[bytes]:
     if file == STDIN:
-        if sys.stdin is None:  # It was closed before the process began.
+        if sys.stdin is None:  # It was closed before the process started.
             raise OSError("the standard input is closed")
         return text(_raw(sys.stdin.buffer, read))
     return text(_opened(file, read))
 
 
 def text(raw: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield what `raw` holds, inflated where it begins as gzip does (RFC 1952, section 2.3.1). Raises Unreadable."""
+    """Yield `raw`, inflated if it begins with the magic number of gzip (RFC 1952, section 2.3.1). Raises Unreadable."""
     raw = iter(raw)
     head = b""
     while len(head) < len(_GZIP) and (chunk := next(raw, b"")):
@@ -58,9 +58,9 @@ def text(raw: Iterable[bytes]) -> Iterator[bytes]:
     whole = chain([head], raw)
     plain = _inflated(whole) if head.startswith(_GZIP) else whole
     first = next(plain, b"")
-    # No JSON in UTF-8 has this byte; UTF-16 and nearly every binary format do, early.
+    # JSON in UTF-8 never has this byte. UTF-16 and nearly every binary format have it early.
     if b"\0" in first:
-        raise Unreadable("is not JSON: it has to be text in UTF-8, plain or compressed with gzip")
+        raise Unreadable("is not JSON: it must be text in UTF-8, plain or compressed with gzip")
     yield first
     yield from plain
 
@@ -81,19 +81,19 @@ def _raw(stream: BinaryIO, read: Read) -> Iterator[bytes]:
 def _size(stream: BinaryIO) -> int | None:
     try:
         status = os.fstat(stream.fileno())
-    except OSError:  # It has no descriptor.
+    except OSError:  # The stream has no file descriptor.
         return None
     return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
 def _inflated(raw: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the members of a gzip file one behind the other, never more than CHUNK bytes at a time."""
+    """Yield the inflated members of a gzip file, at most CHUNK bytes at a time."""
     member = None
     for chunk in raw:
         rest = chunk
         while rest:
             if member is None:
-                # Padding with zeros behind a member is common, on tapes and block devices.
+                # Members may be padded with zeros (tapes and block devices).
                 rest = rest.lstrip(b"\0")
                 member = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS) if rest else None
                 continue

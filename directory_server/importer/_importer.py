@@ -1,4 +1,4 @@
-"""Files of entries into the directory."""
+"""Import files: decode their entries and publish them in batches."""
 
 from __future__ import annotations
 
@@ -11,27 +11,26 @@ from ..domain.changes import Outcome
 from ..domain.entries import Entry
 from ..domain.errors import BadInput
 from ..serialization import decode, decode_entry, endorsed
-from ._documents import documents
-from ._scanner import Document
+from ._documents import Document, documents
 
 BATCH = 500
-"""Entries published in one transaction, unless one asks for another number."""
+"""Entries published in one transaction, by default."""
 
 BATCH_BYTES = 4_000_000
-"""Bytes of JSON after which a transaction has enough, however few the entries."""
+"""Bytes of JSON in one transaction, approximately."""
 
 DETAILS = 1_000
-"""Refusals that a report tells of one by one."""
+"""Rejected entries that a report lists."""
 
 Publish = Callable[[str, Sequence[Entry]], Awaitable[Sequence[Outcome]]]
-"""Keeps entries of a source and says what became of each, as `Directory.publish` does."""
+"""Stores entries of a source and returns the outcome of each, as `Directory.publish` does."""
 
 
 @frozen
 class RejectedEntry:
-    """An entry that was not taken, where it begins (`line` is from 1), and why.
+    """A rejected entry: its file, the line where it begins (from 1), and the reason.
 
-    `line` is None where the file itself could not be read, or not further.
+    `line` is None if the file could not be read, or not to its end.
     """
 
     file: str
@@ -41,9 +40,9 @@ class RejectedEntry:
 
 @frozen
 class Progress:
-    """How far the reading has come: `read` of the `size` bytes of `file` as it is stored, compressed or not.
+    """Progress: `read` of `size` bytes of `file`, before inflation. `size` is None for a pipe.
 
-    `size` is None for a pipe; `entries` are those of all files that have been published or refused.
+    `entries` is the number of entries of all files so far, published or rejected.
     """
 
     file: str
@@ -54,11 +53,11 @@ class Progress:
 
 @define
 class ImportReport:
-    """What became of the entries so far. The counts are exact; `refusals` tells of the first DETAILS of the refused.
+    """Outcomes of the entries so far.
 
-    `unfinished` counts the files that could not be read, or not to their end, `rejected` the others of which every
-    entry was refused; `too_old` versions older than those that
-    are kept of their name.
+    `refused` counts rejected entries, and `refusals` lists the first DETAILS of them. `unfinished` counts the files
+    that could not be read, or not to their end. `rejected` counts the other files without any accepted entry. `too_old`
+    counts versions older than all stored versions of their name.
     """
 
     added: int = 0
@@ -72,21 +71,21 @@ class ImportReport:
 
     @property
     def entries(self) -> int:
-        """The number of entries read, whatever became of them."""
+        """The number of entries read."""
         return self.added + self.changed + self.unchanged + self.too_old + self.refused
 
     def count(self, outcomes: Sequence[Outcome]) -> None:
-        """Add what became of entries that were published."""
+        """Add the outcomes of published entries."""
         self.added += outcomes.count("added")
         self.changed += outcomes.count("changed")
         self.unchanged += outcomes.count("unchanged")
         self.too_old += outcomes.count("too_old")
 
-    def refuse(self, refusal: RejectedEntry) -> None:
-        """Add an entry that was not taken."""
+    def reject(self, entry: RejectedEntry) -> None:
+        """Add a rejected entry."""
         self.refused += 1
         if len(self.refusals) < DETAILS:
-            self.refusals.append(refusal)
+            self.refusals.append(entry)
 
 
 async def import_files(
@@ -99,12 +98,12 @@ async def import_files(
     progress: Callable[[Progress], None] = lambda progress: None,
     report: ImportReport | None = None,
 ) -> ImportReport:
-    """Publish the entries of `files` as those of `source`, at most `batch` in a transaction; return what they became.
+    """Publish the entries of `files` as entries of `source`, at most `batch` in a transaction; return the report.
 
-    "-" is the standard input. `official` is whether the word of the files is taken for which entries the official
-    registry lists. A file or an entry that cannot be read is refused and the rest goes on. Raises
-    Unavailable where the store cannot write: earlier transactions stay, and `report`, which is filled as they are
-    made, says how much they were. It reads in the calling thread: for a command, not for a process that serves.
+    "-" is the standard input. With `official`, the files are trusted about which entries the official registry lists.
+    A file or entry that cannot be read is rejected, and the import continues. Raises Unavailable if the store cannot
+    write: earlier transactions stay, and `report` has their outcomes. Files are read in the calling thread, so this is
+    for commands, not for a server.
     """
     report = ImportReport() if report is None else report
     with closing(batches(files, report, batch=batch, progress=progress)) as read:
@@ -121,9 +120,9 @@ def batches(
     most: int | None = None,
     progress: Callable[[Progress], None] = lambda progress: None,
 ) -> Generator[list[Entry], None, None]:
-    """Yield the entries of `files`, at most `batch` at a time, and report the others as refused.
+    """Yield the valid entries of `files`, at most `batch` at a time, and add the others to `report`.
 
-    No file is read further than `most` bytes of text.
+    At most `most` inflated bytes of each file are read.
     """
     entries: list[Entry] = []
     size = 0
@@ -141,17 +140,18 @@ def batches(
 def _entries(
     file: str, progress: Callable[[Progress], None], report: ImportReport, most: int | None
 ) -> Iterator[tuple[Entry, int]]:
-    """Yield the entries of a file, each with its length in bytes, and report the others as refused."""
+    """Yield the valid entries of a file, each with its length in bytes, and add the others to `report`."""
 
-    def tell(read: int, size: int | None) -> None:
+    def notify(read: int, size: int | None) -> None:
         progress(Progress(file, read, size, report.entries))
 
     refused_before, unfinished_before, accepted = report.refused, report.unfinished, False
-    for document in documents(file, tell, most=most):
+    for document in documents(file, notify, most=most):
         try:
             entry = _decoded(document)
-        except BadInput as refused:
-            report.refuse(RejectedEntry(file, document.line, refused.message))
+        except BadInput as error:
+            place = f"{document.place}: " if document.place else ""
+            report.reject(RejectedEntry(file, document.line, place + error.message))
             report.unfinished += document.final
         else:
             accepted = True
@@ -163,4 +163,4 @@ def _entries(
 def _decoded(document: Document) -> Entry:
     if document.error:
         raise BadInput(document.error)
-    return decode_entry(decode(document.body))
+    return decode_entry(decode(document.body, what="The entry"))

@@ -1,4 +1,4 @@
-"""JSON as RFC 8259 has it and no wider."""
+"""Strict JSON (RFC 8259)."""
 
 from __future__ import annotations
 
@@ -12,54 +12,55 @@ import orjson
 from ..domain.errors import BadInput
 
 MAX_DEPTH = 64
-"""Levels of nesting that are read; nothing that the directory is sent needs more than a dozen."""
+"""Levels of nesting. Valid input needs about a dozen."""
 
 
-def decode(body: bytes) -> Any:
+def decode(body: bytes, *, what: str = "The body") -> Any:
     """Return the value of a JSON document.
 
-    Raises BadInput for what is not UTF-8, not JSON (NaN and Infinity are not), has lone surrogates, names a member
-    twice or nests deeper than MAX_DEPTH (RFC 8259; I-JSON, RFC 7493, for the members and surrogates).
+    Raises BadInput for invalid UTF-8, invalid JSON (NaN and Infinity included), lone surrogates, duplicate members, and
+    nesting deeper than MAX_DEPTH (RFC 8259; I-JSON, RFC 7493, for members and surrogates). The message starts with
+    `what`.
     """
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise BadInput(f"The body is not JSON: {error}.", code="parse_error") from None
+        raise BadInput(f"{what} is not JSON: {error}.", code="parse_error") from None
     if body.count(b"{") + body.count(b"[") > MAX_DEPTH:
-        _refuse_depth(value)
-    # orjson keeps the last of two members with one name and has no way to say so. Written out again, a value that lost
-    # one has fewer colons, unless an escape stood for another; only then is the body read a second time.
+        _check_depth(value, what)
+    # orjson silently keeps the last of duplicate members. Encoded again, such a value has fewer colons than the body,
+    # unless an escape sequence stands for a colon. Only in these cases is the body parsed a second time.
     if b"\\" in body or body.count(b":") != orjson.dumps(value).count(b":"):
-        _WITHOUT_DUPLICATES.decode(body.decode())
+        _check_duplicates(body, what)
     return value
 
 
 def encode(value: Any) -> bytes:
-    """Return `value` as compact JSON; attrs instances become objects of their fields."""
+    """Return `value` as compact JSON. An attrs instance becomes an object of its fields."""
     return orjson.dumps(value, default=_encode_other)
 
 
 def raw(body: bytes) -> orjson.Fragment:
-    """Return JSON that is already encoded as a value that `encode` puts in as it is."""
+    """Return encoded JSON as a value that `encode` inserts unchanged."""
     return orjson.Fragment(body)
 
 
 def text(value: Any) -> str:
-    """Return `value` as JSON in a string, for places that hold JSON inside JSON."""
+    """Return `value` as JSON in a string, for JSON inside JSON."""
     return encode(value).decode()
 
 
 def pretty(value: Any) -> str:
-    """Return `value` as JSON that people read, indented by two."""
+    """Return `value` as JSON with an indentation of 2."""
     return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
 
 
 def rfc3339(moment: float) -> str:
-    """Return `moment`, in seconds since the epoch, as a date and time (RFC 3339) in UTC, to the second."""
+    """Return `moment`, in seconds since the epoch, as an RFC 3339 date and time in UTC, without fractions."""
     return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _refuse_depth(value: Any) -> None:
+def _check_depth(value: Any, what: str) -> None:
     level = [value]
     for _ in range(MAX_DEPTH):
         level = [
@@ -71,18 +72,18 @@ def _refuse_depth(value: Any) -> None:
         if not level:
             return
     if any(isinstance(child, dict | list) for child in level):
-        raise BadInput(f"The body nests deeper than {MAX_DEPTH} levels.", code="parse_error")
+        raise BadInput(f"{what} nests deeper than {MAX_DEPTH} levels.", code="parse_error")
 
 
-def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> None:
-    seen = set()
-    for name, _ in pairs:
-        if name in seen:
-            raise BadInput(f"The body names the member {name!r} twice in one object.", code="parse_error")
-        seen.add(name)
+def _check_duplicates(body: bytes, what: str) -> None:
+    def check(pairs: list[tuple[str, Any]]) -> None:
+        seen = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise BadInput(f"{what} names the member {name!r} twice in one object.", code="parse_error")
+            seen.add(name)
 
-
-_WITHOUT_DUPLICATES = json.JSONDecoder(object_pairs_hook=_refuse_duplicates)
+    json.loads(body.decode(), object_pairs_hook=check)
 
 
 def _encode_other(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Files of every kind, good and bad, are read to where they can be."""
+"""Reading of files: plain, compressed, damaged, standard input, pipes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from directory_server.serialization import MAX_ENTRY, decode, decode_entry
 A, B = b'{"name":"a"}', b'{"name":"b"}'
 
 
-def kept(path: Path, content: bytes) -> str:
+def written(path: Path, content: bytes) -> str:
     path.write_bytes(content)
     return str(path)
 
@@ -35,45 +35,45 @@ def read(file: str) -> tuple[list[bytes], list[tuple[int | None, str]]]:
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.json.gz", "a"])
-def test_what_a_file_is_shows_in_its_content_not_in_its_name(tmp_path: Path, name: str) -> None:
+def test_format_is_detected_by_content_not_by_name(tmp_path: Path, name: str) -> None:
     for content in (A + b"\n" + B, b"[" + A + b"," + B + b"]", b'{"servers":[' + A + b"," + B + b"]}"):
-        assert read(kept(tmp_path / name, content)) == ([A, B], [])
-        assert read(kept(tmp_path / name, gzip.compress(content))) == ([A, B], [])
+        assert read(written(tmp_path / name, content)) == ([A, B], [])
+        assert read(written(tmp_path / name, gzip.compress(content))) == ([A, B], [])
 
 
 def test_gzip_files_may_be_concatenated_and_padded(tmp_path: Path) -> None:
     content = gzip.compress(A + b"\n") + b"\0" * 70_000 + gzip.compress(b"") + gzip.compress(B) + b"\0" * 9
-    assert read(kept(tmp_path / "a.gz", content)) == ([A, B], [])
+    assert read(written(tmp_path / "a.gz", content)) == ([A, B], [])
 
 
-def test_a_gzip_file_that_is_cut_short_gives_what_it_has(tmp_path: Path) -> None:
+def test_lines_of_a_truncated_gzip_file_are_read(tmp_path: Path) -> None:
     lines = b"".join(b'{"name":"%s"}\n' % os.urandom(40).hex().encode() for _ in range(5_000))
-    bodies, errors = read(kept(tmp_path / "a.gz", gzip.compress(lines)[:-100_000]))
+    bodies, errors = read(written(tmp_path / "a.gz", gzip.compress(lines)[:-100_000]))
     assert 1_000 < len(bodies) < 5_000
     assert lines.startswith(b"\n".join(bodies))
     assert errors == [(None, "The file is cut short: its gzip data ends too early.")]
 
 
 @pytest.mark.parametrize("length", [2, 9, -9, -1])
-def test_a_gzip_file_may_be_cut_anywhere(tmp_path: Path, length: int) -> None:
-    assert read(kept(tmp_path / "a.gz", gzip.compress(A)[:length]))[1][-1] == (
+def test_truncated_gzip_file_is_an_error(tmp_path: Path, length: int) -> None:
+    assert read(written(tmp_path / "a.gz", gzip.compress(A)[:length]))[1][-1] == (
         None,
         "The file is cut short: its gzip data ends too early.",
     )
 
 
-def test_a_damaged_gzip_file_is_refused(tmp_path: Path) -> None:
+def test_damaged_gzip_file_is_an_error(tmp_path: Path) -> None:
     whole = bytearray(gzip.compress(A))
     whole[-6] ^= 1  # in its checksum
-    [(line, error)] = read(kept(tmp_path / "a.gz", bytes(whole)))[1]
+    [(line, error)] = read(written(tmp_path / "a.gz", bytes(whole)))[1]
     assert line is None
     assert error.startswith("The file is damaged: its gzip data does not inflate (Error -3")
-    assert read(kept(tmp_path / "a.gz", gzip.compress(A) + b"rubbish"))[1][0][1].startswith("The file is damaged")
+    assert read(written(tmp_path / "a.gz", gzip.compress(A) + b"rubbish"))[1][0][1].startswith("The file is damaged")
 
 
-def test_a_gzip_bomb_stays_small_in_memory(tmp_path: Path) -> None:
+def test_gzip_bomb_takes_little_memory(tmp_path: Path) -> None:
     bomb = gzip.compress(A + b'\n{"a":"' + b"x" * 30_000_000 + b'"}\n' + b" " * 30_000_000 + B, 1)
-    file = kept(tmp_path / "a.gz", bomb)
+    file = written(tmp_path / "a.gz", bomb)
     del bomb
     tracemalloc.start()
     try:
@@ -84,60 +84,60 @@ def test_a_gzip_bomb_stays_small_in_memory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b" \n\n", b"\xef\xbb\xbf", gzip.compress(b"")])
-def test_an_empty_file_is_refused(tmp_path: Path, content: bytes) -> None:
-    assert read(kept(tmp_path / "a.json", content)) == ([], [(None, "The file is empty.")])
+def test_empty_file_is_an_error(tmp_path: Path, content: bytes) -> None:
+    assert read(written(tmp_path / "a.json", content)) == ([], [(None, "The file is empty.")])
 
 
 @pytest.mark.parametrize("content", [b"[]", b'{"servers": [], "metadata": {"count": 0}}'])
-def test_a_list_may_be_empty(tmp_path: Path, content: bytes) -> None:
-    assert read(kept(tmp_path / "a.json", content)) == ([], [])
+def test_array_may_be_empty(tmp_path: Path, content: bytes) -> None:
+    assert read(written(tmp_path / "a.json", content)) == ([], [])
 
 
 @pytest.mark.parametrize("content", ['{"name": "a"}'.encode("utf-16"), b"PK\x03\x04\x14\0\0\0", gzip.compress(b"\0\1")])
-def test_a_file_that_is_no_text_is_refused_once(tmp_path: Path, content: bytes) -> None:
-    reason = "The file is not JSON: it has to be text in UTF-8, plain or compressed with gzip."
-    assert read(kept(tmp_path / "a.json", content + b"\n\n\n")) == ([], [(None, reason)])
+def test_binary_file_is_one_error(tmp_path: Path, content: bytes) -> None:
+    reason = "The file is not JSON: it must be text in UTF-8, plain or compressed with gzip."
+    assert read(written(tmp_path / "a.json", content + b"\n\n\n")) == ([], [(None, reason)])
 
 
-def test_files_that_cannot_be_opened_are_refused(tmp_path: Path) -> None:
+def test_unreadable_file_is_an_error(tmp_path: Path) -> None:
     assert read(str(tmp_path)) == ([], [(None, "The file cannot be read: Is a directory.")])
     assert read(str(tmp_path / "none")) == ([], [(None, "The file cannot be read: No such file or directory.")])
 
 
-def test_the_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[tuple[int, int | None]] = []
+def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[int, int | None]] = []
     content = gzip.compress(A)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
-    assert list(documents(STDIN, lambda done, size: told.append((done, size)))) == [Document("-", 1, A)]
-    assert told == [(len(content), None)]
+    assert list(documents(STDIN, lambda done, size: calls.append((done, size)))) == [Document("-", 1, A)]
+    assert calls == [(len(content), None)]
 
 
-def test_a_standard_input_that_is_closed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closed_standard_input_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
     assert read(STDIN) == ([], [(None, "The file cannot be read: the standard input is closed.")])
 
 
 def test_a_pipe_has_no_size(tmp_path: Path) -> None:
-    told: list[tuple[int, int | None]] = []
+    calls: list[tuple[int, int | None]] = []
     os.mkfifo(pipe := tmp_path / "pipe")
     writer = threading.Thread(target=pipe.write_bytes, args=[A])
     writer.start()
-    assert [document.body for document in documents(str(pipe), lambda done, size: told.append((done, size)))] == [A]
+    assert [document.body for document in documents(str(pipe), lambda done, size: calls.append((done, size)))] == [A]
     writer.join()
-    assert told == [(len(A), None)]
+    assert calls == [(len(A), None)]
 
 
-def test_the_reading_is_told_in_bytes_of_the_file_as_it_is_stored(tmp_path: Path) -> None:
-    told: list[tuple[int, int | None]] = []
+def test_progress_is_in_bytes_of_the_stored_file(tmp_path: Path) -> None:
+    calls: list[tuple[int, int | None]] = []
     content = gzip.compress(os.urandom(100_000).hex().encode())
-    list(documents(kept(tmp_path / "a.gz", content), lambda done, size: told.append((done, size))))
-    assert len(told) > 1
-    assert told == sorted(told)
-    assert told[-1] == (len(content), len(content))
-    assert {size for _, size in told} == {len(content)}
+    list(documents(written(tmp_path / "a.gz", content), lambda done, size: calls.append((done, size))))
+    assert len(calls) > 1
+    assert calls == sorted(calls)
+    assert calls[-1] == (len(content), len(content))
+    assert {size for _, size in calls} == {len(content)}
 
 
-def test_the_real_entries_are_all_read(shared_data: Path) -> None:
+def test_real_entries_are_read(shared_data: Path) -> None:
     lines = 0
     for document in documents(str(shared_data / "entries.jsonl.gz")):
         lines += 1
@@ -147,7 +147,7 @@ def test_the_real_entries_are_all_read(shared_data: Path) -> None:
     assert lines == 25_984
 
 
-def test_the_real_pages_are_read(shared_data: Path) -> None:
+def test_real_pages_are_read(shared_data: Path) -> None:
     count = 0
     for page in sorted(shared_data.glob("registry_pages/*.json")):
         text = page.read_bytes()
@@ -164,7 +164,7 @@ def test_the_real_pages_are_read(shared_data: Path) -> None:
     ("name", "count"),
     [("openapi_example_response.json", 1), ("real_response_v0_servers_limit2_2025-10.json", 2)],
 )
-def test_the_registrys_own_answers_are_read(shared_data: Path, name: str, count: int) -> None:
+def test_responses_of_the_official_registry_are_read(shared_data: Path, name: str, count: int) -> None:
     bodies, errors = read(str(shared_data / name))
     assert not errors
     assert len([decode_entry(decode(body)) for body in bodies]) == count
