@@ -1,4 +1,4 @@
-"""The ports on one machine: SQLite, for one process or several."""
+"""SQLite adapters of the ports, for one or several processes of one machine."""
 
 from ._accounts import SqliteAccounts
 from ._change_bus import DataVersionBus

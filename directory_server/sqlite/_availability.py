@@ -13,7 +13,7 @@ from twisted.logger import Logger
 from ..domain.errors import Unavailable
 
 BUSY_TIMEOUT = 5.0
-"""Seconds to wait for another connection's lock, where nothing else is said."""
+"""Default seconds to wait for the lock of another connection."""
 
 _REASONS = {
     sqlite3.SQLITE_BUSY: "another process has held its lock for too long",
@@ -33,7 +33,7 @@ _PRIMARY = 0xFF
 
 
 def unavailable(path: Path, error: sqlite3.DatabaseError) -> Unavailable:
-    """Return what clients and operators are told of `error`, which SQLite raised for the file at `path`."""
+    """Return the Unavailable for `error`, which SQLite raised for the file at `path`."""
     return Unavailable(f"{path.name} cannot be used now: {_reason(error)}.")
 
 
@@ -54,8 +54,8 @@ class Availability:
     """The faults of the files of a data directory. Any thread may call it.
 
     A fault begins with the first error, which is logged; further errors with the same code are not. It ends with a
-    check that succeeds when no error has come since the check before: a full disk lets reads pass and fails writes,
-    so a single success proves nothing.
+    check that succeeds when no error has come since the check before: with a full disk reads succeed and
+    writes fail, so a single success proves nothing.
     """
 
     _log = Logger()
@@ -67,12 +67,12 @@ class Availability:
 
     @property
     def faults(self) -> Sequence[Fault]:
-        """The faults that last, in the order in which they began."""
+        """The current faults, in the order in which they began."""
         with self._lock:
             return list(self._faults.values())
 
     def failed(self, path: Path, code: str, reason: str) -> None:
-        """Note an error of the file at `path`, and log it if it is the first with this `code`."""
+        """Record an error of the file at `path`; log it if it is the first with this `code`."""
         fault = Fault(path, code, reason)
         with self._lock:
             self._recent.add(path)
@@ -82,12 +82,12 @@ class Availability:
             self._log.error("Storage unavailable: {path}: {reason} ({code})", path=str(path), reason=reason, code=code)
 
     def raised(self, path: Path, error: sqlite3.DatabaseError) -> Unavailable:
-        """Note an error that SQLite raised for the file at `path`; return what to raise in its place."""
+        """Record an error that SQLite raised for the file at `path`; return the Unavailable to raise instead."""
         self.failed(path, getattr(error, "sqlite_errorname", type(error).__name__), _reason(error))
         return unavailable(path, error)
 
     def checked(self, path: Path) -> None:
-        """Note a successful check of the file at `path`, which ends its faults if no error has come since the last."""
+        """Record a successful check of the file at `path`; end its faults if no error came since the last."""
         with self._lock:
             if path in self._recent:
                 self._recent.discard(path)

@@ -1,4 +1,4 @@
-"""The Bus of one machine: SQLite itself says when another process has committed."""
+"""The Bus of one machine: polls SQLite's data version for commits of other processes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ._database import Database, data_version
 
 
 class DataVersionBus(Service):
-    """Wake the listeners when another connection has written to `database`, looked for every `interval` seconds.
+    """Wakes the listeners after writes of other connections to `database`, polled every `interval` seconds.
 
-    Once more when it starts, for what was written before it looked.
+    It also wakes them once at the start, for earlier writes.
     """
 
     _log = Logger()
@@ -52,7 +52,7 @@ class DataVersionBus(Service):
 
     def _poll(self) -> None:
         try:
-            # A poll must not wait for a lock: the next one sees the same.
+            # A poll must not wait for a lock; the next one sees the same version.
             with self._database.connection(wait=0) as connection:
                 version = data_version(connection)
         except Unavailable as error:

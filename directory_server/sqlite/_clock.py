@@ -1,4 +1,4 @@
-"""The time of day, without its jumps."""
+"""The system time without jumps."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 
 def anchored(wall: Callable[[], float], monotonic: Callable[[], float]) -> Callable[[], float]:
-    """Return a clock that reads `wall` once and goes on with `monotonic`, both in seconds.
+    """Return a clock that reads `wall` once and continues with `monotonic`, both in seconds.
 
-    Setting the machine's clock then moves neither quota nor the end of keys; the next start takes the new time.
+    A change of the system time then affects neither quota nor expiry; the next start uses the new time.
     """
     start = wall() - monotonic()
 

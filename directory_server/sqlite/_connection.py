@@ -10,8 +10,8 @@ from typing import Literal
 from ..domain.errors import Unavailable
 from ._availability import Availability, unavailable
 
-_OUR_MISTAKES = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.DataError)
-"""What SQLite raises about the program rather than about the file."""
+_PROGRAMMING_ERRORS = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.DataError)
+"""SQLite errors that are caused by the program, not by the file."""
 
 _PRIMARY = 0xFF
 """The bits of an extended SQLite result code that hold the primary one (sqlite.org/rescode.html)."""
@@ -20,9 +20,9 @@ Synchronous = Literal["normal", "full"]
 
 
 class Connection:
-    """A thread's connection, used in a `with`: closing it waits for the end, and SQLite's errors become Unavailable.
+    """A thread's connection, used in a `with` block: `close` waits for its end; SQLite errors become Unavailable.
 
-    `wait` is the number of seconds to wait for another connection's lock; with 0, a lock is no fault of the storage.
+    `wait` is the number of seconds to wait for another connection's lock; with 0, a lock is not a storage fault.
     """
 
     def __init__(
@@ -56,13 +56,13 @@ class Connection:
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         self._used.release()
-        if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, _OUR_MISTAKES):
+        if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, _PROGRAMMING_ERRORS):
             if not self._wait and _is_busy(error):
                 raise unavailable(self._path, error) from error
             raise self._availability.raised(self._path, error) from error
 
     def waiting(self, seconds: float) -> Connection:
-        """Return this connection, which from now on waits at most `seconds` for locks."""
+        """Return this connection with a lock timeout of `seconds`."""
         if seconds != self._wait:
             with self as sqlite:
                 sqlite.execute(f"PRAGMA busy_timeout = {round(seconds * 1000)}")
@@ -76,7 +76,7 @@ class Connection:
 
 
 def is_busy(error: Unavailable) -> bool:
-    """Return whether the reason for `error` is a lock of another connection."""
+    """Return whether `error` was caused by the lock of another connection."""
     return isinstance(error.__cause__, sqlite3.DatabaseError) and _is_busy(error.__cause__)
 
 

@@ -12,7 +12,7 @@ from ..domain.entries import mcp_id_of
 from ._database import Database
 from ._visibility import updating_visibility
 
-_PUT_ON = {
+_SET = {
     mark: f"""
         INSERT INTO entry (mcp_id, name, seq, {mark}) VALUES (:mcp_id, :name, 0, 1)
         ON CONFLICT (mcp_id) DO UPDATE SET {mark} = 1 WHERE NOT {mark}
@@ -20,7 +20,7 @@ _PUT_ON = {
     for mark in get_args(Mark)
 }
 
-_TAKE_OFF = {mark: f"UPDATE entry SET {mark} = 0 WHERE mcp_id = :mcp_id AND {mark}" for mark in get_args(Mark)}
+_CLEAR = {mark: f"UPDATE entry SET {mark} = 0 WHERE mcp_id = :mcp_id AND {mark}" for mark in get_args(Mark)}
 
 _DISOWN = "DELETE FROM record WHERE name = ? AND source = ?"
 
@@ -32,14 +32,14 @@ _CURATED = """
 
 @frozen
 class SqliteCuration:
-    """The operator's marks in the data directory; `sources` as for the store."""
+    """Curation flags in the data directory. `sources` is the order of precedence, as in the store."""
 
     _database: Database
     _sources: Sequence[str] = ()
 
     async def mark(self, name: str, mark: Mark, on: bool) -> bool:
         with self._database.transaction() as connection, updating_visibility(connection, name, self._sources):
-            statement = (_PUT_ON if on else _TAKE_OFF)[mark]
+            statement = (_SET if on else _CLEAR)[mark]
             return connection.execute(statement, {"mcp_id": mcp_id_of(name), "name": name}).rowcount > 0
 
     async def disown(self, name: str) -> bool:
@@ -49,6 +49,6 @@ class SqliteCuration:
     async def curated(self) -> Sequence[CuratedName]:
         with self._database.connection() as connection:
             return [
-                CuratedName(name, *map(bool, marks))
-                for name, *marks in connection.execute(_CURATED, (LOCAL,)).fetchall()
+                CuratedName(name, *map(bool, flags))
+                for name, *flags in connection.execute(_CURATED, (LOCAL,)).fetchall()
             ]

@@ -1,4 +1,4 @@
-"""The data directory: everything that one machine keeps."""
+"""The data directory: all databases and secrets of one machine."""
 
 from __future__ import annotations
 
@@ -20,43 +20,43 @@ _LATE = f"transactions wait for a lock or the disk for more than {WAIT:g} second
 
 
 class DataDirectoryLost(Exception):
-    """A file of the data directory was deleted or replaced under the process that has it open."""
+    """A file of the data directory was deleted or replaced while the process has it open."""
 
 
 class DataDirectory:
     """The files of a data directory.
 
-    The quota has a database of its own, so that no import makes a charge wait. `synchronous` is what spent quota
-    outlives: `normal` the death of the process, `full` the loss of power too, for a few milliseconds a charge.
-    Entries and keys, written seldom, always outlive both: no revoked key comes back. Raises Unavailable.
+    The quota has its own database, so that imports do not block charges. `synchronous` is the durability of charges:
+    `normal` survives a process crash, `full` also survives power loss and costs a few milliseconds per charge. Commits
+    of entries and keys always survive both, so a revoked key stays revoked. Raises Unavailable.
     """
 
     def __init__(self, folder: Path, *, synchronous: Synchronous = "normal") -> None:
         self.folder = folder
         self.availability = Availability()
         self.directory = Database(folder, "directory", synchronous="full", availability=self.availability)
-        # A server copies the log of the quota in a thread of its own.
+        # A server checkpoints the quota database in a separate thread.
         self.quota = Database(
             folder, "quota", synchronous=synchronous, availability=self.availability, autocheckpoint=False
         )
         self._threads: list[Threads] = []
 
     def serve(self, reactor: Any) -> None:
-        """Make nothing wait for locks or disks in this thread, the reactor's, from now on until `close`."""
+        """Move all waiting for locks and disks out of this thread, the reactor's, until `close`."""
         for database, begin in ((self.directory, self.directory.snapshot), (self.quota, self.quota.transaction)):
             threads = Threads(reactor, 1, MAX_WAITING)
             self._threads.append(threads)
             late = partial(self.availability.failed, database.path, "TIMEOUT", _LATE)
             database.queue = TransactionQueue(database.path.name, begin, reactor, threads, late)
-        # The first commit into an empty log syncs it.
+        # The first commit to an empty write-ahead log syncs it.
         with suppress(Unavailable):
             self.quota.checkpoint()
 
     def check(self) -> None:
-        """Check that the databases can be used, and note and log what has changed. Raises DataDirectoryLost.
+        """Check that the databases are usable; record and log changes. Raises DataDirectoryLost.
 
-        The quota's is written to. Entries and keys are only read, for a commit there wakes every process, unless
-        writing has failed: a success must then be one of writing, too.
+        The quota database is written to. The other one is only read, because a commit there wakes every process. After
+        a failed write it is written to as well, since only a successful write ends the fault.
         """
         for database in (self.directory, self.quota):
             self._check_identity(database)
@@ -66,11 +66,11 @@ class DataDirectory:
                 database.check(write=database is self.quota or database.path in failing)
 
     def session_secret(self) -> bytes:
-        """Return the secret that signs sessions, making it at the first start."""
+        """Return the secret that signs sessions; create it at the first start."""
         return session_secret(self.folder)
 
     def available(self) -> dict[str, bool]:
-        """Return for each database, by the name of its file, whether it can be used."""
+        """Return whether each database is usable, by file name."""
         faults = {fault.path for fault in self.availability.faults}
         stalled = self.folder in faults
         return {each.path.name: not stalled and each.path not in faults for each in (self.directory, self.quota)}
@@ -90,7 +90,7 @@ class DataDirectory:
             raise DataDirectoryLost(f"{path} has been replaced by another file.")
 
     def close(self) -> None:
-        """Close the databases, once what their threads do is done."""
+        """Close the databases after their threads have finished."""
         for database in (self.directory, self.quota):
             if database.queue is not None:
                 database.queue.stop()

@@ -1,4 +1,4 @@
-"""One SQLite file, shared by the threads of a process and by the processes of a machine."""
+"""One SQLite file, shared by threads and processes of one machine."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 OLDEST_SQLITE = (3, 37, 0)
-"""The first SQLite with STRICT tables."""
+"""The oldest supported SQLite: the first with STRICT tables."""
 
 _LARGE_LOG = 10_000
-"""Pages in the write-ahead log from which a checkpoint makes writers wait, so that the log cannot grow for ever."""
+"""Pages in the write-ahead log from which a checkpoint makes writers wait, to bound the size of the log."""
 
 Schema = Literal["directory", "quota"]
 
@@ -36,17 +36,17 @@ class _Local(threading.local):
 class Database:
     """A SQLite file in the data directory, brought to this version's schema, with a connection for each thread.
 
-    `synchronous` is what a commit survives: `normal` the death of the process, `full` the loss of power too. Without
-    `autocheckpoint`, commits leave the write-ahead log to calls of `checkpoint`. The file is opened, upgraded and
-    closed here, then opened again by the first use of each thread: twistd forks between the making of the service and
-    the reactor, and no SQLite connection may cross a fork. Raises Unavailable.
+    `synchronous` is the durability of commits: `normal` survives a process crash, `full` also survives power loss.
+    Without `autocheckpoint`, only `checkpoint` copies the write-ahead log. The constructor opens, upgrades and closes
+    the file; each thread opens it again at its first use. twistd forks after the service is created, and an SQLite
+    connection must not be used across a fork. Raises Unavailable.
 
-    `wait` is for how many seconds to wait for another connection's lock, BUSY_TIMEOUT if it is not given. The thread
-    of the reactor must give 0.
+    `wait` is the seconds to wait for the lock of another connection, by default BUSY_TIMEOUT. The reactor's thread must
+    pass 0.
     """
 
     queue: TransactionQueue | None = None
-    """Where work of the reactor's thread waits for locks and disks; None where any thread may wait."""
+    """The queue for work that would block the reactor's thread; None if any thread may block."""
 
     def __init__(
         self,
@@ -68,32 +68,32 @@ class Database:
         if sqlite3.sqlite_version_info < OLDEST_SQLITE:
             needed = ".".join(map(str, OLDEST_SQLITE))
             raise Unavailable(f"SQLite {needed} or newer is needed; this Python has {sqlite3.sqlite_version}.")
-        with _alone(self.path), closing(self._connect(BUSY_TIMEOUT)) as connection, connection as sqlite:
+        with _exclusive(self.path), closing(self._connect(BUSY_TIMEOUT)) as connection, connection as sqlite:
             sqlite.execute("PRAGMA journal_mode = WAL")
             _upgrade(sqlite, self.path, schema)
             self.identity = file_identity(self.path)
 
     def connection(self, *, wait: float | None = None) -> AbstractContextManager[sqlite3.Connection]:
-        """Lend this thread's connection. What SQLite cannot do leaves the `with` as Unavailable."""
+        """Return this thread's connection as a context manager. SQLite errors in the block become Unavailable."""
         seconds = BUSY_TIMEOUT if wait is None else wait
         return (self._local.connection or self._open(seconds)).waiting(seconds)
 
     def transaction(self, *, wait: float | None = None) -> AbstractContextManager[sqlite3.Connection]:
-        """Lend this thread's connection in a transaction that may write, committed at the end.
+        """Return this thread's connection in a write transaction, which is committed at the end of the block.
 
-        Raises Unavailable, and writes nothing, where it cannot begin or be committed; so does any error inside.
+        Raises Unavailable if it cannot begin or commit. Any error rolls back the transaction.
         """
         return self._begun("BEGIN IMMEDIATE", wait)
 
     def write(self, function: Callable[[sqlite3.Connection], T]) -> T:
-        """Return what `function` makes of a connection in a transaction: what an Offload can be given."""
+        """Return the result of `function(connection)` in a write transaction. Suitable for an Offload."""
         with self.transaction() as connection:
             return function(connection)
 
     async def read(self, function: Callable[[sqlite3.Connection], T]) -> T:
-        """Return what `function` reads from a connection, without making the reactor's thread wait for a lock.
+        """Return the result of `function(connection)` without blocking the reactor's thread for a lock.
 
-        It is called at once; where the file is locked, once more in the queue. Raises Unavailable.
+        The function is called at once and, if the file is locked, again in the queue. Raises Unavailable.
         """
         if self.queue is None:
             with self.connection() as connection:
@@ -107,11 +107,11 @@ class Database:
         return await self.queue.submit(function)
 
     def snapshot(self, *, wait: float | None = None) -> AbstractContextManager[sqlite3.Connection]:
-        """Lend this thread's connection in a transaction that reads, to which nobody writes meanwhile."""
+        """Return this thread's connection in a read transaction with a constant snapshot."""
         return self._begun("BEGIN", wait)
 
     def check(self, *, write: bool) -> None:
-        """Read the file, or `write` a page of it as it is, and note the outcome. Raises Unavailable."""
+        """Read the file, or `write` an unchanged page of it, and record the outcome. Raises Unavailable."""
         if write:
             with self.transaction() as connection:
                 # Setting a field of the header writes its page, whatever the value.
@@ -123,11 +123,11 @@ class Database:
         self.availability.checked(self.path)
 
     def checkpoint(self) -> None:
-        """Copy the write-ahead log into the file, and begin the log anew, so that no other thread has to.
+        """Copy the write-ahead log into the file and restart the log, so that no other thread has to.
 
-        Both sync files to the disk. The first commit into a log that was copied completely begins it anew, which is
-        why a reader keeps every other connection from that until this thread has done it. Raises Unavailable where
-        others write at this moment: the log then just goes on.
+        Both steps sync files to the disk. The first commit after a complete copy restarts the log. An open reader
+        prevents other connections from doing so before this thread. Raises Unavailable if another connection writes
+        meanwhile; the log then continues.
         """
         with closing(self._connect(0)) as other, other as reader, self.connection(wait=0) as connection:
             reader.execute("BEGIN")
@@ -139,12 +139,12 @@ class Database:
             connection.execute("BEGIN IMMEDIATE")
             if reader.in_transaction:
                 reader.execute("COMMIT")
-            # Any write does; this one changes nothing.
+            # Any write restarts the log; this one changes nothing.
             connection.execute(f"PRAGMA user_version = {version}")
             connection.execute("COMMIT")
 
     def close(self) -> None:
-        """Close every thread's connection, once what it does at the moment is done."""
+        """Close the connections of all threads after their current use."""
         with self._opening:
             self._closed = True
         for connection in self._connections:
@@ -158,13 +158,13 @@ class Database:
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
-                # A full disk may have made SQLite roll back by itself.
+                # SQLite may already have rolled back, for example on a full disk.
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
 
     def _open(self, wait: float) -> Connection:
-        # Opening may wait for locks, which no thread may do while another waits for this one.
+        # Opening may block on locks, so it must not hold the lock of this object.
         connection = self._connect(wait)
         with self._opening:
             if self._closed:
@@ -191,29 +191,29 @@ def data_version(connection: sqlite3.Connection) -> int:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Hold the folder of the file at `path` against other processes that start at the same time; make both."""
+def _exclusive(path: Path) -> Iterator[None]:
+    """Lock the folder of the file at `path` against other starting processes; create both if missing."""
     folder = path.parent
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
-            # SQLite would let others read it, and gives its mode to the files that it puts beside it.
+            # SQLite would create a file that others can read; it copies the mode to its auxiliary files.
             path.touch(mode=0o600)
     except OSError as error:
         raise Unavailable(f"{folder}: the data directory cannot be made or read: {error.strerror}.") from error
-    # SQLite's own locks do not do: of two that turn a file to WAL at once, one fails without waiting.
+    # SQLite's locks are not enough: of two concurrent switches to WAL, one fails without waiting.
     with locked(folder):
         yield
 
 
 def _upgrade(connection: sqlite3.Connection, path: Path, schema: Schema) -> None:
-    """Run the packaged steps that the file has not seen; step n brings it to `user_version` n."""
+    """Run the missing upgrade steps; step n brings the file to `user_version` n."""
     steps = sorted(
         (step for step in files(__package__).joinpath("schema", schema).iterdir() if step.name.endswith(".sql")),
         key=lambda step: step.name,
     )
     if _version(connection) == len(steps):
-        # Nothing to write, so another process's write transaction need not be waited for.
+        # Nothing to write, so there is no need to wait for a write transaction of another process.
         return
     connection.execute("BEGIN IMMEDIATE")
     version = _version(connection)
@@ -235,7 +235,7 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _statements(script: str) -> Iterator[str]:
-    # executescript() would commit first and so drop the lock.
+    # executescript() would commit first and release the lock.
     statement = ""
     for line in script.splitlines(keepends=True):
         statement += line

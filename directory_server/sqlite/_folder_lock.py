@@ -1,4 +1,4 @@
-"""The lock of a data directory, held while its files are made or upgraded."""
+"""The lock of a data directory, held while its files are created or upgraded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _INTERVAL = 0.05
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Lock `folder` against other processes that open it. Raises Unavailable where one holds it for TIMEOUT."""
+    """Lock `folder` against other processes. Raises Unavailable if another one holds the lock for TIMEOUT."""
     try:
         held = os.open(folder, os.O_RDONLY)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Entries in the order of their names, version by version, as a registry lists them."""
+"""Queries for registry listings: versions of entries in the order of names."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ _VERSION = """
 
 _LATEST = "FROM entry JOIN record ON record.id = chosen"
 
-# The versions of other sources say nothing about what is shown.
+# Only versions of the preferred source are listed.
 _ALL = """
     FROM entry JOIN record AS first ON first.id = chosen
     JOIN record ON record.name = entry.name AND record.source = first.source
 """
 
-_ASKED_FOR = """
+_FILTER = """
     NOT hidden AND (curated OR NOT :curated) AND changed_at >= :since AND (:deleted OR NOT record.deleted)
 """
 
 _LIST_LATEST = f"""
-    {_VERSION} {_LATEST} WHERE entry.name > :name AND entry.updated_at >= :since AND {_ASKED_FOR}
+    {_VERSION} {_LATEST} WHERE entry.name > :name AND entry.updated_at >= :since AND {_FILTER}
     ORDER BY entry.name LIMIT :limit
 """
 
 _LIST_EXACT = f"""
-    {_VERSION} {_ALL} WHERE entry.name > :name AND record.version = :versions AND {_ASKED_FOR}
+    {_VERSION} {_ALL} WHERE entry.name > :name AND record.version = :versions AND {_FILTER}
     ORDER BY entry.name LIMIT :limit
 """
 
 _LIST_ALL = f"""
     {_VERSION} {_ALL}
-    WHERE entry.name >= :name AND (entry.name > :name OR record.version > :version) AND {_ASKED_FOR}
+    WHERE entry.name >= :name AND (entry.name > :name OR record.version > :version) AND {_FILTER}
     ORDER BY entry.name, record.version LIMIT :limit
 """
 
 _LISTS = {"latest": _LIST_LATEST, "all": _LIST_ALL}
 
-# Without bodies, which sorting would hold all at once.
+# Without bodies, because sorting would load all of them.
 _VERSIONS = f"""
     SELECT record.id, record.version {_ALL} WHERE entry.name = ? AND NOT hidden
     ORDER BY record.id = chosen DESC, coalesce(record.published_at, record.created_at) DESC, record.id DESC
@@ -57,21 +57,22 @@ _OF_RECORD = f"{_VERSION} {_ALL} WHERE entry.name = ? AND record.id = ?"
 _THE_LATEST = f"{_VERSION} {_LATEST} WHERE entry.name = :name AND NOT hidden"
 
 _OF_IDS = f"""
-    {_VERSION} {_LATEST} JOIN json_each(?) AS asked ON asked.value = mcp_id WHERE shown = chosen ORDER BY asked.key
+    {_VERSION} {_LATEST} JOIN json_each(?) AS requested ON requested.value = mcp_id WHERE shown = chosen
+    ORDER BY requested.key
 """
 
 _THE_VERSION = f"{_VERSION} {_ALL} WHERE entry.name = :name AND record.version = :version AND NOT hidden"
 
 
-def listing(connection: sqlite3.Connection, versions: str, asked: Mapping[str, object], most: int) -> Sequence[Version]:
-    """Return the versions that `asked` describes, about `most` bytes of them, for Store.listing."""
-    rows = connection.execute(_LISTS.get(versions, _LIST_EXACT), {**asked, "versions": versions})
+def listing(connection: sqlite3.Connection, versions: str, query: Mapping[str, object], most: int) -> Sequence[Version]:
+    """Return the versions that match `query`, about `most` bytes, for Store.listing."""
+    rows = connection.execute(_LISTS.get(versions, _LIST_EXACT), {**query, "versions": versions})
     with closing(rows):
         return list(_first(rows, most))
 
 
 def all_versions(connection: sqlite3.Connection, name: str, after: str, limit: int, most: int) -> list[Version]:
-    """Return versions of `name` behind the version `after`, about `most` bytes of them, for Store.versions."""
+    """Return versions of `name` after the version `after`, about `most` bytes, for Store.versions."""
     known = connection.execute(_VERSIONS, (name,)).fetchall()
     begin = 0
     if after:
@@ -81,7 +82,7 @@ def all_versions(connection: sqlite3.Connection, name: str, after: str, limit: i
 
 
 def latest_versions(connection: sqlite3.Connection, mcp_ids: str, most: int) -> Sequence[Version]:
-    """Return the latest versions of ids, which are JSON, about `most` bytes of them, for Store.latest."""
+    """Return the latest versions of `mcp_ids` (JSON), about `most` bytes, for Store.latest."""
     with closing(connection.execute(_OF_IDS, (mcp_ids,))) as rows:
         return list(_first(rows, most))
 

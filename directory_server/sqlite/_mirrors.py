@@ -34,7 +34,7 @@ _UNSEEN = """
 """
 
 UNSEEN_BYTES = 4_000_000
-"""Bytes of entries after which `unseen` returns no more, however few there are."""
+"""Bytes of entries after which `unseen` stops."""
 
 _ENTRIES = "SELECT count(DISTINCT name) FROM record WHERE source = ? AND NOT deleted"
 
@@ -49,20 +49,20 @@ _RELEASE = "DELETE FROM lease WHERE upstream = ? AND holder = ?"
 
 @frozen
 class SqliteMirrors:
-    """Upstreams in the data directory."""
+    """States of upstreams in the data directory."""
 
     _database: Database
     _offload: Offload
 
     async def all(self) -> Sequence[UpstreamState]:
-        return await self._database.read(lambda connection: [_mirrored(*row) for row in connection.execute(_ALL)])
+        return await self._database.read(lambda connection: [_state(*row) for row in connection.execute(_ALL)])
 
     async def get(self, name: str) -> UpstreamState:
         row = await self._database.read(lambda connection: connection.execute(_GET, (name,)).fetchone())
-        return _mirrored(*row) if row else UpstreamState(name)
+        return _state(*row) if row else UpstreamState(name)
 
-    async def put(self, mirrored: UpstreamState, *, seen: Mapping[str, bool] | None = None) -> None:
-        await self._offload(self._put, mirrored, seen or {})
+    async def put(self, state: UpstreamState, *, seen: Mapping[str, bool] | None = None) -> None:
+        await self._offload(self._put, state, seen or {})
 
     async def forget_seen(self, name: str) -> None:
         await self._offload(self._change, _FORGET, (name,))
@@ -83,12 +83,12 @@ class SqliteMirrors:
     async def release(self, name: str, holder: str) -> None:
         await self._offload(self._change, _RELEASE, (name, holder))
 
-    def _put(self, mirrored: UpstreamState, seen: Mapping[str, bool]) -> None:
-        *own, _ = astuple(mirrored, recurse=False)
-        walk = astuple(mirrored.walk) if mirrored.walk else (None, None, None)
+    def _put(self, state: UpstreamState, seen: Mapping[str, bool]) -> None:
+        *own, _ = astuple(state, recurse=False)
+        walk = astuple(state.walk) if state.walk else (None, None, None)
         with self._database.transaction() as connection:
             connection.execute(_PUT, (*own, *walk))
-            connection.executemany(_SEE, [(mirrored.name, name, taken) for name, taken in seen.items()])
+            connection.executemany(_SEE, [(state.name, name, taken) for name, taken in seen.items()])
 
     def _change(self, statement: str, arguments: Sequence[object] | Mapping[str, object]) -> int:
         with self._database.transaction() as connection:
@@ -111,7 +111,7 @@ class SqliteMirrors:
         return bodies
 
 
-def _mirrored(*row: Any) -> UpstreamState:
+def _state(*row: Any) -> UpstreamState:
     *own, full, began, cursor = row
     walk = None if full is None else SyncProgress(bool(full), began, cursor)
     return UpstreamState(**dict(zip(_OWN, own, strict=True)), walk=walk)

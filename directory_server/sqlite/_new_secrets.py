@@ -1,4 +1,4 @@
-"""The NewSecrets on SQLite: encrypted under the session's secret, which the data directory does not hold."""
+"""The NewSecrets on SQLite: encrypted under the session's secret, which is not in the data directory."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _TAKE = "DELETE FROM new_secret WHERE session = ? AND key_id = ? RETURNING salt,
 
 @frozen
 class SqliteNewSecrets:
-    """New secrets in the data directory; `now` is seconds since the epoch, and `offload` is where writes may wait."""
+    """New secrets in the data directory; `now` is in seconds since the epoch; `offload` runs writes."""
 
     _database: Database
     _now: Callable[[], float]
     _offload: Offload = inline
 
     async def put(self, session: str, key_id: str, new: NewSecret) -> None:
-        """Keep a new secret for LIFETIME seconds; delete the expired ones."""
+        """Store a new secret for LIFETIME seconds; delete the expired ones."""
         now, salt, nonce = self._now(), token_bytes(_SALT), token_bytes(_NONCE)
         sealed = nonce + _cipher(session, salt).encrypt(nonce, new.secret.encode(), key_id.encode())
 

@@ -16,7 +16,7 @@ from ._database import Database
 from ._visibility import NOW, updating_visibility
 
 MAX_VERSIONS = 200
-"""Versions of a name that are kept of a source."""
+"""The most stored versions of a name and source."""
 
 TRANSACTION = 0.5
 """Seconds after which a transaction is committed, and the rest of the batch written in another one."""
@@ -30,7 +30,7 @@ Row = dict[str, Any]
 _KNOWN = "SELECT fingerprint, latest, length(body) FROM record WHERE name = ? AND source = ? AND version = ?"
 
 # A record that is written again gets a new, highest id.
-_KEEP = f"""
+_STORE = f"""
     INSERT INTO record
         (name, source, version, latest, deleted, published_at, fingerprint, body, analysis, analysed,
          created_at, updated_at)
@@ -44,7 +44,7 @@ _KEEP = f"""
         analysed = excluded.analysed, updated_at = excluded.updated_at
 """
 
-# A source that follows another need not say again of the version before that it is the latest no more.
+# A mirrored source may not update the previous latest version itself.
 _OUTDATE = """
     UPDATE record SET latest = 0 WHERE name = :name AND source = :source AND version <> :version AND latest
 """
@@ -62,7 +62,7 @@ _HAS_NAME = "SELECT 1 FROM record WHERE name = ? AND source = ? LIMIT 1"
 
 @frozen
 class SourceLimits:
-    """The most that a source may store: names, also those of deleted entries, and bytes of all their documents."""
+    """The limits of a source: names, including those of deleted entries, and bytes of all documents."""
 
     entries: int
     bytes: int
@@ -70,7 +70,7 @@ class SourceLimits:
 
 @frozen
 class Publisher:
-    """Writes the records of one source at a time; `clock` counts seconds, `pause` sleeps for so many."""
+    """Writes records of one source at a time. `clock` returns seconds; `pause` sleeps for a number of seconds."""
 
     database: Database
     sources: Sequence[str]
@@ -79,7 +79,7 @@ class Publisher:
     pause: Callable[[float], object]
 
     def publish(self, rows: Sequence[Row]) -> list[Outcome]:
-        """Write `rows`, all of one source; return what became of each. Raises Unavailable; what is committed stays."""
+        """Write `rows`, all of one source; return the outcomes. Raises Unavailable; committed rows stay."""
         outcomes: dict[int, Outcome] = {}
         names: dict[str, list[int]] = {}
         for number, row in enumerate(rows):
@@ -101,26 +101,26 @@ class Publisher:
         return [outcomes[number] for number in range(len(rows))]
 
     def _publish_name(self, connection: sqlite3.Connection, rows: Sequence[Row], end: float) -> list[Outcome]:
-        """Write `rows` of one name, or as many as there is time for, at least one."""
+        """Write `rows` of one name, or those that fit into the time, at least one."""
         if all(is_known(connection, row) for row in rows):
             return ["unchanged"] * len(rows)
         done: list[Outcome] = []
         with updating_visibility(connection, rows[0]["name"], self.sources):
             surplus = _surplus(connection, rows)
             for row in rows:
-                done.append("too_old" if row["version"] in surplus else self._keep(connection, row))
+                done.append("too_old" if row["version"] in surplus else self._store(connection, row))
                 if self.clock() >= end:
                     break
             _prune(connection, rows[0])
         return done
 
-    def _keep(self, connection: sqlite3.Connection, row: Row) -> Outcome:
+    def _store(self, connection: sqlite3.Connection, row: Row) -> Outcome:
         before = _known(connection, row)
         if _same(before, row):
             return "unchanged"
         if not self._has_room(connection, row, before[2] if before else None):
             return "over_limit"
-        connection.execute(_KEEP, row)
+        connection.execute(_STORE, row)
         if row["latest"]:
             connection.execute(_OUTDATE, row)
         return "changed" if before else "added"
@@ -128,7 +128,7 @@ class Publisher:
     def _has_room(self, connection: sqlite3.Connection, row: Row, replaced: int | None) -> bool:
         """Return whether `row`, in place of a document of `replaced` bytes if there is one, is within the limits."""
         limits = self.limits.get(row["source"])
-        # A deletion is written whatever there is.
+        # Limits do not apply to a deletion.
         if limits is None or (replaced is not None and row["deleted"]):
             return True
         names, size = connection.execute(_STORED, (row["source"],)).fetchone() or (0, 0)
@@ -141,7 +141,7 @@ class Publisher:
 
 
 def is_known(connection: sqlite3.Connection, row: Row) -> bool:
-    """Return whether `row` says what is stored already."""
+    """Return whether `row` equals the stored record."""
     return _same(_known(connection, row), row)
 
 
@@ -159,7 +159,7 @@ def _same(before: tuple[bytes, int, int] | None, row: Row) -> bool:
 
 
 def _surplus(connection: sqlite3.Connection, rows: Sequence[Row]) -> set[str]:
-    """Return the versions among `rows`, all of one name and source, that are older than the MAX_VERSIONS to be kept."""
+    """Return the versions among `rows`, all of one name and source, that exceed the MAX_VERSIONS to be stored."""
     records = _records(connection, rows[0])
     versions = {record.version: record for record in records}
     if len(versions.keys() | {row["version"] for row in rows}) <= MAX_VERSIONS:
@@ -174,7 +174,7 @@ def _surplus(connection: sqlite3.Connection, rows: Sequence[Row]) -> set[str]:
 
 
 def _prune(connection: sqlite3.Connection, row: Row) -> None:
-    """Drop the records of the name and source of `row` that are older than the MAX_VERSIONS to be kept."""
+    """Drop the records of the name and source of `row` that exceed the MAX_VERSIONS to be stored."""
     records = _records(connection, row)
     if len(records) > MAX_VERSIONS:
         connection.executemany(_DROP, [(record.id,) for record in _ranked(records)[MAX_VERSIONS:]])
@@ -185,6 +185,6 @@ def _records(connection: sqlite3.Connection, row: Row) -> list[Record]:
 
 
 def _ranked(records: Iterable[Record]) -> list[Record]:
-    """Return `records`, all of one name and source, in the order in which they are kept: see `foremost`."""
+    """Return `records`, all of one name and source, in order of precedence; see `preferred`."""
     by_age = sorted(records, key=cmp_to_key(later), reverse=True)
     return sorted(by_age, key=lambda record: not record.latest)

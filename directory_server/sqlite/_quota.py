@@ -24,9 +24,9 @@ PRUNED = 5_000
 """Rows that one call of `prune` deletes at most."""
 
 CHECKPOINT = 500
-"""Charges, or calls of `prune`, after which the write-ahead log is copied into the database.
+"""Charges, or calls of `prune`, between two checkpoints of the write-ahead log.
 
-It has some thousand pages then, four megabytes.
+It then has about a thousand pages, four megabytes.
 """
 
 _NEWEST = "SELECT at, n FROM spent WHERE key = ? ORDER BY at DESC, n DESC LIMIT 1"
@@ -48,17 +48,17 @@ _FORGET = """
 
 @define(eq=False)
 class SqliteQuota:
-    """The units that keys spent, in the data directory.
+    """Requests spent by keys, in the data directory.
 
     `now` is in seconds since the epoch and must be the same clock in all processes (quota_clock); `window` is in
-    seconds. `wall` is the time of day, in which `last` answers.
+    seconds. `wall` is the system time, which `last` returns.
 
     The rows of a key are numbered, so the first and the last of a window tell how many are in it: a charge is two
     look-ups and an insert in one transaction, whatever the limit.
 
-    With a queue of the database, nothing waits in the thread of the caller, the reactor's. A charge is then tried at
-    once, for that is a third of the work, and goes to the queue where it would wait: for a lock, for charges that wait
-    already, or for the disk, as each commit with `synchronous = full` does.
+    With a queue of the database, nothing blocks the thread of the caller, the reactor's. A charge is first tried
+    directly, which is a third of the work. It goes to the queue if it would block: on a lock, on waiting charges, or on
+    the disk, as each commit with `synchronous = full` does.
     """
 
     _log = Logger()
@@ -108,18 +108,16 @@ class SqliteQuota:
         return at if self._wall is None else at + self._wall() - self._now()
 
     async def prune(self, keys: int = 100) -> None:
-        """Delete what the next `keys` keys spent before the window, at most PRUNED rows; go on there the next time.
+        """Delete rows of the next `keys` keys from before the window, at most PRUNED rows; the next call continues.
 
-        The newest row of each key stays, which tells when it was last used.
-
-        What cannot be done now is left for then too: a loop that calls this must not end.
+        The newest row of each key stays for `last`. If the database is unavailable, the next call retries.
         """
         queue = self._database.queue
         try:
             if queue is None:
                 self._prune(keys)
             else:
-                # Others write too, the check of the storage for one: a copy must come without any charge.
+                # Other code writes too, such as the storage check, so the log is also copied without charges.
                 self._prunes += 1
                 if self._prunes % CHECKPOINT == 0:
                     self._copy_log(queue)
@@ -152,7 +150,7 @@ class SqliteQuota:
         Deferred.fromCoroutine(queue.run(self._checkpoint)).addErrback(self._failed)
 
     def _checkpoint(self) -> None:
-        # Where others write or the disk fails, the log goes on until the next time.
+        # If others write or the disk fails, the next checkpoint copies the log.
         with suppress(Unavailable):
             self._database.checkpoint()
 
@@ -164,7 +162,7 @@ class SqliteQuota:
         return None if self._database.queue is None else 0
 
     def _spend(self, connection: sqlite3.Connection, key_id: str, limit: int) -> Allowance:
-        """Spend one unit in a transaction. Raises QuotaExceeded, with nothing written."""
+        """Spend one request in a transaction. Raises QuotaExceeded, with nothing written."""
         now = self._now()
         spent = _spent(connection, key_id, now, self._window)
         if spent.units >= limit:
@@ -175,7 +173,7 @@ class SqliteQuota:
     def _left(self, connection: sqlite3.Connection, key_id: str, limit: int, now: float, spent: _Spent) -> Allowance:
         if spent.units <= limit:
             return self._allowance(limit, spent.units, spent.oldest - now)
-        # The limit was lowered: one more is admitted not when the oldest comes back but when `limit` - 1 are left.
+        # The limit was lowered: the next request is possible only when `limit` - 1 are left in the window.
         begin, over = spent.at - self._window, spent.units - limit
         (at, _) = connection.execute(_OLDEST, (key_id, begin, over)).fetchone()
         return self._allowance(limit, spent.units, at - now)
@@ -185,7 +183,7 @@ class SqliteQuota:
 
 
 class _Spent(NamedTuple):
-    """A key's window, which ends `at`: its units, the number of the newest there is, the time of the oldest in it."""
+    """The window of a key that ends `at`: its requests, the number of the newest, the time of the oldest."""
 
     at: float
     units: int

@@ -1,4 +1,4 @@
-"""The clock of the quota: one for all processes of a machine, whatever is done to the time of day."""
+"""The quota clock: one for all processes of a machine, independent of changes of the system time."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _LATEST = "SELECT max(at) FROM spent"
 
 @frozen
 class MachineTime:
-    """What a machine knows of time.
+    """The clocks of a machine.
 
-    `wall` is the time of day in seconds since the epoch. `uptime` is the seconds since the machine was booted, the same
-    in every process, never set and never going back. `boot` names this boot, "" where the machine has no such name.
+    `wall` is the system time in seconds since the epoch. `uptime` is the seconds since boot, monotonic and the same in
+    every process. `boot` is the id of this boot, "" if the system has none.
     """
 
     wall: Callable[[], float]
@@ -32,15 +32,15 @@ class MachineTime:
 def quota_clock(database: Database, machine: MachineTime) -> Callable[[], float]:
     """Return a clock in seconds since the epoch that all processes on the quota's `database` share.
 
-    It is the sum of the machine's uptime and of an origin kept in the database. The first process after a boot sets the
-    origin so that the clock shows the time of day, or the latest time in the database where that is later. Setting the
-    time of day therefore changes nothing until the next boot. Raises Unavailable.
+    It is the sum of the uptime and an origin stored in the database. The first process after a boot sets the origin
+    so that the clock shows the system time, or the latest time in the database if that is later. A change of the
+    system time therefore has no effect until the next boot. Raises Unavailable.
     """
     with database.connection() as connection:
-        origin = _kept(connection, machine)
+        origin = _stored_origin(connection, machine)
     if origin is None:
         with database.transaction() as connection:
-            origin = _kept(connection, machine)
+            origin = _stored_origin(connection, machine)
             if origin is None:
                 latest = _latest(connection)
                 begin = machine.wall() if latest is None else max(machine.wall(), latest)
@@ -54,15 +54,15 @@ def quota_clock(database: Database, machine: MachineTime) -> Callable[[], float]
     return now
 
 
-def _kept(connection: sqlite3.Connection, machine: MachineTime) -> float | None:
-    """Return the origin in the database; None if it is that of another boot."""
+def _stored_origin(connection: sqlite3.Connection, machine: MachineTime) -> float | None:
+    """Return the origin in the database; None if it belongs to another boot."""
     row = connection.execute(_READ).fetchone()
     if row is None or row[0] != machine.boot:
         return None
     origin = float(row[1])
     if not machine.boot:
-        # An uptime that is before the latest charge began anew since. One that is not may belong to another boot, too:
-        # the clock is then behind the time of day by as long as the machine was off, and as exact.
+        # An uptime before the latest charge belongs to another boot. A later one may, too: the clock is then behind
+        # the system time by the time that the machine was off, and still exact.
         latest = _latest(connection)
         if latest is not None and origin + machine.uptime() < latest:
             return None

@@ -1,4 +1,4 @@
-"""After a restore: end what the backup has brought back to life."""
+"""After a restore: revoke access that is valid only in the backup."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _REVOKE = """
 
 @frozen
 class Restored:
-    """What was done after a restore; keys, tokens and accounts are described for the operator, by their ids.
+    """The result of `after_restore`: descriptions of keys, tokens and accounts for the operator, by id.
 
-    `unknown_keys` were made after the backup and are not in it. `valid_keys` can be used now.
+    `unknown_keys` were created after the backup and are not in it. `valid_keys` are valid now.
     """
 
     sessions: int
@@ -56,7 +56,7 @@ _COPIED = {
     "registry_token": "id, revoked_at",
     "account": "id, password, disabled_at",
 }
-"""The columns that are read of a newer database."""
+"""The columns that are read from a newer database."""
 
 
 def after_restore(database: Database, newer: Path | None) -> Restored:
@@ -116,7 +116,7 @@ def _finish(connection: sqlite3.Connection) -> Restored:
 
 
 def _carry_secrets(connection: sqlite3.Connection) -> int:
-    """Retire the secrets that were replaced since the backup, and take those in that replaced them."""
+    """End the secrets that were replaced since the backup; import their replacements."""
     connection.execute("DELETE FROM new_secret")
     retired = connection.execute(
         "UPDATE secret SET expires_at = (SELECT expires_at FROM temp.newer_secret AS newer "

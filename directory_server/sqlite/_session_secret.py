@@ -1,4 +1,4 @@
-"""The secret that signs sessions: made once, then the same for every process and after every restart."""
+"""The secret that signs sessions: created once, the same for every process and restart."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ SIZE = 32
 
 
 def session_secret(folder: Path) -> bytes:
-    """Return the data directory's session secret, making it if this is the first to ask.
+    """Return the session secret of the data directory; create it if it does not exist.
 
-    Raises Unavailable if it cannot be read or made, or is not one.
+    Raises Unavailable if it cannot be read or created, or has the wrong size.
     """
     path = folder / "session.secret"
     try:
@@ -34,7 +34,7 @@ def session_secret(folder: Path) -> bytes:
 
 
 def _make(path: Path) -> None:
-    # Written elsewhere and then linked: no process ever sees half a secret, and the first link wins.
+    # Written to a draft and then linked: no process sees a partial secret, and the first link wins.
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:

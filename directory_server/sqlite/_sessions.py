@@ -17,7 +17,7 @@ from ._accounts import COLUMNS
 from ._database import Database
 
 COARSE = 10
-"""How often in an idle lifetime it is written down, at most, that a session is in use."""
+"""The most writes of the last use per idle lifetime of a session."""
 
 _OPEN = "INSERT INTO session (digest, account, created_at, seen_at) VALUES (?, ?, ?, ?)"
 
@@ -39,8 +39,8 @@ _FORGET = "DELETE FROM session WHERE seen_at <= ? OR created_at <= ?"
 class SqliteSessions:
     """Sessions in the data directory.
 
-    They end when they were not used for `idle` seconds, and after `absolute` seconds in any case; `now` is seconds
-    since the epoch, and `offload` is where writes may wait.
+    They end `idle` seconds after their last use, and `absolute` seconds after their start. `now` is in seconds since
+    the epoch; `offload` runs writes, which may block.
     """
 
     _database: Database
@@ -50,7 +50,7 @@ class SqliteSessions:
     _offload: Offload = inline
 
     async def open(self, account_id: str) -> str:
-        """Begin a session and return its secret; those that have ended are forgotten on the way."""
+        """Start a session and return its secret; delete ended sessions."""
         token, now = new_token(), self._now()
         await self._offload(
             self._write,
@@ -61,7 +61,7 @@ class SqliteSessions:
         return token
 
     async def find(self, token: str) -> Account | None:
-        """Return whose session it is, and note that it is in use; None where there is none, or it has ended."""
+        """Return the account of a session and record the use; None if unknown or ended."""
         now, key = self._now(), digest(token)
         arguments = key, now - self._idle, now - self._absolute
         row = await self._database.read(lambda connection: connection.execute(_FIND, arguments).fetchone())
@@ -69,7 +69,7 @@ class SqliteSessions:
             return None
         seen_at, *account = row
         if now - seen_at >= self._idle / COARSE:
-            # Where another process holds the lock, the next request notes it: this one need not wait.
+            # If another process holds the lock, the next request records the use.
             with suppress(Unavailable):
                 await self._offload(self._see, now, key, account[0])
         return Account(*account)

@@ -1,4 +1,4 @@
-"""Periodic check of the data directory: whether it can be used, and whether it is still the same."""
+"""Periodic check that the data directory is usable and was not replaced."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ STALLED = 10.0
 
 
 class StorageWatch(Service):
-    """Check `data` every INTERVAL seconds through `offload`; call `lost` with the reason once it is not the same.
+    """Check `data` every INTERVAL seconds through `offload`; call `lost` with the reason once it was replaced.
 
-    The checks keep `data.availability` up to date. A check that hangs is noted there, too.
+    The checks keep `data.availability` up to date. A check that hangs is recorded there, too.
     """
 
     _log = Logger()

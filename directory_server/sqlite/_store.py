@@ -34,7 +34,7 @@ _LOG = "SELECT id FROM log"
 
 _OLDEST = "SELECT coalesce(min(seq), 0) FROM change"
 
-# An entry that was removed meanwhile was added more than once.
+# An entry that was removed and added again has several rows.
 _NEWEST = """
     SELECT mcp_id, body
     FROM change JOIN entry USING (mcp_id) JOIN record ON record.id = shown
@@ -62,10 +62,10 @@ _ANALYSED = "UPDATE record SET analysis = ?, analysed = ? WHERE id = ?"
 class SqliteStore:
     """Entries and their change log in the data directory.
 
-    Where several sources have a name, local edits are shown before `sources`, and those, in their order, before
-    others. What takes long goes through `offload`. Entries are kept with what `analysis` made of them; where another
-    version of it did, they are analysed again when they are next read. A source stores no more than its `limits`, if it
-    has any. `clock` counts the seconds of a transaction; without it a batch is one transaction, however long it takes.
+    If several sources have a name, local entries take precedence over `sources`, and those, in order, over others.
+    Slow work goes through `offload`. Entries are stored with the result of `analysis`; a result of another version of
+    the analysis is replaced at the next read. `limits` bound what a source may store. `clock` measures transactions
+    in seconds; without it a batch is one transaction of any length.
     """
 
     _database: Database
@@ -82,7 +82,8 @@ class SqliteStore:
         outcomes = await self._offload(self._publish, source, entries)
         if too_old := outcomes.count("too_old"):
             self._log.warn(
-                "Source {source}: {count:,} versions were not kept, {name} {version} first; of a name, {most} are kept",
+                "Source {source}: {count:,} versions were not stored, {name} {version} first; "
+                "the limit is {most} of a name",
                 source=source,
                 count=too_old,
                 name=entries[outcomes.index("too_old")].name,
@@ -128,7 +129,7 @@ class SqliteStore:
         most: int = READ_BYTES,
     ) -> Sequence[Version]:
         name, version = after
-        asked = {
+        filters = {
             "name": name,
             "version": version,
             "limit": limit,
@@ -136,7 +137,7 @@ class SqliteStore:
             "deleted": include_deleted,
             "curated": curated,
         }
-        return await self._offload(self._listed, listing, versions, asked, most)
+        return await self._offload(self._listed, listing, versions, filters, most)
 
     async def versions(self, name: str, after: str = "", limit: int = 1_000, most: int = READ_BYTES) -> list[Version]:
         return list(await self._offload(self._listed, all_versions, name, after, limit, most))
@@ -149,7 +150,7 @@ class SqliteStore:
 
     def _publish(self, source: str, entries: Sequence[Entry]) -> list[Outcome]:
         rows = [_row(source, entry) for entry in entries]
-        # Before the transaction, which others wait for.
+        # Before the transaction, which blocks other writers.
         with self._database.connection() as connection:
             for entry, row in zip(entries, rows, strict=True):
                 if not is_known(connection, row):
@@ -162,16 +163,16 @@ class SqliteStore:
             while size < most and (row := read.fetchone()):
                 rows.append(row)
                 size += sum(len(column) for column in row if isinstance(column, bytes))
-        current, found, anew = self._analysis.version, [], []
+        current, found, outdated = self._analysis.version, [], []
         for seq, kind, mcp_id, record, body, analysis, analysed, pinned in rows:
             if body and (analysis != current or analysed is None):
                 analysed = self._analysis(serialization.restore_entry(body))
-                anew.append((current, analysed, record))
+                outdated.append((current, analysed, record))
             found.append(Change(seq, kind, mcp_id, body, analysed, bool(pinned)))
-        if anew:
-            # It only saves time: who cannot keep it still has it.
+        if outdated:
+            # Storing the analysis only saves time later, so a failure is ignored.
             with suppress(Unavailable), self._database.transaction() as connection:
-                connection.executemany(_ANALYSED, anew)
+                connection.executemany(_ANALYSED, outdated)
         return found
 
     def _newest(self, limit: int, of: Callable[[Entry], T]) -> Sequence[T]:

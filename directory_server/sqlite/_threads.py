@@ -1,4 +1,4 @@
-"""Threads apart from those of the reactor, for what may wait for locks and disks."""
+"""A separate thread pool for functions that may block on locks and disks."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ T = TypeVar("T")
 
 
 class Threads:
-    """An Offload to at most `most` threads of its own, started when they are needed.
+    """An Offload with at most `most` own threads, started on demand.
 
     While the reactor does not run, functions run at once in the thread of the caller. A process that ends without
-    `stop`, because its start failed, does not wait for the threads. Where `waiting` functions wait for a thread
-    already, one more is refused with Unavailable.
+    `stop`, because its start failed, does not wait for the threads. If `waiting` functions already wait for a thread,
+    a further call raises Unavailable.
     """
 
     def __init__(self, reactor: Any, most: int, waiting: int) -> None:
@@ -45,5 +45,5 @@ class Threads:
             self._asked -= 1
 
     def stop(self) -> None:
-        """End the threads, once what they do is done."""
+        """Stop the threads after their current work."""
         self._pool.stop()

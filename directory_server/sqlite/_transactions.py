@@ -28,7 +28,7 @@ COMMIT = 10.0
 """Seconds for which a function waits for its transaction to end, counted from the same moment as WAIT."""
 
 MAX_WAITING = 5_000
-"""Functions that may wait; more are refused at once."""
+"""The most waiting functions; further ones fail at once."""
 
 MAX_TOGETHER = 500
 """Functions in one transaction."""
@@ -38,17 +38,17 @@ class Begin(Protocol):
     """Database.transaction or Database.snapshot."""
 
     def __call__(self, *, wait: float | None = None) -> AbstractContextManager[sqlite3.Connection]:
-        """Lend a connection in a transaction, after at most `wait` seconds for the locks of others."""
+        """Return a connection in a transaction, after waiting at most `wait` seconds for locks."""
 
 
 @define(eq=False)
 class _Job:
-    """A function and its caller; `answered` is read and written under the lock of the queue."""
+    """A function and its caller; `finished` is read and written under the lock of the queue."""
 
     function: Callable[[sqlite3.Connection], Any]
     deadline: float
     deferred: Deferred[Any]
-    answered: bool = False
+    finished: bool = False
     outcome: Any = None
 
 
@@ -57,7 +57,7 @@ class TransactionQueue:
 
     `begin` opens a transaction of the database called `name`, and `offload` runs a function in a thread that nothing
     else uses. `late` is called when functions have waited for too long. All methods are for the reactor's thread. What
-    a function returns, or the DirectoryError it raises, is passed on when its transaction is committed; such an error
+    a function returns, or the DirectoryError it raises, is delivered after the commit of its transaction; such an error
     must leave nothing written. Any other error undoes the whole transaction, and is passed to all of its callers.
     """
 
@@ -112,20 +112,20 @@ class TransactionQueue:
         return await self._offload(function)
 
     def stop(self) -> None:
-        """Refuse what waits, and set no timer any more."""
+        """Reject waiting functions and cancel the timer."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         with self._lock:
             waiting, self._waiting = self._waiting, deque()
         for job in waiting:
-            self._refuse(job)
+            self._reject(job)
 
     async def _drain(self) -> None:
         try:
             while self._waiting:
                 for job in await self._offload(self._transact):
-                    self._answer(job, job.outcome)
+                    self._finish(job, job.outcome)
         finally:
             self._draining = False
 
@@ -135,10 +135,10 @@ class TransactionQueue:
             jobs = [*self._running, *self._waiting]
             self._waiting.clear()
         for job in jobs:
-            self._answer(job, failure)
+            self._finish(job, failure)
 
     def _transact(self) -> Sequence[_Job]:
-        """Run what waits in one transaction; return it with its outcomes. For the thread of the queue."""
+        """Run waiting functions in one transaction; return them with outcomes. For the queue's thread."""
         jobs: Sequence[_Job] = ()
         try:
             with self._begin(wait=WAIT) as connection:
@@ -147,7 +147,7 @@ class TransactionQueue:
                     job.outcome = _outcome(job.function, connection)
         except Unavailable as error:
             if not jobs and is_busy(error):
-                # The timer refuses those that have waited too long; for the others it is tried again.
+                # The timer rejects functions that waited too long; the others are tried again.
                 return ()
             jobs = jobs or self._take()
             _fail(jobs)
@@ -161,39 +161,39 @@ class TransactionQueue:
             jobs: list[_Job] = []
             while self._waiting and len(jobs) < MAX_TOGETHER:
                 job = self._waiting.popleft()
-                if not job.answered:
+                if not job.finished:
                     jobs.append(job)
             self._running = jobs
             return jobs
 
     def _expire(self) -> None:
-        """Refuse what has waited for too long, and look again when the next may have."""
+        """Reject functions that waited too long; set the timer for the next."""
         now = self._clock.seconds()
         expired = []
         with self._lock:
-            while self._waiting and (self._waiting[0].answered or self._waiting[0].deadline <= now):
+            while self._waiting and (self._waiting[0].finished or self._waiting[0].deadline <= now):
                 expired.append(self._waiting.popleft())
-            running = [job for job in self._running if not job.answered]
+            running = [job for job in self._running if not job.finished]
             expired += [job for job in running if job.deadline + COMMIT - WAIT <= now]
             ends = [job.deadline for job in self._waiting][:1]
             ends += [job.deadline + COMMIT - WAIT for job in running][:1]
         self._timer = self._clock.callLater(max(min(ends) - now, 0.001), self._expire) if ends else None
-        if any(not job.answered for job in expired):
+        if any(not job.finished for job in expired):
             self._late()
         for job in expired:
-            self._refuse(job)
+            self._reject(job)
 
     def _cancel(self, job: _Job) -> None:
         with self._lock:
-            job.answered = True
+            job.finished = True
 
-    def _refuse(self, job: _Job) -> None:
-        self._answer(job, Failure(self._too_long()))
+    def _reject(self, job: _Job) -> None:
+        self._finish(job, Failure(self._too_long()))
 
-    def _answer(self, job: _Job, outcome: Any) -> None:
+    def _finish(self, job: _Job, outcome: Any) -> None:
         with self._lock:
-            answered, job.answered = job.answered, True
-        if not answered:
+            finished, job.finished = job.finished, True
+        if not finished:
             job.deferred.callback(outcome)
 
     def _too_long(self) -> Unavailable:

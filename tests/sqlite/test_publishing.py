@@ -117,7 +117,7 @@ def test_the_log_says_what_was_not_kept(open_database: Open) -> None:
     run_sync(store.publish("a", [entry(version=f"1.{number}.0") for number in range(MAX_VERSIONS + 3)]))
     globalLogPublisher.removeObserver(observe)
     (said,) = [event["log_format"].format(**event) for event in events if "versions" in event.get("log_format", "")]
-    assert said == (f"Source a: 3 versions were not kept, {NAME} 1.0.0 first; of a name, {MAX_VERSIONS} are kept")
+    assert said == (f"Source a: 3 versions were not stored, {NAME} 1.0.0 first; the limit is {MAX_VERSIONS} of a name")
 
 
 def test_a_source_stores_no_more_names_than_it_may(open_database: Open) -> None:

@@ -123,7 +123,7 @@ class Mirrors(Protocol):
     async def get(self, name: str) -> UpstreamState:
         """Return the state of the upstream `name`, a new one if it was never synced."""
 
-    async def put(self, mirrored: UpstreamState, *, seen: Mapping[str, bool] | None = None) -> None:
+    async def put(self, state: UpstreamState, *, seen: Mapping[str, bool] | None = None) -> None:
         """Store the state, and the names `seen` by its full sync, with whether each was accepted."""
 
     async def forget_seen(self, name: str) -> None:
