@@ -1,4 +1,4 @@
-"""Ten thousand readers of streams in one light process: raw sockets and epoll, commanded through a pipe."""
+"""Ten thousand stream clients in one process: raw sockets and epoll, controlled through a pipe."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from typing import Any
 from attrs import define, field, frozen
 
 SOURCES = 32
-"""Addresses 127.0.0.2 and on that connections come from, so that none runs out of ports or of leave."""
+"""Client addresses from 127.0.0.2 on, so that no address runs out of ports or exceeds a limit."""
 
 PATIENCE = 120.0
-"""Seconds after which whoever has not received what is waited for counts as an error."""
+"""Seconds after which a client that has not received the expected data counts as an error."""
 
 _BIND_ADDRESS_NO_PORT = 24  # ip(7)
 _SESSION = re.compile(rb"(?i)\r\nmcp-session-id: *([^\r]+)")
@@ -28,10 +28,11 @@ _LENGTH = re.compile(rb"(?i)\r\ncontent-length: *(\d+)")
 
 
 @frozen
-class Asking:
-    """How a reader asks for a stream: what comes `before`, the answer to the first of which names a session, then it.
+class StreamRequest:
+    """How a client opens a stream: it sends the requests in `before`, then `stream`.
 
-    KEY and SESSION stand for the reader's own; the stream is open once `opened` has arrived.
+    The response to the first request may name a session. KEY and SESSION are replaced by those of the client. The
+    stream is open when `opened` has arrived.
     """
 
     port: int
@@ -48,17 +49,17 @@ class _Reader:
     stage: str = "connecting"
     received: bytes = b""
     session: bytes = b""
-    said: int = 0
+    requests: int = 0
 
 
 @define
 class _Crowd:
-    """The readers, in their own process."""
+    """The clients, in a separate process."""
 
-    asking: Asking
+    stream_request: StreamRequest
     poll: select.epoll = field(factory=select.epoll)
     readers: dict[int, _Reader] = field(factory=dict)
-    made: int = 0
+    connections: int = 0
 
     def open(self, count: int, window: int) -> dict[str, Any]:
         """Open `count` streams, `window` at a time."""
@@ -85,7 +86,7 @@ class _Crowd:
         return {"seconds": time.monotonic() - began, "errors": errors, "cpu": _cpu() - cpu}
 
     def await_all(self, token: bytes, others: Sequence[int] = ()) -> dict[str, Any]:
-        """Wait until `token` has come to every reader; return when it did, in seconds of the monotonic clock."""
+        """Wait until every client has received `token`; return the times, in seconds of the monotonic clock."""
         began, cpu = time.monotonic(), _cpu()
         missing = {number for number in self.readers if number not in others}
         arrived: list[float] = []
@@ -104,7 +105,7 @@ class _Crowd:
         return {"arrived": arrived, "missing": len(missing), "cpu": _cpu() - cpu}
 
     def stall(self, count: int) -> None:
-        """Have the first `count` readers read no more."""
+        """Let the first `count` clients stop reading."""
         for reader in list(self.readers.values())[:count]:
             self.poll.unregister(reader.socket)
             reader.stage = "stalled"
@@ -113,24 +114,24 @@ class _Crowd:
         return [number for number, reader in self.readers.items() if reader.stage == "stalled"]
 
     def idle(self, seconds: float) -> int:
-        """Read, and forget, what comes within `seconds`; return how many readers there are still."""
+        """Read and discard data for `seconds`; return the number of clients that are still connected."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             for number, _ in self.poll.poll(left):
                 self._read(self.readers[number])
         return len(self.readers)
 
-    def probe(self, port: int, text: bytes, seconds: float, pause: float) -> list[float]:
-        """Ask the server `text` again and again, with pauses, on a connection of its own; return how long it took."""
+    def probe(self, port: int, request: bytes, seconds: float, pause: float) -> list[float]:
+        """Send `request` repeatedly on a separate connection, with pauses; return the response times in seconds."""
         took: list[float] = []
         end = time.monotonic() + seconds
-        with socket.create_connection(("127.0.0.1", port)) as asked:
+        with socket.create_connection(("127.0.0.1", port)) as connection:
             while time.monotonic() < end:
                 began = time.monotonic()
-                asked.sendall(text)
-                answer = asked.recv(65536)
-                while len(answer.partition(b"\r\n\r\n")[2]) < int(_LENGTH.search(answer)[1]):  # type: ignore[index]
-                    answer += asked.recv(65536)
+                connection.sendall(request)
+                response = connection.recv(65536)
+                while len(response.partition(b"\r\n\r\n")[2]) < int(_LENGTH.search(response)[1]):  # type: ignore[index]
+                    response += connection.recv(65536)
                 took.append(time.monotonic() - began)
                 time.sleep(pause)
         return took
@@ -141,21 +142,21 @@ class _Crowd:
             self._drop(reader)
 
     def _connect(self) -> None:
-        made = socket.socket()
-        made.setblocking(False)
-        made.setsockopt(socket.SOL_IP, _BIND_ADDRESS_NO_PORT, 1)
-        made.bind((f"127.0.0.{2 + self.made % SOURCES}", 0))
-        self.made += 1
-        result = made.connect_ex(("127.0.0.1", self.asking.port))
+        client = socket.socket()
+        client.setblocking(False)
+        client.setsockopt(socket.SOL_IP, _BIND_ADDRESS_NO_PORT, 1)
+        client.bind((f"127.0.0.{2 + self.connections % SOURCES}", 0))
+        self.connections += 1
+        result = client.connect_ex(("127.0.0.1", self.stream_request.port))
         if result not in (0, errno.EINPROGRESS):
             raise OSError(result, errno.errorcode[result])
-        self.readers[made.fileno()] = _Reader(made, self.made)
-        self.poll.register(made, select.EPOLLOUT)
+        self.readers[client.fileno()] = _Reader(client, self.connections)
+        self.poll.register(client, select.EPOLLOUT)
 
     def _step(self, reader: _Reader, event: int) -> bool:
         if reader.stage == "connecting":
             self.poll.modify(reader.socket, select.EPOLLIN)
-            self._say(reader)
+            self._send(reader)
             return False
         data = reader.socket.recv(65536)
         if not data:
@@ -163,23 +164,23 @@ class _Crowd:
         reader.received += data
         if b" 200 " not in reader.received[:15]:
             raise OSError(errno.ECONNREFUSED, reader.received[:200])
-        if reader.stage == "asked" and self.asking.opened in reader.received:
+        if reader.stage == "requested" and self.stream_request.opened in reader.received:
             reader.stage, reader.received = "open", b""
             return True
         head, _, body = reader.received.partition(b"\r\n\r\n")
         length = _LENGTH.search(head)
-        if reader.stage == "asking" and length and len(body) >= int(length[1]):
+        if reader.stage == "preparing" and length and len(body) >= int(length[1]):
             if session := _SESSION.search(head):
                 reader.session = session[1]
             reader.received = b""
-            self._say(reader)
+            self._send(reader)
         return False
 
-    def _say(self, reader: _Reader) -> None:
-        before, keys = self.asking.before, self.asking.keys
-        text = before[reader.said] if reader.said < len(before) else self.asking.stream
-        reader.stage = "asking" if reader.said < len(before) else "asked"
-        reader.said += 1
+    def _send(self, reader: _Reader) -> None:
+        before, keys = self.stream_request.before, self.stream_request.keys
+        text = before[reader.requests] if reader.requests < len(before) else self.stream_request.stream
+        reader.stage = "preparing" if reader.requests < len(before) else "requested"
+        reader.requests += 1
         text = text.replace(b"KEY", keys[reader.number % len(keys)].encode()).replace(b"SESSION", reader.session)
         reader.socket.send(text)
 
@@ -205,10 +206,10 @@ def _cpu() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _run(asking: Asking, pipe: Connection) -> None:
+def _run(stream_request: StreamRequest, pipe: Connection) -> None:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    crowd = _Crowd(asking)
+    crowd = _Crowd(stream_request)
     while (command := pipe.recv()) is not None:
         name, arguments = command
         pipe.send(getattr(crowd, name)(*arguments))
@@ -216,17 +217,17 @@ def _run(asking: Asking, pipe: Connection) -> None:
 
 @frozen
 class Crowd:
-    """Commands the readers."""
+    """Controls the clients."""
 
     pipe: Connection
 
     def __call__(self, name: str, *arguments: Any) -> Any:
-        """Have the readers do something, and return what they say of it."""
+        """Run a method of the clients and return its result."""
         self.start(name, *arguments)
         return self.pipe.recv()
 
     def start(self, name: str, *arguments: Any) -> None:
-        """Have the readers begin with something; `result` waits for its end."""
+        """Start a method of the clients; `result` waits for its end."""
         self.pipe.send((name, arguments))
 
     def result(self) -> Any:
@@ -234,11 +235,11 @@ class Crowd:
 
 
 @contextmanager
-def crowd(asking: Asking) -> Iterator[Crowd]:
-    """Run a crowd that has opened no stream yet."""
+def crowd(stream_request: StreamRequest) -> Iterator[Crowd]:
+    """Start the client process; it has no open streams yet."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_run, args=(asking, theirs), daemon=True)
+    process = context.Process(target=_run, args=(stream_request, theirs), daemon=True)
     process.start()
     theirs.close()
     try:

@@ -22,7 +22,7 @@ from directory_server import sqlite
 from directory_server.run_sync import run_sync
 from directory_server.sqlite import SqliteKeyRing
 
-from ._crowd import Asking
+from ._crowd import StreamRequest
 
 PER_KEY = 8
 """Streams of one key: half as many as it may have, so that a client may come back before its old stream is missed."""
@@ -36,7 +36,7 @@ class Server:
     """A running server: how to ask it for a stream, what else to ask it, and where to publish."""
 
     pids: Sequence[int]
-    asking: Asking
+    stream_request: StreamRequest
     probe: bytes
     door: int
     path: str = "/"
@@ -90,8 +90,8 @@ def ours(streams: int, *settings: str, configuration: str = "") -> Iterator[Serv
         with _process(
             [sys.executable, "-m", "bench._instrumented_server", folder, str(port), str(door), *settings], door
         ) as pid:
-            asking = Asking(port, stream, b"retry: 3000\n\n", keys=keys)
-            yield Server([pid], asking, search, door, folder=folder)
+            stream_request = StreamRequest(port, stream, b"retry: 3000\n\n", keys=keys)
+            yield Server([pid], stream_request, search, door, folder=folder)
 
 
 @contextmanager
@@ -99,7 +99,7 @@ def starlette(streams: int) -> Iterator[Server]:
     """Run Starlette with a queue for each stream."""
     port = free_port()
     with _process([sys.executable, "-m", "bench._asgi", "starlette", str(port)], port) as pid:
-        yield Server([pid], Asking(port, _get("/events"), b"retry:"), _get("/healthz"), port, "/publish")
+        yield Server([pid], StreamRequest(port, _get("/events"), b"retry:"), _get("/healthz"), port, "/publish")
 
 
 @contextmanager
@@ -107,7 +107,7 @@ def python_sdk(streams: int) -> Iterator[Server]:
     """Run the Python SDK's own server, sessions and all."""
     port = free_port()
     with _process([sys.executable, "-m", "bench._asgi", "sdk", str(port)], port) as pid:
-        yield Server([pid], _session_asking(port), _get("/healthz"), port, "/publish")
+        yield Server([pid], _session_request(port), _get("/healthz"), port, "/publish")
 
 
 @contextmanager
@@ -116,7 +116,7 @@ def typescript_sdk(streams: int) -> Iterator[Server]:
     port = free_port()
     script = Path(__file__).with_name("_sdk.mjs")
     with _process(["node", str(script), str(port), str(MODULES.absolute())], port) as pid:
-        yield Server([pid], _session_asking(port), _get("/healthz"), port, "/publish")
+        yield Server([pid], _session_request(port), _get("/healthz"), port, "/publish")
 
 
 @contextmanager
@@ -128,8 +128,8 @@ def nchan(streams: int) -> Iterator[Server]:
         file.write_text(_NGINX.format(folder=folder, port=port, module=_nchan_module()))
         with _process(["nginx", "-c", str(file), "-p", folder], port) as pid:
             workers = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-            asking = Asking(port, _get("/events", "Accept: text/event-stream"), b": hi")
-            yield Server([int(each) for each in workers], asking, _get("/healthz"), port, "/publish")
+            stream_request = StreamRequest(port, _get("/events", "Accept: text/event-stream"), b": hi")
+            yield Server([int(each) for each in workers], stream_request, _get("/healthz"), port, "/publish")
 
 
 def missing(name: str) -> str:
@@ -189,7 +189,7 @@ def _get(path: str, *headers: str) -> bytes:
     return "\r\n".join([f"GET {path} HTTP/1.1", "Host: localhost:1", *headers, "", ""]).encode()
 
 
-def _session_asking(port: int) -> Asking:
+def _session_request(port: int) -> StreamRequest:
     accept, version = "Accept: application/json, text/event-stream", "MCP-Protocol-Version: 2025-11-25"
     initialize = {
         "protocolVersion": "2025-11-25",
@@ -198,7 +198,7 @@ def _session_asking(port: int) -> Asking:
     }
     session = "Mcp-Session-Id: SESSION"
     before = [_post("initialize", initialize, accept), _post("tools/list", {}, accept, version, session)]
-    return Asking(port, _get("/mcp", accept, version, session), b"\r\n\r\n", before)
+    return StreamRequest(port, _get("/mcp", accept, version, session), b"\r\n\r\n", before)
 
 
 def _post(method: str, params: Any, *headers: str) -> bytes:

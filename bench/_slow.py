@@ -1,4 +1,4 @@
-"""Clients that never finish what they send, and those that send without an end."""
+"""Attacks: clients that send a request very slowly, and clients that send an endless body."""
 
 from __future__ import annotations
 
@@ -19,49 +19,49 @@ GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 
 
 @frozen
-class Gone:
-    """How a slow attack ended: after how many seconds each connection was closed, and how many had an answer."""
+class SlowResult:
+    """The result of a slow attack: the seconds after which each connection was closed, and the number of responses."""
 
-    gone: Sequence[float]
-    answered: int
+    closed: Sequence[float]
+    responses: int
 
 
 @frozen
 class Slow:
-    """An attack by clients that send `begin`, and then a byte now and then, and have `deadline` seconds for all."""
+    """An attack by clients that send `begin` and then single bytes. The server allows `deadline` seconds."""
 
     begin: bytes
     byte: bytes
     deadline: float
 
-    def run(self, port: int, count: int) -> Gone:
-        """Open `count` connections, and hold them as long as the server lets them, or for twice the deadline."""
-        poll, connections, began, gone, answered = select.poll(), {}, {}, [], 0
+    def run(self, port: int, count: int) -> SlowResult:
+        """Open `count` connections and keep them until the server closes them, at most for twice the deadline."""
+        poll, connections, began, closed, responses = select.poll(), {}, {}, [], 0
         for _ in range(count):
             connection = socket.create_connection(("127.0.0.1", port), timeout=30)
             connection.sendall(self.begin)
             connections[connection.fileno()], began[connection.fileno()] = connection, time.monotonic()
             poll.register(connection, select.POLLIN)
-        end, turn = time.monotonic() + 2 * self.deadline + 10, time.monotonic()
+        end, due = time.monotonic() + 2 * self.deadline + 10, time.monotonic()
         while connections and time.monotonic() < end:
             for number, _ in poll.poll(50):
                 received = b""
                 with suppress(ConnectionResetError):
                     received = connections[number].recv(65_536)
                 if received:
-                    answered += received.startswith(b"HTTP/1.1 408 ")
+                    responses += received.startswith(b"HTTP/1.1 408 ")
                     continue
-                gone.append(time.monotonic() - began[number])
+                closed.append(time.monotonic() - began[number])
                 poll.unregister(number)
                 connections.pop(number).close()
-            if self.byte and time.monotonic() >= turn:
-                turn += EVERY
+            if self.byte and time.monotonic() >= due:
+                due += EVERY
                 for connection in connections.values():
                     with suppress(OSError):
                         connection.send(self.byte)
         for connection in connections.values():
             connection.close()
-        return Gone(gone, answered)
+        return SlowResult(closed, responses)
 
 
 SLOW: Mapping[str, Slow] = {
@@ -70,38 +70,38 @@ SLOW: Mapping[str, Slow] = {
 }
 """Attacks by name; the deadlines are those of docs/operations.md."""
 
-_PIECE = b"a=1&" * 16_384
+_CHUNK = b"a=1&" * 16_384
 _FORM = POST + b"Content-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 BODIES: Mapping[str, tuple[Callable[[int], bytes], bytes]] = {
-    "with a length": (lambda length: POST + b"Content-Length: %d\r\n\r\n" % length, _PIECE),
-    "in chunks": (lambda _: _FORM, b"%x\r\n%b\r\n" % (len(_PIECE), _PIECE)),
+    "with a length": (lambda length: POST + b"Content-Length: %d\r\n\r\n" % length, _CHUNK),
+    "in chunks": (lambda _: _FORM, b"%x\r\n%b\r\n" % (len(_CHUNK), _CHUNK)),
     "in bytes": (lambda _: _FORM, b"1\r\na\r\n" * 10_000),
 }
-"""Bodies by name: the head of the request for a length, and what is sent behind it again and again."""
+"""Endless bodies by name: a function from a length to the head, and the data that is repeated after it."""
 
 
 @frozen
-class Cut:
-    """What came of a body without an end: bytes sent before there was an answer, and its status."""
+class EndlessResult:
+    """The result of an endless body: the bytes sent before the response, and its status."""
 
     sent: int
     status: int
 
 
-def endless(port: int, head: bytes, piece: bytes, length: int) -> Cut:
-    """Send `head` and then `piece` until there is an answer, or `length` bytes are sent."""
+def endless(port: int, head: bytes, chunk: bytes, length: int) -> EndlessResult:
+    """Send `head` and then `chunk` until a response arrives or `length` bytes are sent."""
     sent, left = 0, head
     with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
         with suppress(BrokenPipeError, ConnectionResetError):
             while sent < length and not select.select([connection], [], [], 0)[0]:
                 count = connection.send(left)
-                sent, left = sent + count, left[count:] or piece
-        answer = connection.recv(65_536)
-    return Cut(sent, int(answer.split()[1]) if answer else 0)
+                sent, left = sent + count, left[count:] or chunk
+        response = connection.recv(65_536)
+    return EndlessResult(sent, int(response.split()[1]) if response else 0)
 
 
-def held(process: int, what: str = "VmRSS") -> int:
-    """Return the kilobytes of memory that a process holds, or the most it has held: VmHWM (proc_pid_status(5))."""
+def memory(process: int, field: str = "VmRSS") -> int:
+    """Return the memory of a process in kilobytes: VmRSS now, or VmHWM at most (proc_pid_status(5))."""
     status = Path(f"/proc/{process}/status").read_text()
-    return int(status.partition(f"{what}:")[2].split()[0])
+    return int(status.partition(f"{field}:")[2].split()[0])

@@ -1,11 +1,11 @@
-"""What slow and endless requests do to those who come beside them, and to the server's memory.
+"""Measure how slow and endless requests affect other clients and the server's memory.
 
     python -m bench.attacks [--connections 1000] [--megabytes 200]
 
-runs a server with the sample catalogue. Clients that never finish what they send open so many connections, and send a
-byte on each every half second; meanwhile somebody searches. Then bodies without an end are sent, and what the server
-holds is looked up before and after. Where slowhttptest is installed, it attacks too. Fails where a connection outlives
-its deadline, a search is not answered, or memory grows.
+starts a server with the sample catalogue. Slow clients open connections and send one byte on each every half second,
+while another client searches. Then endless bodies are sent, and the server's memory is compared before and after. If
+slowhttptest is installed, it attacks too. The command fails if a connection outlives its deadline, a search fails or
+memory grows.
 """
 
 from __future__ import annotations
@@ -28,36 +28,36 @@ from directory_server import sqlite
 from directory_server.run_sync import run_sync
 
 from . import _contenders
-from ._slow import BODIES, SLOW, endless, held
+from ._slow import BODIES, SLOW, endless, memory
 
 SEARCH = "/api/open/v1/search?keywords=github"
 LATE = 5.0
-"""Seconds past its deadline after which a connection that is still open is too late."""
+"""Seconds after its deadline within which a connection must be closed."""
 
 GROWTH = 10_000
-"""Kilobytes by which the server may grow over a body without an end."""
+"""Kilobytes by which the server's memory may grow during an endless body."""
 
 
 class Searches:
-    """Somebody who searches all the while, every 20 ms on one connection, and whose waits are noted."""
+    """A client that searches every 20 ms on one connection and records the response times."""
 
     def __init__(self, port: int, key: str) -> None:
         self._port, self._key = port, key
-        self._over = Event()
-        self.waits: list[float] = []
+        self._stop = Event()
+        self.times: list[float] = []
         self.failed = 0
 
     @contextmanager
-    def going_on(self) -> Iterator[None]:
+    def running(self) -> Iterator[None]:
         thread = Thread(target=self._run)
         thread.start()
         yield
-        self._over.set()
+        self._stop.set()
         thread.join()
 
     def _run(self) -> None:
         connection = HTTPConnection("127.0.0.1", self._port, timeout=10)
-        while not self._over.wait(0.02):
+        while not self._stop.wait(0.02):
             began = time.perf_counter()
             try:
                 connection.request("GET", SEARCH, headers={"Authorization": f"Bearer {self._key}"})
@@ -67,16 +67,16 @@ class Searches:
             except OSError:
                 self.failed += 1
                 connection.close()
-            self.waits.append(time.perf_counter() - began)
+            self.times.append(time.perf_counter() - began)
 
-    def share(self, of: float) -> float:
-        """Return within how many milliseconds this share of the searches was answered."""
-        return sorted(self.waits)[int((len(self.waits) - 1) * of)] * 1000
+    def quantile(self, q: float) -> float:
+        """Return a quantile of the response times in milliseconds; `q` is from 0 to 1."""
+        return sorted(self.times)[int((len(self.times) - 1) * q)] * 1000
 
 
 @contextmanager
 def server() -> Iterator[tuple[_contenders.Running, str]]:
-    """Run a server with the sample catalogue; yield it and a key without a limit."""
+    """Start a server with the sample catalogue; yield it and a key without a quota."""
     command = str(Path(sys.executable).with_name("directory-server"))
     with tempfile.TemporaryDirectory() as name:
         subprocess.run([command, "--data-dir", name, "quickstart"], check=True, capture_output=True)
@@ -88,50 +88,48 @@ def server() -> Iterator[tuple[_contenders.Running, str]]:
 
 
 def slow(running: _contenders.Running, key: str, count: int) -> Iterator[str]:
-    """Attack slowly, print a line for each attack, and yield what went wrong."""
-    print(
-        f"{'slow':<10} {'open':>6} {'gone after':>14} {'answered':>9} {'searches':>9} {'p50 ms':>7} {'p99 ms':>7} RSS"
-    )
+    """Run the slow attacks, print a line for each, and yield error messages."""
+    print(f"{'slow':<10} {'open':>6} {'closed':>14} {'responses':>9} {'searches':>9} {'p50 ms':>7} {'p99 ms':>7} RSS")
     for name, attack in SLOW.items():
-        before = held(running.process)
+        before = memory(running.process)
         searches = Searches(running.port, key)
-        with searches.going_on():
-            came = attack.run(running.port, count)
-        after = held(running.process)
-        gone = f"{min(came.gone):.1f} to {max(came.gone):.1f} s" if came.gone else "never"
+        with searches.running():
+            result = attack.run(running.port, count)
+        after = memory(running.process)
+        closed = f"{min(result.closed):.1f} to {max(result.closed):.1f} s" if result.closed else "never"
         print(
-            f"{name:<10} {count:>6,} {gone:>14} {came.answered:>9,} {len(searches.waits):>9,} "
-            f"{searches.share(0.5):>7.1f} {searches.share(0.99):>7.1f} {before:,} to {after:,} KB",
+            f"{name:<10} {count:>6,} {closed:>14} {result.responses:>9,} {len(searches.times):>9,} "
+            f"{searches.quantile(0.5):>7.1f} {searches.quantile(0.99):>7.1f} {before:,} to {after:,} KB",
             flush=True,
         )
-        if len(came.gone) < count or max(came.gone) > attack.deadline + LATE:
-            yield f"{name}: {count - len(came.gone)} connections were left open, or for too long"
+        if len(result.closed) < count or max(result.closed) > attack.deadline + LATE:
+            yield f"{name}: {count - len(result.closed)} connections stayed open, or some were closed too late"
         if searches.failed:
-            yield f"{name}: {searches.failed} searches failed meanwhile"
+            yield f"{name}: {searches.failed} searches failed during the attack"
 
 
 def long(running: _contenders.Running, megabytes: int) -> Iterator[str]:
-    """Send bodies without an end, print a line for each, and yield what went wrong."""
+    """Send endless bodies, print a line for each, and yield error messages."""
     print(
-        f"\n{'body':<14} {'of':>8} {'sent before the refusal':>24} {'answer':>7} {'most RSS before, after':>28} files"
+        f"\n{'body':<14} {'of':>8} {'sent before the response':>24} {'status':>7} {'peak RSS before, after':>28} files"
     )
-    for name, (head, piece) in BODIES.items():
-        before = held(running.process, "VmHWM")
-        came = endless(running.port, head(megabytes * 2**20), piece, megabytes * 2**20)
-        after = held(running.process, "VmHWM")
-        files = sum(name.endswith("(deleted)") for name in opened(running.process))
+    for name, (head, chunk) in BODIES.items():
+        before = memory(running.process, "VmHWM")
+        result = endless(running.port, head(megabytes * 2**20), chunk, megabytes * 2**20)
+        after = memory(running.process, "VmHWM")
+        files = sum(name.endswith("(deleted)") for name in open_files(running.process))
         print(
-            f"{name:<14} {megabytes:>5} MB {came.sent / 2**20:>21.1f} MB {came.status:>7} "
+            f"{name:<14} {megabytes:>5} MB {result.sent / 2**20:>21.1f} MB {result.status:>7} "
             f"{before:>12,} {after:>12,} KB {files:>5}"
         )
-        if came.status != 413 or files or after - before > GROWTH:
-            yield f"{name}: not refused, or it cost memory"
+        if result.status != 413 or files or after - before > GROWTH:
+            yield f"{name}: the body was not rejected, or memory grew"
 
 
-def opened(process: int) -> Iterator[str]:
-    """Yield the names of the files that a process has open."""
+def open_files(process: int) -> Iterator[str]:
+    """Yield the names of the open files of a process."""
     for each in Path(f"/proc/{process}/fd").iterdir():
-        # One that is closed meanwhile is none.
+        # The file may be closed in the meantime.
         with suppress(FileNotFoundError):
             yield os.readlink(each)
 
@@ -140,18 +138,18 @@ TOOL = {"slow headers": ["-H"], "slow bodies": ["-B", "-s", "8192"], "slow reade
 
 
 def slowhttptest(running: _contenders.Running, count: int) -> Iterator[str]:
-    """Have slowhttptest attack, print what it found, and yield what went wrong."""
+    """Run slowhttptest, print its results, and yield error messages."""
     tool = shutil.which("slowhttptest")
     if tool is None:
-        print("\nslowhttptest is not installed: the attacks above are ours alone")
+        print("\nslowhttptest is not installed and is skipped")
         return
     print("\nslowhttptest")
     for name, arguments in TOOL.items():
         url = f"http://127.0.0.1:{running.port}/healthz"
         command = [tool, *arguments, "-c", str(count), "-r", "500", "-i", "5", "-l", "30", "-p", "3", "-u", url]
-        said = subprocess.run(command, capture_output=True, text=True, cwd=tempfile.gettempdir()).stdout
-        available = "service available:" in said and "NO" not in said.rpartition("service available:")[2][:20]
-        ended = re.sub(r"\x1b\[[\d;]*m", "", said).rpartition("Exit status:")[2].strip()
+        output = subprocess.run(command, capture_output=True, text=True, cwd=tempfile.gettempdir()).stdout
+        available = "service available:" in output and "NO" not in output.rpartition("service available:")[2][:20]
+        ended = re.sub(r"\x1b\[[\d;]*m", "", output).rpartition("Exit status:")[2].strip()
         print(f"{name:<14} {'others were served' if available else 'others were not served'}; {ended}", flush=True)
         if not available:
             yield f"slowhttptest, {name}: others were not served"
@@ -162,15 +160,15 @@ def main() -> None:
     parser.add_argument("--connections", type=int, default=1_000, help="connections of each slow attack")
     parser.add_argument("--megabytes", type=int, default=200, help="length of each long body")
     options = parser.parse_args()
-    # All of them come from one address here.
+    # All connections have the same address.
     os.environ["DIRECTORY_SERVER_HTTP__PER_ADDRESS"] = str(2 * options.connections)
     with server() as (running, key):
-        wrong = [
+        errors = [
             *slow(running, key, options.connections),
             *long(running, options.megabytes),
             *slowhttptest(running, options.connections),
         ]
-    sys.exit("\n".join(["", *wrong]) if wrong else None)
+    sys.exit("\n".join(["", *errors]) if errors else None)
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ class Soak:
         """Print what the server holds now, and the longest turn since the last look."""
         turn = json.loads(self.server.look("turns=1"))["turn"]
         self.worst = max(self.worst, turn)
-        seen = state(self.server.pids[0], self.server.asking.port)
+        seen = state(self.server.pids[0], self.server.stream_request.port)
         sockets = ", ".join(f"{count} {kind}" for kind, count in sorted(seen.sockets.items()) if kind != "LISTEN")
         print(
             f"{name:<16} {seen.memory / 1e6:8.1f} MB {seen.threads:4} threads {seen.files:6} files "
@@ -70,14 +70,14 @@ class Soak:
         self.server.look("turns=1")
         time.sleep(3)
         before = self.look("idle before")
-        closings = Closings(self.server.asking.port, self.server.asking.keys[0])
+        closings = Closings(self.server.stream_request.port, self.server.stream_request.keys[0])
         end = time.monotonic() + self.seconds
         others = [
             threading.Thread(target=_searches, args=(self.server, end, self.failures)),
             threading.Thread(target=_imports, args=(self.server, end, self.failures)),
             threading.Thread(target=closings.run, args=(end,)),
         ]
-        with crowd(self.server.asking) as readers:
+        with crowd(self.server.stream_request) as readers:
             readers("open", self.streams, 100)
             for each in others:
                 each.start()
@@ -98,7 +98,7 @@ class Soak:
         settled = time.monotonic() + SETTLE
         while after.connections > before.connections and time.monotonic() < settled:
             time.sleep(1)
-            after = state(self.server.pids[0], self.server.asking.port)
+            after = state(self.server.pids[0], self.server.stream_request.port)
         after = self.look("idle after")
         for (way, status), count in sorted(closings.answers.items()):
             print(f"  {way:<20} {status or 'no answer':>9} {count:8,}")
@@ -143,8 +143,8 @@ def main() -> None:
 
 
 def _searches(server: Server, end: float, failures: list[str]) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", server.asking.port, timeout=30)
-    head = {"Authorization": f"Bearer {server.asking.keys[0]}"}
+    connection = http.client.HTTPConnection("127.0.0.1", server.stream_request.port, timeout=30)
+    head = {"Authorization": f"Bearer {server.stream_request.keys[0]}"}
     while time.monotonic() < end:
         for words in ("postgres", "weather+mail", "soak+server", "nothing+at+all"):
             connection.request("GET", f"/api/open/v1/search?keywords={words}", headers=head)

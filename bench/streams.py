@@ -1,10 +1,10 @@
-"""What ten thousand streams cost: memory, time to open, to tell all of them, to keep them alive, to come back at once.
+"""Measure the cost of ten thousand streams: memory, opening, broadcasts, heartbeats, and simultaneous reconnects.
 
     python -m bench.streams [--streams N] [--rounds N] [--idle SECONDS] [--megabytes N] [--against]
 
-starts the server in a process of its own, the readers in another, and prints a table; `--against` has others that
-hold streams do the same: Starlette and the Python SDK, and, where they are installed, nginx with nchan and the
-TypeScript SDK. Rates depend on the machine and on who else uses it: trust ratios of one run, and processor seconds.
+starts the server and the clients in separate processes, and prints a table. `--against` also measures Starlette and
+the Python SDK, and nginx with nchan and the TypeScript SDK if they are installed. Rates depend on the machine and its
+load. Compare ratios within one run, and CPU seconds.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from ._servers import Server, missing, nchan, ours, python_sdk, starlette, types
 from ._stalled import stalled
 
 FEW = 5
-"""What part of the streams is open when memory is first looked at: a fifth."""
+"""One in FEW streams is open at the first measurement of memory."""
 
 WINDOW = 200
-"""Connections that are opened at a time."""
+"""Connections that are opened in parallel."""
 
 ROWS = {
     "bytes": "bytes a stream",
@@ -36,10 +36,10 @@ ROWS = {
     "p99": "… p99",
     "last": "… last",
     "send_cpu": "… server, CPU µs each",
-    "other": "others' p99 meanwhile, ms",
+    "other": "other requests' p99, ms",
     "quiet": "… without broadcasts",
     "beats": "heartbeats, % of a core per 1,000",
-    "storm": "storm: all come back, s",
+    "storm": "all reconnect, s",
     "storm_cpu": "… server, CPU s",
     "errors": "errors",
 }
@@ -49,9 +49,9 @@ Start = Callable[[int], AbstractContextManager[Server]]
 
 def measure(start: Start, streams: int, rounds: int, idle: float) -> dict[str, float]:
     """Return the figures of one server."""
-    with start(streams) as server, crowd(server.asking) as readers, crowd(server.asking) as prober:
+    with start(streams) as server, crowd(server.stream_request) as readers, crowd(server.stream_request) as prober:
         found: dict[str, float] = {"errors": 0}
-        # The first question has the server load what later ones need, too.
+        # Warm up: the first requests load data and modules.
         _probed(server, prober, 3)
         rest = _busy(server, readers, idle)
         found["errors"] += readers("open", streams // FEW, WINDOW)["errors"]
@@ -79,7 +79,7 @@ def measure(start: Start, streams: int, rounds: int, idle: float) -> dict[str, f
 
 
 def _busy(server: Server, readers: Crowd, seconds: float) -> float:
-    """Return what part of a core the server uses while nothing is asked of it."""
+    """Return the share of a core that the server uses without requests."""
     cpu = server.cpu()
     readers("idle", seconds)
     return (server.cpu() - cpu) / seconds if seconds else 0
@@ -88,15 +88,15 @@ def _busy(server: Server, readers: Crowd, seconds: float) -> float:
 def _broadcasts(server: Server, readers: Crowd, prober: Crowd, streams: int, rounds: int) -> dict[str, float]:
     quiet = _probed(server, prober, 2)
     cpu, latencies, missing = server.cpu(), [], 0
-    prober.start("probe", server.asking.port, server.probe, rounds * 0.5, 0.002)
+    prober.start("probe", server.stream_request.port, server.probe, rounds * 0.5, 0.002)
     for number in range(rounds):
         token = b"token-%d-" % number
         readers.start("await_all", token)
         began = time.monotonic()
-        server.publish(_frame(token))
-        told = readers.result()
-        latencies += [arrived - began for arrived in told["arrived"]]
-        missing += told["missing"]
+        server.publish(_event(token))
+        result = readers.result()
+        latencies += [arrived - began for arrived in result["arrived"]]
+        missing += result["missing"]
         time.sleep(max(0.0, began + 0.5 - time.monotonic()))
     asked = prober.result()
     spent = server.cpu() - cpu
@@ -113,13 +113,13 @@ def _broadcasts(server: Server, readers: Crowd, prober: Crowd, streams: int, rou
 
 
 def _probed(server: Server, prober: Crowd, seconds: float) -> float:
-    asked = prober("probe", server.asking.port, server.probe, seconds, 0.002)
+    asked = prober("probe", server.stream_request.port, server.probe, seconds, 0.002)
     return _ms(statistics.quantiles(asked, n=100)[98])
 
 
-def _frame(token: bytes) -> bytes:
-    note = {"jsonrpc": "2.0", "method": "notifications/resources/list_changed", "params": {"_": token.decode()}}
-    return b"event: message\ndata: " + json.dumps(note).encode() + b"\n\n"
+def _event(token: bytes) -> bytes:
+    notification = {"jsonrpc": "2.0", "method": "notifications/resources/list_changed", "params": {"_": token.decode()}}
+    return b"event: message\ndata: " + json.dumps(notification).encode() + b"\n\n"
 
 
 def _ms(seconds: float) -> float:
@@ -153,27 +153,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--streams", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=10, help="broadcasts")
-    parser.add_argument("--idle", type=float, default=30.0, help="seconds for which heartbeats are watched; 0: not")
-    parser.add_argument("--stalled", type=int, default=20, help="readers who do not read while much is published")
-    parser.add_argument("--megabytes", type=int, default=200, help="how much that is; 0: nothing")
+    parser.add_argument("--idle", type=float, default=30.0, help="seconds of the heartbeat measurement; 0 skips it")
+    parser.add_argument("--stalled", type=int, default=20, help="stalled readers during the memory measurement")
+    parser.add_argument("--megabytes", type=int, default=200, help="megabytes published meanwhile; 0 skips it")
     parser.add_argument("--against", action="store_true")
-    parser.add_argument("--against-streams", type=int, default=2_000, help="streams of the SDKs, slow to open")
+    parser.add_argument("--against-streams", type=int, default=2_000, help="streams of the SDKs, which open slowly")
     chosen = parser.parse_args()
-    print(f"{chosen.streams:,} streams; a million additions take {_additions():.0f} ms here and now", flush=True)
+    print(f"{chosen.streams:,} streams; a million additions take {_additions():.0f} ms on this machine now", flush=True)
     if chosen.megabytes:
         print(stalled(ours, chosen.stalled, chosen.megabytes), flush=True)
     columns: dict[str, dict[str, Any]] = {}
     columns["ours"] = measure(ours, chosen.streams, chosen.rounds, chosen.idle)
     if chosen.against:
-        rivals: dict[str, tuple[Start, int]] = {
+        others: dict[str, tuple[Start, int]] = {
             "nginx + nchan": (nchan, chosen.streams),
             "Starlette": (starlette, chosen.streams),
             "Python SDK": (python_sdk, chosen.against_streams),
             "TypeScript SDK": (typescript_sdk, chosen.against_streams),
         }
-        for name, (start, streams) in rivals.items():
-            if lacking := missing(name):
-                print(f"{name} is skipped: it needs {lacking}.")
+        for name, (start, streams) in others.items():
+            if requirement := missing(name):
+                print(f"{name} is skipped: it needs {requirement}.")
                 continue
             columns[f"{name}, {streams:,}"] = measure(start, streams, chosen.rounds, 0)
     print()
