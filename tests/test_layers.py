@@ -17,7 +17,7 @@ OURS = "directory_server"
 PACKAGE = Path(directory_server.__file__).parent
 PROJECT = PACKAGE.parent
 
-MAX_LINES = 305
+MAX_LINES = 300
 
 COMPOSERS = {"app", "composition", "tap", "cli"}
 """Packages that wire all others together, and may import them all."""
@@ -269,7 +269,7 @@ BROKEN: list[tuple[Rule, str, str]] = [
     (time_is_an_argument, "sqlite._store", "datetime.now()"),
     (coroutines_are_async_def, "services.feed", "from twisted.internet.defer import inlineCallbacks"),
     (coroutines_are_async_def, "services.feed", "@defer.inlineCallbacks\ndef pump(): ..."),
-    (files_are_short, "services.feed", "\n" * 306),
+    (files_are_short, "services.feed", "\n" * 301),
 ]
 
 

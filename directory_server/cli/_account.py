@@ -1,8 +1,7 @@
-"""`directory-server account`: who may have keys of their own."""
+"""`directory-server account`: accounts that create their own API keys."""
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -15,7 +14,7 @@ from ..domain.accounts import Account
 from ..domain.errors import BadInput, NotFound
 from ..domain.keys import ApiKey
 from ..run_sync import run_sync
-from ._context import opened
+from ._context import command_context
 from ._durations import duration
 from ._output import echo
 from .quickstart import public_url
@@ -25,14 +24,14 @@ _EMAIL = click.argument("email")
 
 @click.group()
 def account() -> None:
-    """Invite people to make keys of their own, approve those who registered, list them, and keep them out."""
+    """Invite, approve, list, disable and enable accounts. Accounts create their own API keys."""
 
 
 @account.command()
 @_EMAIL
 @click.pass_context
 def add(ctx: click.Context, email: str) -> None:
-    """Make an account for EMAIL and print the link, good once, with which its owner sets a password."""
+    """Create an account for EMAIL and print a one-time link to set its password."""
     accounts = _accounts(ctx, new=True)
     _print_link(ctx, accounts, run_sync(accounts.add(email)))
 
@@ -42,14 +41,13 @@ def add(ctx: click.Context, email: str) -> None:
 @click.option("--revoke-keys", is_flag=True, help="Revoke all keys and end the password and all sessions now.")
 @click.pass_context
 def reset(ctx: click.Context, email: str, revoke_keys: bool) -> None:
-    """Print a new link, good once, for somebody who has forgotten the password, or lost the first link.
+    """Print a new one-time link to set the password of EMAIL.
 
-    Keys work on, and the old password works until the link is used. Where a stranger may know either, give
-    --revoke-keys.
+    The keys stay valid, and so does the old password until the link is used. If a key or the password may be known to
+    somebody else, use --revoke-keys.
     """
-    _, data = opened(ctx, new=False)
-    accounts = sqlite.SqliteAccounts(data.directory, time.time)
-    keys = sqlite.SqliteKeyRing(data.directory, time.time)
+    context = command_context(ctx)
+    accounts, keys = context.accounts, context.keys
     found = _found(accounts, email)
     if found.disabled_at is not None:
         raise BadInput("The account is disabled. Enable it first.")
@@ -74,11 +72,11 @@ def reset(ctx: click.Context, email: str, revoke_keys: bool) -> None:
 @click.pass_context
 def list_(ctx: click.Context) -> None:
     """List all accounts, oldest first."""
-    _, data = opened(ctx, new=False)
-    keys = run_sync(sqlite.SqliteKeyRing(data.directory, time.time).list())
+    context = command_context(ctx)
+    keys = run_sync(context.keys.list())
     owned = Counter(key.owner for key in keys if key.revoked_at is None)
     rows = [("EMAIL", "STATE", "KEYS", "CREATED")]
-    for each in run_sync(sqlite.SqliteAccounts(data.directory, time.time).list()):
+    for each in run_sync(context.accounts.list()):
         created = datetime.fromtimestamp(each.created_at, UTC).strftime("%Y-%m-%d %H:%M")
         rows.append((each.email, _state(each), str(owned[each.id]), created))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -90,7 +88,7 @@ def list_(ctx: click.Context) -> None:
 @_EMAIL
 @click.pass_context
 def disable(ctx: click.Context, email: str) -> None:
-    """Sign EMAIL out, let it not sign in, and let its keys not open, within a second."""
+    """Disable the account EMAIL: its sessions end, and sign-in and its keys are rejected within a second."""
     accounts = _accounts(ctx)
     run_sync(accounts.disable(_found(accounts, email).id))
     echo(f"The account {email} is disabled.", err=True)
@@ -100,7 +98,7 @@ def disable(ctx: click.Context, email: str) -> None:
 @_EMAIL
 @click.pass_context
 def enable(ctx: click.Context, email: str) -> None:
-    """Let EMAIL sign in again, and its keys open."""
+    """Enable the account EMAIL: sign-in and its keys work again."""
     accounts = _accounts(ctx)
     run_sync(accounts.enable(_found(accounts, email).id))
     echo(f"The account {email} is enabled.", err=True)
@@ -110,7 +108,7 @@ def enable(ctx: click.Context, email: str) -> None:
 @_EMAIL
 @click.pass_context
 def approve(ctx: click.Context, email: str) -> None:
-    """Approve EMAIL, who registered: each key has a quota of its own, and the account is kept."""
+    """Approve the registered account EMAIL: each key gets its own quota, and the account is not deleted."""
     accounts = _accounts(ctx)
     found = _found(accounts, email)
     run_sync(accounts.approve(found.id))
@@ -118,14 +116,13 @@ def approve(ctx: click.Context, email: str) -> None:
 
 
 def _accounts(ctx: click.Context, *, new: bool = False) -> sqlite.SqliteAccounts:
-    _, data = opened(ctx, new=new)
-    return sqlite.SqliteAccounts(data.directory, time.time)
+    return command_context(ctx, new=new).accounts
 
 
 def _found(accounts: sqlite.SqliteAccounts, email: str) -> Account:
     found = run_sync(accounts.find(email))
     if found is None:
-        raise NotFound(f"No account has the address {email!r}.")
+        raise NotFound(f"There is no account with the e-mail address {email!r}.")
     return found
 
 

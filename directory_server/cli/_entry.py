@@ -1,4 +1,4 @@
-"""`directory-server entry`: an organisation's own entries, and its say in those of others."""
+"""`directory-server entry`: local entries, and curation of upstream entries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..domain.curation import LOCAL, Mark
 from ..domain.entries import Entry
 from ..domain.errors import BadInput, NotFound
 from ..run_sync import run_sync
-from ._context import entries_context
+from ._context import command_context
 from ._output import echo
 
 _NAME = click.argument("name")
@@ -21,16 +21,16 @@ _NAME = click.argument("name")
 
 @click.group()
 def entry() -> None:
-    """Add entries, and edit, hide, pin or allow those that upstreams have; no sync undoes it."""
+    """Add local entries, and edit, hide, pin or allow upstream entries. Syncs do not revert this."""
 
 
 @entry.command()
 @click.argument("file")
 @click.pass_context
 def add(ctx: click.Context, file: str) -> None:
-    """Add the entries of FILE (or - for standard input) as the directory's own, before all upstreams' of that name."""
+    """Add the entries of FILE (- for standard input) as local entries; they override upstream entries by name."""
     entries = _read(file)
-    outcomes = run_sync(entries_context(ctx, new=True).store.publish(LOCAL, entries))
+    outcomes = run_sync(command_context(ctx, new=True).store.publish(LOCAL, entries))
     for each, outcome in zip(entries, outcomes, strict=True):
         echo(f"{each.name} {each.version}: {outcome.replace('_', ' ')}")
 
@@ -41,14 +41,14 @@ def add(ctx: click.Context, file: str) -> None:
 @click.option("--set", "fields", multiple=True, metavar="FIELD=VALUE", help="A field, such as title; may be repeated.")
 @click.pass_context
 def edit(ctx: click.Context, name: str, file: str | None, fields: Sequence[str]) -> None:
-    """Put what is in FILE in the place of the entry NAME, or set fields of it.
+    """Replace the entry NAME with the one in FILE, or set some of its fields.
 
-    FIELD is a member of server.json, or one inside another: repository.url. VALUE is text, JSON where it begins with
-    { or [, and empty to take the member away.
+    FIELD is a field of server.json; nested fields are written as repository.url. VALUE is text, or JSON if it begins
+    with { or [. An empty VALUE removes the field.
     """
     if (file is None) == (not fields):
         raise click.UsageError("Give either a FILE or --set.")
-    store = entries_context(ctx).store
+    store = command_context(ctx).store
     if file is not None:
         (edited,) = _only(_read(file), name)
     else:
@@ -64,9 +64,9 @@ def edit(ctx: click.Context, name: str, file: str | None, fields: Sequence[str])
 @_NAME
 @click.pass_context
 def remove(ctx: click.Context, name: str) -> None:
-    """Take the directory's own entry NAME away; an upstream's, if there is one, is shown again."""
-    if not run_sync(entries_context(ctx).curation.disown(name)):
-        raise NotFound(f"The directory has no entry of its own that is called {name!r}.")
+    """Remove the local entry NAME. An upstream entry of that name becomes visible again."""
+    if not run_sync(command_context(ctx).curation.disown(name)):
+        raise NotFound(f"There is no local entry called {name!r}.")
     echo(f"{name}: removed")
 
 
@@ -75,28 +75,28 @@ def _marking(command: str, mark: Mark, on: bool, done: str, about: str) -> None:
     @click.argument("names", nargs=-1, required=True, metavar="NAME...")
     @click.pass_context
     def put(ctx: click.Context, names: Sequence[str]) -> None:
-        at = entries_context(ctx)
+        context = command_context(ctx)
         for name in names:
-            known = run_sync(at.store.version(name, "latest"))
-            made = run_sync(at.curation.mark(name, mark, on))
-            # It may come yet; more often it is misspelt.
-            doubt = " (no entry is called that at the moment)" if made and on and known is None else ""
-            echo(f"{name}: {done if made else 'unchanged'}{doubt}")
+            known = run_sync(context.store.version(name, "latest"))
+            changed = run_sync(context.curation.mark(name, mark, on))
+            # An upstream may add the entry later, but a misspelt name is more likely.
+            warning = " (no entry has this name at the moment)" if changed and on and known is None else ""
+            echo(f"{name}: {done if changed else 'unchanged'}{warning}")
 
 
-_marking("hide", "hidden", True, "hidden", "Show NAME nowhere: not in searches, lists and changes.")
+_marking("hide", "hidden", True, "hidden", "Hide NAME in searches, lists and the change feed.")
 _marking("show", "hidden", False, "shown", "Show NAME again.")
-_marking("pin", "pinned", True, "pinned", "Have NAME come first among the hits of the searches that find it.")
-_marking("unpin", "pinned", False, "not pinned", "Have NAME come where it comes by itself.")
-_marking("allow", "allowed", True, "allowed", "Put NAME on the list of what is allowed.")
-_marking("disallow", "allowed", False, "not allowed", "Take NAME off the list of what is allowed.")
+_marking("pin", "pinned", True, "pinned", "Rank NAME first in the searches that match it.")
+_marking("unpin", "pinned", False, "not pinned", "Rank NAME by relevance again.")
+_marking("allow", "allowed", True, "allowed", "Add NAME to the allowed entries.")
+_marking("disallow", "allowed", False, "not allowed", "Remove NAME from the allowed entries.")
 
 
 @entry.command("list")
 @click.pass_context
 def list_(ctx: click.Context) -> None:
     """List the names that the operator has a say in, and how."""
-    for each in run_sync(entries_context(ctx).curation.curated()):
+    for each in run_sync(command_context(ctx).curation.curated()):
         said = {"own": each.local, "hidden": each.hidden, "pinned": each.pinned, "allowed": each.allowed}
         echo(f"{each.name}  {', '.join(word for word, is_so in said.items() if is_so)}")
 
@@ -112,7 +112,7 @@ def _read(file: str) -> list[Entry]:
 
 def _only(entries: Sequence[Entry], name: str) -> Sequence[Entry]:
     if [each.name for each in entries] != [name]:
-        raise BadInput(f"The file must hold one entry, and that must be called {name!r}.")
+        raise BadInput(f"The file must contain exactly one entry, called {name!r}.")
     return entries
 
 
@@ -123,7 +123,7 @@ def _value(field: str, text: str) -> Any:
     try:
         return serialization.decode(text.encode())
     except BadInput:
-        raise BadInput(f"{field}: {text[:60]!r} begins like JSON and is none.") from None
+        raise BadInput(f"{field}: {text[:60]!r} begins like JSON but is not valid JSON.") from None
 
 
 def _with(entry: Entry, fields: Sequence[str]) -> Entry:
@@ -138,12 +138,12 @@ def _with(entry: Entry, fields: Sequence[str]) -> Entry:
         for part in outer:
             inside = inside.setdefault(part, {})
             if not isinstance(inside, dict):
-                raise BadInput(f"{field}: {part} is no object.")
+                raise BadInput(f"{field}: {part} is not an object.")
         if value:
             inside[last] = _value(field, value)
         else:
             inside.pop(last, None)
     edited = serialization.decode_entry({"server": server, "_meta": entry.meta})
     if edited.name != entry.name:
-        raise BadInput("name: an entry keeps its name; add another one instead.")
+        raise BadInput("name: cannot be changed; add a new entry instead.")
     return evolve(edited, meta=entry.meta, is_official=entry.is_official)

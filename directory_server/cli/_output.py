@@ -1,4 +1,4 @@
-"""What commands print: entries, labels and errors hold foreign text, which must not steer a terminal."""
+"""Output of the commands, without terminal control sequences from foreign text."""
 
 from __future__ import annotations
 

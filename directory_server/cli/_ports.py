@@ -1,4 +1,4 @@
-"""Check of the ports that the server is about to listen on."""
+"""Check that the ports to listen on are free."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..config import Config, endpoints
 
 
 def check_ports(config: Config) -> None:
-    """Raise ClickException where another program listens on a TCP port of `config`, or it may not be used."""
+    """Raise ClickException if a TCP port of `config` is in use or not permitted."""
     if config.reuse_port:
         return
     for description in config.listen:
@@ -22,7 +22,7 @@ def check_ports(config: Config) -> None:
             continue
         family = socket.AF_INET6 if ":" in url.hostname else socket.AF_INET
         with closing(socket.socket(family, socket.SOCK_STREAM)) as probe:
-            # As the server's own: a port of connections that have ended is free.
+            # As in the server: connections in TIME_WAIT do not block the port.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((endpoint.names.get("interface") or ("::" if endpoint.kind == "tcp6" else ""), url.port))

@@ -1,4 +1,4 @@
-"""`directory-server registry token`: the paths by which editors may read the registry API."""
+"""`directory-server registry token`: secret paths of the registry API."""
 
 from __future__ import annotations
 
@@ -6,43 +6,42 @@ import time
 
 import click
 
-from .. import sqlite
 from ..run_sync import run_sync
-from ._context import opened
+from ._context import command_context
 from ._output import echo
 from .quickstart import public_url
 
 
 @click.group()
 def registry() -> None:
-    """Say who may read the registry API."""
+    """Manage access to the registry API."""
 
 
 @registry.group()
 def token() -> None:
-    """Make, list and revoke the tokens that stand in its paths (registry.access = "secret-path")."""
+    """Create, list and revoke the tokens in its secret paths (registry.access = "secret-path")."""
 
 
 @token.command()
-@click.option("--label", required=True, help="Whom or what the token is for.")
+@click.option("--label", required=True, help="Owner or purpose of the token.")
 @click.pass_context
 def create(ctx: click.Context, label: str) -> None:
-    """Make a token and print the URL for editors, this once; nothing else goes to standard output."""
-    config, data = opened(ctx, new=True)
-    made, secret = run_sync(sqlite.SqliteRegistryTokens(data.directory, time.time).create(label))
-    echo(f"Token {made.id} for {label!r}; its URL is shown this once:", err=True)
+    """Create a token and print its URL for editors to standard output. The URL is shown only once."""
+    context = command_context(ctx, new=True)
+    config = context.config
+    created, secret = run_sync(context.registry_tokens.create(label))
+    echo(f"Created token {created.id} for {label!r}. Its URL is shown only once:", err=True)
     echo(f"{public_url(config.web.url, config.listen)}/r/{secret}")
     if config.registry.access != "secret-path":
-        echo("It opens nothing yet: set registry.access to secret-path.", err=True)
+        echo("The token has no effect yet: set registry.access to secret-path.", err=True)
 
 
 @token.command("list")
 @click.pass_context
 def list_(ctx: click.Context) -> None:
     """List all tokens, oldest first."""
-    _, data = opened(ctx, new=False)
     rows = [("ID", "LABEL", "ENDS IN", "CREATED", "STATE")]
-    for each in run_sync(sqlite.SqliteRegistryTokens(data.directory, time.time).list()):
+    for each in run_sync(command_context(ctx).registry_tokens.list()):
         day = time.strftime("%Y-%m-%d", time.gmtime(each.created_at))
         rows.append((each.id, each.label, each.last_four, day, "revoked" if each.revoked_at else "good"))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -54,7 +53,6 @@ def list_(ctx: click.Context) -> None:
 @click.argument("token_id", metavar="ID")
 @click.pass_context
 def revoke(ctx: click.Context, token_id: str) -> None:
-    """End a token now: from the next request on, its path is as if it had never been."""
-    _, data = opened(ctx, new=False)
-    run_sync(sqlite.SqliteRegistryTokens(data.directory, time.time).revoke(token_id))
+    """Revoke a token. From the next request on, its path is not found."""
+    run_sync(command_context(ctx).registry_tokens.revoke(token_id))
     echo(f"Token {token_id} is revoked.", err=True)

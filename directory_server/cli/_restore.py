@@ -1,4 +1,4 @@
-"""`directory-server after-restore`: what has to be done before a restored backup is served."""
+"""`directory-server after-restore`: prepare a restored backup for serving."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from .. import sqlite
-from ._context import opened
+from ._context import command_context
 from ._output import echo
 
 
@@ -16,18 +16,17 @@ from ._output import echo
 @click.option(
     "--newer",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="The directory.db from before the restore, if it can still be read.",
+    help="The directory.db from before the restore, if it is readable.",
 )
 @click.pass_context
 def after_restore(ctx: click.Context, newer: Path | None) -> None:
-    """End what a restored backup has brought back to life; to be run before the server starts.
+    """Invalidate outdated sessions, links and keys of a restored backup. Run it before the server starts.
 
-    A backup has keys that were revoked since, sessions that were signed out and links that were used. All sessions
-    and links end, and readers of the change feed are made to start over. With --newer, keys, registry tokens and
-    accounts that are revoked or disabled there are here too, and replaced secrets and passwords are carried over.
+    A backup can contain keys that were revoked later, ended sessions and used links. All sessions and links end, and
+    readers of the change feed must start over. With --newer, revocations and disabled accounts, new secrets and new
+    passwords are copied from the newer database.
     """
-    _, data = opened(ctx, new=False)
-    done = sqlite.after_restore(data.directory, newer)
+    done = sqlite.after_restore(command_context(ctx).data.directory, newer)
     echo("Readers of the change feed start over: the log has a new id.")
     echo(f"{done.sessions} sessions and {done.links} links ended.")
     if newer is None:

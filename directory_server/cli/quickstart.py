@@ -1,4 +1,4 @@
-"""What a newcomer is told: how to reach the server, and what to paste into an editor."""
+"""First steps: URLs of the server and editor configuration."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ SEARCH_PATH = "/api/open/v1/search"
 
 
 PROXY = "http://ADDRESS"
-"""The URL of a server that listens on sockets alone, whose address others know."""
+"""Placeholder URL of a server that listens only on sockets behind a proxy."""
 
 
 def base_url(listen: Sequence[str]) -> str:
-    """Return the URL that reaches the first of the endpoints `listen` that tells one, from the same machine."""
+    """Return the local URL of the first endpoint in `listen` that has one."""
     return next(filter(None, (endpoints.read(each).url for each in listen)), PROXY)
 
 
 def public_url(url: str, listen: Sequence[str]) -> str:
-    """Return the URL for people: `url` (the setting web.url) without a slash at its end, else `base_url(listen)`."""
+    """Return `url` (the setting web.url) without a trailing slash, else `base_url(listen)`."""
     return url.rstrip("/") or base_url(listen)
 
 
 def editor_configuration(base: str, key: str) -> str:
-    """Return the JSON that editors take for a server with a key."""
+    """Return the editor configuration for a server with an API key, as JSON."""
     server = {
         "type": "http",
         "url": base + MCP_PATH,
@@ -36,10 +36,10 @@ def editor_configuration(base: str, key: str) -> str:
 
 
 def instructions(base: str, key: str | None, entries: int, *, pages: bool = False) -> str:
-    """Return what to do next; `key` is None where it was shown before, `pages` tells that anybody may see these."""
+    """Return the next steps. `key` is None if it was shown before; `pages` means that the search page is public."""
     shown = key or "<your key>"
-    known = f"Your API key (shown this once): {key}" if key else "Your API key: the one shown at the first start"
-    where = "  ADDRESS:       where your proxy, or systemd, takes requests for it\n" if base == PROXY else ""
+    known = f"Your API key (shown only once): {key}" if key else "Your API key: the one shown at the first start"
+    where = "  ADDRESS:       the address of your proxy or systemd socket\n" if base == PROXY else ""
     looked = f"  In a browser:  {base}/\n" if pages else ""
     return f"""
 MCP directory server: {entries:,} entries

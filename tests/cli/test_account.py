@@ -139,7 +139,7 @@ def test_an_address_has_one_account(directory: Directory) -> None:
 @pytest.mark.parametrize("command", ["approve", "reset", "disable", "enable"])
 def test_an_unknown_address_is_named(directory: Directory, command: str) -> None:
     refusal = directory.fail("account", command, "bob@example.org")
-    assert refusal == "Error: No account has the address 'bob@example.org'.\n"
+    assert refusal == "Error: There is no account with the e-mail address 'bob@example.org'.\n"
 
 
 def test_the_list_shows_the_state_and_the_keys_of_each(directory: Directory) -> None:
@@ -179,6 +179,6 @@ def test_only_the_first_command_makes_a_data_directory(tmp_path: Path) -> None:
     def run(*arguments: str) -> Result:
         return CliRunner().invoke(main, ["--data-dir", str(tmp_path / "new"), *arguments])
 
-    assert "is no data directory" in run("account", "list").stderr
+    assert "is not a data directory" in run("account", "list").stderr
     assert run("account", "add", "ann@example.org").exit_code == 0
     assert run("account", "list").exit_code == 0

@@ -68,7 +68,7 @@ def test_an_entry_of_ones_own_goes_before_upstreams(directory: Directory) -> Non
     assert directory.run("list") == f"{NAME}  own\n"
     assert directory.run("remove", NAME) == f"{NAME}: removed\n"
     assert directory.shown() == entry(NAME, "10.0.0", "Theirs.")
-    assert directory.refuse("remove", NAME) == f"Error: The directory has no entry of its own that is called '{NAME}'."
+    assert directory.refuse("remove", NAME) == f"Error: There is no local entry called '{NAME}'."
 
 
 def test_an_edited_entry_is_as_official_as_the_one_that_was_edited(directory: Directory) -> None:
@@ -121,14 +121,14 @@ def test_an_entry_is_replaced_by_a_file(directory: Directory) -> None:
         (["edit", NAME, "-", "--set=a=b"], None, "Error: Give either a FILE or --set."),
         (["edit", "x/none", "--set=a=b"], None, "Error: No entry is called 'x/none'."),
         (["edit", NAME, "--set=title"], None, "Error: 'title': must be FIELD=VALUE."),
-        (["edit", NAME, "--set=version.a=b"], None, "Error: version.a: version is no object."),
+        (["edit", NAME, "--set=version.a=b"], None, "Error: version.a: version is not an object."),
         (["edit", NAME, "--set=version="], None, "Error: server.version: is required."),
-        (["edit", NAME, "--set=remotes=[1"], None, "Error: remotes: '[1' begins like JSON and is none."),
-        (["edit", NAME, "--set=name=x/b"], None, "Error: name: an entry keeps its name; add another one instead."),
+        (["edit", NAME, "--set=remotes=[1"], None, "Error: remotes: '[1' begins like JSON but is not valid JSON."),
+        (["edit", NAME, "--set=name=x/b"], None, "Error: name: cannot be changed; add a new entry instead."),
         (
             ["edit", NAME, "-"],
             server("x/b"),
-            f"Error: The file must hold one entry, and that must be called '{NAME}'.",
+            f"Error: The file must contain exactly one entry, called '{NAME}'.",
         ),
         (["add", "-"], '{"name": "x/b"}', "Error: -:1: server.version: is required."),
         (["add", "none.json"], None, "Error: none.json: The file cannot be read: No such file or directory."),
@@ -143,7 +143,7 @@ def test_what_will_not_do_is_told(directory: Directory, arguments: list[str], st
 def test_a_hidden_entry_stays_hidden_until_it_is_shown(directory: Directory) -> None:
     directory.sync(entry(NAME))
     assert directory.run("hide", NAME, "x/other") == (
-        f"{NAME}: hidden\nx/other: hidden (no entry is called that at the moment)\n"
+        f"{NAME}: hidden\nx/other: hidden (no entry has this name at the moment)\n"
     )
     assert directory.run("hide", NAME) == f"{NAME}: unchanged\n"
     directory.sync(entry(NAME, "2.0.0"), entry("x/other"))

@@ -97,7 +97,7 @@ def test_a_new_key_alone_goes_to_standard_output(directory: Directory) -> None:
     result = directory.run("key", "create", "--label", "an editor")
     (key,) = directory.all_keys()
     assert SECRET.fullmatch(result.stdout)
-    assert result.stderr == f"Key {key.id} for 'an editor'; it is shown this once:\n"
+    assert result.stderr == f"Created key {key.id} for 'an editor'. Its secret is shown only once:\n"
     assert run_sync(directory.keyring.find(result.stdout.strip())) == key
     assert (key.label, key.limit, key.expires_at) == ("an editor", 20, None)
 
@@ -143,10 +143,13 @@ def test_a_key_may_end_after_a_span(directory: Directory, text: str, seconds: in
         (["--label", "a", "--limit", "-1"], "--limit: must be a whole number or 'unlimited'"),
         (["--label", "a", "--limit", "many"], "--limit: must be a whole number or 'unlimited'"),
         (["--label", "a", "--limit", "9" * 5000], "--limit: must be a whole number or 'unlimited'"),
-        (["--label", "a", "--expires", "soon"], "--expires: must be a span such as 30d, a date"),
-        (["--label", "a", "--expires", "2999-13-01"], "--expires: must be a span such as 30d, a date"),
+        (["--label", "a", "--expires", "soon"], "--expires: must be a duration such as 30d, a date"),
+        (["--label", "a", "--expires", "2999-13-01"], "--expires: must be a duration such as 30d, a date"),
         # In UTC that is in the year 10000, which nothing could show again.
-        (["--label", "a", "--expires", "9999-12-31T23:59:59-01:00"], "--expires: must be a span such as 30d, a date"),
+        (
+            ["--label", "a", "--expires", "9999-12-31T23:59:59-01:00"],
+            "--expires: must be a duration such as 30d, a date",
+        ),
         (["--label", "a", "--expires", "2020-01-31"], "must be in the future"),
         (["--label", "a", "--expires", "0m"], "must be in the future"),
     ],
@@ -220,7 +223,7 @@ def test_the_grace_may_be_none(directory: Directory, options: list[str]) -> None
 def test_an_unknown_key_and_a_grace_that_cannot_be_are_refused(directory: Directory) -> None:
     assert directory.fail("key", "revoke", "nobody") == "Error: No key has the id 'nobody'."
     assert directory.fail("key", "rotate", "nobody") == "Error: No key has the id 'nobody'."
-    assert "--grace: must be a span such as 30d" in directory.fail("key", "rotate", "nobody", "--grace", "1")
+    assert "--grace: must be a duration such as 30d" in directory.fail("key", "rotate", "nobody", "--grace", "1")
 
 
 def test_an_import_counts_what_became_of_each_entry(directory: Directory, tmp_path: Path) -> None:
@@ -299,7 +302,7 @@ def test_the_settings_in_effect_are_shown(directory: Directory, monkeypatch: pyt
 
 def test_quickstart_fills_an_empty_directory_once(directory: Directory) -> None:
     first = directory.succeed("quickstart")
-    found = re.search(r"shown this once\): (mcpd_\w+)", first)
+    found = re.search(r"shown only once\): (mcpd_\w+)", first)
     assert found
     key = run_sync(directory.keyring.find(found[1]))
     assert key
@@ -354,7 +357,7 @@ def test_a_data_directory_that_cannot_be_is_refused_in_one_line(tmp_path: Path) 
 def test_what_only_looks_or_ends_makes_no_data_directory(tmp_path: Path, command: str) -> None:
     result = CliRunner().invoke(main, ["--data-dir", str(tmp_path / "mistyped"), *command.split()])
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.startswith(f"Error: {tmp_path}/mistyped is no data directory, for it has no directory.db. ")
+    assert result.stderr.startswith(f"Error: {tmp_path}/mistyped is not a data directory: it has no directory.db. ")
     assert not (tmp_path / "mistyped").exists()
 
 

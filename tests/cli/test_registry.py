@@ -18,8 +18,8 @@ def run(folder: Path, *arguments: str, access: str = "secret-path") -> tuple[str
 def test_tokens_are_made_listed_and_revoked(tmp_path: Path) -> None:
     url, said = run(tmp_path, "create", "--label", "editors")
     assert url.startswith("http://127.0.0.1:8080/r/")
-    token = said.split()[1]
-    assert "shown this once" in said
+    token = said.split()[2]
+    assert "shown only once" in said
     listed, _ = run(tmp_path, "list")
     assert listed.splitlines()[1].split()[:3] == [token, "editors", url.strip()[-4:]]
     run(tmp_path, "revoke", token)
@@ -32,6 +32,6 @@ def test_the_url_of_a_token_begins_with_the_one_that_is_set(tmp_path: Path) -> N
     assert done.stdout.startswith("https://directory.example.org/r/")
 
 
-def test_says_that_a_token_opens_nothing_in_another_mode(tmp_path: Path) -> None:
+def test_create_warns_when_another_access_mode_ignores_tokens(tmp_path: Path) -> None:
     _, said = run(tmp_path, "create", "--label", "editors", access="off")
-    assert "opens nothing yet" in said
+    assert "has no effect yet" in said

@@ -69,4 +69,4 @@ def test_a_newcomer_is_told_where_it_can_be_reached() -> None:
 def test_a_newcomer_is_told_that_a_socket_has_an_address_elsewhere() -> None:
     said = instructions(base_url(["unix:/run/directory.sock"]), "a key", 3)
     assert "http://ADDRESS/api/open/mcp" in said
-    assert "ADDRESS:       where your proxy, or systemd, takes requests for it" in said
+    assert "ADDRESS:       the address of your proxy or systemd socket" in said

@@ -96,7 +96,7 @@ def test_a_round_that_a_signal_stops_says_so_in_one_line(installation: Installat
             stopped.send_signal(number)
             said, error = stopped.communicate(timeout=PATIENCE)
         assert (stopped.returncode, said) == (1, "")
-        assert error == "Stopped by a signal; the next round goes on from here.\n"
+        assert error == "Stopped by a signal; the next sync continues from here.\n"
 
 
 def test_a_server_follows_and_says_so(installation: Installation) -> None:

@@ -1,0 +1,128 @@
+"""`directory-server key`: create, list, rotate and revoke API keys."""
+
+from __future__ import annotations
+
+import re
+import time
+from datetime import UTC, datetime
+
+import click
+
+from ..domain.keys import ApiKey
+from ..run_sync import run_sync
+from ._context import command_context
+from ._output import echo
+
+_DURATION = re.compile(r"(\d{1,6})(d|h|m|s)")
+_SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
+
+
+@click.group()
+def key() -> None:
+    """Create, list, rotate and revoke API keys."""
+
+
+@key.command("create")
+@click.option("--label", required=True, help="Owner or purpose of the key.")
+@click.option("--limit", help="Requests in any 60 minutes, or 'unlimited'.  [default: the setting quota.limit]")
+@click.option("--expires", default="never", help="A duration (30d, 12h), a date (2027-01-31) or 'never'.")
+@click.pass_context
+def create(ctx: click.Context, label: str, limit: str | None, expires: str) -> None:
+    """Create a key and print its secret to standard output. The secret is shown only once."""
+    context = command_context(ctx, new=True)
+    chosen = context.config.quota.limit if limit is None else _limit(limit)
+    created, secret = run_sync(context.keys.create(label, limit=chosen, expires_at=_expiry(expires)))
+    echo(f"Created key {created.id} for {label!r}. Its secret is shown only once:", err=True)
+    echo(secret)
+
+
+@key.command("list")
+@click.pass_context
+def list_(ctx: click.Context) -> None:
+    """List all keys, oldest first."""
+    context = command_context(ctx)
+    emails = {account.id: account.email for account in run_sync(context.accounts.list())}
+    rows = [("ID", "LABEL", "ENDS IN", "USED", "LIMIT", "CREATED", "EXPIRES", "STATE", "OWNER")]
+    for each in run_sync(context.keys.list()):
+        left = run_sync(context.quota.peek(each.quota_id, each.limit))
+        used = "-" if left.limit is None or left.remaining is None else str(left.limit - left.remaining)
+        limit = "unlimited" if each.limit is None else str(each.limit)
+        rows.append(
+            (
+                each.id,
+                each.label,
+                each.last_four,
+                used,
+                limit,
+                day(each.created_at),
+                day(each.expires_at),
+                key_state(each),
+                emails[each.owner] if each.owner else "-",
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+@key.command("revoke")
+@click.argument("key_id", metavar="ID")
+@click.pass_context
+def revoke(ctx: click.Context, key_id: str) -> None:
+    """Revoke a key. A running server rejects it and ends its streams within a second."""
+    run_sync(command_context(ctx).keys.revoke(key_id))
+    echo(f"Key {key_id} is revoked.", err=True)
+
+
+@key.command("rotate")
+@click.argument("key_id", metavar="ID")
+@click.option("--grace", help="How long the old secret stays valid (1d, 0m).  [default: the setting keys.grace]")
+@click.pass_context
+def rotate(ctx: click.Context, key_id: str, grace: str | None) -> None:
+    """Replace the secret of a key and print the new one, once. Quota and sessions are kept."""
+    context = command_context(ctx)
+    seconds = context.config.keys.grace if grace is None else _seconds(grace)
+    _, secret = run_sync(context.keys.rotate(key_id, grace=seconds))
+    echo(f"The new secret of key {key_id} is shown only once:", err=True)
+    echo(secret)
+
+
+def _limit(text: str) -> int | None:
+    if text == "unlimited":
+        return None
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        raise click.BadParameter("must be a whole number or 'unlimited'", param_hint="--limit")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    match = _DURATION.fullmatch("0s" if text == "0" else text)
+    if not match:
+        raise click.BadParameter("must be a duration such as 30d, 12h, 15m or 30s, or 0", param_hint="--grace")
+    return int(match[1]) * _SECONDS[match[2]]
+
+
+def _expiry(text: str) -> float | None:
+    if text == "never":
+        return None
+    if _DURATION.fullmatch(text):
+        return time.time() + _seconds(text)
+    try:
+        moment = datetime.fromisoformat(text)
+        return (moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        raise click.BadParameter(
+            "must be a duration such as 30d, a date such as 2027-01-31 (UTC), or 'never'", param_hint="--expires"
+        ) from None
+
+
+def day(moment: float | None) -> str:
+    """Return a time in seconds since the epoch as date and minute (UTC), 'never' for None."""
+    return "never" if moment is None else datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def key_state(key: ApiKey) -> str:
+    """Return whether a key is valid, expired or revoked."""
+    if key.revoked_at is not None:
+        return "revoked"
+    return "expired" if key.expires_at is not None and key.expires_at <= time.time() else "valid"
