@@ -1,4 +1,4 @@
-"""Probes of what a well-framed request holds: JSON, JSON-RPC, paths and queries."""
+"""Probes of request contents: JSON, JSON-RPC, paths, queries and media types."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ JSON = [
     rpc("keywords that are a NUL", call(b'{"keywords":"\\u0000"}'), 200),
     rpc("a limit of 1e400", call(b'{"keywords":"a","limit":1e400}'), 200, 400),
     rpc("a limit of 100 digits", call(b'{"keywords":"a","limit":' + b"9" * 100 + b"}"), 200, 400),
-    rpc("arguments nobody knows", call(b'{"keywords":"a","__proto__":{},"constructor":1}'), 200),
+    rpc("unknown arguments", call(b'{"keywords":"a","__proto__":{},"constructor":1}'), 200),
 ]
 
 PATHS = [

@@ -1,4 +1,4 @@
-"""Probes of what carries a request: its line, its headers, and where its body ends (RFC 9112)."""
+"""Probes of message framing: request line, headers and body length (RFC 9112)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a probe is: bytes, and what they may be answered with."""
+"""Probes: bytes to send, and the allowed responses."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 from attrs import frozen
 
 KEY = b"{KEY}"
-"""Stands for a valid key in the bytes of a probe."""
+"""Placeholder of a valid key in the bytes of a probe."""
 
 MCP = b"/api/open/mcp"
 
 
 @frozen
 class Probe:
-    """Bytes sent on a new connection, and the statuses of which the one answer to them must have one.
+    """Bytes sent on a new connection, and the allowed statuses of the only response.
 
-    `code` is the word that the answer's body must give as its reason, if the table says. A probe that `closes` leaves
-    it open where its request ends, or is broken enough that nobody should read on: the server closes.
+    `code` is the required error code, if any. `closes` tells that the server must close the connection, because the
+    end of the request is unclear.
     """
 
     name: str
@@ -29,13 +29,13 @@ class Probe:
     closes: bool = True
 
     def bytes(self, key: str) -> bytes:
-        """Return what is sent by one who has `key`."""
+        """Return the bytes with `key` inserted."""
         return self.raw.replace(KEY, key.encode())
 
 
 @frozen
 class Answer:
-    """One response, read from bytes."""
+    """One parsed response."""
 
     status: int
     headers: dict[str, str]
@@ -47,18 +47,18 @@ class Answer:
 
     @property
     def code(self) -> str:
-        """The machine's word for a refusal, in the form of either door (docs/protocol.md, Errors)."""
+        """Return the error code of a REST or JSON-RPC body (docs/protocol.md, Errors)."""
         error = self.json["error"]
         return str(error if isinstance(error, str) else error.get("data", {}).get("error"))
 
 
 def answers(raw: bytes) -> list[Answer]:
-    """Return the responses that `raw` holds, which must be whole ones and nothing else (RFC 9112)."""
+    """Return the responses in `raw`. Raises Incomplete for a partial one."""
     return list(_answers(raw))
 
 
 def whole(raw: bytes) -> bool:
-    """Tell whether `raw` is one or more whole responses."""
+    """Return whether `raw` is one or more complete responses."""
     try:
         return bool(answers(raw))
     except Incomplete:
@@ -66,7 +66,7 @@ def whole(raw: bytes) -> bool:
 
 
 class Incomplete(Exception):
-    """Say that a response is not there to its end."""
+    """A response is incomplete."""
 
 
 def _answers(raw: bytes) -> Iterator[Answer]:
@@ -86,7 +86,7 @@ def _answers(raw: bytes) -> Iterator[Answer]:
             headers[name.lower()] = value.strip()
         if int(status) // 100 == 1:
             continue
-        # Nothing here is sent in chunks but streams, which no probe opens.
+        # Only streams are chunked, and no probe opens a stream.
         length = 0 if int(status) == 204 else int(headers["content-length"])
         if len(raw) < length:
             raise Incomplete(head)
@@ -95,7 +95,7 @@ def _answers(raw: bytes) -> Iterator[Answer]:
 
 
 def check(answer: Answer, probe: Probe) -> None:
-    """Hold an answer to what the table says."""
+    """Assert that a response is allowed by its probe."""
     assert answer.status in probe.statuses, answer
     if answer.status >= 400:
         assert answer.headers["content-type"] == "application/json"

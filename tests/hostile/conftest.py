@@ -1,4 +1,4 @@
-"""The server in memory and the server in a process of its own, for hostile bytes."""
+"""Fixtures: a server in memory and a server process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Installation", "Server", "busy", "installation", "server"]
 
 @pytest.fixture
 def unlimited(server: Memory) -> str:
-    """Return a key without a limit for the server in memory."""
+    """Return an unlimited key of the server in memory."""
     _, key = server.new_key(limit=None)
     return key
 
@@ -40,17 +40,16 @@ def log() -> Iterator[list[str]]:
 
 @frozen
 class Exchange:
-    """What came back for the bytes that were sent; `closed` tells whether the server ended the connection."""
+    """Received bytes; `closed` tells whether the server closed the connection."""
 
     received: bytes
     closed: bool
 
 
 def exchange(port: int, raw: bytes, *, closes: bool, patience: float = 5.0) -> Exchange:
-    """Send `raw` on a new connection, reading meanwhile, until the server closes it, or has answered if it need not.
+    """Send `raw` on a new connection and read until the server closes it; unless `closes`, until a whole response.
 
-    Raises ConnectionResetError where the answer is lost with the connection, as it is for one who goes on sending to
-    a closed socket.
+    Raises ConnectionResetError if the reset of the connection loses the response.
     """
     received = b""
     with socket.create_connection(("127.0.0.1", port), timeout=patience) as connection:
@@ -63,7 +62,7 @@ def exchange(port: int, raw: bytes, *, closes: bool, patience: float = 5.0) -> E
             try:
                 piece = connection.recv(65_536)
             except ConnectionResetError:
-                # The answer is what counts, once it is read; a reset that swallows it is the failure.
+                # A reset after the response is no failure.
                 if not whole(received):
                     raise
                 piece = b""

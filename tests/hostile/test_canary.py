@@ -1,4 +1,4 @@
-"""A key shows up in no log and no answer, wherever somebody puts it by mistake."""
+"""A key sent in the wrong place never appears in logs or responses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def rpc(method: str, **params: Any) -> bytes:
 
 
 def raw(key: str) -> dict[str, str]:
-    """Return requests that are broken, or not for us, by a key in them."""
+    """Return malformed or misdirected requests that contain a key."""
     return {
         "method": f"{key} / HTTP/1.1\r\nHost: localhost\r\n\r\n",
         "target": f"GET {key} HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -26,7 +26,7 @@ def raw(key: str) -> dict[str, str]:
         "credentials of the target": f"GET http://{key}@localhost/ HTTP/1.1\r\nHost: localhost\r\n\r\n",
         "Host": f"GET / HTTP/1.1\r\nHost: {key}\r\n\r\n",
         "header without colon": f"GET / HTTP/1.1\r\nHost: localhost\r\nAuthorization {key}\r\n\r\n",
-        "header with a blank": f"GET / HTTP/1.1\r\nHost: localhost\r\nAuthorization : {key}\r\n\r\n",
+        "header with a space": f"GET / HTTP/1.1\r\nHost: localhost\r\nAuthorization : {key}\r\n\r\n",
         "length": f"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: {key}\r\n\r\n",
         "coding": f"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: {key}\r\n\r\n",
         "chunk": f"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n{key}\r\n",
@@ -40,7 +40,7 @@ def raw(key: str) -> dict[str, str]:
 
 
 def keyed(key: str) -> Places:
-    """Return requests of one who has a key and says it once too often."""
+    """Return authenticated requests that contain the key a second time."""
     search = "/api/open/v1/search"
     cursor = urlsafe_b64encode(json.dumps([key, 1.0, "a"]).encode()).decode().rstrip("=")
     return {
@@ -62,7 +62,7 @@ def keyed(key: str) -> Places:
     }
 
 
-def test_a_key_in_broken_requests(server: Server, log: list[str], subtests: pytest.Subtests) -> None:
+def test_a_key_in_malformed_requests(server: Server, log: list[str], subtests: pytest.Subtests) -> None:
     for place, request in raw(server.key).items():
         log.clear()
         connection = Connection(server.site)

@@ -1,4 +1,4 @@
-"""Too much at once: endless bodies, and requests that never end, while others are served."""
+"""Floods: huge bodies and incomplete requests, while other requests are served."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def crowded(busy: tuple[Installation, Server]) -> Iterator[Server]:
 
 
 def peak(server: Server) -> int:
-    """Return the most memory that the server has had, in kilobytes (proc_pid_status(5))."""
+    """Return the peak memory of the server in kilobytes (proc_pid_status(5))."""
     status = Path(f"/proc/{server.process.pid}/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0])
 
@@ -37,7 +37,7 @@ def peak(server: Server) -> int:
 def files(server: Server) -> set[str]:
     found = set()
     for each in Path(f"/proc/{server.process.pid}/fd").iterdir():
-        # One that is closed meanwhile is none.
+        # The file may be closed meanwhile.
         with suppress(FileNotFoundError):
             found.add(os.readlink(each))
     return found
@@ -55,7 +55,7 @@ def files(server: Server) -> set[str]:
     ],
     ids=["a length", "chunks", "small chunks"],
 )
-def test_a_body_of_200_megabytes_costs_nothing(crowded: Server, head: bytes, piece: bytes) -> None:
+def test_a_body_of_200_megabytes_uses_no_memory_or_files(crowded: Server, head: bytes, piece: bytes) -> None:
     before = peak(crowded)
     sent, left = 0, head
     with socket.create_connection(("127.0.0.1", crowded.port), timeout=10) as connection:
@@ -70,12 +70,12 @@ def test_a_body_of_200_megabytes_costs_nothing(crowded: Server, head: bytes, pie
     assert not [name for name in files(crowded) if name.endswith("(deleted)")]
 
 
-def test_requests_that_never_end_are_given_up_while_others_are_served(crowded: Server) -> None:
-    begun = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: "
+def test_incomplete_requests_time_out_while_others_are_served(crowded: Server) -> None:
+    partial = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: "
     waiting = [socket.create_connection(("127.0.0.1", crowded.port), timeout=20) for _ in range(900)]
     try:
         for connection in waiting:
-            connection.sendall(begun)
+            connection.sendall(partial)
         for _ in range(5):
             assert crowded.ask("/healthz").status == 200
             for connection in waiting:

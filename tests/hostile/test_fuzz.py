@@ -1,4 +1,4 @@
-"""Bytes that nobody chose: whatever they are, answers are whole, refusals are JSON, and nothing fails."""
+"""Fuzzing: responses to random bytes are complete, errors are JSON, and there is no server error."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from ..web.conftest import Connection, Server
 from ._probe import Answer, answers
-from .test_table import is_over
+from .test_table import is_closed
 
 many = settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 SOME = st.binary(max_size=40)
-"""Bytes of no kind."""
+"""Arbitrary bytes."""
 
-# Not HEAD, whose answers announce a length and have no body.
+# Without HEAD: its responses have a Content-Length and no body.
 TOKENS = st.sampled_from([b"GET", b"POST", b"OPTIONS", b"DELETE", b"PUT", b"TRACE", b"get", b"X"])
 TARGETS = st.sampled_from(
     [b"/", b"*", b"/healthz", b"/api/open/mcp", b"/api/open/v1/search?keywords=a", b"http://localhost/healthz", b"//"]
@@ -63,7 +63,7 @@ SIZES = st.sampled_from([b"0", b"1", b"5", b"A", b"ffff", b"-1", b"0x1", b"1;a=b
 
 
 def lines() -> st.SearchStrategy[bytes]:
-    """Return request lines: right, nearly right, and not at all."""
+    """Return valid, nearly valid and invalid request lines."""
     return st.tuples(
         TOKENS | SOME, st.sampled_from([b" ", b" ", b" ", b"  ", b"\t", b""]), TARGETS | SOME, VERSIONS | SOME
     ).map(lambda parts: parts[0] + parts[1] + parts[2] + b" " + parts[3])
@@ -79,7 +79,7 @@ def chunks() -> st.SearchStrategy[bytes]:
 
 
 def ask(server: Server, *pieces: bytes) -> list[Answer]:
-    """Return the answers to bytes that come in pieces and then no more, once the server has given up waiting."""
+    """Send pieces of bytes, let the server time out, and return its responses."""
     connection = Connection(server.site)
     try:
         for piece in pieces:
@@ -87,7 +87,7 @@ def ask(server: Server, *pieces: bytes) -> list[Answer]:
         server.clock.advance(100)
         server.clock.advance(100)
         found = answers(connection.received())
-        assert is_over(connection)
+        assert is_closed(connection)
     finally:
         connection.lose()
     for answer in found:
@@ -124,7 +124,7 @@ def test_chunks(server: Server, body: bytes, end: bytes) -> None:
 
 @many
 @given(lines(), st.lists(headers(), max_size=6), chunks(), st.data())
-def test_however_the_bytes_are_cut(
+def test_the_split_of_the_bytes_does_not_matter(
     server: Server, line: bytes, fields: list[bytes], body: bytes, data: st.DataObject
 ) -> None:
     raw = line + b"\r\nHost: localhost\r\n" + b"".join(fields) + b"\r\n" + body
@@ -173,7 +173,7 @@ VERSION = st.none() | st.sampled_from(
 
 
 def rpc(server: Server, key: str, body: bytes, version: str | None) -> None:
-    """Post a body; what comes back is JSON-RPC, or empty where no answer is due."""
+    """Post a body, and assert that the response is JSON-RPC, or empty if none is due."""
     named = {} if version is None else {"MCP-Protocol-Version": version}
     answer = server.post(body, key=key, headers=named)
     assert answer.status in (200, 202, 400, 404), answer
@@ -219,5 +219,5 @@ def test_paths(server: Server, unlimited: str, path: bytes) -> None:
     for below in ("/", "/api/open/v1/entries/", "/.well-known/"):
         answer = server.get(below + quote_from_bytes(path), key=unlimited)
         assert answer.status in (200, 400, 404), answer
-        # The search page is at the empty one.
+        # The empty path is the search page.
         assert answer.body.startswith(b"<!doctype html>") if below == "/" and not path else answer.json

@@ -1,4 +1,4 @@
-"""Every probe, in memory and over a socket: one answer in JSON or a clean close, and nothing in the log but a line."""
+"""Each probe, in memory and over a socket: one JSON response or a clean close, and at most one log line."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from .conftest import exchange
 
 PROBES = [*FRAMING, *CONTENTS]
 
-BEHIND = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+NEXT_REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
-def is_over(connection: Connection) -> bool:
-    """Tell whether the server has closed its side, or will once the client has read the answer."""
+def is_closed(connection: Connection) -> bool:
+    """Return whether the server has closed the connection, or will after the response."""
     transport = connection.transport
     return bool(transport.disconnecting or transport.disconnected)
 
 
-def test_names_are_told_apart() -> None:
+def test_names_are_unique() -> None:
     assert len({probe.name for probe in PROBES}) == len(PROBES)
 
 
 def send(server: Server, *pieces: bytes) -> tuple[list[Answer], bool]:
-    """Return the answers to bytes on a new connection, and whether the server closes it."""
+    """Return the responses to bytes on a new connection, and whether the server closes it."""
     connection = Connection(server.site)
     for piece in pieces:
         connection.send(piece)
-    received, over = connection.received(), is_over(connection)
+    received, over = connection.received(), is_closed(connection)
     connection.lose()
     return answers(received), over
 
 
-def test_a_probe_gets_one_answer_and_one_line(
+def test_a_probe_gets_one_response_and_one_log_line(
     server: Server, unlimited: str, log: list[str], subtests: pytest.Subtests
 ) -> None:
     for probe in PROBES:
@@ -51,7 +51,7 @@ def test_a_probe_gets_one_answer_and_one_line(
             assert not any(unlimited in line for line in log)
 
 
-def test_a_probe_is_read_alike_byte_by_byte(server: Server, unlimited: str, subtests: pytest.Subtests) -> None:
+def test_a_probe_is_read_the_same_byte_by_byte(server: Server, unlimited: str, subtests: pytest.Subtests) -> None:
     for probe in PROBES:
         if len(probe.raw) < 5_000:
             found, _ = send(server, *(bytes([byte]) for byte in probe.bytes(unlimited)))
@@ -60,18 +60,18 @@ def test_a_probe_is_read_alike_byte_by_byte(server: Server, unlimited: str, subt
                 check(answer, probe)
 
 
-def test_nothing_behind_a_broken_frame_is_read(server: Server, unlimited: str, subtests: pytest.Subtests) -> None:
+def test_bytes_after_a_framing_error_are_ignored(server: Server, unlimited: str, subtests: pytest.Subtests) -> None:
     for probe in PROBES:
         if probe.closes:
-            found, _ = send(server, probe.bytes(unlimited) + BEHIND, BEHIND)
+            found, _ = send(server, probe.bytes(unlimited) + NEXT_REQUEST, NEXT_REQUEST)
             with subtests.test(probe.name):
                 assert len(found) == 1
 
 
-def test_what_follows_a_whole_request_is_answered(server: Server, unlimited: str, subtests: pytest.Subtests) -> None:
+def test_a_request_after_a_complete_one_is_served(server: Server, unlimited: str, subtests: pytest.Subtests) -> None:
     for probe in PROBES:
         if not probe.closes:
-            found, _ = send(server, probe.bytes(unlimited) + BEHIND)
+            found, _ = send(server, probe.bytes(unlimited) + NEXT_REQUEST)
             with subtests.test(probe.name):
                 first, second = found
                 check(first, probe)

@@ -1,4 +1,4 @@
-"""Requests whose quota cannot be charged or read."""
+"""Requests while the quota storage is unavailable."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from .conftest import Server
 
 
 @pytest.fixture
-def tried(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return what is asked of a quota that is not available."""
-    tried = []
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the calls to an unavailable quota."""
+    calls = []
 
     async def charge(self: SqliteQuota, key_id: str, limit: int | None) -> Allowance:
-        tried.append("charge")
+        calls.append("charge")
         raise Unavailable("quota.db cannot be used now: the disk is full.")
 
     async def peek(self: SqliteQuota, key_id: str, limit: int | None) -> Allowance:
-        tried.append("peek")
+        calls.append("peek")
         raise Unavailable("quota.db cannot be used now: the disk is full.")
 
     monkeypatch.setattr(SqliteQuota, "charge", charge)
     monkeypatch.setattr(SqliteQuota, "peek", peek)
-    return tried
+    return calls
 
 
-def test_a_request_that_is_free_is_answered_without_the_fields(server: Server, tried: list[str]) -> None:
+def test_a_request_without_cost_succeeds_without_quota_headers(server: Server, calls: list[str]) -> None:
     answer = server.post({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
-    assert (answer.status, tried) == (200, ["peek"])
+    assert (answer.status, calls) == (200, ["peek"])
     assert len(answer.json["result"]["tools"]) == 2
     assert [name for name in answer.headers if "ratelimit" in name.lower()] == []
 
 
-def test_a_request_that_is_not_is_refused_for_now(server: Server, tried: list[str]) -> None:
+def test_a_request_with_cost_is_503(server: Server, calls: list[str]) -> None:
     answer = server.get("/api/open/v1/search?keywords=a")
     assert (answer.status, answer.json["error"], answer.headers["Retry-After"]) == (503, "unavailable", "1")
 
 
-def test_a_batch_waits_for_the_quota_once(server: Server, tried: list[str]) -> None:
+def test_a_batch_tries_the_quota_once(server: Server, calls: list[str]) -> None:
     params = {"name": "search_mcp", "arguments": {"keywords": "a"}}
     batch = [{"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params} for number in range(50)]
     answer = server.post(batch)
@@ -49,4 +49,4 @@ def test_a_batch_waits_for_the_quota_once(server: Server, tried: list[str]) -> N
     results = [each["result"] for each in answer.json]
     assert {result["isError"] for result in results} == {True}
     assert all("the disk is full" in result["content"][0]["text"] for result in results)
-    assert tried.count("charge") == 1
+    assert calls.count("charge") == 1

@@ -1,4 +1,4 @@
-"""Where requests come from, and what one address may do."""
+"""Client addresses, rate limits and connection limits."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def request(peer: str, *forwarded: str) -> Any:
         ("::ffff:192.0.2.1", [], "192.0.2.1"),
     ],
 )
-def test_who_asks_is_told_by_the_last_that_is_no_proxy(peer: str, forwarded: list[str], client: str) -> None:
+def test_the_client_is_the_last_address_that_is_no_proxy(peer: str, forwarded: list[str], client: str) -> None:
     from directory_server.http.proxies import Proxies
 
     assert Proxies(["10.0.0.0/8"]).client(request(peer, *forwarded)) == client
 
 
-def test_an_address_may_do_so_much_at_once_and_so_much_in_the_long_run() -> None:
+def test_an_address_has_a_burst_and_an_average_rate() -> None:
     from directory_server.http.proxies import Proxies
     from directory_server.web.rate_limit import AddressLimiter
 
@@ -55,9 +55,9 @@ def test_an_address_may_do_so_much_at_once_and_so_much_in_the_long_run() -> None
     one, other = request("192.0.2.1"), request("192.0.2.2")
     for _ in range(3):
         limiter.charge(one)
-    with pytest.raises(Throttled) as refused:
+    with pytest.raises(Throttled) as error:
         limiter.charge(one)
-    assert refused.value.retry_after == 2
+    assert error.value.retry_after == 2
     limiter.charge(other)
     clock.advance(2)
     limiter.charge(one)
@@ -76,7 +76,7 @@ def test_an_address_may_do_so_much_at_once_and_so_much_in_the_long_run() -> None
         (["unix"], ["198.51.100.1"], "198.51.100.1"),
         (["unix"], ["203.0.113.9, 198.51.100.1"], "198.51.100.1"),
         (["unix", "198.51.100.0/24"], ["203.0.113.9, 198.51.100.1"], "203.0.113.9"),
-        # Only the peer is trusted for its kind: what it forwards has to be an address.
+        # Only the peer may be "unix": a forwarded value must be an address.
         (["unix"], ["203.0.113.9, unix"], ""),
         (["unix"], ["203.0.113.9, "], ""),
         (["unix"], [], ""),
@@ -116,13 +116,13 @@ def test_tls_at_the_proxy_behind_a_unix_socket(trusted: list[str], forwarded: st
         ("example.org", 64, ""),
     ],
 )
-def test_addresses_count_by_their_network(address: str, prefix: int, network: str) -> None:
+def test_network_of_an_address(address: str, prefix: int, network: str) -> None:
     from directory_server.http.proxies import network_of
 
     assert network_of(address, prefix) == network
 
 
-def test_a_limiter_counts_a_network_of_ipv6_as_one() -> None:
+def test_a_limiter_counts_an_ipv6_network_as_one_client() -> None:
     from directory_server.http.proxies import Proxies
     from directory_server.web.rate_limit import AddressLimiter
 
@@ -135,26 +135,26 @@ def test_a_limiter_counts_a_network_of_ipv6_as_one() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=60))
-def test_no_sequence_gets_more_than_its_share(steps: list[tuple[int, int]]) -> None:
+def test_no_sequence_exceeds_the_rate(steps: list[tuple[int, int]]) -> None:
     from directory_server.http.proxies import Proxies
     from directory_server.web.rate_limit import AddressLimiter
 
     clock = Clock()
     limiter = AddressLimiter(Proxies(), clock.seconds, rate=1.0, burst=5)
-    admitted: dict[int, list[float]] = {}
+    accepted: dict[int, list[float]] = {}
     for pause, address in steps:
         clock.advance(pause)
         try:
             limiter.charge(request(f"192.0.2.{address}"))
         except Throttled:
             continue
-        admitted.setdefault(address, []).append(clock.seconds())
-    for times in admitted.values():
+        accepted.setdefault(address, []).append(clock.seconds())
+    for times in accepted.values():
         for first, begin in enumerate(times):
             assert all(count <= 5 + end - begin for count, end in enumerate(times[first:], 1))
 
 
-def test_forgets_those_that_have_been_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_idle_clients_are_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     from directory_server.http.proxies import Proxies
     from directory_server.web.rate_limit import AddressLimiter
 
@@ -171,7 +171,7 @@ def test_forgets_those_that_have_been_quiet(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(limiter._limiter._arrivals) == 1
 
 
-def test_new_names_do_not_reset_one_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_clients_do_not_reset_one_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     from directory_server.web.rate_limit import Limiter
 
     monkeypatch.setattr("directory_server.web.rate_limit.MAX_CLIENTS", 10)
@@ -187,7 +187,7 @@ def test_new_names_do_not_reset_one_at_its_limit(monkeypatch: pytest.MonkeyPatch
 
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5)), max_size=200))
-def test_a_limiter_remembers_a_bounded_number(steps: list[tuple[int, int]]) -> None:
+def test_a_limiter_stores_each_client_once(steps: list[tuple[int, int]]) -> None:
     from directory_server.web.rate_limit import Limiter
 
     clock = Clock()
@@ -199,7 +199,7 @@ def test_a_limiter_remembers_a_bounded_number(steps: list[tuple[int, int]]) -> N
         assert sorted(name for _, name in limiter._heap) == sorted(limiter._arrivals)
 
 
-def test_wrong_keys_are_tried_so_often_and_a_good_one_always_works(server: Server) -> None:
+def test_failed_keys_are_limited_and_a_valid_key_always_works(server: Server) -> None:
     statuses = [server.get(SEARCH, key="wrong").status for _ in range(32)]
     assert statuses == [*[401] * 30, 429, 429]
     answer = server.get(SEARCH, key="also wrong")
@@ -215,7 +215,7 @@ def connect(server: Server, address: str) -> bool:
     return isinstance(server.site.buildProtocol(IPv4Address("TCP", address, 50_000)), http.Connection)
 
 
-def test_an_address_has_so_many_connections_and_all_have_so_many(server: Server) -> None:
+def test_connections_are_limited_per_address(server: Server) -> None:
     connections = [Connection(server.site) for _ in range(3)]
     assert not connect(server, "127.0.0.1")
     assert connect(server, "127.0.0.2")
@@ -223,7 +223,7 @@ def test_an_address_has_so_many_connections_and_all_have_so_many(server: Server)
     assert connect(server, "127.0.0.1")
 
 
-def test_a_network_of_ipv6_has_as_many_connections_as_an_address(server: Server) -> None:
+def test_connections_are_limited_per_ipv6_network(server: Server) -> None:
     connections = [Connection(server.site, f"2001:db8::{last}") for last in range(3)]
     assert not connect(server, "2001:db8::ffff")
     assert connect(server, "2001:db8:0:1::")
@@ -231,7 +231,7 @@ def test_a_network_of_ipv6_has_as_many_connections_as_an_address(server: Server)
     assert connect(server, "2001:db8::ffff")
 
 
-def test_proxies_have_any_number_within_that_of_all(server: Server) -> None:
+def test_proxies_are_limited_only_by_the_total(server: Server) -> None:
     connections = []
     for _ in range(5):
         assert connect(server, "10.0.0.1")
@@ -242,7 +242,7 @@ def test_proxies_have_any_number_within_that_of_all(server: Server) -> None:
     assert connect(server, "127.0.0.1")
 
 
-def test_streams_are_no_longer_counted_among_connections(server: Server) -> None:
+def test_streams_do_not_count_as_connections(server: Server) -> None:
     for _ in range(2):
         server.open("GET", "/api/open/mcp")
     assert len(server.site.connections) == 0

@@ -1,4 +1,4 @@
-"""The REST door, as a script sees it."""
+"""REST API: search, entries, errors, quota."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SEARCH = "/api/open/v1/search"
 UNKNOWN = "00000000-0000-5000-8000-000000000000"
 
 
-def test_a_search_answers_exactly_the_contract(server: Server) -> None:
+def test_a_search_response_has_the_documented_fields(server: Server) -> None:
     answer = server.get(f"{SEARCH}?keywords=postgres")
     assert answer.status == 200
     assert answer.headers["Content-Type"] == "application/json"
@@ -30,13 +30,13 @@ def test_a_search_answers_exactly_the_contract(server: Server) -> None:
     }
 
 
-def test_nothing_found_is_an_empty_page(server: Server) -> None:
+def test_no_hit_is_an_empty_page(server: Server) -> None:
     answer = server.get(f"{SEARCH}?keywords=zzzzqqqq")
     assert (answer.status, answer.json) == (200, {"data": [], "count": 0})
     assert answer.headers["Link"] is None
 
 
-def test_pages_follow_each_other_by_the_link_header(server: Server) -> None:
+def test_the_link_header_leads_to_the_next_page(server: Server) -> None:
     server.publish(*(entry(f"io.github.example/weather-{number}", "Weather.") for number in range(7)))
     seen = []
     path: str | None = f"{SEARCH}?keywords=weather&limit=3"
@@ -52,7 +52,7 @@ def test_pages_follow_each_other_by_the_link_header(server: Server) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "message"),
     [
         ("", "keywords: is required"),
         ("?keywords=", "keywords: is required"),
@@ -75,30 +75,28 @@ def test_pages_follow_each_other_by_the_link_header(server: Server) -> None:
         ("?%ff=1", "UTF-8"),
     ],
 )
-def test_bad_parameters_are_named_and_cost_nothing(server: Server, query: str, said: str) -> None:
+def test_errors_name_the_invalid_parameter_and_cost_nothing(server: Server, query: str, message: str) -> None:
     answer = server.get(SEARCH + query)
     assert answer.status == 400
     assert answer.json["error"] == "bad_request"
-    assert said in answer.json["message"]
+    assert message in answer.json["message"]
     assert answer.headers["X-RateLimit-Remaining"] == "20"
 
 
-def test_a_search_gives_the_fields_that_are_asked_for(server: Server) -> None:
+def test_a_search_returns_the_requested_fields(server: Server) -> None:
     answer = server.get(f"{SEARCH}?keywords=postgres&fields=server_name,mcp_id,name,mcp_id")
     found = {"server_name": POSTGRES.name, "mcp_id": POSTGRES_ID, "name": "Postgres"}
     assert answer.json == {"data": [found], "count": 1}
     assert list(answer.json["data"][0]) == ["server_name", "mcp_id", "name"]
 
 
-def test_each_field_of_a_search_is_that_of_the_entry(server: Server) -> None:
+def test_search_fields_equal_those_of_the_entry(server: Server) -> None:
     server.publish(entry("a/b", "Quartz.", packages=[{"registryType": "npm", "identifier": "b", "version": "1.0.0"}]))
     (found,) = server.get(f"{SEARCH}?keywords=quartz&fields={','.join(serialization.FIELDS)}").json["data"]
     assert found == server.get(f"/api/open/v1/entries/{found['mcp_id']}").json
 
 
-def test_pages_of_chosen_fields_follow_each_other_and_end_early_where_they_are_large(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pages_of_large_fields_end_early_and_lose_no_hit(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("directory_server.serialization._records.PAGE_BYTES", 2_500)
     server.publish(*(entry(f"a/quartz-{number}", "Quartz. " * 60) for number in range(9)))
     plain = server.get(f"{SEARCH}?keywords=quartz&fields=server_name").json["data"]
@@ -114,7 +112,7 @@ def test_pages_of_chosen_fields_follow_each_other_and_end_early_where_they_are_l
     assert len(seen) == 9
 
 
-def test_no_error_of_rest_speaks_of_tools(server: Server) -> None:
+def test_rest_errors_name_no_mcp_tool(server: Server) -> None:
     paths = [f"/api/open/v1/entries/{UNKNOWN}", "/api/open/v1/entries/x", SEARCH, f"{SEARCH}?keywords=a&cursor=x"]
     for path in [*paths, f"{SEARCH}?keywords=a&fields=x", "/api/open/v1/changes?since=99", "/api/open/v1/none"]:
         answer = server.get(path)
@@ -123,12 +121,12 @@ def test_no_error_of_rest_speaks_of_tools(server: Server) -> None:
     assert b"search_mcp" not in server.get("/api/open/openapi.json").body
 
 
-def test_a_model_is_told_which_tool_gives_ids(server: Server) -> None:
+def test_mcp_errors_name_the_tool_that_returns_ids(server: Server) -> None:
     result = server.call("get_mcp_detail", {"mcp_id": UNKNOWN})
     assert "search_mcp" in result["content"][0]["text"]
 
 
-def test_a_cursor_of_another_search_is_refused(server: Server) -> None:
+def test_a_cursor_of_another_search_is_rejected(server: Server) -> None:
     server.publish(*(entry(f"io.github.example/weather-{number}", "Weather.") for number in range(3)))
     link = server.get(f"{SEARCH}?keywords=weather&limit=1").headers["Link"]
     cursor = link.partition("cursor=")[2].partition(">")[0]
@@ -137,14 +135,14 @@ def test_a_cursor_of_another_search_is_refused(server: Server) -> None:
     assert "'weather'" in answer.json["message"]
 
 
-def test_a_key_in_the_url_is_refused_before_it_is_looked_at(server: Server) -> None:
+def test_a_key_in_the_url_is_rejected_before_authentication(server: Server) -> None:
     for query in (f"keywords=a&key={server.key}", f"keywords={server.key}", "keywords=a&access_token=x"):
         answer = server.get(f"{SEARCH}?{query}", key=None)
         assert (answer.status, answer.json["error"]) == (400, "key_in_url")
         assert server.key not in answer.body.decode()
 
 
-def test_every_kind_of_bad_key_gets_one_and_the_same_answer(server: Server) -> None:
+def test_all_invalid_keys_get_the_same_response(server: Server) -> None:
     revoked, revoked_secret = server.new_key()
     server.ask("GET", SEARCH, key=revoked_secret)
     run_sync(server.keys.revoke(revoked))
@@ -160,7 +158,7 @@ def test_every_kind_of_bad_key_gets_one_and_the_same_answer(server: Server) -> N
     assert {answer.headers["WWW-Authenticate"] for answer in answers} == {'Bearer realm="MCP directory"'}
 
 
-def test_a_key_is_taken_in_every_form_that_clients_send(server: Server) -> None:
+def test_a_key_is_accepted_in_every_form_of_the_header(server: Server) -> None:
     for header in (
         f"Bearer {server.key}",
         f"bearer   {server.key} ",
@@ -172,17 +170,17 @@ def test_a_key_is_taken_in_every_form_that_clients_send(server: Server) -> None:
         assert answer.status == 200, header
 
 
-def test_a_key_has_twenty_requests_in_an_hour_over_both_doors(server: Server) -> None:
-    for spent in range(1, 20):
+def test_rest_and_mcp_share_the_quota_of_a_key(server: Server) -> None:
+    for used in range(1, 20):
         answer = server.get(f"{SEARCH}?keywords=postgres")
-        assert answer.headers["X-RateLimit-Remaining"] == str(20 - spent)
+        assert answer.headers["X-RateLimit-Remaining"] == str(20 - used)
     assert not server.call("search_mcp", {"keywords": "postgres"})["isError"]
 
-    refused = server.get(f"{SEARCH}?keywords=postgres")
-    assert (refused.status, refused.json["error"]) == (401, "rate_limited")
-    assert refused.headers["Retry-After"] == "3600"
-    assert refused.headers["RateLimit-Policy"] == '"hour";q=20;w=3600'
-    assert refused.headers["RateLimit"] == '"hour";r=0;t=3600'
+    rejected = server.get(f"{SEARCH}?keywords=postgres")
+    assert (rejected.status, rejected.json["error"]) == (401, "rate_limited")
+    assert rejected.headers["Retry-After"] == "3600"
+    assert rejected.headers["RateLimit-Policy"] == '"hour";q=20;w=3600'
+    assert rejected.headers["RateLimit"] == '"hour";r=0;t=3600'
     assert server.get(f"/api/open/v1/entries/{POSTGRES_ID}").status == 401
     assert server.call("search_mcp", {"keywords": "postgres"})["isError"]
 
@@ -190,7 +188,7 @@ def test_a_key_has_twenty_requests_in_an_hour_over_both_doors(server: Server) ->
     assert server.get(f"{SEARCH}?keywords=postgres").status == 200
 
 
-def test_an_unlimited_key_is_told_of_no_limit(server: Server) -> None:
+def test_an_unlimited_key_gets_no_quota_headers(server: Server) -> None:
     _, key = server.new_key(limit=None)
     for _ in range(25):
         answer = server.get(f"{SEARCH}?keywords=postgres", key=key)
@@ -198,7 +196,7 @@ def test_an_unlimited_key_is_told_of_no_limit(server: Server) -> None:
     assert answer.headers["RateLimit"] is None
 
 
-def test_an_entry_is_answered_whole(server: Server) -> None:
+def test_an_entry_has_all_fields(server: Server) -> None:
     answer = server.get(f"/api/open/v1/entries/{POSTGRES_ID.upper()}")
     assert answer.status == 200
     assert answer.json["mcp_id"] == POSTGRES_ID
@@ -206,14 +204,14 @@ def test_an_entry_is_answered_whole(server: Server) -> None:
     assert answer.headers["X-RateLimit-Remaining"] == "19"
 
 
-def test_an_entry_that_is_not_there(server: Server) -> None:
+def test_an_unknown_entry_is_404(server: Server) -> None:
     answer = server.get(f"/api/open/v1/entries/{UNKNOWN}")
     assert (answer.status, answer.json["error"]) == (404, "not_found")
     assert UNKNOWN in answer.json["message"]
 
 
 @pytest.mark.parametrize("wrong", ["1", "urn:uuid:" + UNKNOWN, UNKNOWN + "0", "%00"])
-def test_an_id_that_is_none(server: Server, wrong: str) -> None:
+def test_an_invalid_id_is_400(server: Server, wrong: str) -> None:
     answer = server.get(f"/api/open/v1/entries/{wrong}")
     assert (answer.status, answer.json["error"]) == (400, "bad_request")
 
@@ -229,20 +227,20 @@ def test_head_is_get_without_a_body(server: Server) -> None:
     assert int(answer.headers["Content-Length"]) > 0
 
 
-def test_options_says_what_a_path_answers(server: Server) -> None:
+def test_options_lists_the_methods_of_a_path(server: Server) -> None:
     answer = server.ask("OPTIONS", SEARCH, key=None)
     assert (answer.status, answer.body) == (204, b"")
     assert answer.headers["Allow"] == "GET, HEAD, OPTIONS"
     assert answer.headers["Content-Length"] is None
 
 
-def test_another_method_is_405(server: Server) -> None:
+def test_an_unsupported_method_is_405(server: Server) -> None:
     answer = server.ask("POST", SEARCH)
     assert (answer.status, answer.json["error"]) == (405, "method_not_allowed")
     assert answer.headers["Allow"] == "GET, HEAD, OPTIONS"
 
 
-def test_another_path_is_404_in_json(server: Server) -> None:
+def test_an_unknown_path_is_404_in_json(server: Server) -> None:
     for path in ("/nothing", "/api/open/v1", "/api/open/v1/search/", "/%2e%2e/etc/passwd", "/api/open/v1/entries/"):
         answer = server.get(path)
         assert (answer.status, answer.json["error"]) == (404, "not_found"), path
@@ -255,7 +253,7 @@ def test_healthz_needs_no_key(server: Server) -> None:
     assert answer.json["entries"] == 2
 
 
-def test_what_nobody_foresaw_is_logged_and_stays_opaque(
+def test_an_unexpected_error_is_logged_and_not_sent(
     server: Server, logged_failures: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
@@ -269,5 +267,5 @@ def test_what_nobody_foresaw_is_logged_and_stays_opaque(
     logged_failures.clear()
 
 
-def test_ids_are_the_published_ones() -> None:
+def test_ids_use_the_published_namespace() -> None:
     assert mcp_id_of("io.github.example/postgres-mcp") == POSTGRES_ID

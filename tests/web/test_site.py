@@ -1,4 +1,4 @@
-"""Names, origins, bodies and the access log: what is decided before the tree."""
+"""Site: Host and Origin checks, body limit, access log."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def lines() -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize("host", ["localhost", "localhost:8080", "LOCALHOST"])
-def test_hosts_that_are_ours(server: Server, host: str) -> None:
+def test_allowed_hosts(server: Server, host: str) -> None:
     assert server.get(SEARCH, headers={"Host": host}).status == 200
 
 
@@ -40,12 +40,12 @@ def test_hosts_are_compared_without_case_and_port() -> None:
 
 
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.1.nip.io"])
-def test_hosts_that_are_not(server: Server, host: str) -> None:
+def test_hosts_that_are_not_allowed(server: Server, host: str) -> None:
     answer = server.get(SEARCH, headers={"Host": host})
     assert (answer.status, answer.json["error"]) == (403, "forbidden_host")
 
 
-def test_the_mcp_door_refuses_in_its_own_form(server: Server) -> None:
+def test_mcp_errors_before_dispatch_are_json_rpc(server: Server) -> None:
     answer = server.post({"jsonrpc": "2.0", "id": 1, "method": "ping"}, headers={"Origin": "https://evil.example"})
     assert (answer.status, answer.json["id"], answer.json["error"]["code"]) == (403, None, -32600)
 
@@ -63,14 +63,14 @@ def test_the_mcp_door_refuses_in_its_own_form(server: Server) -> None:
         ("\xff", 403),
     ],
 )
-def test_pages_of_which_origins_may_ask(server: Server, origin: str, status: int) -> None:
+def test_allowed_origins(server: Server, origin: str, status: int) -> None:
     answer = server.get(SEARCH, headers={"Origin": origin})
     assert answer.status == status
     allowed = "https://app.example.org"
     assert answer.headers["Access-Control-Allow-Origin"] == (allowed if origin == allowed else None)
 
 
-def test_a_preflight_is_answered_without_a_key(server: Server) -> None:
+def test_a_preflight_request_needs_no_key(server: Server) -> None:
     headers = {"Origin": "https://app.example.org", "Access-Control-Request-Method": "POST"}
     answer = server.ask("OPTIONS", "/api/open/mcp", key=None, headers=headers)
     assert answer.status == 204
@@ -78,7 +78,7 @@ def test_a_preflight_is_answered_without_a_key(server: Server) -> None:
     assert "Authorization" in str(answer.headers["Access-Control-Allow-Headers"])
 
 
-def test_a_body_is_never_kept_beyond_the_limit(server: Server) -> None:
+def test_a_body_above_the_limit_is_rejected(server: Server) -> None:
     connection = Connection(server.site)
     connection.send(b"POST /api/open/mcp HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
     for _ in range(100):
@@ -87,7 +87,7 @@ def test_a_body_is_never_kept_beyond_the_limit(server: Server) -> None:
     assert read(connection.received()).status == 413
 
 
-def test_the_log_has_one_line_a_request_and_never_a_key(server: Server, lines: list[str]) -> None:
+def test_the_log_has_one_line_per_request_and_no_key(server: Server, lines: list[str]) -> None:
     server.get(SEARCH)
     server.get(f"/api/open/v1/search?keywords=a&key={server.key}", key=None)
     server.get(f"/api/open/v1/entries/{server.key}")
