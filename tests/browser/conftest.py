@@ -1,4 +1,4 @@
-"""A real browser without a window, and a server for it to look at."""
+"""Fixtures: a headless browser and a server."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
-    """Return a headless Chromium, or skip where there is none."""
+    """Return a headless Chromium; skip the test if none is installed."""
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is installed")
@@ -39,15 +39,15 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-def is_wrong(said: Any) -> bool:
-    """Tell whether a message on the console is an error, other than that of a page which tells people of theirs."""
-    refused = "Failed to load resource" in said.text and "/assets/" not in said.location["url"]
-    return bool(said.type == "error" and not refused)
+def is_error(message: Any) -> bool:
+    """Return whether a console message is an error, other than a failed request of a page."""
+    failed_request = "Failed to load resource" in message.text and "/assets/" not in message.location["url"]
+    return bool(message.type == "error" and not failed_request)
 
 
 @pytest.fixture
 def open_page(chromium: Any, served: tuple[Installation, Server]) -> Iterator[Open]:
-    """Return what opens a page, in a browser of its own with options of Playwright; nothing may fail on it."""
+    """Return a function that opens a page in a new Playwright context; errors on the page fail the test."""
     contexts: list[Any] = []
     failures: list[str] = []
 
@@ -61,8 +61,8 @@ def open_page(chromium: Any, served: tuple[Installation, Server]) -> Iterator[Op
         page = context.new_page()
         page.on("pageerror", lambda error: failures.append(str(error)))
         page.on("dialog", refuse)
-        # What the policy of the page forbids is told here, too.
-        page.on("console", lambda said: failures.append(said.text) if is_wrong(said) else None)
+        # Violations of the Content Security Policy are also reported on the console.
+        page.on("console", lambda message: failures.append(message.text) if is_error(message) else None)
         page.goto(path)
         return page
 
@@ -74,7 +74,7 @@ def open_page(chromium: Any, served: tuple[Installation, Server]) -> Iterator[Op
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installation, Server]]:
-    """Return a data directory with the sample catalogue, and a server whose pages are open to anybody."""
+    """Return a data directory with the sample catalogue, and a server with public pages."""
     installation = Installation(tmp_path_factory.mktemp("served"))
     installation.command("quickstart")
     with installation.serve(

@@ -1,4 +1,4 @@
-"""From an invitation to a key that is used and revoked, in a browser."""
+"""Browser tests of the account pages."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Any
 import pytest
 
 from ..process.conftest import Installation, Server
-from ._walk import PASSWORD, invited
+from ._states import PASSWORD, invited
 from .conftest import Open
 
 
-def entered(page: Any) -> None:
-    """Take the invitation up that a page shows."""
+def accept_invitation(page: Any) -> None:
+    """Accept the invitation on the page."""
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Set password and sign in").click()
     page.wait_for_url("**/account/keys")
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["script", "no script"])
-def test_a_person_gets_a_key_uses_it_and_ends_it(
+def test_create_use_rotate_and_revoke_a_key(
     served: tuple[Installation, Server], open_page: Open, scripts: bool
 ) -> None:
     _, server = served
     page = open_page(invited(served, f"ann{int(scripts)}@example.org"), java_script_enabled=scripts)
-    entered(page)
+    accept_invitation(page)
 
     page.get_by_label("Label").fill("my laptop")
     page.get_by_role("button", name="Create key").click()
@@ -78,9 +78,9 @@ def test_a_person_gets_a_key_uses_it_and_ends_it(
     page.wait_for_url("**/account/keys")
 
 
-def test_what_is_copied_is_what_is_shown(served: tuple[Installation, Server], open_page: Open) -> None:
+def test_copy_buttons_copy_the_displayed_text(served: tuple[Installation, Server], open_page: Open) -> None:
     page = open_page(invited(served, "bob@example.org"), permissions=["clipboard-read", "clipboard-write"])
-    entered(page)
+    accept_invitation(page)
     page.get_by_label("Label").fill("my laptop")
     page.get_by_role("button", name="Create key").click()
     page.wait_for_load_state("load")
@@ -95,7 +95,7 @@ def test_what_is_copied_is_what_is_shown(served: tuple[Installation, Server], op
             json.loads(editor.locator("pre").text_content())
 
 
-def test_what_is_copied_of_an_entry_is_json(open_page: Open) -> None:
+def test_copied_entry_configurations_are_json(open_page: Open) -> None:
     page = open_page("/?q=github", permissions=["clipboard-read", "clipboard-write"])
     page.locator("#found h3 a").first.click()
     page.wait_for_url("**/servers/*")
@@ -108,7 +108,7 @@ def test_what_is_copied_of_an_entry_is_json(open_page: Open) -> None:
 
 
 def copied(page: Any, button: Any, shown: Any) -> None:
-    """Check that `button` puts exactly what is `shown` on the clipboard, and says so."""
+    """Check that `button` copies the text of `shown` and confirms it."""
     page.evaluate("navigator.clipboard.writeText('')")
     button.click()
     page.wait_for_function("async () => await navigator.clipboard.readText() !== ''")

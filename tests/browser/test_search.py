@@ -1,4 +1,4 @@
-"""Searching and reading in a browser, with and without its script."""
+"""Browser tests of the search and entry pages, with and without script."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_search_and_read_without_script(open_page: Open) -> None:
     assert page.locator("h1").inner_text() == name
 
 
-def test_results_follow_the_typing_and_the_way_back(open_page: Open) -> None:
+def test_results_update_while_typing_and_on_back_navigation(open_page: Open) -> None:
     page = open_page("/")
     before = names(page)
     page.locator("#q").press_sequentially("github", delay=20)
@@ -42,7 +42,7 @@ def test_results_follow_the_typing_and_the_way_back(open_page: Open) -> None:
     assert names(page) == before
 
 
-def test_keys_lead_to_the_search_and_through_what_is_found(open_page: Open) -> None:
+def test_keyboard_shortcuts_focus_search_and_results(open_page: Open) -> None:
     page = open_page("/?q=search")
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.id") == "q"
@@ -58,7 +58,7 @@ def test_keys_lead_to_the_search_and_through_what_is_found(open_page: Open) -> N
     page.wait_for_url("**/servers/*")
 
 
-def test_the_first_stop_of_the_tab_key_skips_to_the_content(open_page: Open) -> None:
+def test_the_first_tab_stop_is_the_skip_link(open_page: Open) -> None:
     page = open_page("/")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
@@ -67,10 +67,10 @@ def test_the_first_stop_of_the_tab_key_skips_to_the_content(open_page: Open) -> 
     assert page.evaluate("document.activeElement.id") == "q"
 
 
-def test_an_open_page_tells_of_servers_that_are_added(open_page: Open, served: tuple[Installation, Server]) -> None:
+def test_open_pages_show_new_servers(open_page: Open, served: tuple[Installation, Server]) -> None:
     page = open_page("/?q=zebra")
     page.wait_for_load_state("load")
-    # Only what is added from now on is news; the stream is open when the server says so.
+    # Only servers added from now on are notified; the stream is open once its response arrives.
     with page.expect_response("**/news"):
         page.reload()
     assert not page.locator("#news").is_visible()
@@ -82,7 +82,7 @@ def test_an_open_page_tells_of_servers_that_are_added(open_page: Open, served: t
     assert "io.github.example/zebra" in names(page)
 
 
-def test_hostile_entries_do_nothing(open_page: Open, served: tuple[Installation, Server]) -> None:
+def test_hostile_entries_run_no_script(open_page: Open, served: tuple[Installation, Server]) -> None:
     hostile = {
         "name": "io.github.example/hostile",
         "title": f"hostile {EVIL}",

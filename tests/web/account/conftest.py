@@ -1,4 +1,4 @@
-"""Browsers in memory, and people who use them."""
+"""Fixtures: in-memory browsers and accounts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SECRET = re.compile(r"mcpd_[0-9A-Za-z]{38}")
 
 
 class Browser:
-    """Keeps cookies as a browser does, and fills in the forms of the page that it is on."""
+    """Stores cookies and submits the forms of the current page."""
 
     def __init__(self, server: Server, address: str = "127.0.0.1", **headers: str) -> None:
         self._server = server
@@ -57,7 +57,7 @@ class Browser:
         return self.ask("GET", path, headers=headers)
 
     def post(self, path: str, fields: dict[str, str] | None = None, **headers: str) -> Answer:
-        """Send a form, with the token that is on the page."""
+        """Send a form with the CSRF token of the current page."""
         return self.raw(path, urlencode({"csrf": self.csrf, **(fields or {})}).encode(), **headers)
 
     def raw(self, path: str, body: bytes, **headers: str) -> Answer:
@@ -71,7 +71,7 @@ class Browser:
 
     @property
     def text(self) -> str:
-        """The page as it is read, about."""
+        """The approximate visible text of the page."""
         return " ".join(unescape(re.sub(r"<[^>]*>", " ", self.page)).split())
 
     @property
@@ -85,13 +85,13 @@ class Browser:
         self.get("/account/sign-in")
         return self.post("/account/sign-in", {"email": email, "password": password, **more})
 
-    def make_key(self, label: str = "laptop", expires: str = "never") -> str:
+    def create_key(self, label: str = "laptop", expires: str = "never") -> str:
         self.get("/account/keys")
         assert self.follow(self.post("/account/keys", {"label": label, "expires": expires})).status == 200, self.text
         return self.secret
 
     def follow(self, answer: Answer) -> Answer:
-        """Go where a redirect leads."""
+        """Follow a redirect."""
         assert answer.status == 303, self.text
         return self.get(answer.headers["Location"])
 
@@ -101,12 +101,12 @@ Open: TypeAlias = Callable[..., Browser]
 
 @pytest.fixture
 def browser(server: Server) -> Browser:
-    """Return the browser of somebody whom nobody knows."""
+    """Return a browser without a session."""
     return Browser(server)
 
 
 def account_of(server: Server, email: str = ANN) -> Account:
-    """Make an account that can be signed in to."""
+    """Create an account with a password."""
     return run_sync(server.accounts.add(email, f"hash of {PASSWORD}"))
 
 
@@ -117,7 +117,7 @@ def ann(server: Server) -> Account:
 
 @pytest.fixture
 def member(server: Server, ann: Account) -> Browser:
-    """Return the browser of Ann, who is signed in."""
+    """Return a browser in which Ann is signed in."""
     browser = Browser(server)
     assert browser.sign_in().status == 303
     return browser

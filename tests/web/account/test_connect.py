@@ -1,4 +1,4 @@
-"""What to paste into an editor, and whether a key works."""
+"""Editor configurations and the key test."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .conftest import Browser
 _PASTED = re.compile(r'<pre [^>]*id="for-(\w+)">(.*?)</pre>', re.DOTALL)
 
 
-def pasted(browser: Browser) -> dict[str, Any]:
-    """Return what the page has for each editor, as the editor reads it."""
+def configurations(browser: Browser) -> dict[str, Any]:
+    """Return the parsed configuration of each editor on the page."""
     return {editor: json.loads(unescape(text)) for editor, text in _PASTED.findall(browser.page)}
 
 
-def test_every_editor_is_given_the_form_that_it_reads(member: Browser) -> None:
-    secret = member.make_key()
+def test_every_editor_gets_its_configuration_format(member: Browser) -> None:
+    secret = member.create_key()
     url = "http://localhost/api/open/mcp"
     headers = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json"}
-    assert pasted(member) == {
+    assert configurations(member) == {
         "vscode": {"servers": {"mcp-directory": {"type": "http", "url": url, "headers": headers}}},
         "cursor": {"mcpServers": {"mcp-directory": {"url": url, "headers": headers}}},
         "claude": {"mcpServers": {"mcp-directory": {"type": "http", "url": url, "headers": headers}}},
@@ -41,11 +41,11 @@ def test_every_editor_is_given_the_form_that_it_reads(member: Browser) -> None:
         assert file in member.text
 
 
-def test_without_a_new_key_there_is_a_place_for_it(member: Browser) -> None:
-    member.make_key()
+def test_configurations_have_a_placeholder_for_the_key(member: Browser) -> None:
+    member.create_key()
     member.get("/account/connect")
     assert "mcpd_" not in member.page
-    found = pasted(member)
+    found = configurations(member)
     assert found["cursor"]["mcpServers"]["mcp-directory"]["headers"]["Authorization"] == "Bearer <your key>"
     vscode = found["vscode"]
     assert vscode["inputs"][0]["password"] is True
@@ -54,22 +54,22 @@ def test_without_a_new_key_there_is_a_place_for_it(member: Browser) -> None:
 
 
 @pytest.mark.parametrize("server", [{"url": "https://directory.example.org/"}], indirect=True)
-def test_the_url_is_the_one_that_is_set(member: Browser) -> None:
+def test_configurations_use_the_configured_url(member: Browser) -> None:
     member.get("/account/connect")
-    assert pasted(member)["generic"]["serverUrl"] == "https://directory.example.org/api/open/mcp"
+    assert configurations(member)["generic"]["serverUrl"] == "https://directory.example.org/api/open/mcp"
 
 
-def test_behind_a_proxy_that_ends_tls_the_url_is_the_proxys(server: Server, member: Browser) -> None:
+def test_behind_a_tls_proxy_the_url_is_https(server: Server, member: Browser) -> None:
     proxied = Browser(server, "10.0.0.1", **{"X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.1"})
     proxied.get("/account/sign-in")
     proxied.headers["Origin"] = "https://localhost"
     proxied.sign_in()
     proxied.get("/account/connect")
-    assert pasted(proxied)["generic"]["serverUrl"] == "https://localhost/api/open/mcp"
+    assert configurations(proxied)["generic"]["serverUrl"] == "https://localhost/api/open/mcp"
 
 
-def test_a_key_is_tried_as_an_editor_would(server: Server, member: Browser) -> None:
-    secret = member.make_key()
+def test_the_key_test_lists_the_tools(server: Server, member: Browser) -> None:
+    secret = member.create_key()
     answer = member.post("/account/connect/test", {"key": f" {secret} "})
     assert answer.status == 200
     assert "The key works. Available tools: search_mcp, get_mcp_detail" in member.text
@@ -78,13 +78,13 @@ def test_a_key_is_tried_as_an_editor_would(server: Server, member: Browser) -> N
 
 
 @pytest.mark.parametrize("key", ["", "nonsense", "mcpd_" + "a" * 38, "a, b", "a\r\nHost: b", "é", "\u4f60"])
-def test_a_key_that_does_not_open_is_told(member: Browser, key: str) -> None:
+def test_the_key_test_rejects_invalid_keys(member: Browser, key: str) -> None:
     member.get("/account/connect")
     assert member.post("/account/connect/test", {"key": key}).status == 401
     assert "This key is unknown, revoked or expired." in member.text
 
 
-def test_keys_that_do_not_open_are_counted_as_at_the_other_doors(server: Server, member: Browser) -> None:
+def test_invalid_keys_count_as_failed_authentications(server: Server, member: Browser) -> None:
     member.get("/account/connect")
     form = member.page
     statuses = []

@@ -1,4 +1,4 @@
-"""The page of a member's keys."""
+"""Key pages."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def key_of(server: Server, account: Account) -> str:
     return key.id
 
 
-def test_a_new_key_is_shown_once_and_opens(server: Server, ann: Account, member: Browser) -> None:
-    secret = member.make_key("my laptop")
+def test_a_new_key_is_shown_once_and_authenticates(server: Server, ann: Account, member: Browser) -> None:
+    secret = member.create_key("my laptop")
     assert server.get(SEARCH, key=secret).status == 200
     member.get("/account/keys")
     assert secret not in member.page
@@ -30,8 +30,8 @@ def test_a_new_key_is_shown_once_and_opens(server: Server, ann: Account, member:
     assert (key.label, key.limit, key.expires_at) == ("my laptop", 20, None)
 
 
-def test_the_page_counts_what_was_used_and_says_when_it_comes_back(server: Server, member: Browser) -> None:
-    secret = member.make_key()
+def test_the_page_shows_the_usage_of_a_key(server: Server, member: Browser) -> None:
+    secret = member.create_key()
     member.get("/account/keys")
     assert "0 of 20 used." in member.text
     assert "Last used Never" in member.text
@@ -51,13 +51,13 @@ def test_the_page_counts_what_was_used_and_says_when_it_comes_back(server: Serve
 def test_a_key_may_expire(server: Server, ann: Account, expires: str, days: int) -> None:
     member = Browser(server)
     member.sign_in()
-    member.make_key(expires=expires)
+    member.create_key(expires=expires)
     (key,) = run_sync(server.keys.list(ann.id))
     assert key.expires_at == server.clock.seconds() + days * 86_400
 
 
-def test_an_expired_key_is_shown_as_such(server: Server, member: Browser) -> None:
-    secret = member.make_key(expires="30")
+def test_an_expired_key_is_marked_as_expired(server: Server, member: Browser) -> None:
+    secret = member.create_key(expires="30")
     server.clock.advance(30 * 86_400)
     member.sign_in()
     member.get("/account/keys")
@@ -67,7 +67,7 @@ def test_an_expired_key_is_shown_as_such(server: Server, member: Browser) -> Non
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "message"),
     [
         ({"label": ""}, "The label must have 1 to 100 printable characters"),
         ({"label": "a" * 101}, "The label must have 1 to 100 printable characters"),
@@ -75,28 +75,26 @@ def test_an_expired_key_is_shown_as_such(server: Server, member: Browser) -> Non
         ({"label": "a", "expires": "7"}, "Invalid form."),
     ],
 )
-def test_a_key_that_cannot_be_is_not_made(
-    server: Server, ann: Account, member: Browser, fields: dict[str, str], said: str
+def test_an_invalid_form_creates_no_key(
+    server: Server, ann: Account, member: Browser, fields: dict[str, str], message: str
 ) -> None:
     member.get("/account/keys")
     assert member.post("/account/keys", fields).status == 400
-    assert said in member.text
+    assert message in member.text
     assert list(run_sync(server.keys.list(ann.id))) == []
 
 
-def test_an_account_has_as_many_keys_as_it_may(server: Server, ann: Account, member: Browser) -> None:
+def test_keys_per_account_are_limited(server: Server, ann: Account, member: Browser) -> None:
     for _ in range(5):
-        member.make_key()
+        member.create_key()
     member.get("/account/keys")
     assert member.post("/account/keys", {"label": "one more"}).status == 403
     assert "You have reached the limit of 5 keys." in member.text
     assert len(run_sync(server.keys.list(ann.id))) == 5
 
 
-def test_a_rotated_key_has_a_new_secret_and_the_old_one_its_grace(
-    server: Server, ann: Account, member: Browser
-) -> None:
-    old = member.make_key()
+def test_the_old_secret_works_during_the_grace_period(server: Server, ann: Account, member: Browser) -> None:
+    old = member.create_key()
     server.get(SEARCH, key=old)
     member.get("/account/keys")
     assert member.follow(member.post(f"/account/keys/{key_of(server, ann)}/rotate")).status == 200
@@ -110,8 +108,8 @@ def test_a_rotated_key_has_a_new_secret_and_the_old_one_its_grace(
     assert server.get(SEARCH, key=new).status == 200
 
 
-def test_a_key_is_revoked_after_a_question(server: Server, ann: Account, member: Browser) -> None:
-    secret = member.make_key("old phone")
+def test_revocation_asks_for_confirmation(server: Server, ann: Account, member: Browser) -> None:
+    secret = member.create_key("old phone")
     path = f"/account/keys/{key_of(server, ann)}/revoke"
     assert member.get(path).status == 200
     assert "“old phone” (ending in" in member.text
@@ -123,8 +121,8 @@ def test_a_key_is_revoked_after_a_question(server: Server, ann: Account, member:
     assert "old phone" not in member.text
 
 
-def test_what_is_shown_once_has_no_links_that_lose_it(server: Server, ann: Account, member: Browser) -> None:
-    member.make_key()
+def test_the_secret_page_has_no_language_links(server: Server, ann: Account, member: Browser) -> None:
+    member.create_key()
     assert "?lang=" not in member.page
     member.get("/account/keys")
     assert "?lang=zh" in member.page
@@ -133,7 +131,7 @@ def test_what_is_shown_once_has_no_links_that_lose_it(server: Server, ann: Accou
 
 
 @pytest.mark.parametrize("rotated", [False, True], ids=["created", "rotated"])
-def test_reloading_a_new_secret_shows_nothing_and_makes_nothing(
+def test_reloading_the_secret_page_shows_no_secret(
     server: Server, ann: Account, member: Browser, rotated: bool
 ) -> None:
     member.get("/account/keys")
@@ -156,9 +154,7 @@ def test_reloading_a_new_secret_shows_nothing_and_makes_nothing(
     assert server.get(SEARCH, key=secret).status == 200
 
 
-def test_a_new_secret_is_shown_to_the_session_that_created_it_alone(
-    server: Server, ann: Account, member: Browser
-) -> None:
+def test_only_the_creating_session_sees_a_new_secret(server: Server, ann: Account, member: Browser) -> None:
     other = Browser(server)
     other.sign_in()
     account_of(server, "bob@example.org")
@@ -175,27 +171,27 @@ def test_a_new_secret_is_shown_to_the_session_that_created_it_alone(
     assert member.secret
 
 
-def test_a_new_secret_that_nobody_looks_at_is_forgotten(server: Server, member: Browser) -> None:
+def test_an_unread_new_secret_expires(server: Server, member: Browser) -> None:
     member.get("/account/keys")
     answer = member.post("/account/keys", {"label": "laptop"})
     server.clock.advance(300)
     assert member.follow(answer).status == 410
 
 
-def test_the_form_of_a_rotation_leads_to_the_keys(server: Server, ann: Account, member: Browser) -> None:
-    member.make_key()
+def test_getting_the_rotation_url_redirects_to_the_keys(server: Server, ann: Account, member: Browser) -> None:
+    member.create_key()
     answer = member.get(f"/account/keys/{key_of(server, ann)}/rotate")
     assert (answer.status, answer.headers["Location"]) == (303, "/account/keys")
 
 
-def test_a_member_who_is_refused_is_led_to_the_keys(member: Browser) -> None:
+def test_error_pages_link_to_the_keys_for_members(member: Browser) -> None:
     member.get("/nowhere")
     assert 'href="/account/keys"' in member.page
     assert 'href="/account/sign-in"' not in member.page
 
 
-def test_the_keys_of_others_are_not_there(server: Server, ann: Account, member: Browser) -> None:
-    secret = member.make_key()
+def test_keys_of_other_accounts_are_not_found(server: Server, ann: Account, member: Browser) -> None:
+    secret = member.create_key()
     key_id = key_of(server, ann)
     account_of(server, "bob@example.org")
     bob = Browser(server)
@@ -213,8 +209,8 @@ def test_the_keys_of_others_are_not_there(server: Server, ann: Account, member: 
     assert server.get(SEARCH).status == 200
 
 
-def test_a_revoked_key_is_not_there_any_more(server: Server, ann: Account, member: Browser) -> None:
-    member.make_key()
+def test_a_revoked_key_is_not_found(server: Server, ann: Account, member: Browser) -> None:
+    member.create_key()
     key_id = key_of(server, ann)
     member.get("/account/keys")
     member.post(f"/account/keys/{key_id}/revoke")
@@ -222,7 +218,7 @@ def test_a_revoked_key_is_not_there_any_more(server: Server, ann: Account, membe
     assert member.post(f"/account/keys/{key_id}/rotate").status == 404
 
 
-def test_the_keys_of_a_disabled_account_do_not_open(server: Server, ann: Account, member: Browser) -> None:
-    secret = member.make_key()
+def test_keys_of_a_disabled_account_are_rejected(server: Server, ann: Account, member: Browser) -> None:
+    secret = member.create_key()
     run_sync(server.accounts.disable(ann.id))
     assert server.get(SEARCH, key=secret).status == 401

@@ -1,4 +1,4 @@
-"""What anybody can get who registers, and how often."""
+"""Registration and its limits."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def register(
 
 
 def statuses(server: Server, addresses: list[str]) -> list[int]:
-    """Return the answers to a registration from each of these addresses."""
+    """Return the status of one registration from each of these addresses."""
     return [
         register(server, f"user{number}-{id(addresses)}@example.org", each)[1].status
         for number, each in enumerate(addresses)
@@ -38,9 +38,9 @@ def found(server: Server, email: str) -> Account | None:
 
 
 @OPEN
-def test_the_keys_of_a_new_account_share_one_quota_until_it_is_approved(server: Server) -> None:
+def test_keys_of_a_pending_account_share_one_quota(server: Server) -> None:
     browser, _ = register(server, "ann@example.org")
-    keys = [browser.make_key(label) for label in ("laptop", "phone")]
+    keys = [browser.create_key(label) for label in ("laptop", "phone")]
     answers = [server.get(SEARCH, key=key).status for key in keys * 11]
     assert (answers.count(200), answers.count(401)) == (20, 2)
     assert server.get("/api/open/v1/entries/x", key=keys[0]).headers["X-RateLimit-Remaining"] == "0"
@@ -53,7 +53,7 @@ def test_the_keys_of_a_new_account_share_one_quota_until_it_is_approved(server: 
 
 
 @OPEN
-def test_one_address_gets_no_quota_by_many_accounts_and_keys(server: Server) -> None:
+def test_quota_per_address_is_bounded_by_account_and_key_limits(server: Server) -> None:
     keys = []
     for number in range(10):
         browser, _ = register(server, f"{number}@example.org")
@@ -68,21 +68,21 @@ def test_one_address_gets_no_quota_by_many_accounts_and_keys(server: Server) -> 
 
 
 @OPEN
-def test_a_new_account_has_few_keys_until_it_is_approved(server: Server) -> None:
+def test_a_pending_account_has_fewer_keys(server: Server) -> None:
     browser, _ = register(server, "ann@example.org")
     for label in ("laptop", "phone"):
-        browser.make_key(label)
+        browser.create_key(label)
     browser.get("/account/keys")
     assert browser.post("/account/keys", {"label": "third"}).status == 403
     ann = found(server, "ann@example.org")
     assert ann
     run_sync(server.accounts.approve(ann.id))
-    browser.make_key("third")
+    browser.create_key("third")
 
 
 @OPEN
 @pytest.mark.parametrize(
-    ("language", "said"),
+    ("language", "message"),
     [
         (
             "en",
@@ -97,22 +97,22 @@ def test_a_new_account_has_few_keys_until_it_is_approved(server: Server) -> None
     ],
     ids=["en", "zh"],
 )
-def test_the_pages_say_what_a_new_account_has(server: Server, language: str, said: str) -> None:
+def test_the_pages_show_the_limits_of_a_pending_account(server: Server, language: str, message: str) -> None:
     browser = Browser(server, **{"Accept-Language": language})
     browser.get("/account/register")
-    assert said in browser.text
+    assert message in browser.text
     browser.post("/account/register", {"email": "ann@example.org", "password": PASSWORD})
     browser.get("/account/keys")
-    assert said in browser.text
+    assert message in browser.text
     account_of(server, "bob@example.org")
     bob = Browser(server, **{"Accept-Language": language})
     bob.sign_in("bob@example.org")
     bob.get("/account/keys")
-    assert said not in bob.text
+    assert message not in bob.text
 
 
 @OPEN
-def test_an_address_registers_a_few_accounts_a_day(server: Server) -> None:
+def test_registrations_are_limited_by_address(server: Server) -> None:
     assert statuses(server, ["192.0.2.1"] * 5) == [303] * 3 + [429] * 2
     refused, _ = register(server, "late@example.org")
     assert "Too many accounts were registered from your network. Try again in 8 hours." in refused.text
@@ -129,25 +129,25 @@ def test_an_address_registers_a_few_accounts_a_day(server: Server) -> None:
     ],
     ids=["IPv4, /24", "IPv6, /48"],
 )
-def test_a_network_registers_a_few_more(server: Server, network: list[str], outside: str) -> None:
+def test_registrations_are_limited_by_network(server: Server, network: list[str], outside: str) -> None:
     assert statuses(server, network) == [303] * 5 + [429]
     assert statuses(server, [outside]) == [303]
 
 
 @OPEN
-def test_the_addresses_of_an_ipv6_host_are_one(server: Server) -> None:
+def test_ipv6_addresses_of_one_64_count_as_one(server: Server) -> None:
     assert statuses(server, [f"2001:db8::{host:x}" for host in range(1, 5)]) == [303] * 3 + [429]
 
 
 @OPEN
-def test_a_password_that_will_not_do_is_no_registration(server: Server) -> None:
+def test_rejected_passwords_do_not_count_as_registrations(server: Server) -> None:
     for _ in range(4):
         assert register(server, "ann@example.org", password="short")[1].status == 400
     assert register(server, "ann@example.org")[1].status == 303
 
 
 @OPEN
-def test_registration_closes_where_too_many_accounts_wait(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_registration_closes_at_the_limit_of_pending_accounts(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     run_sync(server.accounts.register("first@example.org", "hash", most=1_000))
     for number in range(999):
         with server.database.connection() as connection:
@@ -164,9 +164,9 @@ def test_registration_closes_where_too_many_accounts_wait(server: Server, monkey
 
 
 @OPEN
-def test_accounts_that_nobody_uses_are_deleted_with_their_keys(server: Server) -> None:
+def test_unused_pending_accounts_are_deleted_with_their_keys(server: Server) -> None:
     browsers = {name: register(server, f"{name}@example.org", f"192.0.{n}.1")[0] for n, name in enumerate("abcd")}
-    secrets = {name: browser.make_key() for name, browser in browsers.items()}
+    secrets = {name: browser.create_key() for name, browser in browsers.items()}
     approved = found(server, "d@example.org")
     assert approved
     run_sync(server.accounts.approve(approved.id))

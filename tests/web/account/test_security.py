@@ -1,4 +1,4 @@
-"""What those try who are not meant to get in."""
+"""Security of the account pages."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>&amp;{{7*7}}
 
 @pytest.fixture
 def logged() -> Iterator[list[str]]:
-    """Return what is logged, line by line."""
+    """Return the list to which log lines are appended."""
     lines: list[str] = []
 
     @provider(ILogObserver)
@@ -46,7 +46,7 @@ def logged() -> Iterator[list[str]]:
 
 @pytest.mark.parametrize("path", POSTS)
 @pytest.mark.parametrize("csrf", [None, "", "wrong", "another's", "é"])
-def test_a_form_without_its_token_does_nothing(
+def test_forms_without_a_valid_csrf_token_are_rejected(
     server: Server, ann: Account, member: Browser, path: str, csrf: str | None
 ) -> None:
     other = Browser(server)
@@ -65,19 +65,19 @@ def test_a_form_without_its_token_does_nothing(
     [
         {"Origin": "https://evil.example"},
         {"Origin": "null"},
-        # One whose pages may call the API.
+        # An origin that may call the API.
         {"Origin": "https://app.example.org"},
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site"},
     ],
 )
-def test_a_form_of_another_origin_does_nothing(member: Browser, path: str, headers: dict[str, str]) -> None:
+def test_forms_of_other_origins_are_rejected(member: Browser, path: str, headers: dict[str, str]) -> None:
     member.get("/account/keys")
     assert member.post(path, {"label": "x"}, **headers).status == 403
     assert member.get("/account/keys").status == 200
 
 
-def test_a_form_needs_the_cookie_that_it_was_made_for(server: Server, ann: Account, browser: Browser) -> None:
+def test_forms_without_the_session_cookie_are_rejected(server: Server, ann: Account, browser: Browser) -> None:
     browser.get("/account/sign-in")
     token = browser.csrf
     browser.cookies.clear()
@@ -86,7 +86,7 @@ def test_a_form_needs_the_cookie_that_it_was_made_for(server: Server, ann: Accou
     assert browser.cookies == {}
 
 
-def test_signing_in_makes_a_session_that_nobody_knew_before(server: Server, ann: Account, browser: Browser) -> None:
+def test_sign_in_prevents_session_fixation(server: Server, ann: Account, browser: Browser) -> None:
     attacker = Browser(server)
     attacker.get("/account/sign-in")
     browser.cookies = dict(attacker.cookies)
@@ -101,7 +101,7 @@ def test_signing_in_makes_a_session_that_nobody_knew_before(server: Server, ann:
         assert fixed.get("/account/keys").status == 200
 
 
-def test_signing_in_again_makes_another_session(member: Browser) -> None:
+def test_each_sign_in_creates_a_new_session(member: Browser) -> None:
     before = member.cookies["session"]
     member.sign_in()
     assert member.cookies["session"] != before
@@ -123,13 +123,13 @@ def test_signing_in_again_makes_another_session(member: Browser) -> None:
         "/é",
     ],
 )
-def test_no_link_of_ours_leads_away(server: Server, ann: Account, browser: Browser, place: str) -> None:
+def test_sign_in_does_not_redirect_to_other_sites(server: Server, ann: Account, browser: Browser, place: str) -> None:
     answer = browser.sign_in(next=place)
     assert (answer.status, answer.headers["Location"]) == (303, "/account/keys")
 
 
 @given(st.text(alphabet=st.sampled_from("/\\.:@?#%ae \t\r\n\x00é"), max_size=12))
-def test_what_leads_back_is_a_path_of_this_site(place: str) -> None:
+def test_local_path_returns_only_paths_of_this_site(place: str) -> None:
     from directory_server.web.account._forms import local_path
 
     found = local_path(place, "/default")
@@ -137,7 +137,7 @@ def test_what_leads_back_is_a_path_of_this_site(place: str) -> None:
     assert not re.search(r"[\s\\\x00]", found)
 
 
-def test_nobody_is_told_whether_an_address_has_an_account(server: Server, ann: Account) -> None:
+def test_sign_in_does_not_reveal_whether_an_account_exists(server: Server, ann: Account) -> None:
     disabled = account_of(server, "bob@example.org")
     run_sync(server.accounts.disable(disabled.id))
     run_sync(server.accounts.add("invited@example.org"))
@@ -149,7 +149,7 @@ def test_nobody_is_told_whether_an_address_has_an_account(server: Server, ann: A
         pages.add(browser.page.replace(email, "").replace(browser.csrf, ""))
         calls.append(len(server.passwords.verified))
     assert len(pages) == 1
-    # What takes the time is done once for each of them.
+    # The slow password check runs once for each of them, so the timing is equal.
     assert calls == [1] * 5
 
 
@@ -157,9 +157,7 @@ NETWORKS = pytest.mark.parametrize("near", ["192.0.2.{}", "2001:db8:1:{}::1"], i
 
 
 @NETWORKS
-def test_a_network_tries_an_account_a_few_times_whether_it_exists_or_not(
-    server: Server, ann: Account, near: str
-) -> None:
+def test_sign_ins_are_limited_by_network_and_account(server: Server, ann: Account, near: str) -> None:
     for email in (ANN, "nobody@example.org"):
         statuses = []
         for number in range(12):
@@ -176,13 +174,15 @@ def test_a_network_tries_an_account_a_few_times_whether_it_exists_or_not(
 
 
 @NETWORKS
-def test_wrong_passwords_from_elsewhere_do_not_lock_the_owner_out(server: Server, ann: Account, near: str) -> None:
+def test_failed_sign_ins_from_another_network_do_not_lock_out_the_owner(
+    server: Server, ann: Account, near: str
+) -> None:
     for number in range(50):
         Browser(server, near.format(number)).sign_in(password="wrong password")
     assert Browser(server, "198.51.100.1").sign_in().status == 303
 
 
-def test_a_network_has_its_own_share_of_the_work_that_passwords_are(
+def test_password_hashing_is_attributed_to_the_network(
     server: Server, ann: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clients: list[str] = []
@@ -197,7 +197,7 @@ def test_a_network_has_its_own_share_of_the_work_that_passwords_are(
     assert clients == ["192.0.2.0/24", "2001:db8:1::/48"]
 
 
-def test_many_networks_together_try_an_account_more_often_but_not_without_end(server: Server, ann: Account) -> None:
+def test_sign_ins_are_limited_by_account(server: Server, ann: Account) -> None:
     statuses = [
         Browser(server, f"198.51.{network}.{host}").sign_in(password="wrong password").status
         for network in range(11)
@@ -209,13 +209,13 @@ def test_many_networks_together_try_an_account_more_often_but_not_without_end(se
     assert Browser(server, "192.0.2.1").sign_in().status == 303
 
 
-def test_an_address_tries_a_few_accounts(server: Server, ann: Account) -> None:
+def test_sign_ins_are_limited_by_address(server: Server, ann: Account) -> None:
     statuses = [Browser(server).sign_in(f"{number}@example.org", "wrong").status for number in range(12)]
     assert statuses == [403] * 10 + [429] * 2
     assert Browser(server, "192.0.2.1").sign_in().status == 303
 
 
-def test_an_address_tries_a_few_links(server: Server) -> None:
+def test_invitation_links_are_limited_by_address(server: Server) -> None:
     statuses = [Browser(server).get(f"/account/invitation/{number}").status for number in range(12)]
     assert statuses == [404] * 10 + [429] * 2
 
@@ -229,7 +229,7 @@ def test_an_address_tries_a_few_links(server: Server) -> None:
         ("10.0.0.1", {"X-Forwarded-Proto": "https"}, True),
     ],
 )
-def test_the_cookie_is_as_safe_as_the_connection(
+def test_cookie_attributes_follow_the_connection(
     server: Server, ann: Account, address: str, headers: dict[str, str], secure: bool
 ) -> None:
     browser = Browser(server, address, **headers)
@@ -246,7 +246,7 @@ def test_the_cookie_is_as_safe_as_the_connection(
     }
 
 
-def test_a_secure_session_that_is_sent_in_the_clear_ends(server: Server, ann: Account) -> None:
+def test_a_secure_cookie_sent_without_tls_ends_the_session(server: Server, ann: Account) -> None:
     secure = Browser(server, "10.0.0.1", **{"X-Forwarded-Proto": "https"})
     secure.sign_in()
     assert secure.get("/account/keys").status == 200
@@ -256,13 +256,13 @@ def test_a_secure_session_that_is_sent_in_the_clear_ends(server: Server, ann: Ac
     assert secure.get("/account/keys").status == 303
 
 
-def test_a_cookie_opens_no_door_of_the_api(member: Browser) -> None:
+def test_session_cookies_do_not_authenticate_api_requests(member: Browser) -> None:
     for path in ("/api/open/v1/search?keywords=postgres", "/api/open/v1/changes", "/api/open/mcp"):
         assert member.get(path).status == 401
     assert member.ask("POST", "/api/open/mcp", body=b"{}", headers={"Content-Type": "application/json"}).status == 401
 
 
-def test_what_others_write_is_never_markup(server: Server, browser: Browser) -> None:
+def test_user_input_is_escaped(server: Server, browser: Browser) -> None:
     email = "<script>alert(1)</script>\"'@example.org"
     path = invite(server, email)
     browser.headers["User-Agent"] = HOSTILE
@@ -293,7 +293,7 @@ def test_what_others_write_is_never_markup(server: Server, browser: Browser) -> 
 
 
 @pytest.mark.parametrize("path", ["sign-in", "keys", "connect", "password", "nothing"])
-def test_a_page_is_framed_by_nobody_and_kept_by_nobody(member: Browser, path: str) -> None:
+def test_account_pages_cannot_be_framed_or_cached(member: Browser, path: str) -> None:
     headers = member.get(f"/account/{path}").headers
     assert headers["Cache-Control"] == "no-store"
     assert headers["X-Frame-Options"] == "DENY"
@@ -304,18 +304,18 @@ def test_a_page_is_framed_by_nobody_and_kept_by_nobody(member: Browser, path: st
     assert headers["Access-Control-Allow-Origin"] is None
 
 
-def test_neither_keys_nor_links_nor_passwords_are_logged(server: Server, browser: Browser, logged: list[str]) -> None:
+def test_secrets_are_not_logged(server: Server, browser: Browser, logged: list[str]) -> None:
     path = invite(server)
     browser.get(path)
     browser.post(path, {"password": PASSWORD})
-    secret = browser.make_key()
+    secret = browser.create_key()
     browser.post("/account/connect/test", {"key": secret})
     browser.post("/account/connect/test", {"key": secret[:-1]})
     browser.sign_in(password="wrong password")
-    told = "\n".join(logged)
-    assert "POST /account/invitation/{token} 303" in told
+    log_text = "\n".join(logged)
+    assert "POST /account/invitation/{token} 303" in log_text
     for hidden in (path.rpartition("/")[2], PASSWORD, "wrong password", secret[:-1], browser.cookies["session"], ANN):
-        assert hidden not in told
+        assert hidden not in log_text
 
 
 @pytest.mark.parametrize(
@@ -330,12 +330,12 @@ def test_neither_keys_nor_links_nor_passwords_are_logged(server: Server, browser
         (b"", "application/x-www-form-urlencoded", 403),
     ],
 )
-def test_what_is_no_form_is_refused(browser: Browser, body: bytes, kind: str, status: int) -> None:
+def test_invalid_forms_are_rejected(browser: Browser, body: bytes, kind: str, status: int) -> None:
     browser.get("/account/sign-in")
     assert browser.raw("/account/sign-in", body, **{"Content-Type": kind}).status == status
 
 
-def test_a_member_makes_keys_only_so_often(server: Server, ann: Account, member: Browser) -> None:
+def test_key_creation_is_limited_by_account(server: Server, ann: Account, member: Browser) -> None:
     statuses = []
     for _ in range(12):
         member.get("/account/keys")
@@ -344,11 +344,11 @@ def test_a_member_makes_keys_only_so_often(server: Server, ann: Account, member:
         for key in run_sync(server.keys.list(ann.id)):
             run_sync(server.keys.revoke(key.id))
         server.clock.advance(0)
-    # Those that are revoked count for an hour, so that new keys do not bring new quota.
+    # Revoked keys count for one hour, so new keys do not bring new quota.
     assert statuses == [303] * 5 + [403] * 5 + [429] * 2
 
 
-def test_visitors_leave_nothing_behind(server: Server) -> None:
+def test_anonymous_sessions_are_not_stored(server: Server) -> None:
     for _ in range(5):
         Browser(server).get("/account/sign-in")
     with server.database.connection() as connection:

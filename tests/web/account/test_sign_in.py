@@ -1,4 +1,4 @@
-"""How people get in and out."""
+"""Sign-in, sign-out, invitations and passwords."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..conftest import Server
 from .conftest import ANN, PASSWORD, Browser, account_of, invite
 
 
-def test_an_invitation_ends_at_the_keys(server: Server, browser: Browser) -> None:
+def test_accepting_an_invitation_redirects_to_the_keys(server: Server, browser: Browser) -> None:
     path = invite(server)
     assert browser.get(path).status == 200
     assert ANN in browser.text
@@ -22,7 +22,7 @@ def test_an_invitation_ends_at_the_keys(server: Server, browser: Browser) -> Non
     assert Browser(server).sign_in().status == 303
 
 
-def test_a_link_that_is_only_looked_at_stays_good(server: Server, browser: Browser) -> None:
+def test_viewing_an_invitation_does_not_use_it_up(server: Server, browser: Browser) -> None:
     path = invite(server)
     for _ in range(3):
         assert Browser(server).get(path).status == 200
@@ -30,7 +30,7 @@ def test_a_link_that_is_only_looked_at_stays_good(server: Server, browser: Brows
     assert browser.post(path, {"password": PASSWORD}).status == 303
 
 
-def test_a_link_is_good_once(server: Server, browser: Browser) -> None:
+def test_an_invitation_works_once(server: Server, browser: Browser) -> None:
     path = invite(server)
     late = Browser(server)
     late.get(path)
@@ -42,7 +42,7 @@ def test_a_link_is_good_once(server: Server, browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("password", ["", "short", "x" * 201, ANN])
-def test_a_password_that_will_not_do_leaves_the_link_good(server: Server, browser: Browser, password: str) -> None:
+def test_a_rejected_password_does_not_use_up_the_invitation(server: Server, browser: Browser, password: str) -> None:
     path = invite(server)
     browser.get(path)
     assert browser.post(path, {"password": password}).status == 400
@@ -50,7 +50,7 @@ def test_a_password_that_will_not_do_leaves_the_link_good(server: Server, browse
     assert browser.post(path, {"password": PASSWORD}).status == 303
 
 
-def test_signing_in_leads_back_to_where_one_wanted_to_go(server: Server, ann: Account, browser: Browser) -> None:
+def test_sign_in_redirects_to_the_requested_page(server: Server, ann: Account, browser: Browser) -> None:
     answer = browser.get("/account/connect")
     assert answer.status == 303
     place = answer.headers["Location"]
@@ -61,7 +61,7 @@ def test_signing_in_leads_back_to_where_one_wanted_to_go(server: Server, ann: Ac
     assert (answer.status, answer.headers["Location"]) == (303, "/?q=a")
 
 
-def test_whoever_signs_out_is_out(server: Server, member: Browser) -> None:
+def test_sign_out_ends_the_session(server: Server, member: Browser) -> None:
     member.get("/account/keys")
     stolen = Browser(server)
     stolen.cookies = dict(member.cookies)
@@ -72,7 +72,7 @@ def test_whoever_signs_out_is_out(server: Server, member: Browser) -> None:
     assert stolen.get("/account/keys").status == 303
 
 
-def test_a_session_ends_when_it_is_not_used_and_when_it_is_old(server: Server, ann: Account) -> None:
+def test_sessions_have_idle_and_absolute_timeouts(server: Server, ann: Account) -> None:
     idle, busy = Browser(server), Browser(server)
     idle.sign_in()
     busy.sign_in()
@@ -98,7 +98,7 @@ def test_a_changed_password_ends_every_other_session(server: Server, member: Bro
     assert Browser(server).sign_in(password="a new and long one").status == 303
 
 
-def test_a_password_is_changed_only_by_who_knows_the_old_one(server: Server, member: Browser) -> None:
+def test_changing_a_password_requires_the_current_one(server: Server, member: Browser) -> None:
     member.get("/account/password")
     assert member.post("/account/password", {"old": "wrong", "password": "a new and long one"}).status == 403
     assert member.post("/account/password", {"old": PASSWORD, "password": "short"}).status == 400
@@ -106,7 +106,7 @@ def test_a_password_is_changed_only_by_who_knows_the_old_one(server: Server, mem
     assert Browser(server).sign_in().status == 303
 
 
-def test_a_disabled_account_is_out_at_once(server: Server, ann: Account, member: Browser) -> None:
+def test_disabling_an_account_ends_its_sessions(server: Server, ann: Account, member: Browser) -> None:
     run_sync(server.accounts.disable(ann.id))
     assert member.get("/account/keys").status == 303
     assert Browser(server).sign_in().status == 403
@@ -114,7 +114,7 @@ def test_a_disabled_account_is_out_at_once(server: Server, ann: Account, member:
     assert Browser(server).sign_in().status == 303
 
 
-def test_nobody_registers_where_people_are_invited(browser: Browser) -> None:
+def test_registration_is_not_found_by_default(browser: Browser) -> None:
     assert browser.get("/account/register").status == 404
     browser.get("/account/sign-in")
     assert browser.post("/account/register", {"email": ANN, "password": PASSWORD}).status == 404
@@ -122,7 +122,7 @@ def test_nobody_registers_where_people_are_invited(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("server", [{"is_open": True}], indirect=True)
-def test_anybody_registers_where_that_is_open(server: Server, browser: Browser) -> None:
+def test_open_registration_creates_accounts(server: Server, browser: Browser) -> None:
     browser.get("/account/sign-in")
     assert 'href="/account/register"' in browser.page
     browser.get("/account/register")
@@ -137,12 +137,12 @@ def test_anybody_registers_where_that_is_open(server: Server, browser: Browser) 
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_pages_speak_the_language_of_the_browser(server: Server, language: str) -> None:
+def test_account_pages_use_the_language_of_the_browser(server: Server, language: str) -> None:
     account_of(server)
     browser = Browser(server, **{"Accept-Language": language})
     browser.sign_in()
     for path in ("sign-in", "keys", "connect", "password"):
         assert browser.get(f"/account/{path}").status == 200
         assert f'<html lang="{language}">' in browser.page
-    browser.make_key()
+    browser.create_key()
     assert ("您的新密钥" if language == "zh" else "Your new key") in browser.text

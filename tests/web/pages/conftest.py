@@ -1,4 +1,4 @@
-"""A browser that runs no script."""
+"""Fixtures: page requests and parsed pages."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from ..conftest import Answer, Server
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
-Look = Callable[..., Answer]
+GetPage = Callable[..., Answer]
 
 
 @pytest.fixture
-def look(server: Server) -> Look:
-    """Return what asks for a page, with headers as keywords."""
+def get_page(server: Server) -> GetPage:
+    """Return a function that requests a page as a browser, with headers as keywords."""
 
-    def asks(path: str, method: str = "GET", **headers: str) -> Answer:
+    def get_page(path: str, method: str = "GET", **headers: str) -> Answer:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return server.ask(method, path, key=None, headers={**BROWSER, **named})
 
-    return asks
+    return get_page
 
 
 class Document(HTMLParser):
-    """A page as a browser takes it apart: its elements with their attributes, and its text."""
+    """A parsed page: its elements with their attributes, and its text."""
 
     def __init__(self, answer: Answer) -> None:
         super().__init__()

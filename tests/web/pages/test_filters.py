@@ -1,4 +1,4 @@
-"""What others wrote, on our pages: no link that runs, no character that turns the line around."""
+"""Template filters: safe links, and text without control or bidirectional characters."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from directory_server.web.pages._filters import caution, host, link, plain
         {"url": "https://example.org"},
     ],
 )
-def test_what_is_no_web_address_is_no_link(url: object) -> None:
+def test_invalid_urls_are_not_links(url: object) -> None:
     assert link(url) == ""
     assert host(url) == ""
 
@@ -59,22 +59,22 @@ def test_web_addresses_are_links(url: str) -> None:
         ("https://☃.example/", "", ""),
     ],
 )
-def test_hosts_of_links_are_in_ascii_and_marked(url: str, shown: str, why: str) -> None:
+def test_hosts_of_links_are_ascii_with_a_caution(url: str, shown: str, why: str) -> None:
     assert link(url) == shown
     assert caution(url) == why
 
 
 @given(st.text())
-def test_whatever_is_a_link_begins_as_one(url: str) -> None:
+def test_links_are_http_or_https(url: str) -> None:
     assert link(url) == "" or link(url).lower().startswith(("http://", "https://"))
 
 
 @given(st.text(st.characters() | st.sampled_from("\u202e\u2066\x00\x1b\ud800")), st.integers(2, 50))
-def test_plain_text_can_be_shown_in_order_and_is_bounded(text: str, most: int) -> None:
+def test_plain_text_has_no_control_characters_and_is_bounded(text: str, most: int) -> None:
     shown = plain(text, most)
     assert len(shown) <= most
     assert not set(shown) & set("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\x00\x1b\x9b\ud800")
 
 
-def test_plain_text_says_that_it_was_cut() -> None:
+def test_truncated_text_ends_with_an_ellipsis() -> None:
     assert plain("one two three", 8) == "one two…"

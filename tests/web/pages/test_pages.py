@@ -1,4 +1,4 @@
-"""Search and entries for people, whatever the entries hold."""
+"""Search and entry pages, also with hostile entries."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry, mcp_id_of
 
 from ..conftest import MAIL, POSTGRES, POSTGRES_ID, Server, entry, read
-from .conftest import BROWSER, Document, Look
+from .conftest import BROWSER, Document, GetPage
 
 LARGEST = 100_000
-"""Bytes that a page may have."""
+"""Maximum size of a page in bytes."""
 
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{7*7}}{count}"
 FLIPPED = "\u202eevil\u2066\u200f"
 
 
 def rich(name: str = "io.github.example/rich", **more: Any) -> Entry:
-    """Return an entry that has everything that a page shows."""
+    """Return an entry with all fields that a page shows."""
     publisher = {
         "longDescription": "A longer text.",
         "descriptions": {"zh": "查询数据库。"},
@@ -49,15 +49,15 @@ def rich(name: str = "io.github.example/rich", **more: Any) -> Entry:
     return Entry({**server, **more}, {OFFICIAL: official}, is_official=True)
 
 
-def page_of(look: Look, shown: Entry, **headers: str) -> Document:
-    answer = look(f"/servers/{shown.mcp_id}", **headers)
+def page_of(get_page: GetPage, shown: Entry, **headers: str) -> Document:
+    answer = get_page(f"/servers/{shown.mcp_id}", **headers)
     assert answer.status == 200
     assert len(answer.body) < LARGEST
     return Document(answer)
 
 
-def test_the_first_page_shows_what_is_new_and_how_to_begin(look: Look) -> None:
-    page = Document(look("/"))
+def test_the_start_page_shows_new_entries_and_the_search_form(get_page: GetPage) -> None:
+    page = Document(get_page("/"))
     assert "Newest of 2 servers" in page.text
     assert f"/servers/{POSTGRES_ID}" in page.links
     assert f"/servers/{MAIL.mcp_id}" in page.links
@@ -66,9 +66,9 @@ def test_the_first_page_shows_what_is_new_and_how_to_begin(look: Look) -> None:
     assert (form["role"], form["action"], form["method"]) == ("search", "/", "get")
 
 
-def test_what_is_found_is_shown_with_its_marks(look: Look, server: Server) -> None:
+def test_results_show_badges(get_page: GetPage, server: Server) -> None:
     server.publish(rich())
-    page = Document(look("/?q=rich"))
+    page = Document(get_page("/?q=rich"))
     for shown in ("Rich", "Has everything.", "Official registry", "stdio", "HTTP", "database", "sql"):
         assert shown in page.text
     assert f"/servers/{rich().mcp_id}" in page.links
@@ -76,11 +76,11 @@ def test_what_is_found_is_shown_with_its_marks(look: Look, server: Server) -> No
     assert "Results for “rich”" in page.text
 
 
-def test_the_next_page_goes_on_behind_the_first(look: Look, server: Server) -> None:
+def test_the_next_page_continues_after_the_first(get_page: GetPage, server: Server) -> None:
     server.publish(*(entry(f"io.github.example/many-{number}", "One of many.") for number in range(25)))
-    first = Document(look("/?q=many"))
+    first = Document(get_page("/?q=many"))
     ((_, after),) = [(link["rel"], link["href"]) for link in first.all("a") if link.get("rel") == "next"]
-    second = Document(look(str(after)))
+    second = Document(get_page(str(after)))
     found = [{link for link in page.links if link.startswith("/servers/")} for page in (first, second)]
     assert len(found[0]) == 20
     assert {f"/servers/{mcp_id_of(f'io.github.example/many-{number}')}" for number in range(25)} <= found[0] | found[1]
@@ -89,40 +89,40 @@ def test_the_next_page_goes_on_behind_the_first(look: Look, server: Server) -> N
     assert not [link for link in second.all("a") if link.get("rel") == "next"]
 
 
-def test_nothing_found_says_so(look: Look) -> None:
-    answer = look("/?q=zzzzqqqq")
+def test_a_search_without_results_says_so(get_page: GetPage) -> None:
+    answer = get_page("/?q=zzzzqqqq")
     assert answer.status == 200
     assert "No results for “zzzzqqqq”" in Document(answer).text
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "message"),
     [("/?q=" + "x" * 257, "at most 256 characters"), ("/?q=x&cursor=%00", "no longer available")],
 )
-def test_what_cannot_be_searched_for_is_said_on_the_page(look: Look, path: str, said: str) -> None:
-    answer = look(path)
+def test_invalid_searches_show_an_error(get_page: GetPage, path: str, message: str) -> None:
+    answer = get_page(path)
     assert answer.status == 400
-    assert said in Document(answer).text
+    assert message in Document(answer).text
 
 
 @pytest.mark.parametrize("path", ["/?utm_source=mail", "/?q=postgres&q=mail&x", "/?q=%ff%fe", "/?q=+++", "/?&&&"])
-def test_what_was_added_to_an_address_is_passed_over(look: Look, path: str) -> None:
-    assert look(path).status == 200
+def test_unknown_query_parameters_are_ignored(get_page: GetPage, path: str) -> None:
+    assert get_page(path).status == 200
 
 
-def test_a_search_page_is_charged_to_no_key(look: Look, server: Server) -> None:
+def test_page_searches_cost_no_quota(get_page: GetPage, server: Server) -> None:
     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     before = server.post(ping).headers["X-RateLimit-Remaining"]
     server.get("/?q=postgres")
     assert server.post(ping).headers["X-RateLimit-Remaining"] == before
 
 
-def test_an_entry_page_shows_all_of_it(look: Look, server: Server) -> None:
+def test_an_entry_page_shows_all_fields(get_page: GetPage, server: Server) -> None:
     server.publish(rich())
-    page = page_of(look, rich())
+    page = page_of(get_page, rich())
     for shown in ("Rich", "io.github.example/rich", "1.2.3", "A longer text.", "MIT", "1,234", "query", "Run a query."):
         assert shown in page.text
-    # What is pasted is JSON, and names the file that it is for.
+    # Each configuration is JSON and names its file.
     for shown in (".vscode/mcp.json", '"command": "npx"', "~/.cursor/mcp.json"):
         assert shown in page.text
     for shown in ("@example/rich", "https://mcp.example.org/", "2026-01-02", "2026-02-03", "stdio", "HTTP"):
@@ -130,7 +130,7 @@ def test_an_entry_page_shows_all_of_it(look: Look, server: Server) -> None:
     assert {"https://rich.example.org/docs", "https://github.com/example/rich", "/?q=database"} <= set(page.links)
 
 
-def test_what_is_pasted_runs_the_publishers_code_and_the_page_says_so(look: Look, server: Server) -> None:
+def test_the_page_warns_that_packages_run_code(get_page: GetPage, server: Server) -> None:
     endless = [{"type": "positional", "value": "a" * 1_000}] * 3
     packages = [
         {"registryType": "npm", "identifier": name, "packageArguments": arguments}
@@ -138,7 +138,7 @@ def test_what_is_pasted_runs_the_publishers_code_and_the_page_says_so(look: Look
     ]
     shown = entry("a/b", packages=packages)
     server.publish(shown)
-    text = page_of(look, shown).text
+    text = page_of(get_page, shown).text
     assert "runs its publisher’s code on your computer" in text
     assert "\nshort@latest\n" in text
     assert "\nlong\n" not in text
@@ -152,8 +152,8 @@ def test_what_is_pasted_runs_the_publishers_code_and_the_page_says_so(look: Look
         ("zh", "该选项不在允许的选项列表中", "容器可以访问您填写的文件夹", "私有地址"),
     ],
 )
-def test_a_page_says_why_a_way_is_unavailable_and_what_to_know_before_it_is_used(
-    look: Look, server: Server, language: str, reason: str, warning: str, mark: str
+def test_the_page_shows_reasons_and_warnings_of_installations(
+    get_page: GetPage, server: Server, language: str, reason: str, warning: str, mark: str
 ) -> None:
     foreign = {"type": "named", "name": "--registry", "value": "https://evil.example"}
     volume = {"type": "named", "name": "-v", "value": "{data}:/data"}
@@ -163,28 +163,28 @@ def test_a_page_says_why_a_way_is_unavailable_and_what_to_know_before_it_is_used
     ]
     shown = entry("a/b", packages=packages, remotes=[{"type": "sse", "url": "https://wiki.corp.internal/sse"}])
     server.publish(shown)
-    text = page_of(look, shown, Accept_Language=language).text
+    text = page_of(get_page, shown, Accept_Language=language).text
     assert reason in text.replace("\n", " ")
     assert "--registry" in text
     assert warning in text
     assert mark in text
 
 
-def test_text_in_the_reader_s_language_goes_first(look: Look, server: Server) -> None:
+def test_descriptions_in_the_page_language_are_preferred(get_page: GetPage, server: Server) -> None:
     server.publish(rich())
-    assert "查询数据库。" in page_of(look, rich(), Accept_Language="zh").text
-    assert "查询数据库。" in Document(look("/?q=rich", Accept_Language="zh")).text
-    assert "Has everything." in page_of(look, rich()).text
+    assert "查询数据库。" in page_of(get_page, rich(), Accept_Language="zh").text
+    assert "查询数据库。" in Document(get_page("/?q=rich", Accept_Language="zh")).text
+    assert "Has everything." in page_of(get_page, rich()).text
 
 
 @pytest.mark.parametrize("mcp_id", ["7d9a1a47-8c6b-42d7-96dd-0a8aa272d25a", "nothing", "%00", "..%2f..%2fetc"])
-def test_an_entry_that_is_not_here_has_no_page(look: Look, mcp_id: str) -> None:
-    answer = look(f"/servers/{mcp_id}")
+def test_unknown_entries_have_no_page(get_page: GetPage, mcp_id: str) -> None:
+    answer = get_page(f"/servers/{mcp_id}")
     assert answer.status in (400, 404)
     assert answer.body.startswith(b"<!doctype html>")
 
 
-def test_hostile_text_stays_text_in_every_place(look: Look, server: Server) -> None:
+def test_hostile_text_is_escaped(get_page: GetPage, server: Server) -> None:
     publisher = {
         "longDescription": EVIL,
         "descriptions": {"zh": EVIL},
@@ -208,12 +208,12 @@ def test_hostile_text_stays_text_in_every_place(look: Look, server: Server) -> N
     hostile = Entry(hostile.server, {OFFICIAL: {"status": EVIL, "publishedAt": EVIL, "updatedAt": FLIPPED}})
     server.publish(hostile)
     for page in (
-        page_of(look, hostile),
-        page_of(look, hostile, Accept_Language="zh"),
-        Document(look("/?q=alert")),
-        Document(look("/")),
-        Document(look("/?q=" + quote(EVIL))),
-        Document(look("/nowhere?" + quote(EVIL))),
+        page_of(get_page, hostile),
+        page_of(get_page, hostile, Accept_Language="zh"),
+        Document(get_page("/?q=alert")),
+        Document(get_page("/")),
+        Document(get_page("/?q=" + quote(EVIL))),
+        Document(get_page("/nowhere?" + quote(EVIL))),
     ):
         assert len(page.all("script")) == 1
         assert {image["src"] for image in page.all("img")} == {page.all("img")[0]["src"]}
@@ -224,7 +224,7 @@ def test_hostile_text_stays_text_in_every_place(look: Look, server: Server) -> N
 
 
 @pytest.mark.parametrize("letter", ["a", "<", "界", "\u202e", "\ud83d", '"'])
-def test_pages_of_endless_entries_are_bounded(look: Look, server: Server, letter: str) -> None:
+def test_pages_of_huge_entries_are_bounded(get_page: GetPage, server: Server, letter: str) -> None:
     letters = letter.encode("utf-8", "replace")
     long, some = (letters * (1_000_000 // len(letters))).decode(), (letters * 1_000).decode()
     publisher = {
@@ -245,9 +245,9 @@ def test_pages_of_endless_entries_are_bounded(look: Look, server: Server, letter
     server.publish(
         endless, *(entry(f"io.github.example/endless-{number}", title=long[:10_000]) for number in range(30))
     )
-    page_of(look, endless)
+    page_of(get_page, endless)
     for path in ("/", "/?q=endless"):
-        assert len(look(path).body) < LARGEST
+        assert len(get_page(path).body) < LARGEST
 
 
 JSON = st.recursive(
@@ -266,28 +266,28 @@ PUBLISHED = ["longDescription", "descriptions", "tags", "categories", "tools", "
 )
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_entry_has_a_page(
-    look: Look, server: Server, fields: dict[str, Any], publisher: dict[str, Any], official: dict[str, Any]
+    get_page: GetPage, server: Server, fields: dict[str, Any], publisher: dict[str, Any], official: dict[str, Any]
 ) -> None:
     document = {"name": "io.github.example/any", "version": "1.0.0", **fields, "_meta": {PUBLISHER: publisher}}
     server.publish(Entry(document, {OFFICIAL: official}))
-    # Whoever tries so much else would be throttled.
+    # Prevent throttling.
     server.clock.advance(10)
-    page = page_of(look, Entry(document))
+    page = page_of(get_page, Entry(document))
     assert len(page.all("script")) == 1
 
 
 @pytest.mark.parametrize("server", ["accounts"], indirect=True)
 @pytest.mark.parametrize("path", ["/", "/?q=postgres&lang=zh", f"/servers/{POSTGRES_ID}", "/news"])
-def test_where_pages_are_for_members_others_are_sent_to_sign_in(look: Look, path: str) -> None:
-    answer = look(path)
+def test_members_only_pages_redirect_to_sign_in(get_page: GetPage, path: str) -> None:
+    answer = get_page(path)
     assert answer.status == 303
     assert answer.headers["Location"] == "/account/sign-in?next=" + quote(path, safe="")
     assert b"Postgres" not in answer.body
 
 
 @pytest.mark.parametrize("server", ["accounts"], indirect=True)
-def test_members_look_at_pages_that_are_for_members(look: Look) -> None:
-    page = Document(look("/?q=postgres", Cookie="test=ada"))
+def test_members_can_view_members_only_pages(get_page: GetPage) -> None:
+    page = Document(get_page("/?q=postgres", Cookie="test=ada"))
     assert f"/servers/{POSTGRES_ID}" in page.links
     assert "/account/keys" in page.links
     assert "ada@example.org" in page.text
@@ -295,43 +295,43 @@ def test_members_look_at_pages_that_are_for_members(look: Look) -> None:
 
 @pytest.mark.parametrize("server", ["off"], indirect=True)
 @pytest.mark.parametrize("path", ["/", f"/servers/{POSTGRES_ID}", "/news"])
-def test_pages_that_are_off_are_not_there_for_members_either(look: Look, path: str) -> None:
-    assert look(path, Cookie="test=ada").status == 404
+def test_disabled_pages_are_not_found_for_members(get_page: GetPage, path: str) -> None:
+    assert get_page(path, Cookie="test=ada").status == 404
 
 
-def test_an_address_that_asks_for_too_many_pages_is_told_to_wait(look: Look, server: Server) -> None:
+def test_page_requests_are_limited_by_address(get_page: GetPage, server: Server) -> None:
     for _ in range(60):
-        assert look("/").status == 200
-    answer = look("/")
+        assert get_page("/").status == 200
+    answer = get_page("/")
     assert answer.status == 429
     assert answer.headers["Retry-After"] == "1"
     assert "Try again in 1 second." in Document(answer).text
     server.clock.advance(1)
-    assert look("/").status == 200
+    assert get_page("/").status == 200
 
 
-def test_members_are_limited_each_for_themselves_wherever_they_are(server: Server) -> None:
-    def asks(member: str, address: str) -> int:
+def test_page_requests_of_members_are_limited_by_account(server: Server) -> None:
+    def status_of(member: str, address: str) -> int:
         headers = {**BROWSER, "Cookie": f"test={member}"}
         connection = server.open("GET", "/?q=postgres", key=None, headers=headers, address=address)
         answer = read(connection.received())
         connection.lose()
         return answer.status
 
-    statuses = [asks("ada", f"192.0.2.{number}") for number in range(61)]
+    statuses = [status_of("ada", f"192.0.2.{number}") for number in range(61)]
     assert statuses == [200] * 60 + [429]
-    # An address that many share, as in an office, is no reason to hold up another member, or one who only looks.
-    assert asks("bob", "192.0.2.1") == 200
-    assert asks("", "192.0.2.1") == 200
+    # Other members and anonymous viewers at the same address, as in an office, are not limited.
+    assert status_of("bob", "192.0.2.1") == 200
+    assert status_of("", "192.0.2.1") == 200
     server.clock.advance(1)
-    assert asks("ada", "192.0.2.1") == 200
+    assert status_of("ada", "192.0.2.1") == 200
 
 
-def test_keys_do_not_open_pages_nor_cookies_doors(server: Server) -> None:
+def test_cookies_do_not_authenticate_api_requests(server: Server) -> None:
     assert server.get("/api/open/v1/search?keywords=x", key=None, headers={"Cookie": "test=ada"}).status == 401
 
 
-def test_open_pages_are_told_of_servers_that_are_added(server: Server) -> None:
+def test_open_pages_are_notified_of_new_servers(server: Server) -> None:
     connection = server.open("GET", "/news", key=None)
     head = connection.received()
     assert b"200 OK" in head
@@ -345,7 +345,7 @@ def test_open_pages_are_told_of_servers_that_are_added(server: Server) -> None:
     connection.lose()
 
 
-def test_an_address_has_news_on_some_pages_alone(server: Server) -> None:
+def test_notification_streams_are_limited_by_address(server: Server) -> None:
     held = [server.open("GET", "/news", key=None) for _ in range(2)]
     assert all(b"200 OK" in connection.received() for connection in held)
     assert server.get("/news", key=None).status == 429

@@ -1,4 +1,4 @@
-"""The words on the pages: the same in every language, and the language that people ask for."""
+"""Translations: the same keys in every language, and language negotiation."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ def places(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_language_has_the_same_texts(language: str) -> None:
+def test_every_language_has_the_same_keys(language: str) -> None:
     assert TEXTS[language].keys == TEXTS["en"].keys
 
 
 @pytest.mark.parametrize("key", sorted(TEXTS["en"].keys))
-def test_a_text_takes_the_same_values_in_every_language(key: str) -> None:
-    # A form for one may leave the number out.
+def test_placeholders_are_the_same_in_every_language(key: str) -> None:
+    # A singular form may omit the number.
     for texts in TEXTS.values():
         assert texts.template(key).strip()
         assert places(texts.template(key)) - {"count"} == places(TEXTS["en"].template(key)) - {"count"}
 
 
 @pytest.mark.parametrize(("table", "messages"), [("reason", REASONS), ("warning", WARNINGS)])
-def test_every_notice_of_an_installation_has_a_text(table: str, messages: Mapping[str, str]) -> None:
+def test_every_installation_notice_has_a_text(table: str, messages: Mapping[str, str]) -> None:
     assert {name for name in TEXTS["en"].keys if name.startswith(f"{table}.")} == {
         f"{table}.{code}" for code in messages
     }
@@ -41,7 +41,7 @@ def test_every_notice_of_an_installation_has_a_text(table: str, messages: Mappin
         assert places(TEXTS["en"].template(f"{table}.{code}")) == places(message)
 
 
-def test_chinese_is_chinese() -> None:
+def test_chinese_texts_are_translated() -> None:
     untranslated = [key for key in TEXTS["zh"].keys if not re.search(r"[\u4e00-\u9fff]", TEXTS["zh"].template(key))]
     assert untranslated == []
 
@@ -61,15 +61,15 @@ def test_chinese_is_chinese() -> None:
         (";;;q=x", "en"),
     ],
 )
-def test_the_language_is_the_one_that_is_asked_for(accepted: str, language: str) -> None:
+def test_the_best_accepted_language_is_chosen(accepted: str, language: str) -> None:
     assert choose(accepted) == language
 
 
 @given(st.text(st.characters(max_codepoint=255)))
-def test_whatever_is_asked_for_there_is_a_language(accepted: str) -> None:
+def test_any_accept_language_value_yields_a_language(accepted: str) -> None:
     assert choose(accepted) in LANGUAGES
 
 
-def test_one_has_a_form_of_its_own_where_a_language_has_it() -> None:
+def test_a_count_of_one_selects_the_singular() -> None:
     assert TEXTS["en"]("error.retry", count=1) == "Try again in 1 second."
     assert TEXTS["en"]("error.retry", count=2) == "Try again in 2 seconds."

@@ -1,4 +1,4 @@
-"""A walk past every page of the site, in every state that people may meet."""
+"""Visits every page of the site in every state."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ def invited(served: tuple[Installation, Server], email: str) -> str:
     return urlsplit(served[0].command("account", "add", email).strip()).path
 
 
-def states(page: Any, served: tuple[Installation, Server], who: str) -> Iterator[str]:
-    """Yield the name of each state of a page when `page` shows it; `who` is a name that was not on this walk yet."""
-    yield from _searching(page, served, who)
-    yield from _entering(page, served, f"{who}@example.org")
-    yield from _keys(page, served)
-    yield from _connecting(page)
+def states(page: Any, served: tuple[Installation, Server], name: str) -> Iterator[str]:
+    """Yield the name of each state when `page` shows it; `name` is a user name that was not used before."""
+    yield from _search_states(page, served, name)
+    yield from _sign_in_states(page, served, f"{name}@example.org")
+    yield from _key_states(page, served)
+    yield from _connect_states(page)
 
 
-def _searching(page: Any, served: tuple[Installation, Server], who: str) -> Iterator[str]:
+def _search_states(page: Any, served: tuple[Installation, Server], name: str) -> Iterator[str]:
     served[0].command("import", "-", stdin=json.dumps(RICH))
     page.goto("/")
     yield "home"
@@ -69,12 +69,12 @@ def _searching(page: Any, served: tuple[Installation, Server], who: str) -> Iter
     page.goto("/?q=github")
     with page.expect_response("**/news"):
         page.reload()
-    served[0].command("import", "-", stdin="".join(document(f"io.example.{who}/{n}") for n in range(12)))
+    served[0].command("import", "-", stdin="".join(document(f"io.example.{name}/{n}") for n in range(12)))
     page.locator("#news").wait_for(state="visible")
     yield "news"
 
 
-def _entering(page: Any, served: tuple[Installation, Server], email: str) -> Iterator[str]:
+def _sign_in_states(page: Any, served: tuple[Installation, Server], email: str) -> Iterator[str]:
     page.goto("/account/sign-in")
     yield "sign in"
     page.locator("#email").fill(email)
@@ -97,7 +97,7 @@ def _entering(page: Any, served: tuple[Installation, Server], email: str) -> Ite
     _submit(page, "^='/account/invitation/'")
 
 
-def _keys(page: Any, served: tuple[Installation, Server]) -> Iterator[str]:
+def _key_states(page: Any, served: tuple[Installation, Server]) -> Iterator[str]:
     page.wait_for_url("**/account/keys")
     yield "keys, none"
     for number, label in enumerate(["my laptop", "编辑器 " + "W" * 80, "third", "fourth", "fifth", "one too many"]):
@@ -126,7 +126,7 @@ def _keys(page: Any, served: tuple[Installation, Server]) -> Iterator[str]:
     yield "password"
 
 
-def _connecting(page: Any) -> Iterator[str]:
+def _connect_states(page: Any) -> Iterator[str]:
     page.goto("/account/connect")
     for editor in page.locator("details").all():
         if editor.get_attribute("open") is None:

@@ -1,4 +1,4 @@
-"""Every page in every state: what axe says of it, and whether it is as wide as the window."""
+"""Accessibility (axe) and width of every page in every state."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from ..process.conftest import Installation, Server
-from ._walk import states
+from ._states import states
 from .conftest import Open
 
 PHONE, DESKTOP = 320, 1280
 
 
-# Both languages together see all four views, for a look takes axe a third of a second.
+# The two languages together cover all four views, because axe takes a third of a second per view.
 @pytest.mark.parametrize(
     ("locale", "views"),
     [
@@ -21,11 +21,11 @@ PHONE, DESKTOP = 320, 1280
         ("zh-CN", [(PHONE, "dark"), (DESKTOP, "light")]),
     ],
 )
-def test_pages_are_accessible_and_as_wide_as_the_window(
+def test_pages_are_accessible_and_fit_the_viewport(
     open_page: Open, served: tuple[Installation, Server], locale: str, views: list[tuple[int, str]]
 ) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no axe-core").Axe()
-    # What fades in would be measured half way.
+    # Animations would be measured half-way.
     page = open_page("/", locale=locale, reduced_motion="reduce")
     wrong: list[Any] = []
     for state in states(page, served, locale.lower()):
