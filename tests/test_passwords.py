@@ -42,7 +42,7 @@ class TestArgon2Passwords(PasswordsContract):
         return Argon2Passwords(inline, QUICK)
 
 
-def test_hashes_as_slowly_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_hash_takes_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
     verified: list[str] = []
 
     class Counting(PasswordHasher):
@@ -93,7 +93,7 @@ def test_goes_on_counting_those_who_left() -> None:
     assert waiting.result is False
 
 
-def test_gives_the_turn_of_one_who_left_the_queue_to_the_next() -> None:
+def test_a_cancelled_call_leaves_its_slot_to_the_next() -> None:
     later = Later()
     passwords = Argon2Passwords(later, QUICK)
     first = [verify(passwords) for _ in range(2)]
@@ -125,7 +125,7 @@ def test_many_forms_of_one_client_do_not_hold_up_another() -> None:
     assert later.under_way == []
 
 
-def test_refuses_where_too_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_raises_unavailable_if_too_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("directory_server.passwords.WAITING", 3)
     later = Later()
     passwords = Argon2Passwords(later, QUICK)

@@ -15,7 +15,7 @@ def test_raises_what_the_function_raises() -> None:
         run_sync(inline(int, "x"))
 
 
-def test_refuses_to_wait() -> None:
+def test_raises_if_the_coroutine_waits() -> None:
     async def wait() -> None:
         await Deferred[None]()
 

@@ -1,4 +1,4 @@
-"""What an Index must do."""
+"""Contract of Index."""
 
 from __future__ import annotations
 
@@ -76,10 +76,10 @@ async def walked(index: Index, keywords: str, limit: int) -> list[Hit]:
 
 
 class IndexContract:
-    """Inherit it and say how an index is opened."""
+    """Subclasses define how to open an index."""
 
     async def open(self) -> Index:
-        """Return an index with nothing in it."""
+        """Return an empty index."""
         raise NotImplementedError
 
     @awaited
@@ -228,7 +228,7 @@ class IndexContract:
         assert ids == [mcp_id_of(name) for name in sorted(names)]
 
     @awaited
-    async def test_pages_of_equal_scores_join_without_a_seam(self) -> None:
+    async def test_pages_of_equal_scores_are_contiguous(self) -> None:
         index = await self.open()
         names = [f"org.example/{n * 77 % 200:03}" for n in range(200)]
         for batch in (names[:70], names[70:140], names[140:]):
@@ -244,7 +244,7 @@ class IndexContract:
         limit=st.integers(1, 20),
     )
     @awaited
-    async def test_pages_join_without_a_seam(self, briefs: list[str], keywords: str, limit: int) -> None:
+    async def test_pages_are_contiguous(self, briefs: list[str], keywords: str, limit: int) -> None:
         index = await self.open()
         entries = [an_entry(f"org.example/{n * 77 % 101:03}", brief) for n, brief in enumerate(briefs)]
         for start in range(0, len(entries), 25):
@@ -265,7 +265,7 @@ class IndexContract:
         assert (await index.search(Query("letters", 4))).next is None
 
     @awaited
-    async def test_nothing_is_behind_the_last_place(self) -> None:
+    async def test_nothing_follows_the_last_position(self) -> None:
         index = await self.open()
         await index.apply(added(an_entry("org.example/mail", "letters")))
         assert await index.search(Query("letters", 2, Position(0.0, ""))) == Page(())

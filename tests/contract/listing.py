@@ -1,4 +1,4 @@
-"""What a Store's lists must do, and a Curation beside it."""
+"""Contract of Store listings and Curation."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def names(versions: Sequence[Version]) -> list[str]:
 
 
 class ListingContract:
-    """Inherit it and say how a store and its curation are opened."""
+    """Subclasses define how to open a store and its curation."""
 
     async def store(self, sources: Sequence[str] = ()) -> Store:
-        """Return a store that shows `sources` in this order; each call is another process with the same data."""
+        """Return a store that prefers `sources` in this order; each call acts as another process with the same data."""
         raise NotImplementedError
 
     async def curation(self, sources: Sequence[str] = ()) -> Curation:
@@ -57,7 +57,7 @@ class ListingContract:
         assert [each.latest for each in found] == [False, False, True] * 2
 
     @awaited
-    async def test_lists_no_more_than_so_many_bytes(self) -> None:
+    async def test_stops_listing_at_a_number_of_bytes(self) -> None:
         store = await self.store()
         await store.publish("a", [entry(f"x/{name}", brief="x" * 1_000) for name in "abcde"])
         (size,) = {len(each.body) for each in await store.listing(("", ""), 9)}
@@ -79,7 +79,7 @@ class ListingContract:
         assert list(await store.listing(("", ""), 9, versions="9.9.9")) == []
 
     @awaited
-    async def test_gives_the_versions_of_a_name_the_latest_first(self) -> None:
+    async def test_returns_the_versions_of_a_name_latest_first(self) -> None:
         store = await self.store()
         await store.publish("a", [entry(version="1.0.0"), entry(version="3.0.0"), entry(version="2.0.0"), entry("x/b")])
         assert said(await store.versions(NAME)) == [f"{NAME} 3.0.0", f"{NAME} 2.0.0", f"{NAME} 1.0.0"]
@@ -97,7 +97,7 @@ class ListingContract:
         assert await store.version("x/none", "latest") is None
 
     @awaited
-    async def test_gives_the_versions_of_the_foremost_source_only(self) -> None:
+    async def test_returns_versions_of_the_preferred_source_only(self) -> None:
         store = await self.store(["a", "b"])
         await store.publish("b", [entry(version="9.0.0", brief="b"), entry(version="1.0.0", brief="b")])
         await store.publish("a", [entry(version="1.0.0", brief="a")])
@@ -107,7 +107,7 @@ class ListingContract:
         assert restore_entry(only.body).brief == "a"
 
     @awaited
-    async def test_lists_what_was_deleted_where_one_asks_for_it(self) -> None:
+    async def test_lists_deleted_versions_on_request(self) -> None:
         store = await self.store()
         await store.publish(
             "a", [entry("x/a"), entry("x/b", "1.0.0"), entry("x/b", "2.0.0"), entry("x/c", status="deleted")]
@@ -123,7 +123,7 @@ class ListingContract:
         assert gone.deleted
 
     @awaited
-    async def test_lists_what_changed_here_since_a_moment(self) -> None:
+    async def test_lists_versions_updated_since_a_time(self) -> None:
         store = await self.store()
         await store.publish("a", [entry("x/a"), entry("x/b"), entry("x/c", "1.0.0")])
         await store.publish("a", [entry("x/b", brief="It snows.")])
@@ -135,7 +135,7 @@ class ListingContract:
         assert names(await store.listing(("", ""), 9, versions="all", updated_since=everything[0].updated_at))
 
     @awaited
-    async def test_says_when_a_version_was_published_and_last_changed(self) -> None:
+    async def test_returns_when_a_version_was_published_and_updated(self) -> None:
         store = await self.store()
         await store.publish("a", [entry("x/a", publishedAt="1970-01-01T00:00:05Z"), entry("x/b")])
         dated, other = await store.listing(("", ""), 9)
@@ -157,7 +157,7 @@ class ListingContract:
         assert await store.entry(mcp_id_of(NAME)) == entry(version="2.0.0", isLatest=True)
 
     @awaited
-    async def test_hides_a_name_and_shows_it_again(self) -> None:
+    async def test_hides_and_unhides_a_name(self) -> None:
         store, curation = await self.store(), await self.curation()
         await store.publish("a", [entry(), entry("x/b")])
         assert await curation.mark(NAME, "hidden", True)
@@ -176,7 +176,7 @@ class ListingContract:
         assert kinds(await store.changes(0, 9)) == ["added", "added", "removed", "added"]
 
     @awaited
-    async def test_tells_of_a_pin_as_a_change(self) -> None:
+    async def test_pinning_is_logged_as_a_change(self) -> None:
         store, curation = await self.store(), await self.curation()
         await store.publish("a", [entry(), entry("x/b")])
         assert await curation.mark(NAME, "pinned", True)
@@ -188,7 +188,7 @@ class ListingContract:
         assert not last.pinned
 
     @awaited
-    async def test_marks_names_that_nobody_has_published_yet(self) -> None:
+    async def test_sets_flags_of_unpublished_names(self) -> None:
         store, curation = await self.store(), await self.curation()
         assert await curation.mark(NAME, "pinned", True)
         assert not await curation.mark("x/b", "pinned", False)
@@ -198,7 +198,7 @@ class ListingContract:
         assert [change.pinned for change in await store.changes(0, 9)] == [True, False]
 
     @awaited
-    async def test_lists_only_what_the_operator_stands_by_where_one_asks_for_that(self) -> None:
+    async def test_lists_only_curated_names_on_request(self) -> None:
         store, curation = await self.store(), await self.curation()
         await store.publish("a", [entry(f"x/{name}") for name in "abcd"])
         await store.publish("local", [entry("x/b", brief="Ours.")])
@@ -216,7 +216,7 @@ class ListingContract:
         assert await store.head() == 6
 
     @awaited
-    async def test_tells_what_the_operator_has_a_say_in(self) -> None:
+    async def test_returns_curated_names(self) -> None:
         store, curation = await self.store(), await self.curation()
         await store.publish("a", [entry("x/a"), entry("x/b")])
         await store.publish("local", [entry("x/c")])

@@ -1,4 +1,4 @@
-"""What Passwords must do."""
+"""Contract of Passwords."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from . import awaited
 
 
 class PasswordsContract:
-    """Inherit it and say what is tested."""
+    """Subclasses define the adapter under test."""
 
     async def passwords(self) -> Passwords:
         raise NotImplementedError
@@ -24,14 +24,14 @@ class PasswordsContract:
             assert not await passwords.verify(hashed, wrong)
 
     @awaited
-    async def test_hashes_one_password_in_many_ways(self) -> None:
+    async def test_hashes_are_salted(self) -> None:
         passwords = await self.passwords()
         hashes = [await passwords.hash("correct horse") for _ in range(3)]
         assert len(set(hashes)) == 3
         assert all([await passwords.verify(each, "correct horse") for each in hashes])
 
     @awaited
-    async def test_no_password_is_that_of_nobody(self) -> None:
+    async def test_no_password_matches_a_missing_hash(self) -> None:
         passwords = await self.passwords()
         for wrong in ("", "correct horse", "None"):
             assert not await passwords.verify(None, wrong)

@@ -1,4 +1,4 @@
-"""What a Store must do."""
+"""Contract of Store."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAME = "io.example/weather"
 
 @define
 class Briefs:
-    """An Analysis that notes its own version and what it was given."""
+    """An Analysis that records its version and its input."""
 
     version: str = "1"
 
@@ -46,10 +46,10 @@ def kinds(changes: Sequence[Change]) -> list[str]:
 
 
 class StoreContract:
-    """Inherit it and say how a store is opened."""
+    """Subclasses define how to open a store."""
 
     async def store(self, sources: Sequence[str] = (), version: str = "1") -> Store:
-        """Return a store that shows `sources` in this order; each call is another process with the same data.
+        """Return a store that prefers `sources` in this order; each call acts as another process with the same data.
 
         It analyses by Briefs(version).
         """
@@ -75,7 +75,7 @@ class StoreContract:
         assert await other.log_id() == log
 
     @awaited
-    async def test_says_what_became_of_each_entry_in_order(self) -> None:
+    async def test_returns_the_outcomes_in_order(self) -> None:
         store = await self.store()
         assert list(await store.publish("a", [entry("x/a"), entry("x/b")])) == ["added", "added"]
         outcomes = await store.publish("a", [entry("x/c"), entry("x/b"), entry("x/a", brief="It snows.")])
@@ -83,14 +83,14 @@ class StoreContract:
         assert list(await store.publish("a", [])) == []
 
     @awaited
-    async def test_gives_back_what_was_published(self) -> None:
+    async def test_returns_published_entries(self) -> None:
         store = await self.store()
         full = Entry({"name": NAME, "version": "1", "description": "雨", "odd": [None, 1.5, {"x": True}]}, {"y": {}})
         await store.publish("a", [full])
         assert await store.entry(full.mcp_id) == full
 
     @awaited
-    async def test_keeps_quiet_about_what_did_not_change(self) -> None:
+    async def test_logs_nothing_for_unchanged_entries(self) -> None:
         store = await self.store()
         await store.publish("a", [Entry({"name": NAME, "version": "1", "description": ""})])
         same = Entry({"description": "", "version": "1", "name": NAME})
@@ -98,7 +98,7 @@ class StoreContract:
         assert await store.head() == 1
 
     @awaited
-    async def test_logs_each_change_of_what_is_shown(self) -> None:
+    async def test_logs_each_change_of_a_visible_entry(self) -> None:
         store = await self.store()
         await store.publish("a", [entry(), entry("x/b")])
         await store.publish("a", [entry(brief="It snows.")])
@@ -110,7 +110,7 @@ class StoreContract:
         assert await store.head() == seqs[-1]
 
     @awaited
-    async def test_gives_what_the_analysis_made_of_each_entry(self) -> None:
+    async def test_returns_the_analysis_of_each_entry(self) -> None:
         store = await self.store()
         await store.publish("a", [entry(), entry("x/b", brief="b")])
         await store.publish("a", [entry(brief="It snows.")])
@@ -122,7 +122,7 @@ class StoreContract:
         assert (removal.body, removal.analysed) == (None, None)
 
     @awaited
-    async def test_analyses_anew_what_another_version_analysed(self) -> None:
+    async def test_analyses_again_after_a_new_version_of_the_analysis(self) -> None:
         await (await self.store()).publish("a", [entry(), entry("x/b")])
         newer = await self.store(version="2")
         for changes in (await newer.current("", 10), await newer.changes(0, 10), await newer.current("", 10)):
@@ -132,7 +132,7 @@ class StoreContract:
         assert again.analysed.startswith(b"1 ")
 
     @awaited
-    async def test_reads_the_log_behind_a_place_and_no_further_than_asked(self) -> None:
+    async def test_reads_the_log_after_a_position_up_to_a_limit(self) -> None:
         store = await self.store()
         await store.publish("a", [entry(f"x/{number}") for number in range(5)])
         first, *_ = await store.changes(0, 10)
@@ -141,7 +141,7 @@ class StoreContract:
         assert list(await store.changes(await store.head(), 10)) == []
 
     @awaited
-    async def test_gives_changes_with_the_entry_shown_now(self) -> None:
+    async def test_returns_changes_with_the_visible_entry(self) -> None:
         store = await self.store()
         await store.publish("a", [entry(), entry("x/b")])
         await store.publish("a", [entry(brief="It snows."), entry("x/b", status="deleted")])
@@ -149,7 +149,7 @@ class StoreContract:
         assert shown == [entry(brief="It snows."), None, entry(brief="It snows."), None]
 
     @awaited
-    async def test_shows_the_later_version_whichever_comes_first(self) -> None:
+    async def test_prefers_the_later_version_in_any_order_of_publishing(self) -> None:
         store = await self.store()
         await store.publish("a", [entry(version="1.9.0")])
         await store.publish("a", [entry(version="1.10.0")])
@@ -158,7 +158,7 @@ class StoreContract:
         assert kinds(await store.changes(0, 10)) == ["added", "changed"]
 
     @awaited
-    async def test_logs_nothing_when_a_version_that_is_not_shown_changes(self) -> None:
+    async def test_logs_nothing_when_an_invisible_version_changes(self) -> None:
         store = await self.store()
         await store.publish("a", [entry(version="1.0.0"), entry(version="2.0.0")])
         head = await store.head()
@@ -166,7 +166,7 @@ class StoreContract:
         assert await store.head() == head
 
     @awaited
-    async def test_shows_what_the_registry_calls_latest(self) -> None:
+    async def test_prefers_the_latest_version_of_the_registry(self) -> None:
         store = await self.store()
         await store.publish("a", [entry(version="3.0.0", isLatest=False), entry(version="2.0.0", isLatest=True)])
         shown = await store.entry(mcp_id_of(NAME))
@@ -174,7 +174,7 @@ class StoreContract:
         assert shown.version == "2.0.0"
 
     @awaited
-    async def test_shows_local_edits_then_the_sources_in_their_order_then_others_by_name(self) -> None:
+    async def test_prefers_local_entries_then_sources_in_order_then_others_by_name(self) -> None:
         store = await self.store(["second", "third"])
         ranking = ["local", "second", "third", "alpha", "zeta"]
         shown = []
@@ -189,7 +189,7 @@ class StoreContract:
         assert await store.entry(mcp_id_of(NAME)) == entry(brief="local")
 
     @awaited
-    async def test_logs_nothing_when_another_source_says_the_same(self) -> None:
+    async def test_logs_nothing_when_another_source_has_the_same_content(self) -> None:
         store = await self.store()
         await store.publish("b", [entry()])
         assert list(await store.publish("local", [entry()])) == ["added"]
@@ -199,7 +199,7 @@ class StoreContract:
         assert await store.head() == 1
 
     @awaited
-    async def test_removes_what_its_registry_deleted_and_takes_it_back(self) -> None:
+    async def test_removes_deleted_entries_and_restores_them(self) -> None:
         store = await self.store()
         await store.publish("a", [entry(status="active"), entry("x/b")])
         await store.publish("a", [entry(status="deleted")])
@@ -212,7 +212,7 @@ class StoreContract:
         assert kinds(await store.changes(0, 10)) == ["added", "added", "removed", "added"]
 
     @awaited
-    async def test_never_mentions_what_came_deleted(self) -> None:
+    async def test_logs_nothing_for_an_entry_first_seen_deleted(self) -> None:
         store = await self.store()
         assert list(await store.publish("a", [entry(status="deleted")])) == ["added"]
         assert await store.head() == 0
@@ -220,7 +220,7 @@ class StoreContract:
         assert kinds(await store.changes(0, 10)) == ["added"]
 
     @awaited
-    async def test_takes_one_name_twice_in_a_batch(self) -> None:
+    async def test_accepts_a_name_twice_in_a_batch(self) -> None:
         store = await self.store()
         batch = [entry(version="1.0.0"), entry(version="2.0.0"), entry(version="2.0.0", brief="It snows.")]
         assert list(await store.publish("a", batch)) == ["added", "added", "changed"]
@@ -263,7 +263,7 @@ class StoreContract:
         assert [change.kind for change in await store.changes(0, 10)] == ["added", "changed", "changed"]
 
     @awaited
-    async def test_tells_names_apart_by_case(self) -> None:
+    async def test_names_are_case_sensitive(self) -> None:
         store = await self.store()
         lower, upper = entry("x/weather"), entry("x/Weather")
         assert list(await store.publish("a", [lower, upper])) == ["added", "added"]
@@ -272,7 +272,7 @@ class StoreContract:
         assert await store.entry(upper.mcp_id) == upper
 
     @awaited
-    async def test_pages_what_is_shown_in_the_order_of_ids(self) -> None:
+    async def test_pages_visible_entries_in_the_order_of_ids(self) -> None:
         store = await self.store()
         entries = [entry(f"x/{number}") for number in range(7)]
         await store.publish("a", entries)
@@ -289,7 +289,7 @@ class StoreContract:
         assert pages == [log[mcp_id] for mcp_id in ids]
 
     @awaited
-    async def test_reads_no_further_than_so_many_bytes(self) -> None:
+    async def test_stops_reading_at_a_number_of_bytes(self) -> None:
         store = await self.store()
         entries = [entry(f"x/{number}", brief="x" * 1_000) for number in range(5)]
         await store.publish("a", entries)
@@ -305,14 +305,14 @@ class StoreContract:
             assert [change.mcp_id for change in pages] == sorted(each.mcp_id for each in entries)
 
     @awaited
-    async def test_knows_the_oldest_change_of_its_log(self) -> None:
+    async def test_returns_the_oldest_change_of_the_log(self) -> None:
         store = await self.store()
         await store.publish("a", [entry("x/a"), entry("x/b")])
         first, *_ = await store.changes(0, 10)
         assert await store.oldest() == first.seq
 
     @awaited
-    async def test_gives_the_entries_that_were_added_last(self) -> None:
+    async def test_returns_the_newest_entries(self) -> None:
         store = await self.store()
         await store.publish("a", [entry(f"x/{number}") for number in range(5)])
         await store.publish("a", [entry("x/1", brief="It snows.")])
@@ -320,7 +320,7 @@ class StoreContract:
         assert list(await store.newest(9, brief_of)) == ["It rains."] * 3 + ["It snows.", "It rains."]
 
     @awaited
-    async def test_counts_what_comes_back_as_added_anew_and_once(self) -> None:
+    async def test_a_restored_entry_is_newest_and_listed_once(self) -> None:
         store = await self.store()
         await store.publish("a", [entry("x/a"), entry("x/b"), entry("x/c")])
         await store.publish("a", [entry("x/a", status="deleted"), entry("x/b", status="deleted")])

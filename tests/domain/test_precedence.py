@@ -20,22 +20,22 @@ def record(
     return Record(id, source, version, latest, deleted, published_at, b"")
 
 
-def test_shows_nothing_where_nothing_is() -> None:
+def test_no_records_have_no_preferred_record() -> None:
     assert preferred([], []) is None
 
 
-def test_shows_the_only_one_whatever_it_is() -> None:
+def test_the_only_record_is_preferred() -> None:
     only = record(1, "mcp")
     assert preferred([only], []) == only
 
 
-def test_a_deleted_one_stands_for_its_name_as_others_do() -> None:
+def test_a_deleted_record_can_be_preferred() -> None:
     deleted = record(2, "2.0.0", deleted=True)
     assert preferred([record(1, "1.0.0"), deleted], []) == deleted
     assert preferred([record(1, "1.0.0", deleted=True), record(2, "2.0.0")], []) == record(2, "2.0.0")
 
 
-def test_counts_the_source_before_all_else() -> None:
+def test_the_source_is_the_first_criterion() -> None:
     local = record(1, "0.0.1", "local")
     mirror = record(2, "9.0.0", "mirror", latest=True)
     other = record(3, "10.0.0", "a", latest=True)
@@ -44,12 +44,12 @@ def test_counts_the_source_before_all_else() -> None:
     assert preferred([other, mirror], []) == other
 
 
-def test_counts_local_first_even_where_it_is_named_among_the_sources() -> None:
+def test_local_is_first_even_if_listed_as_a_source() -> None:
     local, mirror = record(1, source="local"), record(2, source="mirror")
     assert preferred([local, mirror], ["mirror", "local"]) == local
 
 
-def test_counts_latest_before_the_version() -> None:
+def test_latest_precedes_the_version() -> None:
     latest = record(1, "1.0.0", latest=True)
     assert preferred([latest, record(2, "2.0.0")], []) == latest
 
@@ -73,7 +73,7 @@ PRECEDENCE = [
 ]
 
 
-def test_orders_semantic_versions_as_their_specification_does() -> None:
+def test_orders_semantic_versions_by_the_specification() -> None:
     keys = [semantic(version) for version in PRECEDENCE]
     assert None not in keys
     assert keys == sorted(keys, key=lambda key: key or ())
@@ -83,31 +83,31 @@ def test_orders_semantic_versions_as_their_specification_does() -> None:
 @pytest.mark.parametrize(
     "version", ["", "1", "1.0", "1.0.0.0", "01.0.0", "1.0.0-", "1.0.0-01", "1.0.0-a..b", "latest", "1.0.0 ", "١.0.0"]
 )
-def test_does_not_take_for_semantic_what_is_not(version: str) -> None:
+def test_other_versions_are_not_semantic(version: str) -> None:
     assert semantic(version) is None
 
 
-def test_does_not_choke_on_a_number_of_a_million_digits() -> None:
+def test_a_number_of_a_million_digits_is_cheap() -> None:
     assert semantic("9" * 1_000_000 + ".0.0") is None
 
 
-def test_shows_the_same_in_whatever_order_they_come() -> None:
+def test_precedence_is_independent_of_order() -> None:
     records = [record(number, version) for number, version in enumerate(("1.0.0", "1.0.0-rc.1", "0.10.0", "0.9.0"))]
     assert {preferred(order, []) for order in permutations(records)} == {records[0]}
 
 
-def test_goes_by_the_date_where_a_version_is_not_semantic() -> None:
+def test_compares_dates_if_a_version_is_not_semantic() -> None:
     newer = record(1, "2026-05-24", published_at=200.0)
     assert preferred([newer, record(2, "1.0.0", published_at=100.0)], []) == newer
 
 
-def test_goes_by_the_date_where_the_versions_are_of_one_rank() -> None:
+def test_compares_dates_of_equal_versions() -> None:
     newer = record(1, "1.0.0+a", published_at=200.0)
     assert preferred([newer, record(2, "1.0.0+b", published_at=100.0)], []) == newer
 
 
 @pytest.mark.parametrize("dates", [(None, None), (100.0, None), (None, 100.0), (100.0, 100.0)])
-def test_goes_by_the_writing_where_nothing_else_tells(dates: tuple[float | None, float | None]) -> None:
+def test_compares_the_order_of_writing_last(dates: tuple[float | None, float | None]) -> None:
     one, other = record(1, "mcp", published_at=dates[0]), record(2, "latest", published_at=dates[1])
     assert preferred([other, one], []) == other
 

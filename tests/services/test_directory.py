@@ -69,7 +69,7 @@ class World:
         self.announced += 1
 
 
-def test_a_page_is_kept_until_something_changes() -> None:
+def test_a_page_is_cached_until_a_change() -> None:
     world = World(page=Page((Hit("1", "mail", "Reads.", ""),)))
     directory = world.directory
     first = run_sync(directory.search(Query("mail")))
@@ -80,7 +80,7 @@ def test_a_page_is_kept_until_something_changes() -> None:
     assert world.queries == [Query("mail"), Query("mail", 5), Query("mail")]
 
 
-def test_as_many_pages_are_kept_as_were_asked_for_last() -> None:
+def test_the_cache_keeps_the_most_recently_used_pages() -> None:
     world = World()
     directory = world.directory
     for number in (*range(PAGES), 0, PAGES, 0, 1):
@@ -88,7 +88,7 @@ def test_as_many_pages_are_kept_as_were_asked_for_last() -> None:
     assert [query.keywords for query in world.queries] == [*map(str, range(PAGES + 1)), "1"]
 
 
-def test_pages_are_kept_up_to_a_number_of_bytes() -> None:
+def test_the_cache_is_bounded_in_bytes() -> None:
     cache = PageCache()
     large = Page(tuple(Hit(str(number), "n", "é" * 50_000, "") for number in range(10)))
     assert 1_000_000 < large.size < 1_010_000
@@ -106,7 +106,7 @@ def test_a_page_that_is_too_large_is_searched_for_with_a_smaller_limit() -> None
     assert world.queries == [Query("mail", 10), Query("mail", 5)]
 
 
-def test_a_page_takes_each_form_once() -> None:
+def test_a_page_caches_each_form() -> None:
     made = []
 
     def shout(page: Page) -> str:
@@ -122,18 +122,18 @@ def len_of(page: Page) -> int:
     return len(page.hits)
 
 
-def test_a_search_is_the_index_s() -> None:
+def test_a_search_returns_the_page_of_the_index() -> None:
     page = Page((Hit(MAIL.mcp_id, "Mail", "Read mail.", ""),), Position(1.5, MAIL.name))
     world, query = World(page=page), Query("mail", 1)
     assert run_sync(world.directory.search(query)) == page
     assert world.queries == [query]
 
 
-def test_an_entry_is_told_whole() -> None:
+def test_detail_returns_the_full_entry() -> None:
     assert run_sync(World().directory.detail(MAIL.mcp_id)) == MAIL.detail()
 
 
-def test_an_entry_that_is_not_there() -> None:
+def test_detail_of_an_unknown_entry_raises_not_found() -> None:
     with pytest.raises(NotFound, match=r"No entry has the mcp_id nothing\."):
         run_sync(World().directory.detail("nothing"))
 
@@ -142,7 +142,7 @@ def test_an_entry_that_is_not_there() -> None:
     ("outcomes", "announced"),
     [([], 0), (["unchanged", "unchanged"], 0), (["unchanged", "added"], 1), (["changed", "changed"], 1)],
 )
-def test_what_changed_is_announced_once(outcomes: list[Outcome], announced: int) -> None:
+def test_a_change_is_announced_once(outcomes: list[Outcome], announced: int) -> None:
     world = World(outcomes=outcomes)
     entries = [MAIL] * len(outcomes)
     assert run_sync(world.directory.publish("local", entries)) == outcomes
@@ -150,7 +150,7 @@ def test_what_changed_is_announced_once(outcomes: list[Outcome], announced: int)
     assert world.announced == announced
 
 
-def test_what_could_not_be_kept_is_not_announced() -> None:
+def test_a_failed_publish_is_not_announced() -> None:
     world = World(error=Unavailable("The disk is full."))
     with pytest.raises(Unavailable):
         run_sync(world.directory.publish("local", [MAIL]))
@@ -160,13 +160,13 @@ def test_what_could_not_be_kept_is_not_announced() -> None:
 @pytest.mark.parametrize(
     ("log", "places"), [(range(1, 1), [0]), (range(1, 6), [0, 1, 5]), (range(4, 6), [3, 4, 5])], ids=str
 )
-def test_the_log_is_read_on_from_where_it_reaches(log: range, places: list[int]) -> None:
+def test_accepts_positions_within_the_log(log: range, places: list[int]) -> None:
     directory = World(log=log).directory
     for place in places:
         run_sync(directory.check_position(place))
 
 
-def test_the_log_is_not_read_on_from_a_place_in_another_log() -> None:
+def test_rejects_positions_of_another_log() -> None:
     directory = World(log=range(1, 6)).directory
     run_sync(directory.check_position(3, LOG))
     with pytest.raises(Gone, match="Cannot continue from change 3: the directory was restored from a backup") as caught:
@@ -175,7 +175,7 @@ def test_the_log_is_not_read_on_from_a_place_in_another_log() -> None:
 
 
 @pytest.mark.parametrize(("log", "place"), [(range(1, 1), 1), (range(1, 6), 6), (range(4, 6), 2), (range(4, 6), 0)])
-def test_the_log_is_not_read_on_from_what_it_lost_or_does_not_have_yet(log: range, place: int) -> None:
+def test_rejects_positions_outside_the_log(log: range, place: int) -> None:
     with pytest.raises(Gone, match=f"Cannot continue from change {place}") as caught:
         run_sync(World(log=log).directory.check_position(place))
     assert caught.value.head == (log[-1] if log else 0)

@@ -115,7 +115,7 @@ def setting() -> Setting:
     return Setting()
 
 
-def test_each_change_goes_to_everybody_once_in_order_and_in_batches(setting: Setting) -> None:
+def test_delivers_each_change_once_in_order_and_in_batches(setting: Setting) -> None:
     setting.feed.startService()
     setting.append(2 * BATCH + 1)
     setting.append()
@@ -136,20 +136,20 @@ def test_a_batch_has_a_bound_in_bytes(setting: Setting) -> None:
     assert setting.log.bytes == {LOADED_BYTES, BATCH_BYTES}
 
 
-def test_what_happened_before_the_start_is_pumped_at_the_start(setting: Setting) -> None:
+def test_delivers_earlier_changes_at_the_start(setting: Setting) -> None:
     setting.append(3)
     assert setting.first.batches == []
     setting.feed.startService()
     assert setting.first.batches == [(1, 3)]
 
 
-def test_a_wake_up_for_nothing_does_nothing(setting: Setting) -> None:
+def test_a_wake_up_without_changes_does_nothing(setting: Setting) -> None:
     setting.feed.startService()
     setting.bell.ring()
     assert setting.first.batches == []
 
 
-def test_loading_gives_all_and_the_pump_goes_on_from_there(setting: Setting) -> None:
+def test_load_delivers_all_entries_and_delivery_continues_from_there(setting: Setting) -> None:
     setting.log.length = last = 4 * BATCH + 1
     run_sync(setting.feed.load())
     loaded = list(setting.first.batches)
@@ -173,7 +173,7 @@ def test_a_follower_gets_only_what_comes_after_the_loading_and_after_the_subscri
     assert setting.follower.batches == [(4, 5)]
 
 
-def test_what_changes_during_the_loading_is_pumped_at_the_start(setting: Setting) -> None:
+def test_delivers_changes_during_the_load_at_the_start(setting: Setting) -> None:
     def change() -> None:
         setting.log.length = 5
 
@@ -208,7 +208,7 @@ def test_a_wake_up_after_the_last_look_is_not_lost(setting: Setting) -> None:
     assert setting.first.batches == setting.second.batches == [(1, 1)]
 
 
-def test_a_subscriber_that_rings_the_bell_starts_no_second_pump(setting: Setting) -> None:
+def test_a_wake_up_by_a_subscriber_starts_no_second_delivery(setting: Setting) -> None:
     applied = setting.second.apply
 
     async def ringing(changes: Sequence[Change]) -> None:
@@ -221,7 +221,7 @@ def test_a_subscriber_that_rings_the_bell_starts_no_second_pump(setting: Setting
     assert setting.first.batches == [(1, 3)]
 
 
-def test_a_failure_is_logged_and_the_batch_pumped_again(setting: Setting, logged_failures: list[LogEvent]) -> None:
+def test_a_failure_is_logged_and_the_batch_delivered_again(setting: Setting, logged_failures: list[LogEvent]) -> None:
     setting.feed.startService()
     setting.second.error = RuntimeError("a full disk")
     setting.append(BATCH + 1)
@@ -238,9 +238,7 @@ def test_a_failure_is_logged_and_the_batch_pumped_again(setting: Setting, logged
     logged_failures.clear()
 
 
-def test_a_store_that_cannot_be_read_is_one_line_in_the_log_until_it_can(
-    setting: Setting, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unavailable_store_is_logged_once(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[str] = []
     monkeypatch.setattr(setting.feed, "_log", Logger(observer=lambda event: lines.append(formatEvent(event))))  # type: ignore[arg-type]
     setting.feed.startService()
@@ -276,7 +274,7 @@ def test_many_failures_make_one_retry(setting: Setting, logged_failures: list[Lo
     logged_failures.clear()
 
 
-def test_stopping_waits_for_the_batch_at_hand_and_pumps_no_other(setting: Setting) -> None:
+def test_stopping_waits_for_the_current_batch_only(setting: Setting) -> None:
     setting.feed.startService()
     setting.second.gate = gate = waiting()
     setting.append(BATCH + 1)
@@ -304,7 +302,7 @@ def test_a_failure_while_stopping_is_logged_and_not_retried(setting: Setting, lo
     logged_failures.clear()
 
 
-def test_it_goes_on_after_another_start(setting: Setting) -> None:
+def test_delivery_continues_after_a_restart(setting: Setting) -> None:
     setting.feed.startService()
     setting.append(2)
     assert setting.feed.stopService() is None

@@ -1,4 +1,4 @@
-"""Databases that are closed again, and threads that run when the test says so."""
+"""Fixtures: databases that are closed after the test, and threads that the test controls."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Open: TypeAlias = Callable[[Schema], Database]
 
 
 class Thread:
-    """An Offload whose thread does a step when the test says so."""
+    """An Offload whose thread runs a step on request of the test."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[Callable[[], Any], Deferred[Any]]] = []
@@ -29,11 +29,11 @@ class Thread:
         return await done
 
     def step(self) -> None:
-        """Run the function that was asked for first, and pass its result to the reactor."""
+        """Run the oldest function and pass its result to the reactor."""
         self.work()()
 
     def work(self) -> Callable[[], None]:
-        """Run it, and return what passes its result to the reactor."""
+        """Run the oldest function; return a function that passes its result to the reactor."""
         function, done = self.asked.pop(0)
         try:
             result = function()
@@ -43,7 +43,7 @@ class Thread:
 
 
 def outcomes(*asked: Deferred[Any]) -> list[Any]:
-    """Return what the Deferreds have, `...` for those that have nothing yet, and the type of what they failed with."""
+    """Return the results of Deferreds, `...` for pending ones and the exception type of failed ones."""
     seen: list[Any] = []
     for each in asked:
         each.addErrback(lambda failure: failure.type)
@@ -53,7 +53,7 @@ def outcomes(*asked: Deferred[Any]) -> list[Any]:
 
 @pytest.fixture
 def open_database(tmp_path: Path) -> Iterator[Open]:
-    """Return what opens a database of one and the same folder, as another process would, each time it is called."""
+    """Return a function that opens a database of one folder, as another process would, at each call."""
     opened = []
 
     def open_one(schema: Schema) -> Database:

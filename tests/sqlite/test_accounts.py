@@ -56,7 +56,7 @@ def count(database: Database, table: str) -> int:
     return int(rows)
 
 
-def test_keeps_no_secret_of_a_link_or_a_session(
+def test_stores_no_secret_of_a_link_or_a_session(
     database: Database, accounts: SqliteAccounts, sessions: SqliteSessions
 ) -> None:
     ann = run_sync(accounts.add("ann@example.org"))
@@ -104,7 +104,7 @@ def test_accounts_of_an_older_schema_are_approved(tmp_path: Path) -> None:
     assert (old.id, old.approved) == ("old", True)
 
 
-def test_forgets_sessions_that_have_ended(
+def test_deletes_ended_sessions(
     database: Database, clock: Clock, accounts: SqliteAccounts, sessions: SqliteSessions
 ) -> None:
     ann = run_sync(accounts.add("ann@example.org"))

@@ -35,13 +35,13 @@ def keys(database: Database) -> SqliteKeyRing:
     return SqliteKeyRing(database, lambda: 1_000_000.0)
 
 
-def test_makes_secrets_and_ids_of_one_form(keys: SqliteKeyRing) -> None:
+def test_secrets_and_ids_have_their_formats(keys: SqliteKeyRing) -> None:
     key, secret = run_sync(keys.create("laptop", limit=20, expires_at=None))
     assert re.fullmatch(r"mcpd_[0-9A-Za-z]{38}", secret)
     assert re.fullmatch(r"[2-9a-km-z]{8}", key.id)
 
 
-def test_refuses_a_mistyped_secret_without_the_database(database: Database, keys: SqliteKeyRing) -> None:
+def test_rejects_a_mistyped_secret_without_the_database(database: Database, keys: SqliteKeyRing) -> None:
     _, secret = run_sync(keys.create("laptop", limit=20, expires_at=None))
     database.close()
     with pytest.raises(Unavailable):
@@ -51,7 +51,7 @@ def test_refuses_a_mistyped_secret_without_the_database(database: Database, keys
         assert run_sync(keys.find(mistyped)) is None
 
 
-def test_looks_for_a_secret_once_as_long_as_nobody_writes(
+def test_caches_a_lookup_until_a_write(
     database: Database, keys: SqliteKeyRing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_keyring, "CACHED", 2)
@@ -73,7 +73,7 @@ def test_looks_for_a_secret_once_as_long_as_nobody_writes(
     assert len(looked) == 7
 
 
-def test_never_keeps_a_secret(database: Database, keys: SqliteKeyRing) -> None:
+def test_stores_no_secret(database: Database, keys: SqliteKeyRing) -> None:
     _, secret = run_sync(keys.create("laptop", limit=20, expires_at=None))
     database.close()
     kept = b"".join(file.read_bytes() for file in database.path.parent.glob("directory.db*"))

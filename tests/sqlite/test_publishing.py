@@ -109,7 +109,7 @@ def test_a_name_is_resolved_once_in_a_batch(open_database: Open, monkeypatch: py
     assert ranked == [MAX_VERSIONS]
 
 
-def test_the_log_says_what_was_not_kept(open_database: Open) -> None:
+def test_logs_versions_that_were_not_stored(open_database: Open) -> None:
     events: list[LogEvent] = []
     observe: Any = events.append
     globalLogPublisher.addObserver(observe)

@@ -33,7 +33,7 @@ def test_is_the_same_for_a_process_that_starts_with_another_time_of_day(open_dat
         assert quota_clock(open_database("quota"), machine(wall, uptime, boot))() == NOW + uptime - 100
 
 
-def test_begins_anew_with_a_boot(database: Database) -> None:
+def test_a_boot_sets_a_new_origin(database: Database) -> None:
     quota_clock(database, machine())
     assert quota_clock(database, machine(NOW + 500, 3.0, "b"))() == NOW + 500
     assert quota_clock(database, machine(NOW + 9999, 4.0, "b"))() == NOW + 501
@@ -53,13 +53,13 @@ def test_without_names_of_boots_stands_still_where_the_uptime_may_be_that_of_the
     assert quota_clock(database, machine(NOW + 86_400, 250.0, ""))() == NOW + 150
 
 
-def test_reads_alone_where_it_has_an_origin(database: Database, open_database: Open) -> None:
+def test_only_reads_if_the_origin_exists(database: Database, open_database: Open) -> None:
     quota_clock(database, machine())
     with open_database("quota").transaction():
         quota_clock(database, machine(uptime=101.0))
 
 
-def test_last_use_is_told_in_the_time_of_day(database: Database) -> None:
+def test_last_returns_the_system_time(database: Database) -> None:
     wall = [NOW]
     quota = SqliteQuota(database, quota_clock(database, machine()), wall=lambda: wall[0])
     run_sync(quota.charge("k", 5))

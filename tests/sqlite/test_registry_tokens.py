@@ -20,7 +20,7 @@ class TestSqliteRegistryTokens(RegistryTokensContract):
         return SqliteRegistryTokens(self._open("directory"), now)
 
 
-def test_the_secret_is_not_kept(open_database: Open) -> None:
+def test_the_secret_is_not_stored(open_database: Open) -> None:
     database = open_database("directory")
     _, secret = run_sync(SqliteRegistryTokens(database, lambda: 0.0).create("editors"))
     with database.connection() as connection:

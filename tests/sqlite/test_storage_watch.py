@@ -60,7 +60,7 @@ def replaced_database(folder: Path) -> None:
         (replaced_database, "directory.db has been replaced by another file."),
     ],
 )
-def test_a_directory_that_is_gone_is_told_once(watched: Watched, change: Callable[[Path], None], reason: str) -> None:
+def test_a_lost_directory_is_reported_once(watched: Watched, change: Callable[[Path], None], reason: str) -> None:
     service = watched.start()
     watched.clock.advance(INTERVAL)
     assert watched.lost == []

@@ -100,7 +100,7 @@ def test_takes_those_that_came_meanwhile_into_the_next_transaction(
     assert not queue.is_busy
 
 
-def test_passes_a_refusal_to_its_caller_alone(queue: TransactionQueue, thread: Thread, database: Database) -> None:
+def test_passes_a_domain_error_to_its_caller_only(queue: TransactionQueue, thread: Thread, database: Database) -> None:
     def refuse(connection: sqlite3.Connection) -> None:
         raise NotFound("There is none.")
 
