@@ -1,6 +1,6 @@
-"""Host names of URLs: their ASCII form, and how far they reach.
+"""Host names of URLs: ASCII form and network scope.
 
-Names are not resolved: a public name that leads to a private address counts as public.
+Names are not resolved: a public name with a private address counts as public.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _NAT64 = ip_network("64:ff9b::/96")
 _PRIVATE_SUFFIXES = frozenset(
     ("local", "localdomain", "internal", "intranet", "private", "corp", "home", "lan", "arpa", "test", "invalid")
 )
-"""Top-level names that do not lead to a public server (RFC 6761, RFC 6762, RFC 8375; ICANN's `internal`)."""
+"""Top-level names that are not on the public Internet (RFC 6761, RFC 6762, RFC 8375; ICANN's `internal`)."""
 
 Scope = Literal["public", "private", "local"]
-"""The Internet; some network, such as a company's; the machine itself, or the link it is on."""
+"""The Internet; a private network; the local machine or its link."""
 
 
 @frozen
 class Host:
-    """A host: `name` in ASCII, as it stands in a URL.
+    """A host: `name` in ASCII, in the form for URLs.
 
-    `international` is true where people may read the name as another one: it has characters beyond ASCII, or labels
-    in Punycode.
+    `international` is true for names with characters beyond ASCII or labels in Punycode, which may look like another
+    name.
     """
 
     name: str
@@ -42,10 +42,10 @@ class Host:
 
 
 def read(text: str) -> Host:
-    """Return the host that `text`, the host of a URL without brackets, names. Raises ValueError.
+    """Return the host in `text`, the host of a URL without brackets. Raises ValueError.
 
-    Names beyond ASCII are mapped as browsers map them (UTS 46) and encoded (RFC 5891). IPv4 addresses must be four
-    decimal numbers: other notations, which the WHATWG URL standard reads too, hide the address.
+    Names beyond ASCII are mapped like in browsers (UTS 46) and encoded (RFC 5891). IPv4 addresses must be four decimal
+    numbers: other notations, which the WHATWG URL standard allows, hide the address.
     """
     if len(text) > 253:
         raise ValueError("longer than a host name may be")
@@ -74,7 +74,7 @@ def of(url: str) -> Host:
 
 
 def ascii_url(url: str) -> str:
-    """Return `url` with its host in ASCII. Raises ValueError where the host is not valid."""
+    """Return `url` with its host in ASCII. Raises ValueError for an invalid host."""
     parts = urlsplit(url)
     host = read(parts.hostname or "").name
     before, at, _ = parts.netloc.rpartition("@")
@@ -92,5 +92,5 @@ def _scope(address: IPv4Address | IPv6Address) -> Scope:
     if address.is_global and not address.is_multicast:
         return "public"
     # 0.0.0.0/8 is this host on this network (RFC 1122).
-    here = address.is_loopback or address.is_link_local or address.is_multicast or address.is_unspecified
-    return "local" if here or address.is_reserved or address.packed[0] == 0 else "private"
+    is_local = address.is_loopback or address.is_link_local or address.is_multicast or address.is_unspecified
+    return "local" if is_local or address.is_reserved or address.packed[0] == 0 else "private"

@@ -1,7 +1,7 @@
-"""Remove characters from foreign text that are invisible, reorder a line or steer a terminal.
+"""Remove characters from untrusted text that are invisible, reorder text, or control a terminal.
 
-Characters are chosen by their Unicode properties, which the `regex` library has of a recent version of Unicode; the
-standard library's `unicodedata` lacks Default_Ignorable_Code_Point and Joining_Type, and is years older.
+Characters are selected by Unicode properties of the `regex` library, which has a recent version of Unicode. The
+standard library's `unicodedata` lacks Default_Ignorable_Code_Point and Joining_Type.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _KEPT = "|".join(
         r"(?<=\p{L})\u200D(?=\p{ccc=9})",
     )
 )
-"""Where an invisible character makes a difference that readers see."""
+"""Contexts in which an invisible character changes the visible text, and is kept."""
 
-# Signs such as the Arabic end of ayah are format characters that are seen.
+# Prepended concatenation marks such as the Arabic end of ayah are visible format characters.
 _INVISIBLE = r"[[\p{Cf}\p{Default_Ignorable_Code_Point}]--\p{Prepended_Concatenation_Mark}]"
 
 _UNSAFE = regex.compile(
@@ -44,35 +44,35 @@ _IGNORABLE = regex.compile(r"\p{Default_Ignorable_Code_Point}+")
 _REPLACEMENTS = {"invisible": "", "newline": "\n", "unknown": "\N{REPLACEMENT CHARACTER}"}
 
 _MANY = 1_000
-"""Unsafe characters in one text from which on the exceptions are not looked for: each costs two microseconds."""
+"""Unsafe characters in one text after which exceptions are not checked. A check takes two microseconds."""
 
 _COST = 20
-"""Characters of a value's limit that an unsafe one counts for."""
+"""Characters that an unsafe character counts for in the limit of a value."""
 
 _EXCESS = 2
-"""How many times its limit a text is looked at: more of it than that is invisible only in a hostile one."""
+"""Factor of the limit that is read of a text. Only hostile texts have more invisible characters."""
 
 _NODE = 8
-"""Characters that a number, a truth value or null counts for, and each item of an array or object."""
+"""Characters that a number, boolean or null counts for, and each item of an array or object."""
 
 
 def clean(text: str) -> str:
-    r"""Return `text` as it can be shown on several lines.
+    r"""Return `text` cleaned for display on several lines.
 
-    Format characters and Default_Ignorable_Code_Point are removed, apart from emoji sequences and the joiners that
-    Arabic and Indic scripts are spelt with. Ends of lines become `\n`. Control, private-use and unassigned characters
-    and surrogates become U+FFFD, one for a run of them. Text is not normalised. Cleaning twice changes nothing more.
+    Format characters and Default_Ignorable_Code_Point are removed, except in emoji sequences and for joiners of Arabic
+    and Indic scripts. Line ends become `\n`. A run of control, private-use and unassigned characters and surrogates
+    becomes one U+FFFD. Text is not normalised. The function is idempotent.
     """
     return text if _is_clean(text) else _cleaned(text, _MANY)[0]
 
 
 def clean_text(text: str, limit: int) -> str:
-    """Return `text` cleaned, of at most `limit` characters; a text that was cut ends in an ellipsis."""
+    """Return `text` cleaned, at most `limit` characters. A truncated text ends with an ellipsis."""
     return _cut(clean(text[: limit * _EXCESS]).strip(), limit, len(text) > limit * _EXCESS)
 
 
 def clean_line(text: str, limit: int) -> str:
-    """Return `text` cleaned, on one line, of at most `limit` characters; a text that was cut ends in an ellipsis."""
+    """Return `text` cleaned, on one line, at most `limit` characters. A truncated text ends with an ellipsis."""
     if len(text) <= limit and text.isascii() and text.isprintable() and "  " not in text and text == text.strip():
         return text
     head = text[: limit * _EXCESS]
@@ -80,17 +80,17 @@ def clean_line(text: str, limit: int) -> str:
 
 
 class Cleaner:
-    """Copies JSON values with all texts in them cleaned, the names of members too, up to `limit` characters in all."""
+    """Copy JSON values with all strings and member names cleaned, at most `limit` characters in total."""
 
     def __init__(self, limit: int) -> None:
         self.changed = False
-        """Whether there was anything to clean."""
+        """Whether cleaning changed any string."""
         self._left = limit
 
     def copy(self, value: Any) -> Any:
-        """Return a copy of `value`.
+        """Return a cleaned copy of `value`.
 
-        Raises OverflowError where the limit is reached; each item and number counts for 8 characters.
+        Raises OverflowError above the limit. Each item and number counts for 8 characters.
         """
         self._left -= len(value) + _NODE if isinstance(value, str) else _NODE
         if self._left < 0:
@@ -114,14 +114,14 @@ class Cleaner:
 
 
 def _is_clean(text: str) -> bool:
-    """Return whether nothing in `text` is unsafe; False for some that have nothing, which `_UNSAFE` then leaves."""
+    """Return whether `text` is safe. False also for some safe texts, which `_UNSAFE` then leaves unchanged."""
     flat = text.replace("\n", "").replace("\t", "")
-    # Python's notion of printable has all but these; its version of Unicode knows fewer characters, and no others.
+    # isprintable() covers all unsafe characters but the ignorable ones. Python's Unicode version has fewer characters.
     return flat.isprintable() and (flat.isascii() or _IGNORABLE.search(flat) is None)
 
 
 def _cleaned(text: str, most: int) -> tuple[str, int]:
-    """Return `text` cleaned and how many matches that took; from `most` on all that is unsafe is removed."""
+    """Return `text` cleaned, and the number of matches. With `most` matches, all unsafe characters are removed."""
     cleaned, count = _UNSAFE.subn(_replacement, text, count=most)
     if count >= most:
         return _IGNORABLE.sub("", "".join(filter(str.isprintable, text))), count
@@ -136,5 +136,5 @@ def _replacement(match: Any) -> str:
 def _cut(text: str, limit: int, longer: bool) -> str:
     if len(text) <= limit and not longer:
         return text
-    # A joiner with nothing behind it joins nothing.
+    # A trailing joiner has no effect.
     return text[: limit - 1].rstrip(" \n\t\u200c\u200d") + "…"

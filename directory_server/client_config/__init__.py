@@ -1,4 +1,4 @@
-"""How to install or connect to a server: what to paste into an editor, made from an entry's packages and remotes."""
+"""Editor configuration for a server, generated from the packages and remotes of its entry."""
 
 from __future__ import annotations
 
@@ -20,20 +20,19 @@ from ._values import Input, words
 __all__ = ["REASONS", "WARNINGS", "Configuration", "Input", "Installation", "Notice", "installations"]
 
 WAYS = 8
-"""Packages that are looked at, and as many remotes."""
+"""Packages that are read, and as many remotes."""
 
 LARGEST = 2_000
-"""Characters of what one way says, which stand in it about six times: once for each editor, and as its inputs."""
+"""Characters of one configuration. They are repeated about six times: for each editor, and in the inputs."""
 
 
 @frozen
 class Installation:
-    """One way to have a server: `kind` of package or remote, its name or URL, and what to paste.
+    """The configurations for one package or remote: its `kind`, its name or URL, and a configuration for each editor.
 
-    `inputs` are what people fill in; those that stand in the configurations do so as `<name>`, in VS Code as a
-    question. The others are optional and left out. `warnings` are what people should know before they paste.
-    Where nothing safe and whole can be made of the way, there are no configurations: `unavailable` is the reason and
-    `note` its sentence.
+    `inputs` are values that the user enters. Configurations have `<name>` in their place, those of VS Code a prompt.
+    Optional inputs without a value are omitted. `warnings` should be read before use. If no safe and complete
+    configuration is possible, there is none: `unavailable` is the reason, and `note` its message.
     """
 
     kind: str
@@ -48,7 +47,7 @@ class Installation:
 def installations(
     server_name: str, mcp_id: str, packages: Sequence[Mapping[str, Any]], remotes: Sequence[Mapping[str, Any]]
 ) -> tuple[Installation, ...]:
-    """Return the ways to have the server, remotes first, for they need nothing on the machine."""
+    """Return the installations of the server. Remotes come first: they need no software on the machine."""
     key, prefix = server_key(server_name, mcp_id), input_prefix(server_name, mcp_id)
     ways = chain(
         ((hosted, way, "type", "url") for way in islice(remotes, WAYS)),

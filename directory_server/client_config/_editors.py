@@ -1,4 +1,4 @@
-"""A server in the forms that editors keep it in."""
+"""The configuration formats of editors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Fill = Callable[[Template], str]
 
 @frozen
 class Configuration:
-    """What to put into the `file` of an editor: `config` is its JSON, for a file that holds nothing else yet."""
+    """The content of the configuration `file` of an editor: `config` is JSON, for an empty file."""
 
     editor: str
     file: str
@@ -23,7 +23,7 @@ class Configuration:
 
 
 def configurations(key: str, prefix: str, server: ServerConfig) -> tuple[Configuration, ...]:
-    """Return `server`, called `key`, as each editor wants it; `prefix` begins the ids of inputs that editors share."""
+    """Return the configuration of `server` for each editor, under `key`. `prefix` is the prefix of input ids."""
     return (
         Configuration("VS Code", ".vscode/mcp.json", _vs_code(key, prefix, server)),
         Configuration("Cursor", "~/.cursor/mcp.json", {"mcpServers": {key: _plain(server, "url")}}),

@@ -1,4 +1,4 @@
-"""Which environment variables an entry may set to a fixed value."""
+"""Environment variables that an entry may set to a fixed value."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HARMLESS: Mapping[str, re.Pattern[str]] = {
         "RUST_LOG": "[a-z0-9_:=,]{1,60}",
     }.items()
 }
-"""Variables of the families below that change neither code nor trust, with the values they may have."""
+"""Exceptions from the patterns below: variables that change neither code nor trust, with their allowed values."""
 
 _SINGLE = frozenset(
     (
@@ -47,7 +47,7 @@ _SINGLE = frozenset(
         *("TOOLS", "TOOLSET", "TOOLSETS", "TRANSPORT", "TZ", "UNITS", "URL", "VERBOSE", "WORKERS", "WORKSPACE"),
     )
 )
-"""Names of one word that may be set: operating systems and runtimes use many of the others."""
+"""Allowed names of one word. Operating systems and runtimes use many of the others."""
 
 _SYSTEM = frozenset(
     (
@@ -56,7 +56,7 @@ _SYSTEM = frozenset(
         *("CLASSPATH", "KUBECONFIG", "GOPATH", "GOPROXY", "GOFLAGS", "HOSTALIASES", "ZDOTDIR", "PSMODULEPATH"),
     )
 )
-"""Names of one word that operating systems and runtimes use for code, homes and programs to start."""
+"""Names of one word by which operating systems and runtimes find code, directories and programs."""
 
 _FAMILIES = re.compile(
     # Interpreters, package managers and their runners.
@@ -79,7 +79,7 @@ _FAMILIES = re.compile(
     r"|(?:BROWSER|CHROME|CHROMIUM|PUPPETEER|PLAYWRIGHT|SELENIUM)_.*(?:PATH|BIN|EXEC|ARGS|FLAGS|OPTIONS|DOWNLOAD|HOST).*"
     r"|PYTHON.*|PERL.*|RUBY.*|JAVA.*|(?:GO|NODE|CLASS|CD|INFO|MAN|PKG|C|CPLUS|LOC|FIG)_?PATH"
 )
-"""Families by how a name begins; the name is in capitals."""
+"""Patterns by the beginning of a name in upper case."""
 
 _PARTS = re.compile(
     r"SSL|CERT|(?:^|_)(?:CA|CABUNDLE|CAFILE|CAPATH|TLS|TRUST|TRUSTSTORE|KEYSTORE|PRELOAD|STARTUP|PROFILER|RUSTFLAGS)(?:_|$)"
@@ -88,11 +88,11 @@ _PARTS = re.compile(
     r"|(?:^|_)(?:LIBRARY|LIB|MODULE|MODULES|PLUGIN|PLUGINS|EXTENSION|EXTENSIONS|BIN|INCLUDE|CLASS|SCRIPT)_?(?:PATHS?|DIRS?)$"
     r"|(?:^|_)(?:JAVA|JVM|NODE|PYTHON|PERL|RUBY|TOOL)_?(?:OPTS|OPTIONS|FLAGS|ARGS)$"
 )
-"""Families by a part of the name: TLS, trust, proxies, homes, and programs or libraries to load."""
+"""Patterns by a part of a name: TLS, trust, proxies, home directories, programs and libraries."""
 
 
 def steers(name: str) -> bool:
-    """Return whether a variable can change which code runs, which servers are trusted or where files are kept."""
+    """Return whether a variable can change which code runs, which servers are trusted or where files are stored."""
     if name in _HARMLESS:
         return False
     upper = _upper(name)
@@ -111,5 +111,5 @@ def check_fixed(name: str, value: str) -> None:
 
 
 def _upper(name: str) -> str:
-    # Windows does not tell case apart, and programs take other marks for "_".
+    # Names are case-insensitive on Windows, and some programs treat other separators like "_".
     return name.upper().replace(".", "_").replace("-", "_")

@@ -1,6 +1,6 @@
-"""Names and exact versions of packages, as each registry defines them.
+"""Names and exact versions of packages, as defined by each registry.
 
-A name or version that a runner would read as a path, URL, alias, range or tag does not pass.
+A name or version that a runner would treat as a path, URL, alias, range or tag is invalid.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _PYPI = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _NUGET = re.compile(r"[A-Za-z0-9_]+(?:[.-][A-Za-z0-9_]+)*")
 
 _ARCHIVE = re.compile(r".*\.(?:whl|egg|pyw?|zip|7z|tar|t(?:ar\.)?(?:gz|bz2?|lz|lzma|xz|zst)|tbz|txz)", re.IGNORECASE)
-"""Endings by which npm and uv take a name or a version for a file."""
+"""Suffixes for which npm and uv treat a name or a version as a file."""
 
 _PYTHON = re.compile(r"(?:c?python|pypy|graalpy|pyodide)[0-9.]*[a-z]{0,2}", re.IGNORECASE)
-"""Names that `uvx` takes for an interpreter instead of a package."""
+"""Names that `uvx` treats as an interpreter instead of a package."""
 
 _SEMVER = re.compile(
     r"(?:0|[1-9][0-9]{0,14})\.(?:0|[1-9][0-9]{0,14})\.(?:0|[1-9][0-9]{0,14})"
@@ -65,9 +65,9 @@ _RUNNERS = frozenset(
         *("openjdk", "eclipse-temurin", "amazonlinux", "buildpack-deps", "gcc", "dotnet", "dotnet-script"),
     )
 )
-"""Packages, images and commands that run what their arguments say.
+"""Packages, images and commands that run programs given as arguments.
 
-The table cannot be complete. It holds those that are usual and whose names tell a person nothing about what runs.
+The table cannot be complete. It has common ones whose names do not show what will run.
 """
 
 Named = Callable[[str], str]
@@ -82,7 +82,7 @@ def npm_name(name: str) -> str:
 
 
 def pypi_name(name: str) -> str:
-    """Return the name of a project on PyPI. `uvx` looks for a command of the same spelling: it is not normalised."""
+    """Return the name of a project on PyPI, not normalised: `uvx` runs a command of the same spelling."""
     if len(name) > 214 or not _PYPI.fullmatch(name):
         raise Unusable("name", name)
     if _PYTHON.fullmatch(name):
@@ -105,7 +105,7 @@ def image(reference: str) -> re.Match[str]:
     if found["path"].removeprefix("library/") in _RUNNERS:
         raise Unusable("runner", reference)
     if found["path"].startswith("localhost/") and not found["domain"]:
-        # Docker takes the first part for a registry.
+        # Docker treats the first part as a registry.
         raise Unusable("registry", "localhost")
     if found["domain"]:
         try:
@@ -133,7 +133,7 @@ def nuget_version(version: str) -> bool:
 
 
 def image_tag(version: str) -> bool:
-    """Return whether `version` can be an image's tag that stands for one version."""
+    """Return whether `version` can be the image tag of one version."""
     return bool(re.fullmatch(r"v?[0-9][A-Za-z0-9_.-]{0,127}", version))
 
 

@@ -1,4 +1,4 @@
-"""Names by which editors keep a server and the answers to its questions."""
+"""Keys of servers and prefixes of input ids in editor configurations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LONGEST_SLUG = 20
 
 
 def slug(server_name: str) -> str:
-    """Return a short name of the server, with its owner, in letters that all editors take."""
+    """Return a short name of the server and its owner, in characters that all editors allow."""
     namespace, _, name = server_name.rpartition("/")
     labels = namespace.split(".")
     owner = _plain((labels[2:] if ".".join(labels[:2]) in _HOSTING else labels[1:] or labels)[:1])
@@ -27,16 +27,16 @@ def slug(server_name: str) -> str:
 def server_key(server_name: str, mcp_id: str) -> str:
     """Return the key of the server in an editor's configuration.
 
-    It ends with the last group of the `mcp_id`, 48 bits of the hash of the whole name, so that no server replaces
-    another one with the same last part of the name.
+    It ends with the last group of the `mcp_id`, 48 bits of the hash of the whole name, so that servers with the same
+    last part of the name have different keys.
     """
     return f"{slug(server_name)}-{mcp_id.rpartition('-')[2]}"
 
 
 def input_prefix(server_name: str, mcp_id: str) -> str:
-    """Return what the ids of the server's inputs begin with.
+    """Return the prefix of the ids of the server's inputs.
 
-    VS Code keeps the answers to all servers' inputs by id, secrets too: the id holds the whole `mcp_id`.
+    VS Code stores the values of all servers by input id, secrets included, so the id has the whole `mcp_id`.
     """
     return f"{slug(server_name)}-{mcp_id}"
 

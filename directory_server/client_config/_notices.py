@@ -1,4 +1,4 @@
-"""Why a way of installing is unavailable, and what people should know before they use one."""
+"""Reasons why an installation is unavailable, and warnings to read before using one."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ REASONS: Mapping[str, str] = {
     "size": "Its arguments, variables and headers have more than {subject} characters.",
     "count": "It has more than {subject} arguments, variables, headers or inputs.",
 }
-"""Messages by code; `{subject}` is the part of the entry that is meant."""
+"""Messages by code. `{subject}` is the part of the entry that the message is about."""
 
 WARNINGS: Mapping[str, str] = {
     "version_open": "The entry states no version. The newest version in the registry runs.",
@@ -65,7 +65,7 @@ WARNINGS: Mapping[str, str] = {
 
 @frozen
 class Notice:
-    """A reason or a warning: its `code`, the part of the entry that is meant, and a sentence for people."""
+    """A reason or a warning: its `code`, the part of the entry it is about, and a readable message."""
 
     code: str
     subject: str
@@ -73,7 +73,7 @@ class Notice:
 
 
 class Unusable(Exception):
-    """Nothing safe and whole can be made of this package or remote; the code is one of REASONS."""
+    """No safe and complete configuration is possible for a package or remote. The code is one of REASONS."""
 
     def __init__(self, code: str, subject: str = "") -> None:
         super().__init__(code, subject)

@@ -1,7 +1,7 @@
-"""A server that is run on the person's machine, from a package.
+"""Servers that run on the user's machine, from a package.
 
-The command, the package and its version come from here. Of the entry come variables, arguments of the package, and
-those options of the command that a table allows (`_runtime`).
+This module determines the command, the package and its version. The entry provides variables, arguments of the package,
+and the options of the command that a table allows (`_runtime`).
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _VALUED = {"value", "default", "valueHint", "placeholder", "choices", "format", 
 _LOCAL_URL = re.compile(
     r"https?://(?:localhost|127(?:\.[0-9]+){3}|0\.0\.0\.0|\[::1?\]|\{[^{}/]+\})(?::|/|$)", re.IGNORECASE
 )
-"""URLs of servers that are to be started by hand."""
+"""URLs of servers that the user must start."""
 
 _SHELL = re.compile(r"[&|<>^\"]")
-"""Characters that cmd.exe acts upon. On Windows some commands are batch files, whose arguments VS Code joins without
+"""Special characters of cmd.exe. On Windows some commands are batch files, whose arguments VS Code joins without
 quoting (`formatSubprocessArguments` in extHostMcpNode.ts)."""
 
 _REGISTRIES = (
@@ -47,10 +47,10 @@ LONGEST_VERSION = 100
 
 @frozen
 class Runner:
-    """What runs the packages of a registry.
+    """The program that runs the packages of a registry.
 
-    `bases` are the hosts of the registry, which the runner asks unless told otherwise. `is_version` tells an exact
-    version; `open_version` stands for an unstated one. `own` are words that entries often state themselves.
+    `bases` are the hosts of the registry that the runner uses by default. `is_version` tests for an exact version.
+    `open_version` is used if there is no version. `own` are words of the command that entries often repeat.
     """
 
     command: str
@@ -105,7 +105,7 @@ _DOCKER = Runner(
 
 @frozen
 class Package:
-    """A package as its runner takes it, and the words that name it in an entry's own arguments."""
+    """A package in the form for its runner. `repeated` tests whether a word of an argument names the package."""
 
     runner: Runner
     exact: str
@@ -137,7 +137,7 @@ def local(package: Mapping[str, Any]) -> ServerConfig:
 def _named(runner: Runner, name: str, version: str, base: str) -> Package:
     name = runner.name(name)
     if base and base not in runner.bases:
-        # Where a package comes from decides what runs; that is for the person to set up.
+        # The registry determines which code runs, so only the user may change it.
         raise Unusable("registry", base)
     if version and not runner.is_version(version):
         raise Unusable("version", version)
@@ -172,7 +172,7 @@ def _image(reference: str, version: str, base: str) -> Package:
 
 
 def _base(url: str) -> str:
-    """Return the host of a registry's base URL, or the URL where it is none; empty for the default one."""
+    """Return the host of a registry's base URL, or the text if it is not such a URL; empty for the default."""
     found = re.fullmatch(r"https://([a-z0-9.-]+)(?:/[A-Za-z0-9./_-]*)?", url)
     return found[1] if found else url
 
@@ -191,7 +191,7 @@ def _bundle(package: Mapping[str, Any], url: str) -> Unusable:
 
 
 def _elsewhere(transport: Mapping[str, Any]) -> ServerConfig:
-    """Return the server at a package's URL, if it is not to be started by the person."""
+    """Return the server at a package's URL. Raises Unusable if the user must start it."""
     url = words(transport.get("url"))
     if _LOCAL_URL.match(url):
         raise Unusable("local_server", url)
@@ -210,7 +210,7 @@ class _Reader:
     def server(self, package: Mapping[str, Any]) -> ServerConfig:
         runner, exact = self._package.runner, self._package.exact
         given = dict(self._variables(package))
-        # Docker hands on no variable that it is not told of.
+        # Docker passes only the listed variables to the container.
         passed = [part for each in given for part in ("-e", each)] if self._kind == "oci" else []
         options = Options(self._inputs, runner.table, runner.own, self._package.repeated, given)
         stated = options.read(mappings(package.get("runtimeArguments")))
@@ -260,7 +260,7 @@ class _Reader:
 
     def _argument(self, said: Mapping[str, Any], name: str) -> Iterator[Template]:
         if said.get("format") == "boolean" or not said.keys() & _VALUED:
-            # A switch: there is nothing to say behind it.
+            # A switch has no value.
             if said.get("isRequired") is True or words(said.get("value")) == "true":
                 yield self._inputs.filled(name, {})
         elif (value := self._inputs.text(said, words(said.get("valueHint")) or name)) is not None:

@@ -1,4 +1,4 @@
-"""A server that is offered at a URL."""
+"""Servers at a URL."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._values import INPUT, Input, Inputs, Template, flat, literal, mappings, sh
 KINDS = ("streamable-http", "sse")
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
-"""What a header may be called (RFC 9110, section 5.6.2)."""
+"""The name of a header (RFC 9110, section 5.6.2)."""
 
 _RESERVED = frozenset(
     (
@@ -32,15 +32,14 @@ _RESERVED = frozenset(
         ),
     )
 )
-"""Headers that belong to the client (Fetch standard, MCP). Host would have the request answered by another server than
-the one that the URL names."""
+"""Headers that only the client sets (Fetch standard, MCP). Host could route a request to another server."""
 
 _URL = re.compile(
     rf"(?P<scheme>https?)://(?P<host>[^\s/?#\\@:\[\]]+|\[[^\s/?#\\@\[\]]+\])"
     rf"(?::(?P<port>[0-9]{{1,5}}|{INPUT}))?(?P<rest>(?:[/?#][^\s\\<>\"]*)?)",
     re.IGNORECASE,
 )
-"""An absolute URL without user information: a name in front of the host passes for the host."""
+"""An absolute URL without user information, which can be mistaken for the host."""
 
 
 def hosted(remote: Mapping[str, Any]) -> ServerConfig:
@@ -61,7 +60,7 @@ def hosted(remote: Mapping[str, Any]) -> ServerConfig:
 
 
 def _checked(url: Template) -> tuple[Template, list[Notice]]:
-    """Return `url` with its host in ASCII, and what people should know of it. Raises Unusable."""
+    """Return `url` with its host in ASCII, and warnings about it. Raises Unusable."""
     whole = flat(url)
     found = _URL.fullmatch(whole)
     port = found["port"] if found else None
@@ -86,7 +85,7 @@ def _checked(url: Template) -> tuple[Template, list[Notice]]:
 
 
 def _read(host: str, url: str) -> hosts.Host:
-    # A name whose one part is filled in must not be local, whether that is a word or a number.
+    # A name with an input must not be local, whether the input is a word or a number.
     try:
         known = [hosts.read(host.strip("[]").replace(INPUT, each)) for each in ("x", "1")]
     except ValueError:
@@ -97,7 +96,7 @@ def _read(host: str, url: str) -> hosts.Host:
 
 
 def _refilled(written: str, text: Template) -> Template:
-    """Return `written` with the inputs of `text`, in their order, where INPUT stands."""
+    """Return `written` with the inputs of `text`, in order, in place of each INPUT."""
     inputs = [part for part in text if isinstance(part, Input)]
     parts = chain.from_iterable(zip_longest(written.split(INPUT), inputs, fillvalue=""))
     return tuple(part for part in parts if part)

@@ -1,6 +1,6 @@
-"""Which options an entry may pass to the program that runs its package: a table for each program.
+"""Options that an entry may pass to the program that runs its package: a table for each program.
 
-An option that is not in the table, or whose value has another form than the table says, makes the package unavailable.
+An option that is not in the table, or has a value of another form, makes the package unavailable.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _NUMBER = r"[0-9]{1,5}"
 class Form:
     """The form that an option's value may take: `pattern`, where an input is one character `INPUT`.
 
-    `asked` has people fill in its inputs, whatever the publisher gives as a default or a choice. `warning` is the code
-    of a warning for values with an input, or for all with `always`. `reason` is the code where the form is another.
+    With `asked`, the user must enter the inputs: defaults and choices of the publisher are ignored. `warning` is the
+    code of a warning for values with an input, or with `always` for all values. `reason` is the code for other forms.
     """
 
     pattern: re.Pattern[str]
@@ -61,7 +61,7 @@ PACKAGE = object()
 """Marks an option whose value names the package that is run anyway."""
 
 Table = Mapping[str, Form | object | None]
-"""Options by name: None for those without a value."""
+"""Options by name; None for options without a value."""
 
 NPX: Table = {"-q": None, "--quiet": None, "-p": PACKAGE, "--package": PACKAGE}
 
@@ -104,8 +104,8 @@ DOCKER: Table = {
 class Options:
     """Reads the runtime arguments of one package.
 
-    `own` are words that the runner is given anyway, `is_package` tells whether a word names the package, and `declared`
-    are the names of the entry's environment variables.
+    `own` are words that the command already has. `is_package` tests whether a word names the package. `declared` are
+    the names of the entry's environment variables.
     """
 
     _inputs: Inputs
@@ -115,10 +115,10 @@ class Options:
     _declared: Collection[str]
     warnings: list[Notice] = field(factory=list, init=False)
     rest: list[Mapping[str, Any]] = field(factory=list, init=False)
-    """What was stated behind the package's name: arguments of the package."""
+    """Arguments after the package's name, which are arguments of the package."""
 
     def read(self, stated: Iterable[Mapping[str, Any]]) -> list[Template]:
-        """Return the allowed options as arguments. Raises Unusable at the first that is not allowed."""
+        """Return the options as arguments. Raises Unusable for an option that is not allowed."""
         found: list[Template] = []
         rest = deque(stated)
         while rest:
@@ -150,7 +150,7 @@ class Options:
         if option in self._own:
             return
         if option not in self._table:
-            # An optional one without a value is left out, as everywhere.
+            # Optional arguments without a value are omitted.
             if equals or not named or said.get("isRequired") is True or _has_value(said):
                 raise Unusable("option", option)
         elif (form := self._table[option]) is None:
@@ -192,7 +192,7 @@ class Options:
 
     def _check_variable(self, match: re.Match[str]) -> None:
         name, value = match["name"], match["value"]
-        # Without a value, Docker takes that of the person's own environment.
+        # Without a value, Docker passes the value of the user's own environment.
         if value is None:
             if name not in self._declared:
                 raise Unusable("undeclared", name)

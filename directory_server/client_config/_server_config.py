@@ -1,4 +1,4 @@
-"""A server as any editor needs to know it, before an editor's own form."""
+"""Server configuration independent of the editor."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._values import Input, Template
 
 @frozen
 class ServerConfig:
-    """A command to run, or a URL to connect to, with what goes along; `inputs` are all that may be filled in."""
+    """A command to run or a URL to connect to, with variables or headers, and all `inputs`, optional ones included."""
 
     kind: str
     name: str
@@ -26,13 +26,13 @@ class ServerConfig:
 
     @property
     def asked(self) -> Iterator[Input]:
-        """Yield the inputs that stand in the configuration."""
+        """Yield the inputs that the configuration contains."""
         for text in (*self.arguments, self.url, *self.given.values()):
             yield from (part for part in text if isinstance(part, Input))
 
     @property
     def size(self) -> int:
-        """Return the characters of all that it says."""
+        """Return the number of characters of the configuration."""
         said = (*self.arguments, self.url, *self.given.values(), tuple(self.given))
         texts = sum(len(part.name if isinstance(part, Input) else part) for text in said for part in text)
         questions = sum(len(each.description) + len(each.default) + sum(map(len, each.choices)) for each in self.inputs)

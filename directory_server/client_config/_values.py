@@ -1,4 +1,4 @@
-"""The texts of a configuration: what an entry says, with places that people fill in."""
+"""Templates: texts of a configuration with inputs that the user enters."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ MOST = 100
 """Texts of one kind in a package or remote: arguments, variables, headers; inputs of all of them."""
 
 PLACES = 200
-"""Places in the texts of a package or remote where something is filled in."""
+"""Placeholders in the texts of a package or remote."""
 
 _PLACE = re.compile(r"\$?\{([A-Za-z_][A-Za-z0-9_.-]{0,59})\}")
 
-# What editors put the person's own in place of: VS Code, Cursor, Claude Code and Windsurf for ${…}, Gemini CLI for
+# References that editors expand: VS Code, Cursor, Claude Code and Windsurf for ${…}, Gemini CLI for
 # $NAME, OpenCode for {env:…} and {file:…}, and Windows for %NAME% where npx is a batch file.
 _REFERENCE = re.compile(r"\$[A-Za-z_{(]|\{(?:env|file):|%(?![0-9A-Fa-f]{2}%)[A-Za-z_][A-Za-z0-9_]*%")
 
 
 @frozen
 class Input:
-    """Something that people fill in; `default` is empty where there is none, `choices` where all is allowed."""
+    """A value that the user enters. `default` is empty if there is none, `choices` if any value is allowed."""
 
     name: str
     description: str
@@ -41,10 +41,10 @@ class Input:
 
 
 Template = tuple[str | Input, ...]
-"""Fixed parts, and inputs where something is filled in."""
+"""Fixed parts and inputs."""
 
 INPUT = "\ue000"
-"""What stands for an input in `flat`. It is a character of private use, which no fixed part may have."""
+"""The placeholder of an input in `flat`: a private-use character, which fixed parts must not contain."""
 
 
 def flat(text: Template) -> str:
@@ -53,13 +53,13 @@ def flat(text: Template) -> str:
 
 
 def shown(text: Template) -> str:
-    """Return a text with `<name>` in place of each input, for people to see what is missing."""
+    """Return a text with `<name>` in place of each input, for display."""
     return "".join(f"<{part.name}>" if isinstance(part, Input) else part for part in text)
 
 
 @define
 class Inputs:
-    """Reads the texts of one package or remote, and gathers what they ask for."""
+    """Reads the texts of one package or remote, and collects their inputs."""
 
     _named: dict[str, Input] = field(factory=dict, init=False)
     _places: int = field(default=0, init=False)
@@ -69,10 +69,10 @@ class Inputs:
         return tuple(self._named.values())
 
     def text(self, said: Mapping[str, Any], name: str, *, asked: bool = False) -> Template | None:
-        """Return what stands where an entry says `said` (KeyValueInput or Argument of the server.json schema).
+        """Return the template of `said` (KeyValueInput or Argument of the server.json schema).
 
-        None where it is optional and has no value. With `asked`, people fill in every input themselves: the
-        publisher's defaults and choices are left out. Raises Unusable.
+        Returns None if it is optional and has no value. With `asked`, the user must enter every input: defaults and
+        choices of the publisher are ignored. Raises Unusable.
         """
         if value := words(said.get("value")):
             return self.filled(value, said, asked=asked)
@@ -82,7 +82,7 @@ class Inputs:
         return (new,) if new.required else None
 
     def filled(self, value: str, said: Mapping[str, Any], *, asked: bool = False) -> Template:
-        """Return `value` with an input, or its value, at each `{name}`. Raises Unusable."""
+        """Return `value` with an input, or its fixed value, in place of each `{name}`. Raises Unusable."""
         if len(value) > LONGEST:
             raise Unusable("size", f"{LONGEST:,}")
         variables = mapping(said.get("variables"))
@@ -96,7 +96,7 @@ class Inputs:
             parts += [value[end : place.start()], variable]
             end = place.end()
         parts.append(value[end:])
-        # Two harmless parts can make a reference where they meet.
+        # Two harmless parts may form a reference together.
         literal("".join(part.name if isinstance(part, Input) else part for part in parts))
         return tuple(part for part in parts if part)
 
@@ -104,7 +104,7 @@ class Inputs:
         secret = variable.get("isSecret", said.get("isSecret"))
         default = "" if secret is True or asked else words(variable.get("default"))
         fixed = words(variable.get("value")) or default
-        # A default such as ${HOME}/.config is the publisher's; the person says where that is.
+        # The user must enter a value for a default with a reference, such as ${HOME}/.config.
         return (
             fixed
             if fixed and not _REFERENCE.search(fixed)
@@ -112,10 +112,10 @@ class Inputs:
         )
 
     def _input(self, name: str, said: Mapping[str, Any], required: bool, asked: bool) -> Input:
-        # VS Code would put a variable's value into the question, too.
+        # VS Code would also replace references in the description.
         description = re.sub(r"\$+\{", "{", clean_line(words(said.get("description"))[:300], 300)).strip()
         secret = said.get("isSecret") is True
-        # A secret that everybody can read is none: the person has one of their own.
+        # A published default is not a secret: the user must enter their own.
         default = "" if secret or asked else words(said.get("default"))
         name = self._free(re.sub(r"[^A-Za-z0-9_-]+", "_", name[:60]).strip("_-") or "value", description)
         new = Input(
@@ -136,7 +136,7 @@ class Inputs:
         return new
 
     def _free(self, name: str, description: str) -> str:
-        """Return `name`, or with a number if it is of something else already: names belong to single arguments."""
+        """Return `name`, with a number if an input with another description has it."""
         candidates = chain([name], (f"{name}-{number}" for number in count(2)))
         return next(
             each for each in candidates if each not in self._named or self._named[each].description == description
@@ -144,10 +144,10 @@ class Inputs:
 
 
 def literal(value: str) -> str:
-    """Return `value` if an editor takes it as it is, and people see all of it. Raises Unusable.
+    """Return `value` if no editor expands a part of it and all of it is visible. Raises Unusable.
 
-    Editors put their own settings and the person's environment where a reference stands, and know no way to write it
-    plainly: an entry could have a token of the person sent to a URL of its own.
+    Editors replace references by settings and environment variables of the user, and have no escape for them. An entry
+    could send a token of the user to its own URL.
     """
     if len(value) > LONGEST:
         raise Unusable("size", f"{LONGEST:,}")
@@ -166,19 +166,19 @@ def _is_literal(value: str) -> bool:
 
 
 def words(value: object) -> str:
-    """Return a scalar of JSON as text; all else as nothing."""
+    """Return a JSON scalar as text; an empty string for other values."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, str | int | float) else ""
 
 
 def mapping(value: object) -> Mapping[str, Any]:
-    """Return `value` if it is an object."""
+    """Return `value` if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def mappings(value: object) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects of an array. Raises Unusable where there are too many."""
+    """Return the objects of an array. Raises Unusable if there are too many."""
     return (each for each in _some(value) if isinstance(each, dict))
 
 
@@ -191,5 +191,5 @@ def _some(value: object) -> Sequence[Any]:
 
 
 def _needed(said: Mapping[str, Any]) -> bool:
-    # Few say that a secret is required; one that is not says so.
+    # Most entries do not say that a secret is required, so it is by default.
     return said.get("isRequired", said.get("isSecret")) is True

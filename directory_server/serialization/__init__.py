@@ -1,4 +1,4 @@
-"""Strict JSON in, bytes out: the only room that knows what the values look like outside."""
+"""Serialization: strict JSON in, bytes out. The only package that knows the external form of values."""
 
 from ._entries import (
     MAX_DETAIL,

@@ -1,4 +1,4 @@
-"""Cursors: JSON arrays in base64url (RFC 4648, section 5), which clients send back as they got them."""
+"""Pagination cursors: JSON arrays in base64url (RFC 4648, section 5)."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from ..domain.errors import BadInput
 from ._json import decode, encode
 
 MAX_CURSOR = 6_000
-"""Characters of a cursor; URLs have at most 8 KiB."""
+"""Characters of a cursor. URLs have at most 8 KiB."""
 
 MAX_NUMBER = 2.0**53
-"""The largest number in a cursor: all JSON readers, floating point and SQLite keep it exactly (RFC 7493, 2.2)."""
+"""The largest number in a cursor. JSON readers, floating point and SQLite represent it exactly (RFC 7493, 2.2)."""
 
 MAX_TEXT = 2_000
-"""Characters of a text in a cursor: keywords, names and versions have less."""
+"""Characters of a string in a cursor. Keywords, names and versions are shorter."""
 
 
 def encode_array(values: Sequence[Any]) -> str:
-    """Return the cursor that holds `values`."""
+    """Return the cursor of `values`."""
     return urlsafe_b64encode(encode(values)).rstrip(b"=").decode()
 
 
 def decode_array(cursor: str) -> list[Any]:
-    """Return the values that `cursor` holds: bounded texts and numbers, true, false and null. Raises ValueError."""
+    """Return the values of `cursor`: bounded strings and numbers, booleans and null. Raises ValueError."""
     if len(cursor) > MAX_CURSOR:
         raise ValueError
     try:
         values = decode(urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4)))
     except BadInput:
         raise ValueError from None
-    if not isinstance(values, list) or not all(map(_is_sound, values)):
+    if not isinstance(values, list) or not all(map(_is_valid, values)):
         raise ValueError
     return values
 
 
-def _is_sound(value: Any) -> bool:
+def _is_valid(value: Any) -> bool:
     if isinstance(value, str):
         return len(value) <= MAX_TEXT
     if isinstance(value, int | float):

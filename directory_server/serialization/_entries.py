@@ -13,7 +13,7 @@ from ..domain.errors import BadInput
 from ._json import encode
 
 OWN = "io.github.mcp-directory-server/entry"
-"""The key of `_meta` under which the directory says what it knows of an entry itself."""
+"""The key of the directory's own metadata in `_meta`."""
 
 MAX_NAME = 200
 """Characters of a server's name (server.json schema: 3 to 200)."""
@@ -22,26 +22,26 @@ MAX_VERSION = 255
 """Characters of a version (server.json schema). Cursors of the registry API hold versions."""
 
 MAX_ENTRY = 1_000_000
-"""Bytes of one encoded entry; the largest real one has 62,244."""
+"""Bytes of an encoded entry. Real entries have at most 62,244."""
 
 MAX_VALUES = 20_000
-"""JSON values in an entry; the most that a real one has are 2,192. Each takes up to 64 bytes of memory when decoded."""
+"""JSON values in an entry. Real entries have at most 2,192. A decoded value takes up to 64 bytes of memory."""
 
 MAX_DETAIL = 512 * 1024
-"""Bytes of the encoded detail of an entry; the largest of a real one has 149,410."""
+"""Bytes of the encoded detail of an entry. Details of real entries have at most 149,410."""
 
 _LARGEST = ("server", "install", "packages", "remotes", "icons", "tools")
-"""Fields of the detail that are left out where it has more."""
+"""Fields that are omitted from a larger detail."""
 
 
 def decode_entry(value: Any) -> Entry:
-    """Return the entry that `value` describes: a bare `server.json`, or one under `server` beside its `_meta`.
+    """Return the entry of `value`: a server.json, or an object with the server.json under `server`, and `_meta`.
 
-    Only what the directory cannot do without is demanded: `name`, `version` and `description` of type string. Other
-    oddities of real documents go in as they are. Raises BadInput with the path of what is wrong.
+    Only `name`, `version` and `description` are required and must be strings. Other members are not checked. Raises
+    BadInput with the path of the invalid member.
     """
     if not isinstance(value, dict):
-        raise BadInput("An entry must be an object: a server.json, or one under 'server' beside its '_meta'.")
+        raise BadInput("An entry must be an object: a server.json, or one with the members 'server' and '_meta'.")
     server = value.get("server", value)
     meta = value.get("_meta", {}) if "server" in value else {}
     if not isinstance(server, dict):
@@ -64,7 +64,7 @@ def decode_entry(value: Any) -> Entry:
     encoded = encode_entry(entry)
     if len(encoded) > MAX_ENTRY:
         raise BadInput(f"The entry is larger than {MAX_ENTRY:,} bytes.")
-    # Each value stands behind one of these characters, of which texts may have more.
+    # Each value follows one of these characters. Strings may contain more of them.
     if sum(map(encoded.count, (b",", b"[", b"{"))) > MAX_VALUES and _has_more_values(entry, MAX_VALUES):
         raise BadInput(f"The entry has more than {MAX_VALUES:,} JSON values.")
     return entry
@@ -81,12 +81,12 @@ def _has_more_values(entry: Entry, most: int) -> bool:
 
 
 def encode_entry(entry: Entry) -> bytes:
-    """Return the entry as JSON, its members in the order they came in."""
+    """Return the entry as JSON, with members in their original order."""
     return orjson.dumps(_stored(entry))
 
 
 def encode_detail(detail: Detail) -> bytes:
-    """Return the detail of an entry as JSON of at most MAX_DETAIL bytes; its largest fields are left out for that."""
+    """Return the detail as JSON. The largest fields are omitted if it has more than MAX_DETAIL bytes."""
     body = encode(detail)
     if len(body) <= MAX_DETAIL:
         return body
@@ -95,22 +95,22 @@ def encode_detail(detail: Detail) -> bytes:
 
 
 def restore_entry(body: bytes) -> Entry:
-    """Return the entry that `encode_entry` made `body` of, which is trusted: a store reads back its own."""
+    """Return the entry of `body`, the output of `encode_entry`. It is not validated."""
     value = orjson.loads(body)
     return Entry(value["server"], value["_meta"], value.get("official") is True)
 
 
 def fingerprint(entry: Entry) -> bytes:
-    """Return 16 bytes that two entries share when, the order of members apart, they say the same."""
+    """Return a digest of 16 bytes, equal for entries that differ only in the order of members."""
     canonical = orjson.dumps(_stored(entry), option=orjson.OPT_SORT_KEYS)
     return blake2b(canonical, digest_size=16).digest()
 
 
 def endorsed(entry: Entry) -> Entry:
-    """Return `entry` as a source gives it whose word is taken for what the official registry lists.
+    """Return `entry` from a source trusted about official listings, with `is_official` set.
 
-    It lists what has the registry's key in `_meta`, unless the source is a directory server that says it does not:
-    those write the key for every entry, for clients that need the dates in it.
+    An entry is official if it has the registry's key in `_meta`. Directory servers write this key for every entry, for
+    its dates, so their own metadata may deny it.
     """
     own = entry.meta.get(OWN)
     denied = isinstance(own, dict) and own.get("official") is False
@@ -118,5 +118,5 @@ def endorsed(entry: Entry) -> Entry:
 
 
 def _stored(entry: Entry) -> dict[str, Any]:
-    # An entry that no trusted source vouches for is stored as it was before there was such a mark.
+    # Without the flag, the stored form is the same as before the flag was introduced.
     return {"server": entry.server, "_meta": entry.meta} | ({"official": True} if entry.is_official else {})

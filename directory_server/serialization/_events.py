@@ -1,4 +1,4 @@
-"""Server-sent events: the frames that streams carry (WHATWG HTML, section 9.2)."""
+"""Server-sent events (WHATWG HTML, section 9.2)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ._entries import restore_entry
 from ._json import encode
 
 _LINE_ENDS = {end.encode(): b"\\u%04x" % ord(end) for end in "\x85\u2028\u2029"}
-"""What JSON leaves as it is and some readers take for the end of a line (Unicode, section 5.8), and its escapes."""
+"""Characters that JSON does not escape and some clients treat as line ends (Unicode, section 5.8); their escapes."""
 
 
 def event(value: Any, *, name: str = "", identity: str | None = None) -> bytes:
-    """Return the frame of an event that carries `value` as JSON, which no text in it can break or end.
+    """Return an encoded event with `value` as JSON on one line.
 
-    `name` and `identity` become its `event` and its `id`; without them it has none.
+    `name` and `identity` become its `event` and `id`, which are omitted if empty and None.
     """
     data = encode(value)
     if not data.isascii():
@@ -27,22 +27,22 @@ def event(value: Any, *, name: str = "", identity: str | None = None) -> bytes:
 
 
 def position(seq: int, log: str) -> str:
-    """Return the id that events have: the `seq` of a change and the id of its log, from which a reader goes on."""
+    """Return the id of an event, from which a client resumes: the `seq` of a change, and the id of its log."""
     return f"{seq}-{log}"
 
 
 def place(seq: int, log: str) -> bytes:
-    """Return the frame that only says how far its reader has got: it sets the id to come back with, and is no event."""
+    """Return an encoded `id` field without data. It sets the id to resume from, and dispatches no event."""
     return b"id: %s\n\n" % position(seq, log).encode()
 
 
 def change_event(change: Change, log: str) -> bytes:
-    """Return the frame that tells of a change in the log with this id."""
+    """Return the encoded event of a change in the log with the id `log`."""
     return event(_fields(change), name=f"entry.{change.kind}", identity=position(change.seq, log))
 
 
 def change_item(change: Change) -> bytes:
-    """Return what a list shows of a change, encoded."""
+    """Return the encoded item of a change in a list of changes."""
     return encode({"seq": change.seq, "event": f"entry.{change.kind}", **_fields(change)})
 
 

@@ -1,4 +1,4 @@
-"""What is asked of the directory, out of a URL's parameters or a tool's arguments."""
+"""Parameters of URLs and arguments of tools."""
 
 from __future__ import annotations
 
@@ -19,35 +19,34 @@ MAX_KEYWORDS = 256
 """Characters of `keywords`."""
 
 MAX_LIMIT = 100
-"""Hits in one answer."""
+"""Hits in one response."""
 
 MAX_CHANGES = 1_000
 """Changes in one page."""
 
 DEFAULT_CHANGES = 100
-"""Changes in a page for one who names no limit."""
+"""Changes in a page by default."""
 
 MAX_PARAMETERS = 20
-"""Parameters of a URL that are looked at."""
+"""Parameters of a URL."""
 
 SEARCH_PARAMETERS = ("keywords", "limit", "cursor", "fields")
-"""What the URL of a search may say."""
+"""Parameters of a search."""
 
 WATCH_PARAMETERS = ("since", "keywords", "limit")
-"""What the URL of the changes may say."""
+"""Parameters of a list or stream of changes."""
 
 POSITION = "^([0-9]{1,18})(?:-([0-9a-f]{12}))?$"
-"""The seq of a change, and the id of its log where an event or a page gave it. SQLite compares eighteen digits."""
+"""The seq of a change, optionally with the id of its log. SQLite integers hold eighteen digits."""
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 @frozen
 class Watch:
-    """What somebody wants of the changes: those behind `since` (a `seq`), of entries that have all of `keywords`.
+    """A request for changes: those after `since` (a `seq`), of entries that match `keywords`.
 
-    `limit` is how many of them at a time. `log` is the id of the log that `since` belongs to. What is None was not
-    asked for, or not said.
+    `limit` is the size of a page. `log` is the id of the log that `since` belongs to. None means not given.
     """
 
     since: int | None = None
@@ -68,18 +67,18 @@ class _DetailArguments:
 
 
 def search_arguments(arguments: Any) -> Query:
-    """Return the search that the arguments of `search_mcp` ask for. Raises BadInput."""
-    asked = structure(arguments, _SearchArguments, what="arguments")
-    return Query(_keywords(asked.keywords), _within(asked.limit, MAX_LIMIT))
+    """Return the query in the arguments of `search_mcp`. Raises BadInput."""
+    given = structure(arguments, _SearchArguments, what="arguments")
+    return Query(_keywords(given.keywords), _within(given.limit, MAX_LIMIT))
 
 
 def detail_arguments(arguments: Any) -> str:
-    """Return the mcp_id that the arguments of `get_mcp_detail` name. Raises BadInput."""
+    """Return the mcp_id in the arguments of `get_mcp_detail`. Raises BadInput."""
     return entry_id(structure(arguments, _DetailArguments, what="arguments").mcp_id)
 
 
 def search_parameters(query: bytes) -> Query:
-    """Return the search that the query of a URL asks for, each parameter given once. Raises BadInput."""
+    """Return the search query in the query string of a URL. Raises BadInput, also for repeated parameters."""
     values = _parameters(query, *SEARCH_PARAMETERS)
     keywords = _keywords(values.get("keywords", ""))
     limit = _limit(values["limit"], MAX_LIMIT) if "limit" in values else DEFAULT_LIMIT
@@ -88,7 +87,7 @@ def search_parameters(query: bytes) -> Query:
 
 
 def search_fields(query: bytes) -> Sequence[str] | None:
-    """Return the fields of each hit that the query of a URL names, or None where it names none. Raises BadInput."""
+    """Return the names in the `fields` parameter of a query string, or None without one. Raises BadInput."""
     if b"fields" not in query:
         return None
     values = _parameters(query, *SEARCH_PARAMETERS)
@@ -96,10 +95,9 @@ def search_fields(query: bytes) -> Sequence[str] | None:
 
 
 def watch_parameters(query: bytes, last_event_id: str | None) -> Watch:
-    """Return what the query of a URL wants of the changes.
+    """Return the request for changes in the query string of a URL. Raises BadInput.
 
-    `last_event_id` is what a stream's reader got last and goes before `since`, which stands in the URL of its first
-    request and of all later ones. Raises BadInput.
+    `last_event_id`, the last event that a reconnecting client received, overrides `since`.
     """
     values = _parameters(query, *WATCH_PARAMETERS)
     since, log = _position("since", values["since"]) if "since" in values else (None, None)
@@ -114,7 +112,7 @@ def watch_parameters(query: bytes, last_event_id: str | None) -> Watch:
 
 
 def no_parameters(query: bytes) -> None:
-    """Raise BadInput where a URL that takes no parameters has some."""
+    """Raise BadInput if the query string has parameters."""
     _parameters(query)
 
 
@@ -128,27 +126,27 @@ def entry_id(text: str) -> str:
 
 
 def encode_cursor(query: Query, place: Position) -> str:
-    """Return the cursor that goes on with `query` behind `place`."""
+    """Return the cursor of the page of `query` after `place`."""
     return encode_array([query.keywords, place.score, place.name])
 
 
 def decode_cursor(cursor: str, keywords: str) -> Position:
-    """Return the place at which `cursor` goes on with `keywords`. Raises BadInput."""
+    """Return the position in the hits for `keywords` at which `cursor` continues. Raises BadInput."""
     try:
         match decode_array(cursor):
-            case [str(asked), float() | int() as score, str(name)]:
+            case [str(searched), float() | int() as score, str(name)]:
                 pass
             case _:
                 raise ValueError
     except ValueError:
         raise BadInput("cursor: is not one that this server gave; take it from the Link header of a page.") from None
-    if asked != keywords:
-        raise BadInput(f"cursor: belongs to the search for {asked!r}; give the keywords of the page it came from.")
+    if searched != keywords:
+        raise BadInput(f"cursor: belongs to the search for {searched!r}; give the keywords of the page it came from.")
     return Position(float(score), name)
 
 
 def _parameters(query: bytes, *known: str) -> dict[str, str]:
-    """Return the parameters of a URL's query (WHATWG URL, section 5.1), of which only `known` ones may be there."""
+    """Return the parameters of a query string (WHATWG URL, section 5.1). Raises BadInput for any not in `known`."""
     try:
         given = parse_qsl(query.decode(), keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS)
     except UnicodeDecodeError:

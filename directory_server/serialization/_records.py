@@ -1,4 +1,4 @@
-"""Records of a search: the fields of each entry that a client names."""
+"""Search records: the fields of each hit that a client requested."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ._entries import restore_entry
 from ._json import encode
 
 FIELDS = tuple(each.name for each in attrs.fields(Detail))
-"""The fields that there are: those of an entry's detail."""
+"""All fields: those of the detail of an entry."""
 
 HIT_FIELDS = frozenset(each.name for each in attrs.fields(Hit))
-"""Those of them that the index has, so that no entry need be read for them."""
+"""Fields in the index, for which no entry is read from the store."""
 
 
 def fields_of(text: str) -> Sequence[str]:
-    """Return the names of fields that `text` lists, each once, in its order. Raises BadInput."""
+    """Return the field names in the comma-separated `text`, without duplicates. Raises BadInput."""
     names = text.split(",")
     for name in names:
         if name not in FIELDS:
@@ -30,12 +30,12 @@ def fields_of(text: str) -> Sequence[str]:
 
 
 def hit_records(hits: Sequence[Hit], fields: Sequence[str]) -> Sequence[bytes]:
-    """Return the fields of hits, encoded."""
+    """Return the encoded `fields` of each hit."""
     return [encode({name: getattr(hit, name) for name in fields}) for hit in hits]
 
 
 def detail_records(versions: Sequence[Version], fields: Sequence[str]) -> Sequence[bytes]:
-    """Return the fields of the first of these entries, encoded: as many as PAGE_BYTES have room for."""
+    """Return the encoded `fields` of the first entries, until they have PAGE_BYTES or more."""
     records: list[bytes] = []
     size = 0
     for version in versions:

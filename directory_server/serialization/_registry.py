@@ -1,4 +1,4 @@
-"""What the registry API is asked, and how it lists entries (the official registry's OpenAPI, version 2025-10-17)."""
+"""Parameters and responses of the registry API (the official registry's OpenAPI, version 2025-10-17)."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from ._parameters import MAX_KEYWORDS, MAX_PARAMETERS
 
 MOST = 100
 USUAL = 30
-"""Entries of a page: at most, and unless asked otherwise."""
+"""Entries of a page: the maximum, and the default."""
 
 
 @frozen
 class RegistryQuery:
-    """What a page of the registry API is to hold.
+    """A request for a page of the registry API.
 
-    `version` is "all", "latest" or an exact one; `updated_since` is seconds since the epoch. `place` is where the page
-    before ended: a name and version, or in a search a score and name; None for the first.
+    `version` is "all", "latest" or an exact version. `updated_since` is in seconds since the epoch. `place` is the end
+    of the previous page: a name and version, or for a search a score and name; None for the first page.
     """
 
     search: str = ""
@@ -41,26 +41,26 @@ class RegistryQuery:
 
 
 def registry_version_parameters(query: bytes, name: str) -> tuple[RegistryQuery, str]:
-    """Return what the query of a URL asks of the versions of `name`, and the version that the page before ended with.
+    """Return the request for versions of `name` in a query string, and the last version of the previous page.
 
     Raises BadInput, also for a cursor of another list.
     """
-    wanted = registry_parameters(query, usual=MOST)
-    if wanted.place is None:
-        return wanted, ""
-    if wanted.search or wanted.place[0] != name:
+    request = registry_parameters(query, usual=MOST)
+    if request.place is None:
+        return request, ""
+    if request.search or request.place[0] != name:
         raise BadInput("cursor: belongs to another list; take it from metadata.nextCursor of the page before.")
-    return wanted, wanted.place[1]
+    return request, request.place[1]
 
 
 def registry_parameters(query: bytes, usual: int = USUAL) -> RegistryQuery:
-    """Return what the query of a URL asks for, `usual` entries where it names no limit; other parameters are ignored.
+    """Return the request in a query string. `usual` is the default limit. Unknown parameters are ignored.
 
-    A cursor brings the search and the filters of its first page along: VS Code leaves them out from the second page on.
-    Raises BadInput.
+    A cursor includes the search and filters of its first page, which VS Code omits from the second page on. Raises
+    BadInput.
     """
     try:
-        # Clients send the cursor as it is, which base64url allows, and VS Code escapes nothing.
+        # Clients send the cursor without percent-encoding, which base64url does not need. VS Code escapes nothing.
         given = dict(parse_qsl(query.decode(), keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS))
     except UnicodeDecodeError:
         raise BadInput("The URL's parameters are not UTF-8.") from None
@@ -82,21 +82,21 @@ def registry_parameters(query: bytes, usual: int = USUAL) -> RegistryQuery:
 
 
 def encode_registry_cursor(query: RegistryQuery, place: tuple[Any, str]) -> str:
-    """Return the cursor that goes on with `query` behind `place`."""
+    """Return the cursor of the page of `query` after `place`."""
     fields = [query.search, query.version, query.updated_since, query.include_deleted, *place]
     return encode_array(fields)
 
 
 def registry_entry(version: Version) -> bytes:
-    """Return a version as the API lists it.
+    """Return a version as an encoded item of the registry API.
 
-    The server's document is as it was published, but for members of a wrong type: one of them makes VS Code refuse the
-    page. What the official key of `_meta` says is what holds here.
+    The server.json is as published, without members of the wrong type, which would make VS Code reject the page. The
+    official key of `_meta` has the status and dates of this directory.
     """
     entry = orjson.loads(version.body)
     server, meta = with_valid_types(entry["server"], _field_types.SERVER), entry["_meta"]
     if not server["description"].strip():
-        # One entry without a description makes VS Code refuse the page.
+        # VS Code rejects a page with an entry without a description.
         server = {**server, "description": server.get("title") or server["name"]}
     official = meta.get(OFFICIAL)
     known = with_valid_types(official, _field_types.OFFICIAL) if isinstance(official, dict) else {}
@@ -116,7 +116,7 @@ def registry_entry(version: Version) -> bytes:
 
 
 def registry_page(entries: list[bytes], cursor: str | None = None) -> bytes:
-    """Return a page of entries that are encoded already."""
+    """Return a page of encoded entries."""
     metadata = {"count": len(entries), **({"nextCursor": cursor} if cursor else {})}
     return encode({"servers": [raw(entry) for entry in entries], "metadata": metadata})
 
@@ -162,7 +162,7 @@ def _date(text: str) -> float | None:
     if not text:
         return None
     try:
-        # A plus sign that nobody escaped has become a space.
+        # An unescaped plus sign was decoded as a space.
         moment = datetime.fromisoformat(text.replace(" ", "+"))
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):

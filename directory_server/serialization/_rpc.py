@@ -1,4 +1,4 @@
-"""The envelope of JSON-RPC 2.0 as MCP narrows it: parameters are objects, ids are strings or numbers."""
+"""JSON-RPC 2.0 messages as restricted by MCP: parameters are objects, ids are strings or numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..domain.errors import BadInput
 Id = str | int | float
 
 LARGEST_ID = 2.0**53
-"""Where numbers end that every JSON reader keeps as they are (I-JSON, RFC 7493, section 2.2)."""
+"""The limit of numbers that every JSON reader represents exactly (I-JSON, RFC 7493, section 2.2)."""
 
 
 @frozen
@@ -29,7 +29,7 @@ class Message:
 
 
 def message(value: Any) -> Message:
-    """Return the message that `value` holds. Raises BadInput (JSON-RPC 2.0, sections 4 and 5)."""
+    """Return the message in `value`. Raises BadInput (JSON-RPC 2.0, sections 4 and 5)."""
     if not isinstance(value, dict):
         raise _invalid("must be an object")
     if value.get("jsonrpc") != "2.0":
@@ -38,13 +38,13 @@ def message(value: Any) -> Message:
     if "id" in value and identity is None and "error" not in value:
         raise _invalid("id: must be a string, or a number that is kept exactly: below 2^53")
     if "method" not in value:
-        # A response to a message whose id its sender could not read has an error and the id null.
+        # An error response to a message with an unreadable id has the id null.
         if "error" in value or ("result" in value and identity is not None):
             return Message(None, identity, {})
         raise _invalid("method: is required in a request; result or error in a response")
     if not isinstance(value["method"], str):
         raise _invalid("method: must be a string")
-    # Some clients write null for what they leave out.
+    # Some clients send null for omitted params.
     params = {} if value.get("params") is None else value["params"]
     if not isinstance(params, dict):
         raise _invalid("params: must be an object")
@@ -52,11 +52,11 @@ def message(value: Any) -> Message:
 
 
 def message_id(value: Any) -> Id | None:
-    """Return the id of a message, however broken the rest of it is; None where it has no usable one."""
+    """Return the id of a possibly invalid message; None if it has no valid id."""
     identity = value.get("id") if isinstance(value, dict) else None
     if isinstance(identity, str) or (isinstance(identity, int) and not isinstance(identity, bool)):
         return identity
-    # A whole number of more than 64 bits is read as one of these, and would come back as another.
+    # Integers of more than 64 bits are decoded as floats, and would be returned as another number.
     return identity if isinstance(identity, float) and abs(identity) < LARGEST_ID else None
 
 
