@@ -1,6 +1,6 @@
 "use strict";
 
-// Browsers lend the clipboard to pages under TLS or on localhost alone; elsewhere people mark the text.
+// Browsers offer the clipboard API only under TLS or on localhost. Elsewhere the copy buttons stay hidden.
 for (const button of navigator.clipboard ? document.querySelectorAll("button[data-copy]") : []) {
   const label = button.textContent;
   button.hidden = false;
@@ -11,9 +11,9 @@ for (const button of navigator.clipboard ? document.querySelectorAll("button[dat
   });
 }
 
-// What an editor asks first, asked from here: the key goes where it goes in an editor, in the header.
-async function tools(endpoint, key, unknown) {
-  const answer = await fetch(endpoint, {
+// List the tools as an editor does, with the key in the Authorization header.
+async function listTools(endpoint, key, unauthorized) {
+  const response = await fetch(endpoint, {
     method: "POST",
     credentials: "omit",
     headers: {
@@ -23,8 +23,8 @@ async function tools(endpoint, key, unknown) {
     },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
   });
-  if (answer.status === 401) throw new Error(unknown);
-  const message = await answer.json();
+  if (response.status === 401) throw new Error(unauthorized);
+  const message = await response.json();
   if (message.error) throw new Error(message.error.message);
   return message.result.tools.map((tool) => tool.name).join(", ");
 }
@@ -32,15 +32,15 @@ async function tools(endpoint, key, unknown) {
 for (const form of document.querySelectorAll("form[data-test]")) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    const said = form.querySelector(".result");
-    let good = true;
+    const result = form.querySelector(".result");
+    let passed = true;
     try {
-      said.textContent = `${form.dataset.good} ${await tools(form.dataset.test, form.elements.key.value.trim(), form.dataset.unknown)}`;
+      result.textContent = `${form.dataset.passed} ${await listTools(form.dataset.test, form.elements.key.value.trim(), form.dataset.unauthorized)}`;
     } catch (error) {
-      good = false;
-      said.textContent = `${form.dataset.bad} ${error.message}`;
+      passed = false;
+      result.textContent = `${form.dataset.failed} ${error.message}`;
     }
-    said.className = `result notice ${good ? "good" : "bad"}`;
-    said.hidden = false;
+    result.className = `result notice ${passed ? "good" : "bad"}`;
+    result.hidden = false;
   });
 }

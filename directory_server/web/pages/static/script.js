@@ -1,54 +1,54 @@
 "use strict";
 
-// Every page works without this. Search as you type, news, copying, keys.
+// Search as you type, notifications, copy buttons, keyboard shortcuts. Every page also works without this script.
 
-const words = document.body.dataset;
+const labels = document.body.dataset;
 
-for (const shown of document.querySelectorAll("[data-copyable]")) {
+for (const element of document.querySelectorAll("[data-copyable]")) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "quiet copy";
-  button.textContent = words.copy;
+  button.textContent = labels.copy;
   button.addEventListener("click", async () => {
     try {
-      await navigator.clipboard.writeText(shown.textContent);
+      await navigator.clipboard.writeText(element.textContent);
     } catch {
-      // Without TLS browsers have no clipboard for pages: the person copies what is selected.
-      getSelection().selectAllChildren(shown);
+      // Without TLS, browsers offer no clipboard API. Select the text for copying by hand.
+      getSelection().selectAllChildren(element);
       return;
     }
-    button.textContent = words.copied;
-    setTimeout(() => { button.textContent = words.copy; }, 2000);
+    button.textContent = labels.copied;
+    setTimeout(() => { button.textContent = labels.copy; }, 2000);
   });
-  (shown.closest("pre") ?? shown).before(button);
+  (element.closest("pre") ?? element).before(button);
 }
 
 const box = document.getElementById("q");
 if (box) {
-  let asking = new AbortController();
+  let controller = new AbortController();
   let timer = 0;
-  let asked = new URL(location).searchParams.get("q") ?? "";
+  let currentQuery = new URL(location).searchParams.get("q") ?? "";
   let typing = false;
 
-  const show = async (address) => {
-    asking.abort();
-    asking = new AbortController();
+  const load = async (address) => {
+    controller.abort();
+    controller = new AbortController();
     const found = document.getElementById("found");
     found.classList.add("waiting");
     try {
-      const answer = await fetch(address, { headers: { Accept: "text/html" }, signal: asking.signal });
-      if (answer.redirected) {
-        location.assign(answer.url);
+      const response = await fetch(address, { headers: { Accept: "text/html" }, signal: controller.signal });
+      if (response.redirected) {
+        location.assign(response.url);
         return;
       }
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const fresh = page.getElementById("found");
-      if (fresh) {
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      const results = page.getElementById("found");
+      if (results) {
         document.getElementById("state").textContent = page.getElementById("found-title").textContent;
         document.title = page.title;
         document.querySelector("#news a").href = page.querySelector("#news a").getAttribute("href");
         document.getElementById("search").className = page.getElementById("search").className;
-        found.replaceWith(document.adoptNode(fresh));
+        found.replaceWith(document.adoptNode(results));
       } else {
         found.replaceChildren(...page.querySelectorAll(".blank h1, .blank p:not(.number)"));
         found.classList.remove("waiting");
@@ -61,14 +61,14 @@ if (box) {
   };
 
   const search = () => {
-    const wanted = box.value.trim();
-    if (wanted === asked) return;
-    asked = wanted;
-    const address = wanted ? "/?" + new URLSearchParams({ q: wanted }) : "/";
-    // One step back leads to what there was before the typing began.
+    const query = box.value.trim();
+    if (query === currentQuery) return;
+    currentQuery = query;
+    const address = query ? "/?" + new URLSearchParams({ q: query }) : "/";
+    // The back button returns to the page before typing began.
     history[typing ? "replaceState" : "pushState"](null, "", address);
     typing = true;
-    show(address);
+    load(address);
   };
 
   box.addEventListener("input", (event) => {
@@ -85,8 +85,8 @@ if (box) {
   addEventListener("popstate", () => {
     clearTimeout(timer);
     typing = false;
-    asked = box.value = new URL(location).searchParams.get("q") ?? "";
-    show(location.href);
+    currentQuery = box.value = new URL(location).searchParams.get("q") ?? "";
+    load(location.href);
   });
 
   document.getElementById("keys").hidden = !matchMedia("(hover: hover)").matches;
@@ -100,10 +100,10 @@ if (box) {
     }
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const links = [...document.querySelectorAll("#found h3 a")];
-    const here = links.indexOf(document.activeElement);
-    if (!step || !links.length || (here < 0 && event.target !== box)) return;
+    const index = links.indexOf(document.activeElement);
+    if (!step || !links.length || (index < 0 && event.target !== box)) return;
     event.preventDefault();
-    (links[here + step] ?? (step < 0 ? box : links[here])).focus();
+    (links[index + step] ?? (step < 0 ? box : links[index])).focus();
   });
 
   const news = document.getElementById("news");
