@@ -70,7 +70,7 @@ class Connections(Service):
         self._sockets = sockets
         self._streams = streams
         self._open: set[Connection] = set()
-        self._cuts = 0
+        self._aborted = 0
         self._by_address: Counter[str] = Counter()
         self._rejected = 0
         self._closed: Deferred[None] | None = None
@@ -132,8 +132,8 @@ class Connections(Service):
         if self._rejected:
             self._log.warn("{count} connections were rejected: too many are open", count=self._rejected)
             self._rejected = 0
-        if self.budget.cuts > self._cuts:
-            count, self._cuts = self.budget.cuts - self._cuts, self.budget.cuts
+        if self.budget.aborted > self._aborted:
+            count, self._aborted = self.budget.aborted - self._aborted, self.budget.aborted
             self._log.warn(
                 "{count} slow clients were disconnected: http.queued was exceeded",
                 count=count,

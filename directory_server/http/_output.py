@@ -32,7 +32,7 @@ class Budget:
     def __init__(self, limit: int) -> None:
         self.total = 0
         """Bytes that are queued now."""
-        self.cuts = 0
+        self.aborted = 0
         """Connections that were aborted because of the limit."""
         self._limit = limit
         # Ordered by the time of the client's last read, oldest first.
@@ -49,7 +49,7 @@ class Budget:
             self._waiting.move_to_end(output)
         while self.total > self._limit and len(self._waiting) > 1:
             slowest = next(iter(self._waiting))
-            self.cuts += 1
+            self.aborted += 1
             slowest.abort()
 
     def forget(self, output: Output) -> None:

@@ -55,8 +55,8 @@ class Request(server.Request):
     """A request whose body has been read completely.
 
     `id` is in the response's head and in the log. `began` is the time of its first byte, in seconds of the clock.
-    `received` has its header fields: the values in order by name in lower case. `gone` is whether the client has
-    disconnected. `errors` are the codes of the errors in the response.
+    `received` has its header fields: the values in order by name in lower case. `disconnected` is whether the client
+    has closed the connection. `errors` are the codes of the errors in the response.
     """
 
     # twisted.web declares its own HTTPChannel here.
@@ -64,7 +64,7 @@ class Request(server.Request):
     content: BytesIO
     key_id: str | None = None
     errors: tuple[str, ...] = ()
-    gone = False
+    disconnected = False
     defaultContentType = None
 
     def __init__(self, channel: RequestChannel, message: Message, request_id: str, date: bytes) -> None:
@@ -147,7 +147,7 @@ class Request(server.Request):
 
     def connectionLost(self, reason: Failure) -> None:
         # twisted.web logs only requests that were finished.
-        self.gone = True
+        self.disconnected = True
         self.channel.site.log(self)
         super().connectionLost(reason)
 

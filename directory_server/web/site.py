@@ -97,7 +97,7 @@ class DirectorySite(Site):
             _send(body, request)
         except Exception:
             _log.failure("Response could not be sent")
-            if not request.gone:
+            if not request.disconnected:
                 request.loseConnection()
 
     def error_response(self, error: ErrorResponse, path: bytes) -> bytes:
@@ -178,6 +178,6 @@ def _check_path(path: bytes) -> None:
 
 def _send(body: bytes | None, request: Request) -> None:
     """Send a response body; None comes from a handler that has taken over the connection."""
-    if body is not None and not request.gone:
+    if body is not None and not request.disconnected:
         request.write(body)
         request.finish()

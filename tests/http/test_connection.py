@@ -231,19 +231,19 @@ def test_variants_of_a_path_are_not_found(server: Server, path: str) -> None:
 
 
 def test_a_stopping_server_answers_late_requests(server: Server) -> None:
-    kept, new, idle = (connect(server) for _ in range(3))
-    kept.send(HEALTH)
-    kept.received()
+    active, new, idle = (connect(server) for _ in range(3))
+    active.send(HEALTH)
+    active.received()
     stopped = server.site.connections.stopService()
-    assert not any(map(is_closed, (kept, new, idle)))
-    for connection in (kept, new):
+    assert not any(map(is_closed, (active, new, idle)))
+    for connection in (active, new):
         connection.send(HEALTH + HEALTH)
         answer = connection.received()
         assert statuses(answer) == [200]
         assert b"\r\nConnection: close\r\n" in answer
     server.clock.advance(0.5)
-    assert all(map(is_closed, (kept, new, idle)))
-    for connection in (kept, new, idle):
+    assert all(map(is_closed, (active, new, idle)))
+    for connection in (active, new, idle):
         connection.lose()
     assert stopped.called
 

@@ -47,9 +47,9 @@ def test_heartbeats_are_sent_to_all_streams(server: Server) -> None:
 
 def test_a_key_above_its_stream_limit_gets_a_405(server: Server) -> None:
     first, second = listen(server), listen(server)
-    refused = read(listen(server).received())
-    assert (refused.status, refused.headers["Allow"]) == (405, "POST")
-    assert "limit of open streams" in refused.json["error"]["message"]
+    rejected = read(listen(server).received())
+    assert (rejected.status, rejected.headers["Allow"]) == (405, "POST")
+    assert "limit of open streams" in rejected.json["error"]["message"]
     _, other = server.new_key()
     assert b"200 OK" in listen(server, key=other).received()
 
@@ -69,14 +69,14 @@ def test_a_stream_is_removed_when_its_client_disconnects(server: Server) -> None
 def test_streams_of_a_revoked_key_end_within_a_second(server: Server) -> None:
     stream = listen(server)
     _, other = server.new_key()
-    kept = listen(server, key=other)
-    for each in (stream, kept):
+    other_stream = listen(server, key=other)
+    for each in (stream, other_stream):
         each.received()
     revoke_in_another_process(server)
     server.clock.advance(1)
     assert stream.received() == b"retry: 3000\n\n"
     assert stream.transport.disconnecting
-    assert kept.received() == b""
+    assert other_stream.received() == b""
     assert len(server.hub) == 1
 
 
@@ -234,9 +234,9 @@ def test_the_total_number_of_streams_is_limited(server: Server, monkeypatch: pyt
     monkeypatch.setattr(server.hub, "_total", 1)
     stream = listen(server)
     _, other = server.new_key()
-    refused = read(listen(server, key=other).received())
-    assert refused.status == 405
-    assert "This server has reached its limit of open streams." in refused.json["error"]["message"]
+    rejected = read(listen(server, key=other).received())
+    assert rejected.status == 405
+    assert "This server has reached its limit of open streams." in rejected.json["error"]["message"]
     stream.lose()
     assert b"200 OK" in listen(server, key=other).received()
 
