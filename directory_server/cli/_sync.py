@@ -60,7 +60,7 @@ async def _sync_all(reactor: Any, context: CommandContext, upstreams: Sequence[m
         began = time.monotonic()
         try:
             with progress_bar(upstream.name) as show:
-                report = await following.round(upstream, full=full, tell=_show_report(upstream.name, show, began))
+                report = await following.sync(upstream, full=full, on_progress=_show_report(upstream.name, show, began))
         except DirectoryError as error:
             failed = True
             echo(f"{upstream.name}: {error.message}", err=True)
@@ -85,10 +85,10 @@ def _show_report(name: str, show: Show, began: float) -> Callable[[mirror.SyncRe
 
 
 def _print_report(name: str, report: mirror.SyncReport, seconds: float) -> None:
-    print_errors([str(error) for error in report.refusals], report.refused, report.too_old)
+    print_errors(report.reasons, report.rejected, report.too_old)
     what = "all" if report.full else "what is new"
     echo(
         f"{name}: {what}, {report.entries:,} entries in {report.pages:,} pages and {seconds:.1f} seconds: "
         f"{report.added:,} added, {report.changed:,} changed, {report.unchanged:,} unchanged, "
-        f"{report.removed:,} removed, {report.refused:,} refused."
+        f"{report.removed:,} removed, {report.rejected:,} refused."
     )

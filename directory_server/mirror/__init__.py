@@ -1,4 +1,4 @@
-"""Other registries, followed: what they have comes into the directory, and what changes there follows."""
+"""Mirroring of upstream registries: their entries and later changes are published in the directory."""
 
 from ._client import Client
 from ._errors import UpstreamBusy, UpstreamFailed

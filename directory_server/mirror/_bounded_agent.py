@@ -1,4 +1,4 @@
-"""Answers of at most so many bytes, as they were sent and inflated."""
+"""HTTP agent that limits the bytes of a response body, both compressed and inflated."""
 
 from __future__ import annotations
 
@@ -19,50 +19,50 @@ from zope.interface import implementer
 
 from ._errors import UpstreamFailed
 
-PIECE = 1 << 16
+CHUNK_BYTES = 1 << 16
 """Bytes inflated at a time."""
 
 
 @implementer(IAgent)
 @frozen(eq=False)
 class BoundedAgent:
-    """Have no body of an answer be longer than `most` bytes, neither as it is sent nor inflated.
+    """Agent that fails a response whose body exceeds `max_bytes`, compressed or inflated.
 
-    It inflates gzip itself: Twisted's own decoder makes of a few bytes as many as they say.
+    It inflates gzip itself, because Twisted's decoder has no limit.
     """
 
     _agent: IAgent
-    _most: int
+    _max_bytes: int
 
     def request(
         self, method: bytes, uri: bytes, headers: Headers | None = None, bodyProducer: IBodyProducer | None = None
     ) -> Deferred[IResponse]:
-        answered: Deferred[IResponse] = self._agent.request(method, uri, headers, bodyProducer)
-        return answered.addCallback(_BoundedResponse, self._most)
+        response: Deferred[IResponse] = self._agent.request(method, uri, headers, bodyProducer)
+        return response.addCallback(_BoundedResponse, self._max_bytes)
 
 
 class _BoundedResponse(proxyForInterface(IResponse)):  # type: ignore[misc]
-    def __init__(self, response: IResponse, most: int) -> None:
+    def __init__(self, response: IResponse, max_bytes: int) -> None:
         super().__init__(response)
-        self._most = most
+        self._max_bytes = max_bytes
         self._encoding = b",".join(response.headers.getRawHeaders(b"content-encoding", [])).strip().lower()
-        # What is inflated here must not be inflated again.
+        # treq must not inflate the body again.
         self.headers = response.headers.copy()
         self.headers.removeHeader(b"content-encoding")
         self.length = UNKNOWN_LENGTH if self._encoding else response.length
 
     def deliverBody(self, protocol: IProtocol) -> None:
-        self.original.deliverBody(_Bounded(protocol, self._encoding, self._most))
+        self.original.deliverBody(_Bounded(protocol, self._encoding, self._max_bytes))
 
 
 class _Bounded(Protocol):
-    """Passes a body on to `protocol`, which is told of its end with an UpstreamFailed where it was not to be had."""
+    """Passes a body on to `protocol`, and ends it with UpstreamFailed if it is invalid or too long."""
 
-    def __init__(self, protocol: IProtocol, encoding: bytes, most: int) -> None:
+    def __init__(self, protocol: IProtocol, encoding: bytes, max_bytes: int) -> None:
         self._protocol = protocol
-        self._most = most
+        self._max_bytes = max_bytes
         self._sent = 0
-        self._passed = 0
+        self._inflated_bytes = 0
         self._failure: Failure | None = None
         self._gzip = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS) if encoding in (b"gzip", b"x-gzip") else None
         self._unknown = encoding if self._gzip is None and encoding not in (b"", b"identity") else b""
@@ -71,26 +71,26 @@ class _Bounded(Protocol):
         super().makeConnection(transport)
         self._protocol.makeConnection(transport)
         if self._unknown:
-            self._fail(f"sent a body in an encoding that nobody asked for: {self._unknown[:40]!r}")
+            self._fail(f"sent a body in an encoding that was not requested: {self._unknown[:40]!r}")
 
     def dataReceived(self, data: bytes) -> None:
         if self._failure is not None:
             return
         self._sent += len(data)
         try:
-            for piece in self._inflated(data):
-                self._passed += len(piece)
-                if max(self._sent, self._passed) > self._most:
-                    self._fail(f"sent more than {self._most:,} bytes")
+            for chunk in self._inflated(data):
+                self._inflated_bytes += len(chunk)
+                if max(self._sent, self._inflated_bytes) > self._max_bytes:
+                    self._fail(f"sent more than {self._max_bytes:,} bytes")
                     return
-                self._protocol.dataReceived(piece)
+                self._protocol.dataReceived(chunk)
         except zlib.error:
-            self._fail("sent gzip data that does not inflate")
+            self._fail("sent invalid gzip data")
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         complete = reason.check(ResponseDone, PotentialDataLoss)
         if self._failure is None and complete and self._gzip is not None and self._sent and not self._gzip.eof:
-            self._failure = _failure("sent gzip data that ends too early")
+            self._failure = _failure("sent truncated gzip data")
         self._protocol.connectionLost(self._failure or reason)
 
     def _inflated(self, data: bytes) -> Iterator[bytes]:
@@ -98,7 +98,7 @@ class _Bounded(Protocol):
             yield data
             return
         while data and not self._gzip.eof:
-            yield self._gzip.decompress(data, PIECE)
+            yield self._gzip.decompress(data, CHUNK_BYTES)
             data = self._gzip.unconsumed_tail
 
     def _fail(self, reason: str) -> None:

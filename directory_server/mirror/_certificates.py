@@ -1,4 +1,4 @@
-"""Check of upstreams' certificates, which reports what is wrong with one as the reason for a failed round."""
+"""Check of upstreams' certificates, which reports an invalid one as the reason for a failed sync run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class CertificatePolicy:
         self._policy = BrowserLikePolicyForHTTPS()
 
     def creatorForNetloc(self, hostname: bytes, port: int) -> IOpenSSLClientConnectionCreator:
-        """Return what makes connections to `hostname`."""
+        """Return the creator of connections to `hostname`."""
         return _Creator(self._policy.creatorForNetloc(hostname, port), hostname.decode("ascii"))
 
 
@@ -56,7 +56,7 @@ def _verification(host: str, fail: Callable[[Failure], None]) -> Callable[[Any, 
         if not trusted:
             reason = "Its certificate is not trusted on this machine."
         elif depth:
-            # Of an authority: OpenSSL has checked it, and it names no host.
+            # An authority's certificate, which OpenSSL has verified and which names no host.
             return True
         else:
             try:

@@ -17,30 +17,30 @@ from ._fetcher import Fetcher
 from ._head import HeadBoundedPool
 
 CONNECT = 10.0
-"""Seconds in which a connection has to be made."""
+"""Timeout of a connection attempt in seconds."""
 
 IDLE = 10
-"""Seconds for which a connection waits for the next page."""
+"""Seconds for which an idle connection is kept for the next page."""
 
 
 @frozen(eq=False)
 class Client:
-    """Makes what gets the bytes of one round; `close` ends the connections that are left."""
+    """Factory of the Fetcher of a sync run; `close` ends the idle connections."""
 
     _agent: IAgent
     _clock: Any
     _now: Callable[[], float]
     close: Callable[[], Deferred[None]] = lambda: succeed(None)
 
-    def fetch(self, headers: Mapping[str, str], most: int) -> Fetcher:
-        """Return what gets answers of at most `most` bytes, with `headers` in each request."""
-        return Fetcher(HTTPClient(BoundedAgent(self._agent, most)), self._clock, self._now, headers)
+    def fetch(self, headers: Mapping[str, str], max_bytes: int) -> Fetcher:
+        """Return a Fetcher of responses of at most `max_bytes`, which sends `headers` in each request."""
+        return Fetcher(HTTPClient(BoundedAgent(self._agent, max_bytes)), self._clock, self._now, headers)
 
 
 def client(reactor: Any, now: Callable[[], float]) -> Client:
-    """Return a client on `reactor`, which speaks HTTP/1.1, and TLS with the certificates that the machine trusts.
+    """Return an HTTP/1.1 client on `reactor`, which trusts the machine's certificate authorities.
 
-    `now` is the time of day in seconds since the epoch.
+    `now` returns seconds since the epoch.
     """
     pool = HeadBoundedPool(reactor)
     pool.maxPersistentPerHost = 1

@@ -1,4 +1,4 @@
-"""Why a round came to nothing."""
+"""Errors of sync runs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from ..domain.errors import DirectoryError
 
 
 class UpstreamFailed(DirectoryError):
-    """Give a round up, for a reason that the operator is told.
+    """A sync run failed; the message is for the operator.
 
-    `retry_after` is the seconds that upstream asked for; a round that is `resumable` goes on where it was.
+    `retry_after` is the delay in seconds that the upstream requested. A `resumable` run continues where it stopped.
     """
 
     code = "upstream_failed"
@@ -20,6 +20,6 @@ class UpstreamFailed(DirectoryError):
 
 
 class UpstreamBusy(DirectoryError):
-    """Leave an upstream alone that another process is following at the moment."""
+    """Another process holds the lease of the upstream."""
 
     code = "upstream_busy"

@@ -1,4 +1,4 @@
-"""One GET of an upstream, of whose every byte nothing is taken for granted."""
+"""HTTP GET of an untrusted upstream, with limits on time, redirects and headers."""
 
 from __future__ import annotations
 
@@ -24,38 +24,38 @@ from ._errors import UpstreamFailed
 T = TypeVar("T")
 
 DEADLINE = 30.0
-"""Seconds in which a page has to be here, redirects included."""
+"""Timeout of a page in seconds, redirects included."""
 
 REDIRECTS = 3
-"""Redirects that are followed, each to where upstream is already."""
+"""Maximum redirects of a request, each to the same host."""
 
 MAX_DELAY = 86_400.0
-"""Seconds, the longest Retry-After that is believed."""
+"""Maximum Retry-After in seconds; longer ones are cut."""
 
 USER_AGENT = f"directory-server/{__version__} (mirror)"
 
-_MOVED = frozenset({301, 302, 303, 307, 308})
+_REDIRECT_CODES = frozenset({301, 302, 303, 307, 308})
 _PORTS = {"http": 80, "https": 443}
 
 
 @frozen
 class Validators:
-    """What an answer says about itself, so that it need not be sent again (RFC 9110, section 8.8)."""
+    """Validators of a response, for conditional requests (RFC 9110, section 8.8)."""
 
     etag: str = ""
     modified: str = ""
 
     def headers(self) -> dict[str, str]:
-        """Return what makes a request conditional."""
-        given = {"If-None-Match": self.etag, "If-Modified-Since": self.modified}
-        return {name: value for name, value in given.items() if value}
+        """Return the headers of a conditional request."""
+        headers = {"If-None-Match": self.etag, "If-Modified-Since": self.modified}
+        return {name: value for name, value in headers.items() if value}
 
 
 @frozen
 class Response:
-    """What came: whether it is `unchanged` since the validators that were sent, what it says of itself, and its Date.
+    """A response: whether it is `unchanged` (304), its validators, and its Date.
 
-    `date` is seconds since the epoch, None where upstream does not say it.
+    `date` is seconds since the epoch, None if the upstream does not send it.
     """
 
     unchanged: bool
@@ -65,7 +65,7 @@ class Response:
 
 @frozen(eq=False)
 class Fetcher:
-    """Gets what upstreams have, by HTTP, in bounded time; `client` bounds the bytes, `now` is the time of day."""
+    """HTTP client with a deadline per request; `client` limits the bytes, `now` returns seconds since the epoch."""
 
     _client: HTTPClient
     _clock: Any
@@ -80,27 +80,27 @@ class Fetcher:
         validators: Validators = Validators(),
         deadline: float = DEADLINE,
     ) -> Response:
-        """Have `write` take what is at `url`, unless the `validators` still hold, within `deadline` seconds.
+        """Pass the body at `url` to `write`, unless it is unchanged since `validators`. Raises UpstreamFailed.
 
-        Raises UpstreamFailed.
+        The timeout is `deadline` seconds.
         """
-        getting = Deferred.fromCoroutine(_cancellable(self._get(url, write, validators)))
+        fetching = Deferred.fromCoroutine(_cancellable(self._get(url, write, validators)))
         try:
-            return await getting.addTimeout(deadline, self._clock)
+            return await fetching.addTimeout(deadline, self._clock)
         except TimeoutError:
-            raise _unreached(f"It did not answer within {deadline:g} seconds") from None
+            raise _resumable(f"It did not answer within {deadline:g} seconds") from None
         except DNSLookupError:
-            raise _unreached("It cannot be reached: its name is not known") from None
+            raise _resumable("It cannot be reached: its name is not known") from None
         except ConnectError as error:
-            raise _unreached(f"It cannot be reached: {str(error).rstrip('.')}") from None
+            raise _resumable(f"It cannot be reached: {str(error).rstrip('.')}") from None
         except (ConnectionLost, ResponseFailed, ResponseNeverReceived) as error:
             for failure in getattr(error, "reasons", []):
                 if failure.check(UpstreamFailed):
                     raise failure.value from None
-            raise _unreached(f"Its answer broke off: {_reason(error)}") from None
+            raise _resumable(f"Its answer broke off: {_reason(error)}") from None
 
     async def pause(self, seconds: float) -> None:
-        """Wait for so long."""
+        """Wait for `seconds`."""
         await deferLater(self._clock, seconds)
 
     async def _get(self, url: str, write: Callable[[bytes], object], validators: Validators) -> Response:
@@ -118,31 +118,33 @@ class Fetcher:
                     "GET", url, headers=headers, allow_redirects=False, unbuffered=True, reactor=self._clock
                 )
             except ValueError:
-                raise UpstreamFailed("It is, or redirects to, what is no address.") from None
-            if response.code not in _MOVED:
+                raise UpstreamFailed("Its URL, or the URL it redirects to, is invalid.") from None
+            if response.code not in _REDIRECT_CODES:
                 break
-            # Nothing is read of it, and the connection is not used again.
+            # The body is not read, so the connection is closed.
             _drop(response)
             url = _redirected(url, _header(response, b"location"))
         else:
             raise UpstreamFailed(f"It redirects more than {REDIRECTS} times.")
-        answer = Response(
+        result = Response(
             response.code == 304,
             Validators(_header(response, b"etag"), _header(response, b"last-modified")),
             _date(_header(response, b"date")),
         )
-        if answer.unchanged and not validators.headers():
+        if result.unchanged and not validators.headers():
             _drop(response)
-            raise UpstreamFailed("It answered 304, though it was not asked whether anything has changed.")
+            raise UpstreamFailed("It answered 304 to a request without validators.")
         if response.code not in (200, 304):
             _drop(response)
-            again = response.code in (408, 429) or response.code >= 500
-            raise UpstreamFailed(f"It answered {response.code}.", retry_after=self._delay(response), resumable=again)
-        await _collected(response, write)
-        return answer
+            resumable = response.code in (408, 429) or response.code >= 500
+            raise UpstreamFailed(
+                f"It answered {response.code}.", retry_after=self._delay(response), resumable=resumable
+            )
+        await _read_body(response, write)
+        return result
 
     def _delay(self, response: IResponse) -> float:
-        """Return the seconds of Retry-After (RFC 9110, section 10.2.3), 0 where there is none to be read."""
+        """Return the seconds of Retry-After (RFC 9110, section 10.2.3), 0 if it is absent or invalid."""
         text = _header(response, b"retry-after")
         if text.isascii() and text.isdigit():
             return min(float(text[:9]), MAX_DELAY)
@@ -153,7 +155,7 @@ class Fetcher:
 
 
 class _Body(Protocol):
-    """Has `write` take a body, then fires `done`; cancelling that closes the connection."""
+    """Passes a body to `write`, then fires `done`; cancelling `done` closes the connection."""
 
     def __init__(self, write: Callable[[bytes], object]) -> None:
         self._write = write
@@ -165,7 +167,7 @@ class _Body(Protocol):
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         if self.done.called:
             return
-        # Where no length was sent, the end of the connection is the end of the body; half a page shows as no JSON.
+        # Without a length, the end of the connection ends the body; a truncated page is invalid JSON.
         if reason.check(ResponseDone, PotentialDataLoss):
             self.done.callback(None)
         else:
@@ -177,14 +179,14 @@ class _Body(Protocol):
 
 
 class _Unread(Protocol):
-    """Reads nothing, and closes the connection, which nobody can use again."""
+    """Closes the connection without reading the body."""
 
     def connectionMade(self) -> None:
         assert self.transport is not None
         self.transport.loseConnection()
 
 
-async def _collected(response: IResponse, write: Callable[[bytes], object]) -> None:
+async def _read_body(response: IResponse, write: Callable[[bytes], object]) -> None:
     if response.length:
         body = _Body(write)
         response.deliverBody(body)
@@ -197,28 +199,28 @@ def _drop(response: IResponse) -> None:
 
 
 def _redirected(url: str, location: str) -> str:
-    """Return where a redirect leads; no further than to the same host and port, or to its https.
+    """Return the target of a redirect, which must have the same host and port, or be its https. Raises UpstreamFailed.
 
-    So it cannot lead to an address that only this machine reaches, and nobody else gets the headers.
+    So a redirect reaches no internal address, and no other host gets the headers.
     """
     try:
         target = urljoin(url, location)
         from_, to = urlsplit(url), urlsplit(target)
-        here = (from_.scheme, from_.hostname, from_.port or _PORTS[from_.scheme])
-        there = (to.scheme, to.hostname, to.port or _PORTS[to.scheme])
+        source = (from_.scheme, from_.hostname, from_.port or _PORTS[from_.scheme])
+        destination = (to.scheme, to.hostname, to.port or _PORTS[to.scheme])
     except (ValueError, KeyError):
         location = ""
     if not location:
-        raise UpstreamFailed("It redirects to what is no address.")
-    if there not in (here, ("https", here[1], 443)):
-        raise UpstreamFailed("It redirects to another host, which is not followed. Set the url that it leads to.")
+        raise UpstreamFailed("It redirects to an invalid URL.")
+    if destination not in (source, ("https", source[1], 443)):
+        raise UpstreamFailed("It redirects to another host, which is not followed. Set url to the target.")
     return target
 
 
 def _header(response: IResponse, name: bytes) -> str:
-    """Return the last header of that name if it is short ASCII, else nothing: it is kept, and sent back as it came."""
-    found: bytes = response.headers.getRawHeaders(name, [b""])[-1]
-    text = found.decode("ascii", "replace")
+    """Return the last header `name` if it is short printable ASCII, else an empty text; it is stored and sent back."""
+    value: bytes = response.headers.getRawHeaders(name, [b""])[-1]
+    text = value.decode("ascii", "replace")
     return text if text.isascii() and text.isprintable() and len(text) <= 1_000 else ""
 
 
@@ -229,10 +231,10 @@ def _date(text: str) -> float | None:
         return None
 
 
-async def _cancellable(getting: Coroutine[Deferred[Any], Any, T]) -> T:
-    """Return what `getting` does; where it was cancelled it says so, which Agents say in ways of their own."""
+async def _cancellable(fetching: Coroutine[Deferred[Any], Any, T]) -> T:
+    """Return the result of `fetching`; raise CancelledError for each of the errors with which Agents report that."""
     try:
-        return await getting
+        return await fetching
     except ConnectingCancelledError:
         raise CancelledError from None
     except (ResponseFailed, ResponseNeverReceived) as error:
@@ -241,7 +243,7 @@ async def _cancellable(getting: Coroutine[Deferred[Any], Any, T]) -> T:
         raise
 
 
-def _unreached(reason: str) -> UpstreamFailed:
+def _resumable(reason: str) -> UpstreamFailed:
     return UpstreamFailed(f"{reason}.", resumable=True)
 
 

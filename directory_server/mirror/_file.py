@@ -1,4 +1,4 @@
-"""A list of entries as a file: fetched, or of this machine."""
+"""A file of entries: fetched, or local."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from ._errors import UpstreamFailed
 from ._fetcher import Fetcher, Response, Validators
 from ._upstream import Upstream
 
-MOST = 512_000_000
-"""Bytes of a file, as it is sent and inflated."""
+MAX_BYTES = 512_000_000
+"""Maximum bytes of a file, compressed and inflated."""
 
 DEADLINE = 600.0
-"""Seconds in which it has to be here."""
+"""Timeout of a download in seconds."""
 
 
 @asynccontextmanager
-async def opened(
-    upstream: Upstream, fetch: Fetcher, known: Validators, offload: Offload
+async def open_file(
+    upstream: Upstream, fetch: Fetcher, validators: Validators, offload: Offload
 ) -> AsyncIterator[tuple[Response, str]]:
-    """Lend the path of the file, fetched if need be, unless it is unchanged. Raises UpstreamFailed."""
+    """Yield the response and the path of the file, downloading a changed remote file. Raises UpstreamFailed."""
     if upstream.is_path:
         path = upstream.url.removeprefix("file://")
-        validators = await offload(_stamp, path)
-        yield Response(validators == known, validators, None), path
+        current = await offload(_stamp, path)
+        yield Response(current == validators, current, None), path
         return
-    # It is on the disk, not in memory, and gone with the `with`.
+    # On disk, not in memory; deleted at the end of the `with`.
     with NamedTemporaryFile(prefix="directory-server-") as file:
-        answer = await fetch.get(upstream.url, file.write, validators=known, deadline=DEADLINE)
+        response = await fetch.get(upstream.url, file.write, validators=validators, deadline=DEADLINE)
         file.flush()
-        yield answer, file.name
+        yield response, file.name
 
 
 def _stamp(path: str) -> Validators:
-    """Return what is another when the file was written to."""
+    """Return validators that change when the file is written."""
     try:
         status = os.stat(Path(path))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Headers whose values stand elsewhere, so that no secret stands in the configuration."""
+"""Request headers whose values come from environment variables or files, to keep secrets out of the configuration."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from pathlib import Path
 from ._errors import UpstreamFailed
 
 
-def headers(given: Iterable[str], environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers that `given` describes: `Name: env:VARIABLE` or `Name: file:/path`.
+def headers(templates: Iterable[str], environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers of `templates`: `Name: env:VARIABLE` or `Name: file:/path`.
 
-    Raises UpstreamFailed where a value cannot be had.
+    Raises UpstreamFailed if a value is missing or invalid.
     """
-    return {name: _value(name, place.strip(), environ) for name, _, place in (each.partition(":") for each in given)}
+    return {
+        name: _value(name, source.strip(), environ) for name, _, source in (each.partition(":") for each in templates)
+    }
 
 
-def _value(name: str, place: str, environ: Mapping[str, str]) -> str:
-    kind, _, where = place.partition(":")
+def _value(name: str, source: str, environ: Mapping[str, str]) -> str:
+    kind, _, where = source.partition(":")
     try:
         value = environ[where] if kind == "env" else Path(where).read_text("utf-8").strip()
     except KeyError:

@@ -1,4 +1,4 @@
-"""Rounds under a lease, each leaving behind how it went."""
+"""Sync runs under a lease; each stores its result."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ from ._credible import credible
 from ._errors import UpstreamBusy, UpstreamFailed
 from ._fetcher import MAX_DELAY
 from ._file import DEADLINE as FILE_DEADLINE
-from ._file import MOST
+from ._file import MAX_BYTES as FILE_BYTES
 from ._headers import headers
 from ._sync_run import SyncReport, SyncRun
 from ._upstream import Upstream
 
 LEASE = 60.0
-"""Seconds for which a process that does not come back keeps others from a round; a page is here within half of that."""
+"""Seconds of a lease. A page takes at most half of that, so a running sync renews it in time."""
 
 DEADLINE = 3_600.0
-"""Seconds after which a round is given up; the next goes on where it was."""
+"""Timeout of a sync run in seconds; the next one continues where it stopped."""
 
 PAGE_BYTES = 4_000_000
-"""Bytes of a page, as it is sent and inflated."""
+"""Maximum bytes of a page, compressed and inflated."""
 
 FIRST_RETRY = 60.0
-"""Seconds until the first new attempt; each takes twice as long as the one before."""
+"""Seconds until the first retry; each delay is twice the one before."""
 
 LAST_RETRY = 21_600.0
-"""Seconds of the longest wait for a new attempt, unless the interval is longer."""
+"""Maximum seconds until a retry, unless the interval is longer."""
 
 JITTER = 0.1
-"""The share of a wait that is at random, so that not all directories ask at once."""
+"""The random share of a delay, so that directories do not all send requests at once."""
 
 
 @frozen(eq=False)
 class Mirror:
-    """Follows upstreams, round by round; `now` is seconds since the epoch, `holder` this process among all."""
+    """Runner of sync runs. `now` returns seconds since the epoch; `holder` identifies this process in leases."""
 
     _client: Client
     _publish: Publish
@@ -59,59 +59,61 @@ class Mirror:
     _environ: Mapping[str, str]
     _random: Random
     _holder: str
-    _told: set[str] = field(factory=set, init=False)
-    """The upstreams of which this process has told that they fail: another's log may be read by nobody."""
+    _logged: set[str] = field(factory=set, init=False)
+    """The upstreams whose failure this process has logged; another process has a log of its own."""
 
     _log = Logger()
 
-    async def known(self, upstream: Upstream) -> UpstreamState:
-        """Return what is known of `upstream`, without times that a clock error left behind."""
+    async def load_state(self, upstream: Upstream) -> UpstreamState:
+        """Return the state of `upstream`, without times that were stored during a clock error."""
         state = await self._mirrors.get(upstream.name)
         longest = max(LAST_RETRY, upstream.interval, MAX_DELAY) if state.error else upstream.interval
         return credible(state, self._now(), longest * (1 + JITTER))
 
     def close(self) -> Deferred[None]:
-        """End the connections that wait for more to ask."""
+        """Close the idle connections."""
         return self._client.close()
 
-    async def round(
-        self, upstream: Upstream, *, full: bool = False, tell: Callable[[SyncReport], None] = lambda report: None
+    async def sync(
+        self, upstream: Upstream, *, full: bool = False, on_progress: Callable[[SyncReport], None] = lambda report: None
     ) -> SyncReport:
-        """Take a round of `upstream` and note how it went. Raises UpstreamFailed, or UpstreamBusy."""
-        hold = self._lease(upstream)
-        await hold()
+        """Run a sync run of `upstream` and store its result. Raises UpstreamFailed or UpstreamBusy."""
+        renew_lease = self._lease(upstream)
+        await renew_lease()
         try:
-            return await self._noted(upstream, full, hold, tell)
+            return await self._run(upstream, full, renew_lease, on_progress)
         finally:
             await self._mirrors.release(upstream.name, self._holder)
 
     def _lease(self, upstream: Upstream) -> Callable[[], Deferred[None]]:
-        # Nobody can keep it while a file is on its way.
+        # The lease is not renewed during a download.
         seconds = LEASE + (FILE_DEADLINE if upstream.is_file else 0)
 
-        async def hold() -> None:
+        async def renew() -> None:
             now = self._now()
             if not await self._mirrors.hold(upstream.name, self._holder, now=now, until=now + seconds):
-                raise UpstreamBusy(f"Another process is following {upstream.name} at the moment.")
+                raise UpstreamBusy(f"Another process is syncing {upstream.name}.")
 
-        return lambda: Deferred.fromCoroutine(hold())
+        return lambda: Deferred.fromCoroutine(renew())
 
-    async def _noted(
+    async def _run(
         self,
         upstream: Upstream,
         full: bool,
-        hold: Callable[[], Deferred[None]],
-        tell: Callable[[SyncReport], None],
+        renew_lease: Callable[[], Deferred[None]],
+        on_progress: Callable[[SyncReport], None],
     ) -> SyncReport:
         try:
             fetch = self._client.fetch(
-                headers(upstream.headers, self._environ), MOST if upstream.is_file else PAGE_BYTES
+                headers(upstream.headers, self._environ), FILE_BYTES if upstream.is_file else PAGE_BYTES
             )
-            taking = SyncRun(upstream, fetch, self._publish, self._mirrors, self._offload, self._now, hold, tell)
-            running = Deferred.fromCoroutine(taking.run(await self.known(upstream), full=full))
+            sync_run = SyncRun(
+                upstream, fetch, self._publish, self._mirrors, self._offload, self._now, renew_lease, on_progress
+            )
+            running = Deferred.fromCoroutine(sync_run.run(await self.load_state(upstream), full=full))
             state = await running.addTimeout(DEADLINE, self._clock)
         except TimeoutError:
-            error = UpstreamFailed(f"It took more than {DEADLINE:g} seconds; the next round goes on from there.")
+            error = UpstreamFailed(f"It took more than {DEADLINE:g} seconds; the next sync run continues from there.")
             await self._failed(upstream, error)
             raise error from None
         except UpstreamBusy:
@@ -119,8 +121,8 @@ class Mirror:
         except DirectoryError as error:
             await self._failed(upstream, error)
             raise
-        await self._succeeded(upstream, state, taking.report)
-        return taking.report
+        await self._succeeded(upstream, state, sync_run.report)
+        return sync_run.report
 
     async def _succeeded(self, upstream: Upstream, state: UpstreamState, report: SyncReport) -> None:
         now = self._now()
@@ -135,14 +137,14 @@ class Mirror:
                 entries=await self._mirrors.entries(upstream.name),
             )
         )
-        if state.error or report.news:
+        if state.error or report.changes:
             self._log.info(
-                "Upstream {name}: {added} added, {changed} changed, {removed} removed, {refused} refused",
+                "Upstream {name}: {added} added, {changed} changed, {removed} removed, {rejected} rejected",
                 name=upstream.name,
                 added=report.added,
                 changed=report.changed,
                 removed=report.removed,
-                refused=report.refused,
+                rejected=report.rejected,
             )
 
     async def _failed(self, upstream: Upstream, error: DirectoryError) -> None:
@@ -154,15 +156,15 @@ class Mirror:
             evolve(
                 state,
                 last_round=now,
-                # Never before the time that upstream asked for.
+                # Not before the time that the upstream requested.
                 next_round=now + self._jittered(wait),
                 error=error.message,
                 failures=state.failures + 1,
                 entries=await self._mirrors.entries(upstream.name),
             )
         )
-        if error.message != state.error or upstream.name not in self._told:
-            self._told.add(upstream.name)
+        if error.message != state.error or upstream.name not in self._logged:
+            self._logged.add(upstream.name)
             self._log.error("Upstream {name}: {error}", name=upstream.name, error=error.message)
 
     def _jittered(self, seconds: float) -> float:
@@ -177,5 +179,5 @@ def mirror(
     now: Callable[[], float],
     environ: Mapping[str, str],
 ) -> Mirror:
-    """Return what follows upstreams from this process, which no other is taken for."""
+    """Return the mirror of this process, with a random lease holder id."""
     return Mirror(client(reactor, now), publish, mirrors, offload, reactor, now, environ, Random(), token_hex(8))

@@ -1,4 +1,4 @@
-"""A page of a registry, read as what a stranger sent."""
+"""Decoding of a registry page from an untrusted upstream."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ..serialization import decode, decode_entry
 from ._errors import UpstreamFailed
 
 MAX_CURSOR = 4_096
-"""Characters of a cursor."""
+"""Maximum characters of a cursor."""
 
 MAX_SERVERS = 1_000
-"""Entries of a page, ten times as many as the official API gives."""
+"""Maximum entries of a page, ten times the official API's limit."""
 
 MAX_ELEMENTS = 250_000
-"""Commas and opening brackets of a page, an upper bound of its JSON values. A page of 100 real entries has 5,000."""
+"""Maximum commas and opening brackets of a page, a bound of its JSON values. 100 real entries have 5,000."""
 
 
 @frozen
 class RejectedServer:
-    """Why an entry was not taken, and its name, empty where not even that can be read."""
+    """An invalid entry: the reason, and its name, empty if that is invalid too."""
 
     name: str
     reason: str
@@ -32,49 +32,50 @@ class RejectedServer:
 
 @frozen
 class ServerPage:
-    """The entries of a page, those that were `refused`, and the cursor of the next page, empty behind the last."""
+    """The valid and the rejected entries of a page, and the cursor of the next page, empty on the last."""
 
     entries: Sequence[Entry]
-    refused: Sequence[RejectedServer]
+    rejected: Sequence[RejectedServer]
     next: str
 
 
 def read(body: bytes) -> ServerPage:
     """Return the page that `body` holds (official registry API, GET /v0.1/servers).
 
-    An entry that cannot be read is refused and the others are taken; raises UpstreamFailed where it is no page, or a
-    larger one than is read.
+    Invalid entries are rejected, the others are returned. Raises UpstreamFailed if it is not a page or exceeds a limit.
     """
-    # Before decoding: a value takes two bytes of JSON, and sixty of memory.
+    # Checked before decoding: a value has two bytes of JSON and takes sixty of memory.
     if sum(map(body.count, (b",", b"[", b"{"))) > MAX_ELEMENTS:
         raise UpstreamFailed(f"It sent a page of more than {MAX_ELEMENTS:,} JSON values.")
     try:
         value = decode(body)
     except BadInput as error:
-        raise UpstreamFailed(f"It sent what is no JSON: {error.message}") from None
+        raise UpstreamFailed(f"It sent invalid JSON: {error.message}") from None
     if not isinstance(value, dict) or not isinstance(value.get("servers"), list):
-        raise UpstreamFailed("It sent no page of a registry: an object with a list of entries under 'servers'.")
+        raise UpstreamFailed("It did not send a registry page: an object with a list of entries in 'servers'.")
     if len(value["servers"]) > MAX_SERVERS:
-        raise UpstreamFailed(f"It sent a page of {len(value['servers']):,} entries; at most {MAX_SERVERS:,} are taken.")
-    entries, refused = [], []
+        raise UpstreamFailed(
+            f"It sent a page of {len(value['servers']):,} entries; at most {MAX_SERVERS:,} are allowed."
+        )
+    entries, rejected = [], []
     for number, each in enumerate(value["servers"], 1):
         try:
             entries.append(decode_entry(each))
         except BadInput as error:
             name = _name(each)
-            refused.append(RejectedServer(name, f"{name or f'entry {number} of a page'}: {error.message}"))
-    return ServerPage(entries, refused, _next(value.get("metadata")))
+            rejected.append(RejectedServer(name, f"{name or f'entry {number} of a page'}: {error.message}"))
+    return ServerPage(entries, rejected, _next(value.get("metadata")))
 
 
 def _next(metadata: Any) -> str:
     if metadata is None:
         return ""
     if not isinstance(metadata, dict):
-        raise UpstreamFailed("It sent a page whose 'metadata' is no object.")
-    # The first registries wrote it with an underscore.
+        raise UpstreamFailed("It sent a page whose 'metadata' is not an object.")
+    # Early registries used an underscore.
     cursor = metadata.get("nextCursor", metadata.get("next_cursor")) or ""
     if not isinstance(cursor, str) or len(cursor) > MAX_CURSOR:
-        raise UpstreamFailed(f"It sent a page whose 'nextCursor' is no text of at most {MAX_CURSOR:,} characters.")
+        raise UpstreamFailed(f"It sent a page whose 'nextCursor' is not a string of at most {MAX_CURSOR:,} characters.")
     return cursor
 
 

@@ -1,4 +1,4 @@
-"""An upstream as a service: a round of it whenever its time has come."""
+"""Service that runs the sync runs of an upstream when they are due."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ..domain.upstreams import UpstreamState
 from ._mirror import Mirror
 from ._upstream import Upstream
 
-LOOK = 30.0
-"""Seconds between two looks at whether it is due; another process may have taken the round meanwhile."""
+CHECK_INTERVAL = 30.0
+"""Seconds between two checks whether a sync run is due; another process may have run it meanwhile."""
 
 
 class UpstreamService(Service):
-    """Take a round of `upstream` whenever it is due, unless another process does; `now` is seconds since the epoch."""
+    """Sync `upstream` whenever it is due, unless another process does; `now` returns seconds since the epoch."""
 
     _log = Logger()
 
@@ -31,60 +31,62 @@ class UpstreamService(Service):
         self._clock = clock
         self._now = now
         self.state = UpstreamState(upstream.name)
-        """What was known of it at the last look."""
+        """The state of the upstream at the last check."""
         self._next: IDelayedCall | None = None
-        self._round: Deferred[None] | None = None
+        self._running: Deferred[None] | None = None
 
     def startService(self) -> None:
         super().startService()
-        self._next = self._clock.callLater(0, self._look)
+        self._next = self._clock.callLater(0, self._check)
 
     def stopService(self) -> Deferred[None] | None:
         super().stopService()
         if self._next is not None:
             self._next.cancel()
             self._next = None
-        if self._round is None:
+        if self._running is None:
             return None
-        # What is published stays, and the round goes on from there when the service is back.
+        # Published entries stay; the sync run continues from there after a restart.
         ended: Deferred[None] = Deferred()
-        self._round.chainDeferred(ended)
-        self._round.cancel()
+        self._running.chainDeferred(ended)
+        self._running.cancel()
         return ended
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         self._next = None
-        taking = self._round = Deferred.fromCoroutine(self._take())
-        taking.addErrback(self._broke)
-        taking.addCallback(self._rest)
+        running = self._running = Deferred.fromCoroutine(self._sync_if_due())
+        running.addErrback(self._log_failure)
+        running.addCallback(self._schedule)
 
-    async def _take(self) -> None:
+    async def _sync_if_due(self) -> None:
         try:
-            self.state = await self._mirror.known(self._upstream)
+            self.state = await self._mirror.load_state(self._upstream)
             if self.state.next_round <= self._now():
-                await self._round_noted()
-                self.state = await self._mirror.known(self._upstream)
+                await self._sync()
+                self.state = await self._mirror.load_state(self._upstream)
         except Unavailable as error:
-            # What is kept of the upstream still says that all is well.
+            # The stored state does not have this error.
             if self.state.error != error.message:
                 self._log.error("Upstream {name}: {error}", name=self._upstream.name, error=error.message)
             self.state = evolve(self.state, error=error.message, failures=self.state.failures + 1)
 
-    async def _round_noted(self) -> None:
-        """Take a round. Raises Unavailable, where the store failed and so the mirror could not note that."""
+    async def _sync(self) -> None:
+        """Run a sync run. Raises Unavailable if the store failed, because the mirror cannot store that error."""
         try:
-            await self._mirror.round(self._upstream)
+            await self._mirror.sync(self._upstream)
         except Unavailable:
             raise
         except DirectoryError:
-            # The mirror notes and logs what is refused, and when to try again.
+            # The mirror has stored and logged the error and the time of the next attempt.
             return
 
-    def _broke(self, failure: Failure) -> None:
+    def _log_failure(self, failure: Failure) -> None:
         if not failure.check(CancelledError):
-            self._log.failure("A round of {name} broke; trying again", failure=failure, name=self._upstream.name)
+            self._log.failure(
+                "Unexpected error while syncing {name}; retrying", failure=failure, name=self._upstream.name
+            )
 
-    def _rest(self, _: None) -> None:
-        self._round = None
+    def _schedule(self, _: None) -> None:
+        self._running = None
         if self.running:
-            self._next = self._clock.callLater(LOOK, self._look)
+            self._next = self._clock.callLater(CHECK_INTERVAL, self._check)

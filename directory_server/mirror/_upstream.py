@@ -1,4 +1,4 @@
-"""An upstream: where it is, and what is taken of it."""
+"""Configuration of an upstream."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from urllib.parse import urlencode, urlsplit
 from attrs import frozen
 
 PAGE = 100
-"""Entries of a page, the most that the official API gives."""
+"""Entries per page, the maximum of the official API."""
 
 _FILE = re.compile(r"\.(json|jsonl|ndjson)(\.gz)?$")
 
 
 @frozen
 class Upstream:
-    """A registry with the official API, or a file of entries, which the directory follows as the source `name`.
+    """A registry with the official API, or a file of entries, which is mirrored as the source `name`.
 
-    `url` is the registry's address, with or without `/v0.1/servers`, or a file's address or path. `interval` is the
-    seconds between two rounds. `headers` are texts such as `Authorization: env:TOKEN`, as `headers()` reads them. Of
-    names, those are taken that match one of `include`, or any if there is none, and none of `exclude`, patterns in
-    which `*` stands for anything. Nothing is removed when fewer than the share `floor` of the last walk's entries come.
-    Where it is `official`, its word is taken for which entries the official registry lists. The store keeps
-    `max_entries` names of it and `max_bytes` of their documents.
+    `url` is the registry's URL, with or without `/v0.1/servers`, or a file's URL or path. `interval` is the seconds
+    between two sync runs. `headers` are templates such as `Authorization: env:TOKEN`, see `headers()`. A name is
+    selected if it matches a pattern of `include` (or that is empty) and no pattern of `exclude`; `*` matches any text.
+    Nothing is removed if a full sync has fewer entries than the share `floor` of the last one. An `official` upstream
+    is trusted about which entries the official registry lists. The store keeps at most `max_entries` names and
+    `max_bytes` of documents.
     """
 
     name: str
@@ -40,12 +40,12 @@ class Upstream:
 
     @property
     def is_path(self) -> bool:
-        """Whether it is a file of this machine."""
+        """Whether it is a local file."""
         return not self.url.startswith(("http://", "https://"))
 
     @property
     def is_file(self) -> bool:
-        """Whether it is a file, here or elsewhere, and no registry."""
+        """Whether it is a file, local or remote, not a registry."""
         return self.is_path or _FILE.search(urlsplit(self.url).path) is not None
 
     @cached_property
@@ -54,19 +54,19 @@ class Upstream:
         return base if base.endswith("/servers") else f"{base}/v0.1/servers"
 
     def page(self, cursor: str, since: str) -> str:
-        """Return the address of a page: the one at `cursor`, of what changed since `since` (RFC 3339), each if any."""
-        asked = {"version": "latest", "limit": PAGE, "cursor": cursor, "updated_since": since}
+        """Return the URL of the page at `cursor`, of changes since `since` (RFC 3339); either may be empty."""
+        parameters = {"version": "latest", "limit": PAGE, "cursor": cursor, "updated_since": since}
         if since:
-            asked["include_deleted"] = "true"
-        return f"{self._list}?{urlencode({name: value for name, value in asked.items() if value})}"
+            parameters["include_deleted"] = "true"
+        return f"{self._list}?{urlencode({name: value for name, value in parameters.items() if value})}"
 
     @property
-    def question(self) -> str:
-        """What is asked of whom; another one is followed from the beginning."""
+    def selection(self) -> str:
+        """The URL, patterns and trust as text; a change of it causes a full sync."""
         patterns = (*(f"+{each}" for each in self.include), *(f"-{each}" for each in self.exclude))
         return " ".join([self.url, *patterns, *(["official"] if self.official else [])])
 
-    def takes(self, name: str) -> bool:
-        """Return whether the entry called `name` is taken."""
+    def selects(self, name: str) -> bool:
+        """Return whether entries with this name are mirrored."""
         included = not self.include or any(fnmatchcase(name, pattern) for pattern in self.include)
         return included and not any(fnmatchcase(name, pattern) for pattern in self.exclude)

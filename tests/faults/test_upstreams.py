@@ -16,7 +16,7 @@ pytestmark = pytest.mark.process
 FAULTS = {
     "headers": "It sent more than 65,536 bytes of headers.",
     "values": "It sent a page of more than 250,000 JSON values.",
-    "endless": "It has more than is stored of it, max_entries = 500",
+    "endless": "It exceeds its limits, max_entries = 500",
 }
 """What the registry does, and what is logged of it."""
 

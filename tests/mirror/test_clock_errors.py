@@ -59,7 +59,7 @@ async def ran(world: World) -> None:
     service = UpstreamService(world.mirror, world.upstream(), clock, world.clock.seconds)
     service.startService()
     clock.advance(0)
-    while service._round is not None:
+    while service._running is not None:
         await deferLater(reactor, 0.001)
     stopped = service.stopService()
     assert isinstance(stopped, Deferred | None)
@@ -91,7 +91,7 @@ async def test_a_round_two_years_ahead_is_followed_by_one_as_soon_as_the_clock_i
 async def test_a_retry_two_years_ahead_is_not_waited_for(world: World) -> None:
     world.clock.advance(YEARS)
     with pytest.raises(UpstreamFailed):
-        await world.mirror.round(world.upstream("down"))
+        await world.mirror.sync(world.upstream("down"))
     world.clock.advance(-YEARS)
     world.registry.entries = [served("x/a")]
     await ran(world)
@@ -101,7 +101,7 @@ async def test_a_retry_two_years_ahead_is_not_waited_for(world: World) -> None:
 @awaited
 async def test_what_an_upstream_asks_for_is_waited_for(world: World) -> None:
     with pytest.raises(UpstreamFailed):
-        await world.mirror.round(world.upstream("down"))
+        await world.mirror.sync(world.upstream("down"))
     world.registry.asked.clear()
     world.clock.advance(7_100)
     await ran(world)

@@ -24,12 +24,12 @@ async def is_official(world: World, name: str) -> bool:
 @awaited
 async def test_an_upstream_is_not_believed_unless_the_operator_says_so(world: World) -> None:
     world.registry.entries = [served("x/a"), {**served("x/b"), "official": True}]
-    await world.mirror.round(world.upstream())
+    await world.mirror.sync(world.upstream())
     assert not await is_official(world, "x/a")
     assert not await is_official(world, "x/b")
     # Its own status and dates hold all the same.
     world.registry.changed = [served("x/a", status="deleted")]
-    await world.mirror.round(world.upstream())
+    await world.mirror.sync(world.upstream())
     assert world.names() == ["x/b"]
 
 
@@ -38,12 +38,12 @@ async def test_the_word_of_an_official_upstream_is_taken_and_given_back(world: W
     unlisted: dict[str, Any] = {"server": served("x/b")["server"]}
     world.registry.entries = [served("x/a"), unlisted]
     for official in (False, True, False):
-        report = await world.mirror.round(world.upstream(official=official))
+        report = await world.mirror.sync(world.upstream(official=official))
         # Another word of the operator's is followed from the beginning.
         assert report.full
         assert await is_official(world, "x/a") == official
         assert not await is_official(world, "x/b")
-    vanished = await world.mirror.round(world.upstream(official=True))
+    vanished = await world.mirror.sync(world.upstream(official=True))
     assert vanished.changed == 1
 
 
@@ -53,22 +53,22 @@ async def test_a_directory_server_as_upstream_says_itself_which_are_official(wor
     ours["_meta"][OWN] = {"official": False}
     listed["_meta"][OWN] = {"official": True}
     world.registry.entries = [ours, listed]
-    await world.mirror.round(world.upstream(official=True))
+    await world.mirror.sync(world.upstream(official=True))
     assert not await is_official(world, "x/ours")
     assert await is_official(world, "x/listed")
-    await world.mirror.round(world.upstream())
+    await world.mirror.sync(world.upstream())
     assert not await is_official(world, "x/listed")
 
 
 @awaited
 async def test_one_that_is_taken_back_and_comes_again_is_as_it_was(world: World) -> None:
     world.registry.entries = [served("x/a"), served("x/b")]
-    await world.mirror.round(world.upstream(official=True, floor=0.1))
+    await world.mirror.sync(world.upstream(official=True, floor=0.1))
     world.registry.entries = [served("x/b")]
-    await world.mirror.round(world.upstream(official=True, floor=0.1), full=True)
+    await world.mirror.sync(world.upstream(official=True, floor=0.1), full=True)
     assert world.names() == ["x/b"]
     world.registry.entries = [served("x/a"), served("x/b")]
-    await world.mirror.round(world.upstream(official=True, floor=0.1), full=True)
+    await world.mirror.sync(world.upstream(official=True, floor=0.1), full=True)
     assert await is_official(world, "x/a")
 
 

@@ -26,7 +26,7 @@ JSON = st.recursive(
 def test_reads_a_page() -> None:
     page = read(listed([served("x/a"), served("x/b")], "there"))
     assert [entry.name for entry in page.entries] == ["x/a", "x/b"]
-    assert (page.next, page.refused) == ("there", [])
+    assert (page.next, page.rejected) == ("there", [])
 
 
 def test_reads_how_the_first_registries_wrote_it() -> None:
@@ -46,14 +46,14 @@ def test_refuses_or_reads_whatever_it_is(body: bytes) -> None:
 def test_one_entry_never_spoils_a_page(server: dict[str, Any]) -> None:
     page = read(json.dumps({"servers": [{"server": server}, served("x/a")]}).encode())
     assert page.entries[-1].name == "x/a"
-    assert len(page.entries) + len(page.refused) == 2
+    assert len(page.entries) + len(page.rejected) == 2
 
 
 def test_reads_real_pages(shared_data: Any) -> None:
     for path in sorted((shared_data / "registry_pages").glob("*.json")):
         page = read(path.read_bytes())
         assert len(page.entries) == len(json.loads(path.read_bytes())["servers"])
-        assert page.refused == []
+        assert page.rejected == []
 
 
 @pytest.mark.parametrize(

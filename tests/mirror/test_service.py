@@ -10,7 +10,7 @@ from twisted.internet.task import Clock
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.upstreams import UpstreamState
 from directory_server.mirror import SyncReport, Upstream, UpstreamFailed
-from directory_server.mirror._service import LOOK, UpstreamService
+from directory_server.mirror._service import CHECK_INTERVAL, UpstreamService
 
 UPSTREAM = Upstream("a", "https://registry.example")
 
@@ -25,10 +25,10 @@ class Rounds:
         self.fail: Exception | None = None
         self.under_way: Deferred[None] | None = None
 
-    async def known(self, upstream: Upstream) -> UpstreamState:
+    async def load_state(self, upstream: Upstream) -> UpstreamState:
         return self.state
 
-    async def round(self, upstream: Upstream) -> SyncReport:
+    async def sync(self, upstream: Upstream) -> SyncReport:
         self.taken.append(self.clock.seconds())
         if self.under_way is not None:
             await self.under_way
@@ -57,28 +57,28 @@ def test_takes_a_round_when_it_starts_and_whenever_one_is_due(
     clock: Clock, rounds: Rounds, service: UpstreamService
 ) -> None:
     service.startService()
-    clock.pump([0] + [LOOK] * 250)
+    clock.pump([0] + [CHECK_INTERVAL] * 250)
     assert rounds.taken == [0.0, 3600.0, 7200.0]
     service.stopService()
-    clock.pump([LOOK] * 250)
+    clock.pump([CHECK_INTERVAL] * 250)
     assert len(rounds.taken) == 3
 
 
 def test_takes_none_that_is_not_due(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
     rounds.state = UpstreamState("a", next_round=100.0)
     service.startService()
-    clock.pump([0, LOOK, LOOK, LOOK])
+    clock.pump([0, CHECK_INTERVAL, CHECK_INTERVAL, CHECK_INTERVAL])
     assert rounds.taken == []
     # Another process takes it.
     rounds.state = UpstreamState("a", next_round=3700.0)
-    clock.pump([LOOK] * 10)
+    clock.pump([CHECK_INTERVAL] * 10)
     assert rounds.taken == []
 
 
 def test_goes_on_behind_a_round_that_failed(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
     rounds.fail = UpstreamFailed("It answered 500.")
     service.startService()
-    clock.pump([0] + [LOOK] * 125)
+    clock.pump([0] + [CHECK_INTERVAL] * 125)
     assert len(rounds.taken) == 2
 
 
@@ -87,7 +87,7 @@ def test_tells_of_what_nobody_foresaw_and_goes_on(
 ) -> None:
     rounds.fail = ZeroDivisionError()
     service.startService()
-    clock.pump([0] + [LOOK] * 125)
+    clock.pump([0] + [CHECK_INTERVAL] * 125)
     assert len(rounds.taken) == len(logged_failures) == 2
     logged_failures.clear()
 
@@ -95,7 +95,7 @@ def test_tells_of_what_nobody_foresaw_and_goes_on(
 def test_takes_no_round_while_one_is_under_way(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
     rounds.under_way = Deferred()
     service.startService()
-    clock.pump([0] + [LOOK] * 250)
+    clock.pump([0] + [CHECK_INTERVAL] * 250)
     assert len(rounds.taken) == 1
 
 
@@ -121,7 +121,7 @@ def test_a_store_that_fails_is_in_the_state_until_it_answers_again(
     # What is kept says nothing of it, for it cannot be written.
     assert (rounds.state.error, service.state.error, service.state.failures) == ("", message, 1)
     rounds.fail, rounds.state = None, UpstreamState("a", last_success=1.0)
-    clock.advance(LOOK)
+    clock.advance(CHECK_INTERVAL)
     assert service.state.error == ""
 
 
@@ -129,8 +129,8 @@ def test_a_store_that_cannot_be_read_is_in_the_state(clock: Clock, rounds: Round
     async def unavailable(upstream: Upstream) -> UpstreamState:
         raise Unavailable("directory.db cannot be used now: the file cannot be opened.")
 
-    rounds.known = unavailable  # type: ignore[method-assign]
+    rounds.load_state = unavailable  # type: ignore[method-assign]
     service.startService()
-    clock.pump([0] + [LOOK] * 3)
+    clock.pump([0] + [CHECK_INTERVAL] * 3)
     assert "cannot be opened" in service.state.error
     assert service.state.failures == 4

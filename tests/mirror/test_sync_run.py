@@ -16,7 +16,7 @@ from directory_server.domain.changes import Outcome
 from directory_server.domain.entries import OFFICIAL, Entry
 from directory_server.domain.errors import Unavailable
 from directory_server.mirror import UpstreamBusy, UpstreamFailed
-from directory_server.mirror._sync_run import BATCH, FULL
+from directory_server.mirror._sync_run import BATCH, FULL_INTERVAL
 from directory_server.serialization import restore_entry
 
 from ..contract import awaited
@@ -33,7 +33,7 @@ def many(number: int) -> list[dict[str, Any]]:
 @awaited
 async def test_the_first_round_takes_everything(world: World) -> None:
     world.registry.entries = ABC
-    report = await world.mirror.round(world.upstream())
+    report = await world.mirror.sync(world.upstream())
     assert world.names() == ["x/a", "x/b", "x/c"]
     assert (report.full, report.pages, report.entries, report.added) == (True, 2, 3, 3)
     assert world.registry.asked == [
@@ -50,7 +50,7 @@ async def test_the_first_round_takes_everything(world: World) -> None:
 @awaited
 async def test_it_says_who_asks(world: World) -> None:
     world.environ["TOKEN"] = "s3cret"
-    await world.mirror.round(world.upstream(headers=("Authorization: env:TOKEN",)))
+    await world.mirror.sync(world.upstream(headers=("Authorization: env:TOKEN",)))
     (headers,) = world.registry.headers
     assert headers["user-agent"].startswith("directory-server/")
     assert headers["authorization"] == "s3cret"
@@ -69,7 +69,7 @@ async def test_it_says_who_asks(world: World) -> None:
 async def test_a_header_that_is_not_to_be_had(world: World, header: str, said: str) -> None:
     world.environ["EMPTY"] = ""
     with pytest.raises(UpstreamFailed) as caught:
-        await world.mirror.round(world.upstream(headers=(header,)))
+        await world.mirror.sync(world.upstream(headers=(header,)))
     assert caught.value.message == world.state().error == said
     assert world.registry.asked == []
 
@@ -77,10 +77,10 @@ async def test_a_header_that_is_not_to_be_had(world: World, header: str, said: s
 @awaited
 async def test_a_later_round_asks_for_what_is_new(world: World) -> None:
     world.registry.entries = ABC
-    await world.mirror.round(world.upstream())
+    await world.mirror.sync(world.upstream())
     world.registry.asked.clear()
     world.registry.changed = [served("x/b", description="It snows."), served("x/c", status="deleted"), served("x/d")]
-    report = await world.mirror.round(world.upstream())
+    report = await world.mirror.sync(world.upstream())
     # Ten minutes before the registry's own clock at the beginning of the round before.
     assert world.registry.asked[0]["updated_since"] == "2027-01-15T07:50:00Z"
     assert world.registry.asked[0]["include_deleted"] == "true"
@@ -97,7 +97,7 @@ async def test_a_later_round_asks_for_what_is_new(world: World) -> None:
 async def test_nothing_new_is_asked_for_with_the_same_words_and_not_sent_again(world: World) -> None:
     world.registry.entries, world.registry.etags = ABC, True
     for _ in range(3):
-        await world.mirror.round(world.upstream())
+        await world.mirror.sync(world.upstream())
     *_, second, third = world.registry.asked
     assert second == third
     assert "if-none-match" not in world.registry.headers[-2]
@@ -109,34 +109,34 @@ async def test_nothing_new_is_asked_for_with_the_same_words_and_not_sent_again(w
 @awaited
 async def test_a_whole_walk_takes_back_what_has_vanished(world: World) -> None:
     world.registry.entries = many(20)
-    await world.mirror.round(world.upstream())
+    await world.mirror.sync(world.upstream())
     world.registry.entries = many(18)
-    report = await world.mirror.round(world.upstream(), full=True)
+    report = await world.mirror.sync(world.upstream(), full=True)
     assert (report.removed, world.state().entries, world.state().walked) == (2, 18, 18)
     assert "x/00019" not in world.names()
     (gone,) = await world.store.versions("x/00019")
     assert gone.deleted
     assert restore_entry(gone.body).meta[OFFICIAL]["status"] == "deleted"
     world.registry.entries = many(20)
-    await world.mirror.round(world.upstream(), full=True)
+    await world.mirror.sync(world.upstream(), full=True)
     assert len(world.names()) == 20
 
 
 @awaited
 async def test_everything_is_walked_again_after_a_while(world: World) -> None:
     world.registry.entries = ABC
-    await world.mirror.round(world.upstream())
-    world.clock.advance(FULL)
-    assert (await world.mirror.round(world.upstream())).full
+    await world.mirror.sync(world.upstream())
+    world.clock.advance(FULL_INTERVAL)
+    assert (await world.mirror.sync(world.upstream())).full
 
 
 @awaited
 async def test_a_shrunken_catalogue_removes_nothing_and_says_so(world: World) -> None:
     world.registry.entries = many(20)
-    await world.mirror.round(world.upstream())
+    await world.mirror.sync(world.upstream())
     world.registry.entries = [served("x/00000", description="It snows."), *many(17)[1:16]]
     with pytest.raises(UpstreamFailed) as caught:
-        await world.mirror.round(world.upstream(), full=True)
+        await world.mirror.sync(world.upstream(), full=True)
     assert caught.value.message == (
         "It has 16 entries where it had 20, fewer than 85%: nothing was removed. "
         "If that is right, lower the floor of the upstream official."
@@ -144,18 +144,18 @@ async def test_a_shrunken_catalogue_removes_nothing_and_says_so(world: World) ->
     assert len(world.names()) == 20
     assert world.brief("x/00000") == "It snows."
     assert world.state().walked == 20
-    await world.mirror.round(world.upstream(floor=0.5), full=True)
+    await world.mirror.sync(world.upstream(floor=0.5), full=True)
     assert len(world.names()) == 16
 
 
 @awaited
 async def test_only_names_that_are_wanted_are_taken(world: World) -> None:
     world.registry.entries = [served("a/one"), served("b/two"), served("b/three"), served("c/four")]
-    await world.mirror.round(world.upstream(include=("a/*", "b/*"), exclude=("*/three",)))
+    await world.mirror.sync(world.upstream(include=("a/*", "b/*"), exclude=("*/three",)))
     assert world.names() == ["a/one", "b/two"]
     assert world.state().walked == 4
     # Another choice is followed from the beginning, and what is not chosen any more goes.
-    await world.mirror.round(world.upstream(include=("b/*",)))
+    await world.mirror.sync(world.upstream(include=("b/*",)))
     assert world.names() == ["b/three", "b/two"]
 
 
@@ -164,9 +164,9 @@ async def test_another_upstreams_entries_are_left_alone(world: World) -> None:
     await world.store.publish("other", [Entry(served("x/theirs")["server"])])
     await world.store.publish("local", [Entry({**served("x/a")["server"], "description": "Ours."})])
     world.registry.entries = ABC
-    await world.mirror.round(world.upstream())
+    await world.mirror.sync(world.upstream())
     world.registry.entries = ABC[1:]
-    await world.mirror.round(world.upstream(floor=0.1), full=True)
+    await world.mirror.sync(world.upstream(floor=0.1), full=True)
     assert world.names() == ["x/a", "x/b", "x/c", "x/theirs"]
     assert world.brief("x/a") == "Ours."
 
@@ -176,10 +176,10 @@ async def test_a_round_that_broke_goes_on_where_it_was(world: World) -> None:
     world.registry.entries, world.registry.size = many(3 * BATCH), BATCH
     world.registry.fail_after = 2
     with pytest.raises(UpstreamFailed, match=r"It answered 500\."):
-        await world.mirror.round(world.upstream())
+        await world.mirror.sync(world.upstream())
     assert len(world.names()) == 2 * BATCH
     world.registry.fail_after, world.registry.asked = 1_000, []
-    report = await world.mirror.round(world.upstream())
+    report = await world.mirror.sync(world.upstream())
     assert report.resumed
     assert [asked["cursor"] for asked in world.registry.asked] == [str(2 * BATCH)]
     assert len(world.names()) == world.state().walked == 3 * BATCH
@@ -190,7 +190,7 @@ async def rounded(world: World) -> None:
     """Have a round taken, in which each pause is over at once."""
     from twisted.internet import reactor
 
-    rounding = Deferred.fromCoroutine(world.mirror.round(world.upstream()))
+    rounding = Deferred.fromCoroutine(world.mirror.sync(world.upstream()))
     while not rounding.called:
         await deferLater(reactor, 0.001)
         if any(call.getTime() == world.clock.seconds() + 2 for call in world.clock.getDelayedCalls()):
@@ -223,12 +223,12 @@ async def test_a_walk_that_cannot_go_on_begins_anew(world: World) -> None:
     world.registry.entries, world.registry.size = many(2 * BATCH), BATCH
     world.registry.fail_after = 1
     with pytest.raises(UpstreamFailed):
-        await world.mirror.round(world.upstream())
+        await world.mirror.sync(world.upstream())
     world.registry.fail_after, world.registry.expired = 1_000, True
     with pytest.raises(UpstreamFailed, match=r"It answered 400\."):
-        await world.mirror.round(world.upstream())
+        await world.mirror.sync(world.upstream())
     world.registry.expired, world.registry.asked = False, []
-    assert not (await world.mirror.round(world.upstream())).resumed
+    assert not (await world.mirror.sync(world.upstream())).resumed
     assert "cursor" not in world.registry.asked[0]
     assert len(world.names()) == 2 * BATCH
 
@@ -245,10 +245,10 @@ async def test_a_store_that_cannot_write_is_no_progress(world: World) -> None:
     world.registry.entries, world.registry.size = many(2 * BATCH), BATCH
     mirror = world.follower("first", publish)
     with pytest.raises(Unavailable):
-        await mirror.round(world.upstream())
+        await mirror.sync(world.upstream())
     assert world.state().error == "directory.db cannot be used now: the disk is full."
     full = False
-    assert (await mirror.round(world.upstream())).resumed
+    assert (await mirror.sync(world.upstream())).resumed
     assert len(world.names()) == 2 * BATCH
 
 
@@ -257,15 +257,15 @@ async def test_one_process_of_several_takes_a_round(world: World) -> None:
     world.registry.entries = ABC
     other = world.follower("other")
     assert await world.mirrors.hold(NAME, "other", now=NOW, until=NOW + 60)
-    with pytest.raises(UpstreamBusy, match=r"Another process is following official at the moment\."):
-        await world.mirror.round(world.upstream())
+    with pytest.raises(UpstreamBusy, match=r"Another process is syncing official\."):
+        await world.mirror.sync(world.upstream())
     assert world.registry.asked == []
     assert world.state().failures == 0
     # It does not come back.
     world.clock.advance(60)
-    await world.mirror.round(world.upstream())
+    await world.mirror.sync(world.upstream())
     assert world.names() == ["x/a", "x/b", "x/c"]
-    await other.round(world.upstream())
+    await other.sync(world.upstream())
 
 
 @awaited
@@ -280,7 +280,7 @@ async def test_a_lease_that_is_lost_ends_the_round(world: World) -> None:
 
     world.registry.entries, world.registry.size = many(2 * BATCH), BATCH
     with pytest.raises(UpstreamBusy):
-        await world.follower("first", publish).round(world.upstream())
+        await world.follower("first", publish).sync(world.upstream())
     assert taken == [BATCH]
 
 
@@ -289,8 +289,8 @@ async def test_progress_is_told(world: World) -> None:
     world.registry.entries = ABC
     told: list[tuple[int, int, int]] = []
     for _ in range(2):
-        await world.mirror.round(
-            world.upstream(), full=True, tell=lambda each: told.append((each.pages, each.entries, each.expected))
+        await world.mirror.sync(
+            world.upstream(), full=True, on_progress=lambda each: told.append((each.pages, each.entries, each.expected))
         )
     assert told == [(1, 2, 0), (2, 3, 0), (1, 2, 3), (2, 3, 3)]
 
@@ -301,13 +301,13 @@ async def test_a_list_without_an_api_is_followed_too(world: World, name: str) ->
     body = lines(ABC)
     world.registry.body = gzip.compress(body) if name.endswith(".gz") else body
     upstream = world.upstream(f"file/{name}")
-    report = await world.mirror.round(upstream)
+    report = await world.mirror.sync(upstream)
     assert (report.full, report.entries, world.names()) == (True, 3, ["x/a", "x/b", "x/c"])
-    again = await world.mirror.round(upstream)
+    again = await world.mirror.sync(upstream)
     assert (again.entries, world.registry.headers[-1].get("if-none-match") is not None) == (0, True)
     assert world.names() == ["x/a", "x/b", "x/c"]
     world.registry.body = lines([*ABC[:2], served("x/d"), served("x/e")])
-    assert (await world.mirror.round(upstream)).removed == 1
+    assert (await world.mirror.sync(upstream)).removed == 1
     assert world.names() == ["x/a", "x/b", "x/d", "x/e"]
 
 
@@ -315,10 +315,10 @@ async def test_a_list_without_an_api_is_followed_too(world: World, name: str) ->
 async def test_a_list_that_breaks_off_removes_nothing(world: World) -> None:
     upstream = world.upstream("file/list.json")
     world.registry.body = lines(ABC)
-    await world.mirror.round(upstream)
+    await world.mirror.sync(upstream)
     world.registry.body = b'{"servers": [' + lines(ABC[:1]).strip() + b', {"server"'
-    with pytest.raises(UpstreamFailed, match=r"Its file cannot be read to its end\. "):
-        await world.mirror.round(upstream)
+    with pytest.raises(UpstreamFailed, match=r"Its file cannot be read completely\. "):
+        await world.mirror.sync(upstream)
     assert world.names() == ["x/a", "x/b", "x/c"]
 
 
@@ -326,19 +326,19 @@ async def test_a_list_that_breaks_off_removes_nothing(world: World) -> None:
 async def test_a_list_with_a_line_that_cannot_be_read_removes_nothing(world: World) -> None:
     upstream = world.upstream("file/list.jsonl")
     world.registry.body = lines([served(f"x/{each}") for each in range(10)])
-    await world.mirror.round(upstream)
+    await world.mirror.sync(upstream)
     # It ends in the midst of a line.
     world.registry.body = world.registry.body[:-20]
-    report = await world.mirror.round(upstream)
-    assert (report.refused, report.removed, len(world.names())) == (1, 0, 10)
+    report = await world.mirror.sync(upstream)
+    assert (report.rejected, report.removed, len(world.names())) == (1, 0, 10)
 
 
 @awaited
 async def test_a_list_that_inflates_without_end_is_left(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("directory_server.mirror._sync_run.MOST", 100_000)
+    monkeypatch.setattr("directory_server.mirror._sync_run.MAX_BYTES", 100_000)
     world.registry.body = gzip.compress(b" " * 1_000_000)
     with pytest.raises(UpstreamFailed, match=r"holds more than 100,000 bytes"):
-        await world.mirror.round(world.upstream("file/list.jsonl.gz"))
+        await world.mirror.sync(world.upstream("file/list.jsonl.gz"))
 
 
 @awaited
@@ -348,13 +348,13 @@ async def test_a_file_of_this_machine_is_read_when_it_was_written_to(world: Worl
     path = tmp_path / "list.jsonl"
     upstream = Upstream(NAME, str(path))
     with pytest.raises(UpstreamFailed, match=r"cannot be read: No such file or directory\."):
-        await world.mirror.round(upstream)
+        await world.mirror.sync(upstream)
     path.write_bytes(lines(ABC))
-    assert (await world.mirror.round(upstream)).added == 3
-    assert (await world.mirror.round(upstream)).entries == 0
+    assert (await world.mirror.sync(upstream)).added == 3
+    assert (await world.mirror.sync(upstream)).entries == 0
     path.write_bytes(lines([*ABC, served("x/d")]))
     os.utime(path, (1, 1))
-    assert (await world.mirror.round(upstream)).added == 1
+    assert (await world.mirror.sync(upstream)).added == 1
 
 
 @awaited
@@ -369,10 +369,10 @@ async def test_large_entries_are_published_a_few_at_a_time(world: World, monkeyp
 
     world.registry.entries = [served(f"x/{each}", description="It rains. " * 300) for each in range(20)]
     mirror = world.follower("first", publish)
-    await mirror.round(world.upstream())
+    await mirror.sync(world.upstream())
     assert published == [4] * 5
     published.clear()
     world.registry.entries = world.registry.entries[:10]
-    await mirror.round(world.upstream(floor=0.1), full=True)
+    await mirror.sync(world.upstream(floor=0.1), full=True)
     assert published == [4, 4, 2, 4, 4, 2]
     assert len(world.names()) == 10

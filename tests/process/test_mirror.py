@@ -76,7 +76,7 @@ def test_a_round_that_was_killed_goes_on_where_it_was(installation: Installation
             official.stalled()
             killed.kill()
         busy, error = sync(installation, file).communicate(timeout=4 * PATIENCE)
-        assert (busy, error) == ("", "official: Another process is following official at the moment.\n")
+        assert (busy, error) == ("", "official: Another process is syncing official.\n")
         # A minute later.
         assert run_sync(mirrors.hold("official", "test", now=time.time() + 61, until=0))
         said, error = sync(installation, file).communicate(timeout=4 * PATIENCE)
