@@ -1,4 +1,4 @@
-"""`twistd directory`: its options, and the service that they describe."""
+"""The plugin `twistd directory`: options and service."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from .process import Terminal
 
 
 class Options(usage.Options):
-    """What `twistd directory` takes; the sum of all sources is in `config`."""
+    """Options of `twistd directory`; `config` is the merged configuration."""
 
     synopsis = "[options]"
     longdesc = (
         "Serve a directory of MCP servers. Settings come from defaults, the --config file, DIRECTORY_SERVER_* "
-        "variables and these options, the later ones winning; `directory-server config` lists them."
+        "variables and these options. Later sources override earlier ones; `directory-server config` lists them."
     )
     optParameters = [  # noqa: RUF012 (Twisted reads it from the class)
-        ["data-dir", "d", None, "Folder of all that is kept."],
+        ["data-dir", "d", None, "Data directory."],
         ["config", "c", None, "TOML file of settings."],
     ]
     optFlags = [  # noqa: RUF012 (Twisted reads it from the class)
-        ["reuse-port", None, "Let more processes listen on the same ports: the setting reuse_port."],
+        ["reuse-port", None, "Let several processes listen on the same ports (setting reuse_port)."],
     ]
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ def configure(
     listen: list[str] | None = None,
     settings: list[str] | None = None,
 ) -> Config:
-    """Return the configuration that the options and `environ` amount to. Raises ConfigError."""
+    """Return the configuration from the options and `environ`. Raises ConfigError."""
     config = load(
         file=Path(file) if file else None,
         environ=environ,
@@ -92,12 +92,12 @@ def _check_endpoint(setting: str, description: str) -> None:
 
     try:
         serverFromString(reactor, description)
-    except Exception as error:  # Each kind of endpoint has a parser of its own, which raises what it likes.
+    except Exception as error:  # Each endpoint type has its own parser, which may raise any exception.
         raise ConfigError(f"{setting}: must be endpoints such as tcp:8080, not {description!r}: {error}") from None
 
 
 def makeService(options: Options) -> MultiService:
-    """Return the service that `options` describe; it opens and starts nothing yet."""
+    """Return the service for `options`; it opens and starts nothing yet."""
     return service(options.config)
 
 

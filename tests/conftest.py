@@ -1,4 +1,4 @@
-"""What every test gets: nothing may be logged as a failure unless the test says so."""
+"""Fixtures of all tests: a test fails if a failure is logged, unless the test expects it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
 
 @pytest.fixture(scope="session", autouse=True)
 def _quick_collections() -> None:
-    """Leave what the imports made out of the collections after each test."""
+    """Exclude imported objects from garbage collection."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture(autouse=True)
 def logged_failures() -> Iterator[list[LogEvent]]:
-    """Fail a test that logs a failure; one that means to, empties the list."""
+    """Fail a test that logs a failure. A test that expects failures clears the list."""
     failures: list[LogEvent] = []
 
     @provider(ILogObserver)
@@ -44,7 +44,7 @@ def logged_failures() -> Iterator[list[LogEvent]]:
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """Return the folder of real data, or skip where it is not beside the project."""
+    """Return the folder of real data; skip the test if it does not exist."""
     if not SHARED.is_dir():
         pytest.skip(f"the real data set is not at {SHARED}")
     return SHARED

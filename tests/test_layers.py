@@ -20,7 +20,7 @@ PROJECT = PACKAGE.parent
 MAX_LINES = 300
 
 COMPOSERS = {"app", "composition", "tap", "cli"}
-"""Packages that wire all others together, and may import them all."""
+"""Modules that create and connect all others, and may import them all."""
 
 _DOMAIN = {"client_config", "domain", "domain.errors"}
 _PORTS = _DOMAIN | {"domain.ports"}
@@ -101,20 +101,20 @@ ONLY_IN = {
     "twisted.web": {"mirror", "http", "streams", "web"},
     "werkzeug": {"web"},
 }
-"""Libraries, and the packages that alone may import them."""
+"""Libraries, and the only packages that may import them."""
 
 INSTALLS_REACTOR = ("twisted.internet.reactor", f"{OURS}.web", f"{OURS}.composition", "klein")
-"""What chooses a reactor as soon as it is imported."""
+"""Modules that install a reactor when they are imported."""
 
 NO_WORDS = {"inlineCallbacks", "returnValue"}
-"""What `async def` has replaced."""
+"""Names that `async def` replaces."""
 
 NOW = {("datetime", "now"), ("datetime", "utcnow"), ("datetime", "today"), ("date", "today")}
 
 
 @frozen
 class Module:
-    """A module of the package: its dotted name and what is written in it."""
+    """A module of the package: dotted name and source text."""
 
     name: str
     text: str

@@ -1,4 +1,4 @@
-"""What an operator may set: defaults < TOML file < environment < options, read once, strictly, into one frozen value.
+"""Configuration: defaults, TOML file, environment and options, in ascending precedence, as one frozen value.
 
 A setting has one name everywhere: `streams.per_key` is `per_key` in the table `[streams]` of the file,
 `DIRECTORY_SERVER_STREAMS__PER_KEY` in the environment and `--set streams.per_key=8` among the options.

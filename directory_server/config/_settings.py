@@ -1,4 +1,4 @@
-"""Every setting: its name, its default, its meaning and what is allowed, in this one place."""
+"""All settings: names, defaults, descriptions and allowed values."""
 
 from __future__ import annotations
 
@@ -76,52 +76,50 @@ def _proxies(_: object, __: object, items: tuple[str, ...]) -> None:
 
 @frozen
 class HttpConfig:
-    """Under which names the server answers, to whose pages, and how many may connect."""
+    """Allowed hosts and origins, proxies, and limits of connections."""
 
     allowed_hosts: tuple[str, ...] = setting(
         (),
-        "Hosts that requests may name, separated by commas; if none: localhost when bound to loopback, else any.",
+        "Allowed Host headers, separated by commas; if empty: localhost when bound to loopback, else any.",
         _each(r"[^\s/,]+", "hosts such as directory.example.org, without scheme or path"),
     )
     allowed_origins: tuple[str, ...] = setting(
         (),
-        "Origins whose pages may call besides the server's own, separated by commas.",
+        "Origins whose pages may call the APIs, besides the server's own, separated by commas.",
         _each(r"[a-z][a-z0-9+.-]*://[^\s/,]+", "origins such as https://app.example.org, without path"),
     )
 
     trusted_proxies: tuple[str, ...] = setting(
         (),
-        "Proxies whose X-Forwarded-For and -Proto are believed: addresses, networks, or unix for peers of sockets.",
+        "Proxies whose X-Forwarded-For and -Proto are trusted: addresses, networks, or unix for Unix sockets.",
         _proxies,
     )
-    connections: int = setting(10_000, "Connections that may be open at a time, streams apart.", _at_least(1))
+    connections: int = setting(10_000, "Maximum number of open connections, not counting streams.", _at_least(1))
     per_address: int = setting(
         1_000,
-        "Of these, how many an address (IPv6: a /64) may have; trusted proxies may have any number.",
+        "Maximum number of connections per address (IPv6: per /64); trusted proxies have no limit.",
         _at_least(1),
     )
     queued: int = setting(
         67_108_864,
-        "Bytes of answers that may wait for slow clients, of all connections together.",
+        "Maximum size in bytes of the responses buffered for slow clients, over all connections.",
         _at_least(1_000_000),
     )
-    failed_keys: int = setting(
-        30, "Requests a minute with keys that do not open that an address may send.", _at_least(1)
-    )
+    failed_keys: int = setting(30, "Requests per minute with invalid keys that an address may send.", _at_least(1))
     health: Literal["minimal", "full"] = setting(
-        "minimal", "What /healthz tells anybody: status and entries (minimal), also version and upstreams (full)."
+        "minimal", "Content of /healthz: status and entries (minimal), also version and upstreams (full)."
     )
 
 
 @frozen
 class QuotaConfig:
-    """How often a key may ask."""
+    """Quota of API keys."""
 
     limit: int | None = setting(
         20, f"Requests in any 60 minutes that a new key is given, or {UNLIMITED}.", _at_least(1)
     )
     synchronous: Literal["normal", "full"] = setting(
-        "normal", "What spent quota outlives: the death of the process (normal) or, slower, a power loss (full)."
+        "normal", "Durability of commits: survive a process crash (normal) or also a power loss, slower (full)."
     )
 
 
@@ -129,49 +127,50 @@ class QuotaConfig:
 class StreamsConfig:
     """The event streams."""
 
-    per_key: int = setting(16, "Streams that a key may hold open at a time.", _at_least(0))
-    total: int = setting(20_000, "Streams that may be open at a time.", _at_least(0))
-    heartbeat: float = setting(15.0, "Seconds between two signs of life on an idle stream.", _above_zero)
-    rotation: float = setting(600.0, "Seconds after which a stream is ended, about, and opened anew.", _above_zero)
-    stall: float = setting(30.0, "Seconds after which a reader who does not read is cut off.", _above_zero)
-    grace: float = setting(10.0, "Seconds that a server which stops gives requests and streams to end.", _above_zero)
+    per_key: int = setting(16, "Maximum number of open streams per key.", _at_least(0))
+    total: int = setting(20_000, "Maximum number of open streams.", _at_least(0))
+    heartbeat: float = setting(15.0, "Seconds between two heartbeats on an idle stream.", _above_zero)
+    rotation: float = setting(
+        600.0, "Approximate seconds after which a stream ends and the client reconnects.", _above_zero
+    )
+    stall: float = setting(30.0, "Seconds after which a stream that is not read is closed.", _above_zero)
+    grace: float = setting(10.0, "Seconds that a stopping server waits for requests and streams to end.", _above_zero)
 
 
 @frozen
 class KeysConfig:
-    """The life of API keys."""
+    """Lifetime of API keys."""
 
-    grace: float = setting(86_400.0, "Seconds for which the old secret works on after a rotation.", _at_least(0))
+    grace: float = setting(86_400.0, "Seconds for which the old secret stays valid after a rotation.", _at_least(0))
 
 
 @frozen
 class RegistryConfig:
-    """The API by which editors browse the directory as their registry."""
+    """The registry API, which editors read."""
 
     access: Literal["off", "public", "secret-path", "key"] = setting(
-        "off", "Who may read it: nobody (off), all (public), who knows a path (secret-path), who sends a key (key)."
+        "off",
+        "Who may read it: nobody (off), everybody (public), holders of a secret path (secret-path) or of a key (key).",
     )
     listed: Literal["all", "curated"] = setting(
-        "all", "What it lists: all entries, or those alone that are local, pinned or allowed (curated)."
+        "all", "Listed entries: all, or only those that are local, pinned or allowed (curated)."
     )
-    per_minute: int = setting(
-        120, "Requests a minute that an address may send to it, where it is read without a key.", _at_least(1)
-    )
+    per_minute: int = setting(120, "Requests per minute and address without a key.", _at_least(1))
 
 
 @frozen
 class AccountsConfig:
-    """Who may have keys of their own, and for how long they are signed in."""
+    """Registration, limits of accounts, and sessions."""
 
     registration: Literal["invite", "open"] = setting(
-        "invite", "Who may make an account: those whom the operator invites (invite), or anybody (open)."
+        "invite", "Who may create an account: invited people (invite), or everybody (open)."
     )
     keys: int = setting(5, "Keys that an account may have.", _at_least(0))
     pending_keys: int = setting(
         2, "Keys that an account may have until it is approved; they share one quota of quota.limit.", _at_least(0)
     )
     pending_total: int = setting(
-        1_000, "Accounts that may wait for approval; then registration is closed.", _at_least(0)
+        1_000, "Maximum number of accounts that wait for approval; then registration is closed.", _at_least(0)
     )
     unused: float = setting(
         1_209_600.0, "Seconds without use after which an account that is not approved is deleted.", _at_least(86_400)
@@ -189,42 +188,42 @@ class AccountsConfig:
 
 @frozen
 class WebConfig:
-    """The pages for people."""
+    """The web pages."""
 
     url: str = setting(
         "",
-        "URL at which people reach the server; if none: that of the first endpoint, from the same machine.",
+        "Public URL of the server; if empty: the local URL of the first endpoint.",
         _url,
     )
     hsts: int = setting(
         0,
-        "Seconds for which browsers that came by TLS insist on it (Strict-Transport-Security); 0 for not at all.",
+        "Seconds of Strict-Transport-Security on TLS connections; 0 sends no header.",
         _at_least(0),
     )
     search: Literal["public", "accounts", "off"] = setting(
-        "accounts", "Who may search on the pages: anybody (public), those who are signed in (accounts), nobody (off)."
+        "accounts", "Who may search on the pages: everybody (public), signed-in accounts (accounts), nobody (off)."
     )
     per_minute: int = setting(
-        300, "Pages a minute that an address may ask for, or a member who is signed in.", _at_least(1)
+        300, "Page requests per minute, for each address and each signed-in account.", _at_least(1)
     )
-    streams: int = setting(1_000, "Open pages that are told of news at a time.", _at_least(0))
+    streams: int = setting(1_000, "Maximum number of open page streams.", _at_least(0))
 
 
 @frozen
 class LogConfig:
-    """What is logged."""
+    """Logging."""
 
-    access: Literal["text", "json", "off"] = setting("text", "A line for each request: text, json, or off.")
-    access_file: str = setting("", "File for these lines, each process its own; if none: the log of all.")
+    access: Literal["text", "json", "off"] = setting("text", "Access log format: text, json, or off.")
+    access_file: str = setting("", "Access log file, one per process; if empty: the server log.")
 
 
 @frozen
 class MetricsConfig:
-    """The metrics, for Prometheus."""
+    """Prometheus metrics."""
 
     listen: str = setting(
         "",
-        "Twisted endpoint at which /metrics is answered, to anybody who asks; if none: nowhere.",
+        "Twisted endpoint of /metrics, which needs no authentication; if empty: none.",
         _endpoint,
     )
 
@@ -240,10 +239,10 @@ class Config:
         separator=" ",
     )
     reuse_port: bool = setting(
-        False, "Whether more processes of the same user may listen on the same ports: true or false."
+        False, "Whether several processes of the same user may listen on the same ports: true or false."
     )
     data_dir: Path = setting(  # noqa: RUF009 (ruff knows attrs.field, not what calls it)
-        Path("data"), "Folder of all that is kept; a relative one starts from the working directory."
+        Path("data"), "Data directory; a relative path starts from the working directory."
     )
     http: HttpConfig = HttpConfig()
     quota: QuotaConfig = QuotaConfig()
@@ -254,4 +253,4 @@ class Config:
     metrics: MetricsConfig = MetricsConfig()
     accounts: AccountsConfig = AccountsConfig()
     web: WebConfig = WebConfig()
-    upstream: tuple[UpstreamConfig, ...] = setting((), "Registries to follow.", named_once)
+    upstream: tuple[UpstreamConfig, ...] = setting((), "Upstream registries.", named_once)
