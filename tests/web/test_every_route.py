@@ -18,7 +18,7 @@ PROTOCOL = Path(__file__).parents[2] / "docs" / "protocol.md"
 MCP = "/api/open/mcp"
 ANY = "*"
 
-_ROW = re.compile(r"\| (?P<names>.*?) \| (?P<key>yes|no) \| (?P<units>\d+) \|")
+_ROW = re.compile(r"\| (?P<names>.*?) \| (?P<api>\w+) \| (?P<key>yes|no) \| (?P<units>\d+) \|")
 _NAME = re.compile(r"`(?:(?P<method>[A-Z]+) )?(?P<path>/[^`]*)`")
 _MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -27,11 +27,12 @@ _MODERN = {
 
 
 @frozen
-class Door:
-    """A row of the table: what is let in, whether it needs a key, what it costs, the status it answers with."""
+class Endpoint:
+    """A row of the table: method, path, API, whether it needs a key, its cost and its status."""
 
     method: str
     path: str
+    api: str
     what: str
     keyed: bool
     units: int
@@ -42,8 +43,8 @@ class Door:
 
 
 @frozen
-class Ask:
-    """A request that is valid at a door."""
+class ValidRequest:
+    """A valid request to an endpoint."""
 
     method: str
     path: str
@@ -51,15 +52,16 @@ class Ask:
     body: bytes = b""
 
 
-def doors() -> Iterator[Door]:
+def endpoints() -> Iterator[Endpoint]:
     _, _, section = PROTOCOL.read_text("utf-8").partition("\n## Endpoints\n")
     for row in _ROW.finditer(section.partition("\n## ")[0]):
         _, _, what = row["names"].partition("`: ")
         status = re.search(r"answers (\d+)", row["names"])
         for name in _NAME.finditer(row["names"]):
-            yield Door(
+            yield Endpoint(
                 name["method"] or ANY,
                 name["path"],
+                row["api"],
                 what.replace("`", ""),
                 row["key"] == "yes",
                 int(row["units"]),
@@ -67,20 +69,20 @@ def doors() -> Iterator[Door]:
             )
 
 
-def rpc(method: str, params: object = None, **headers: str) -> Ask:
+def rpc(method: str, params: object = None, **headers: str) -> ValidRequest:
     message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}
     return post(message, **headers)
 
 
-def modern(method: str, **params: object) -> Ask:
+def modern(method: str, **params: object) -> ValidRequest:
     headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method}
     if named := params.get("name") or params.get("uri"):
         headers["Mcp-Name"] = str(named)
     return rpc(method, {**params, "_meta": _MODERN}, **headers)
 
 
-def post(message: object, **headers: str) -> Ask:
-    return Ask("POST", MCP, {**PROTOCOL_HEADERS, **headers}, json.dumps(message).encode())
+def post(message: object, **headers: str) -> ValidRequest:
+    return ValidRequest("POST", MCP, {**PROTOCOL_HEADERS, **headers}, json.dumps(message).encode())
 
 
 SEARCHED = {"name": "search_mcp", "arguments": {"keywords": "postgres"}}
@@ -93,13 +95,13 @@ REGISTRY = {
 }
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
-ASKED = {
-    "GET /api/open/v1/search": [Ask("GET", "/api/open/v1/search?keywords=postgres")],
-    "GET /api/open/v1/entries/{mcp_id}": [Ask("GET", f"/api/open/v1/entries/{POSTGRES_ID}")],
+VALID_REQUESTS = {
+    "GET /api/open/v1/search": [ValidRequest("GET", "/api/open/v1/search?keywords=postgres")],
+    "GET /api/open/v1/entries/{mcp_id}": [ValidRequest("GET", f"/api/open/v1/entries/{POSTGRES_ID}")],
     "GET /api/open/v1/changes": [
-        Ask("GET", "/api/open/v1/changes"),
-        Ask("GET", "/api/open/v1/changes?since=1&keywords=postgres", {"Accept": "text/event-stream"}),
-        Ask("GET", "/api/open/v1/changes?since=1", {"Accept": "application/json"}),
+        ValidRequest("GET", "/api/open/v1/changes"),
+        ValidRequest("GET", "/api/open/v1/changes?since=1&keywords=postgres", {"Accept": "text/event-stream"}),
+        ValidRequest("GET", "/api/open/v1/changes?since=1", {"Accept": "application/json"}),
     ],
     "POST /api/open/mcp: tools/call, resources/read": [
         rpc("tools/call", SEARCHED),
@@ -124,24 +126,26 @@ ASKED = {
         post({"jsonrpc": "2.0", "method": "notifications/initialized"}),
         post([{"jsonrpc": "2.0", "id": 1, "method": "ping"}]),
     ],
-    "GET /api/open/mcp": [Ask("GET", MCP)],
-    "DELETE /api/open/mcp": [Ask("DELETE", MCP)],
+    "GET /api/open/mcp": [ValidRequest("GET", MCP)],
+    "DELETE /api/open/mcp": [ValidRequest("DELETE", MCP)],
     **{
-        f"GET {prefix}/{version}{path}": [Ask("GET", f"{prefix.format(token='x' * 32)}/{version}{asked}")]
+        f"GET {prefix}/{version}{path}": [ValidRequest("GET", f"{prefix.format(token='x' * 32)}/{version}{asked}")]
         for prefix in ("", "/r/{token}")
         for version in ("v0.1", "v0")
         for path, asked in REGISTRY.items()
     },
-    "GET /healthz": [Ask("GET", "/healthz")],
-    "GET /readyz": [Ask("GET", "/readyz")],
-    "GET /api/open/openapi.json": [Ask("GET", "/api/open/openapi.json")],
-    "GET /": [Ask("GET", "/"), Ask("GET", "/?q=postgres")],
-    "GET /servers/{mcp_id}": [Ask("GET", f"/servers/{POSTGRES_ID}")],
-    "GET /news": [Ask("GET", "/news")],
-    "GET /assets/{name}": [Ask("GET", Assets().path(name)) for name in ("style.css", "script.js", "icon.svg")],
+    "GET /healthz": [ValidRequest("GET", "/healthz")],
+    "GET /readyz": [ValidRequest("GET", "/readyz")],
+    "GET /api/open/openapi.json": [ValidRequest("GET", "/api/open/openapi.json")],
+    "GET /": [ValidRequest("GET", "/"), ValidRequest("GET", "/?q=postgres")],
+    "GET /servers/{mcp_id}": [ValidRequest("GET", f"/servers/{POSTGRES_ID}")],
+    "GET /news": [ValidRequest("GET", "/news")],
+    "GET /assets/{name}": [ValidRequest("GET", Assets().path(name)) for name in ("style.css", "script.js", "icon.svg")],
     **{
         f"{method} /account/{path}": [
-            Ask(method, f"/account/{path}", FORM if method == "POST" else {}, b"csrf=x" if method == "POST" else b"")
+            ValidRequest(
+                method, f"/account/{path}", FORM if method == "POST" else {}, b"csrf=x" if method == "POST" else b""
+            )
         ]
         for method, path in [
             *(("GET", path) for path in ("sign-in", "register", "keys", "connect", "password")),
@@ -152,19 +156,19 @@ ASKED = {
             ("GET", "keys/{key_id}/secret"),
         ]
     },
-    "* /.well-known/*": [Ask("GET", "/.well-known/oauth-protected-resource/api/open/mcp")],
-    "* /api/open/mcp/.well-known/*": [Ask("GET", f"{MCP}/.well-known/openid-configuration")],
-    "* /register": [Ask("POST", "/register", PROTOCOL_HEADERS, b"{}"), Ask("GET", "/register")],
+    "* /.well-known/*": [ValidRequest("GET", "/.well-known/oauth-protected-resource/api/open/mcp")],
+    "* /api/open/mcp/.well-known/*": [ValidRequest("GET", f"{MCP}/.well-known/openid-configuration")],
+    "* /register": [ValidRequest("POST", "/register", PROTOCOL_HEADERS, b"{}"), ValidRequest("GET", "/register")],
 }
-"""Valid requests for every door of the table."""
+"""Valid requests for every endpoint of the table."""
 
-DOORS = {str(door): door for door in doors()}
-EACH_DOOR = pytest.mark.parametrize("door", DOORS.values(), ids=str)
+ENDPOINTS = {str(endpoint): endpoint for endpoint in endpoints()}
+EACH_ENDPOINT = pytest.mark.parametrize("endpoint", ENDPOINTS.values(), ids=str)
 
 
-def send(server: Server, ask: Ask, *, key: str | None = "") -> bytes:
-    """Return what comes back at once, be it whole or the beginning of a stream."""
-    connection = server.open(ask.method, ask.path, key=key, headers=ask.headers, body=ask.body)
+def send(server: Server, request: ValidRequest, *, key: str | None = "") -> bytes:
+    """Return the bytes received at once: a response, or the start of a stream."""
+    connection = server.open(request.method, request.path, key=key, headers=request.headers, body=request.body)
     answer = connection.received()
     connection.lose()
     return answer
@@ -178,15 +182,15 @@ def remaining(server: Server) -> int:
     return int(server.post({"jsonrpc": "2.0", "id": 1, "method": "ping"}).headers["X-RateLimit-Remaining"])
 
 
-def without_key(server: Server, ask: Ask) -> Answer:
-    return read(send(server, ask, key=None), ask.method)
+def without_key(server: Server, request: ValidRequest) -> Answer:
+    return read(send(server, request, key=None), request.method)
 
 
 def test_the_routing_table_is_the_table_of_the_docs() -> None:
     from directory_server.web.routes import ROUTES
 
-    assert {(route.method or ANY, route.label) for route in ROUTES} == {
-        (door.method, door.path) for door in DOORS.values()
+    assert {(route.method or ANY, route.label, route.api.name) for route in ROUTES} == {
+        (endpoint.method, endpoint.path, endpoint.api) for endpoint in ENDPOINTS.values()
     }
 
 
@@ -201,52 +205,54 @@ def test_the_router_has_a_rule_for_each_row(server: Server) -> None:
     assert routed == {(route.rule, route.method) for route in ROUTES}
 
 
-def test_every_door_is_asked_at() -> None:
-    assert set(ASKED) == set(DOORS)
+def test_every_endpoint_has_a_valid_request() -> None:
+    assert set(VALID_REQUESTS) == set(ENDPOINTS)
 
 
-@EACH_DOOR
-def test_a_door_answers_and_costs_what_the_table_says(server: Server, door: Door) -> None:
-    for ask in ASKED[str(door)]:
+@EACH_ENDPOINT
+def test_status_and_cost_are_those_of_the_table(server: Server, endpoint: Endpoint) -> None:
+    for request in VALID_REQUESTS[str(endpoint)]:
         before = remaining(server)
-        assert status(send(server, ask)) in (door.status, 202), ask
-        assert before - remaining(server) == door.units, ask
+        assert status(send(server, request)) in (endpoint.status, 202), request
+        assert before - remaining(server) == endpoint.units, request
 
 
-@EACH_DOOR
-def test_a_door_asks_for_a_key_if_the_table_says_so(server: Server, door: Door) -> None:
-    for ask in ASKED[str(door)]:
-        answer = without_key(server, ask)
-        assert answer.status == (401 if door.keyed else door.status), ask
-        assert answer.headers["WWW-Authenticate"] == ('Bearer realm="MCP directory"' if door.keyed else None), ask
-        assert answer.headers["X-RateLimit-Limit"] is None, ask
+@EACH_ENDPOINT
+def test_a_key_is_required_as_in_the_table(server: Server, endpoint: Endpoint) -> None:
+    for request in VALID_REQUESTS[str(endpoint)]:
+        answer = without_key(server, request)
+        assert answer.status == (401 if endpoint.keyed else endpoint.status), request
+        assert answer.headers["WWW-Authenticate"] == ('Bearer realm="MCP directory"' if endpoint.keyed else None), (
+            request
+        )
+        assert answer.headers["X-RateLimit-Limit"] is None, request
 
 
-def test_each_protocol_refuses_a_missing_key_with_one_body(server: Server) -> None:
+def test_a_missing_key_has_one_body_per_protocol(server: Server) -> None:
     bodies: dict[bool, set[bytes]] = {True: set(), False: set()}
-    for name, door in DOORS.items():
-        if door.keyed:
-            bodies[door.path == MCP].update(without_key(server, ask).body for ask in ASKED[name])
+    for name, endpoint in ENDPOINTS.items():
+        if endpoint.keyed:
+            bodies[endpoint.path == MCP].update(without_key(server, request).body for request in VALID_REQUESTS[name])
     ((mcp,), (rest,)) = bodies[True], bodies[False]
     assert json.loads(rest)["error"] == "unauthorized"
     assert json.loads(mcp)["id"] is None
     assert json.loads(mcp)["error"]["data"] == {"error": "unauthorized"}
 
 
-@EACH_DOOR
-def test_head_is_get_without_a_body_or_a_stream(server: Server, door: Door) -> None:
-    for ask in ASKED[str(door)]:
-        if ask.method == "GET":
+@EACH_ENDPOINT
+def test_head_is_get_without_a_body_or_a_stream(server: Server, endpoint: Endpoint) -> None:
+    for request in VALID_REQUESTS[str(endpoint)]:
+        if request.method == "GET":
             before = remaining(server)
-            answer = server.ask("HEAD", ask.path, headers=ask.headers)
-            assert (answer.status, answer.body) == (door.status, b"")
-            assert before - remaining(server) == door.units
+            answer = server.ask("HEAD", request.path, headers=request.headers)
+            assert (answer.status, answer.body) == (endpoint.status, b"")
+            assert before - remaining(server) == endpoint.units
             assert len(server.hub) == 0
 
 
-@EACH_DOOR
-def test_options_needs_no_key_and_names_the_method(server: Server, door: Door) -> None:
-    if door.method != ANY:
-        answer = without_key(server, Ask("OPTIONS", ASKED[str(door)][0].path))
+@EACH_ENDPOINT
+def test_options_needs_no_key_and_names_the_method(server: Server, endpoint: Endpoint) -> None:
+    if endpoint.method != ANY:
+        answer = without_key(server, ValidRequest("OPTIONS", VALID_REQUESTS[str(endpoint)][0].path))
         assert answer.status == 204
-        assert door.method in answer.headers["Allow"].split(", ")
+        assert endpoint.method in answer.headers["Allow"].split(", ")

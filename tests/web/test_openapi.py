@@ -16,7 +16,7 @@ from directory_server import serialization
 from directory_server.domain.entries import Detail
 
 from .conftest import POSTGRES_ID, Server
-from .test_every_route import DOORS
+from .test_every_route import ENDPOINTS
 
 PATH = "/api/open/openapi.json"
 
@@ -46,7 +46,9 @@ NOT_REST = {"/api/open/mcp", "/", "/servers/{mcp_id}", "/news", "/assets/{name}"
 
 
 def test_the_document_has_every_rest_path_and_no_other(document: Any) -> None:
-    rest = {door.path for door in DOORS.values() if door.method == "GET" and door.path not in NOT_REST}
+    rest = {
+        endpoint.path for endpoint in ENDPOINTS.values() if endpoint.method == "GET" and endpoint.path not in NOT_REST
+    }
     # The registry API is described by the official registry.
     rest = {path for path in rest if not path.startswith(("/account/", "/v0/", "/v0.1/", "/r/"))}
     assert set(document["paths"]) == rest
@@ -54,7 +56,9 @@ def test_the_document_has_every_rest_path_and_no_other(document: Any) -> None:
 
 def test_the_document_marks_the_operations_that_need_a_key(document: Any) -> None:
     keyed = {path for path, operation in operations(document) if operation.get("security") != []}
-    assert keyed == {door.path for door in DOORS.values() if door.keyed and door.path in document["paths"]}
+    assert keyed == {
+        endpoint.path for endpoint in ENDPOINTS.values() if endpoint.keyed and endpoint.path in document["paths"]
+    }
 
 
 def test_everything_has_a_description(document: Any) -> None:
