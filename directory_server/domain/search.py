@@ -57,7 +57,7 @@ class Page:
         return max(1, sum(total <= size for total in accumulate(hit.size for hit in self.hits)))
 
     def form(self, make: Callable[[Page], T]) -> T:
-        """Return what `make` makes of this page, once for all whom the page answers."""
+        """Return `make(self)`, computed once per page and function."""
         found = self._forms.get(make)
-        made: T = self._forms.setdefault(make, make(self)) if found is None else found
-        return made
+        value: T = self._forms.setdefault(make, make(self)) if found is None else found
+        return value

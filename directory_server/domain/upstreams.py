@@ -20,12 +20,12 @@ class SyncProgress:
 
 @frozen
 class UpstreamState:
-    """How far an upstream is followed, and how that went; moments are seconds since the epoch.
+    """The synchronization state of an upstream. Times are seconds since the epoch.
 
-    `error` is why the latest round failed, empty if it did not, and `failures` how many have since the last that did
-    not. `entries` are the upstream's that are kept. `question` is what of which address is taken; what changed after
-    `mark` is asked for in the next round, with `etag` and `modified` where the answer to the same is known. `walked` is
-    how many names the last full walk found, which ended at `walked_at`.
+    `error` is the error of the latest sync run, empty after a success; `failures` counts the failed runs since the last
+    success. `entries` is the number of stored names. `question` identifies the address and the filters. The next
+    incremental sync requests changes after `mark`, with `etag` and `modified` of the previous response if known. The
+    last full sync found `walked` names and ended at `walked_at`; `walk` is the progress of a run.
     """
 
     name: str

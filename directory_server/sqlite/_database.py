@@ -200,7 +200,7 @@ def _exclusive(path: Path) -> Iterator[None]:
             # SQLite would create a file that others can read; it copies the mode to its auxiliary files.
             path.touch(mode=0o600)
     except OSError as error:
-        raise Unavailable(f"{folder}: the data directory cannot be made or read: {error.strerror}.") from error
+        raise Unavailable(f"{folder}: the data directory cannot be created or read: {error.strerror}.") from error
     # SQLite's locks are not enough: of two concurrent switches to WAL, one fails without waiting.
     with locked(folder):
         yield

@@ -24,7 +24,7 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         held = os.open(folder, os.O_RDONLY)
     except OSError as error:
-        raise Unavailable(f"{folder}: the data directory cannot be made or read: {error.strerror}.") from error
+        raise Unavailable(f"{folder}: the data directory cannot be created or read: {error.strerror}.") from error
     try:
         _lock(held, folder)
         yield
@@ -43,6 +43,6 @@ def _lock(held: int, folder: Path) -> None:
         else:
             return
     raise Unavailable(
-        f"another process has kept {folder} locked for more than {TIMEOUT:g} seconds. A process that upgrades the data "
+        f"another process has locked {folder} for more than {TIMEOUT:g} seconds. A process that upgrades the data "
         f"directory does so; any other should be ended. 'lsof {folder}' lists the processes."
     )

@@ -165,28 +165,28 @@ class SqliteQuota:
         """Spend one request in a transaction. Raises QuotaExceeded, with nothing written."""
         now = self._now()
         spent = _spent(connection, key_id, now, self._window)
-        if spent.units >= limit:
+        if spent.requests >= limit:
             raise QuotaExceeded(self._left(connection, key_id, limit, now, spent))
         connection.execute(_SPEND, (key_id, spent.at, spent.newest + 1))
-        return self._allowance(limit, spent.units + 1, spent.oldest - now)
+        return self._allowance(limit, spent.requests + 1, spent.oldest - now)
 
     def _left(self, connection: sqlite3.Connection, key_id: str, limit: int, now: float, spent: _Spent) -> Allowance:
-        if spent.units <= limit:
-            return self._allowance(limit, spent.units, spent.oldest - now)
+        if spent.requests <= limit:
+            return self._allowance(limit, spent.requests, spent.oldest - now)
         # The limit was lowered: the next request is possible only when `limit` - 1 are left in the window.
-        begin, over = spent.at - self._window, spent.units - limit
+        begin, over = spent.at - self._window, spent.requests - limit
         (at, _) = connection.execute(_OLDEST, (key_id, begin, over)).fetchone()
-        return self._allowance(limit, spent.units, at - now)
+        return self._allowance(limit, spent.requests, at - now)
 
-    def _allowance(self, limit: int, units: int, age: float) -> Allowance:
-        return Allowance(limit, max(limit - units, 0), math.ceil(age + self._window) if units else 0, self._window)
+    def _allowance(self, limit: int, count: int, age: float) -> Allowance:
+        return Allowance(limit, max(limit - count, 0), math.ceil(age + self._window) if count else 0, self._window)
 
 
 class _Spent(NamedTuple):
     """The window of a key that ends `at`: its requests, the number of the newest, the time of the oldest."""
 
     at: float
-    units: int
+    requests: int
     newest: int
     oldest: float
 

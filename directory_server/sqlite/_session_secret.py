@@ -24,11 +24,11 @@ def session_secret(folder: Path) -> bytes:
             _make(path)
         secret = path.read_bytes()
     except OSError as error:
-        raise Unavailable(f"{path} cannot be read or made: {error.strerror}.") from error
+        raise Unavailable(f"{path} cannot be read or created: {error.strerror}.") from error
     if len(secret) != SIZE:
         raise Unavailable(
             f"{path} must hold {SIZE} bytes and holds {len(secret)}. Restore it from a backup, or delete it to have "
-            "a new one made, with which every MCP session begins anew."
+            "a new one created, which ends every MCP session."
         )
     return secret
 

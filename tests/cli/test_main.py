@@ -87,7 +87,7 @@ def test_a_data_directory_that_another_process_keeps_locked_is_said_in_one_line(
     refused = directory.fail("key", "list")
     os.close(folder)
     assert refused == (
-        f"Error: Cannot use {directory.data}: another process has kept {directory.data} locked for more than 0.1 "
+        f"Error: Cannot use {directory.data}: another process has locked {directory.data} for more than 0.1 "
         f"seconds. A process that upgrades the data directory does so; any other should be ended. "
         f"'lsof {directory.data}' lists the processes."
     )

@@ -112,7 +112,7 @@ def test_a_daemon_that_cannot_start_says_so_and_leaves_no_pid_file(installation:
     # twistd itself would print the first 100 bytes of the reason.
     reason, error, _ = started.stdout.splitlines()
     assert reason.startswith(f"Cannot serve {installation.data}: ")
-    assert reason.endswith(": the data directory cannot be made or read: File exists.")
+    assert reason.endswith(": the data directory cannot be created or read: File exists.")
     assert error == "An error has occurred: b'directory_server.process.GaveUp: the line above says why'"
     assert str(installation.data) in log.read_text()
     assert "Traceback" not in log.read_text()

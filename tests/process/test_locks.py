@@ -244,5 +244,5 @@ def test_a_lock_of_the_folder_ends_a_start_with_a_line(installation: Installatio
     finally:
         os.close(folder)
     assert done.returncode == 1
-    assert f"another process has kept {installation.data} locked for more than 10 seconds" in done.stdout
+    assert f"another process has locked {installation.data} for more than 10 seconds" in done.stdout
     assert "Traceback" not in done.stdout

@@ -119,7 +119,7 @@ def test_says_so_when_another_process_keeps_the_folder_locked(tmp_path: Path, mo
     monkeypatch.setattr(_folder_lock, "TIMEOUT", 0.1)
     folder = os.open(tmp_path, os.O_RDONLY)
     fcntl.flock(folder, fcntl.LOCK_EX)
-    with pytest.raises(Unavailable, match=rf"^another process has kept {tmp_path} locked for more than 0.1 seconds\."):
+    with pytest.raises(Unavailable, match=rf"^another process has locked {tmp_path} for more than 0.1 seconds\."):
         Database(tmp_path, "quota")
     os.close(folder)
     Database(tmp_path, "quota").close()
@@ -210,7 +210,7 @@ def test_refuses_a_file_that_is_no_database(tmp_path: Path) -> None:
 
 def test_refuses_a_folder_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "data").touch()
-    with pytest.raises(Unavailable, match="data: the data directory cannot be made or read"):
+    with pytest.raises(Unavailable, match="data: the data directory cannot be created or read"):
         Database(tmp_path / "data", "quota")
 
 

@@ -48,5 +48,5 @@ def test_refuses_a_secret_of_another_length(tmp_path: Path, size: int) -> None:
 
 
 def test_says_so_when_it_cannot_be_made(tmp_path: Path) -> None:
-    with pytest.raises(Unavailable, match=r"session\.secret cannot be read or made: No such file or directory"):
+    with pytest.raises(Unavailable, match=r"session\.secret cannot be read or created: No such file or directory"):
         session_secret(tmp_path / "absent")
