@@ -1,4 +1,4 @@
-"""What an upstream does wrong: what stays, and what is said."""
+"""Faults of upstreams: the error, and the entries that stay."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("fault", sorted(REFUSED))
 @awaited
-async def test_a_fault_is_refused_and_what_was_there_stays(world: World, fault: str) -> None:
+async def test_a_fault_is_an_error_and_entries_stay(world: World, fault: str) -> None:
     world.registry.entries = [served("x/a"), served("x/b"), served("x/c")]
     await world.mirror.sync(world.upstream())
     before, head = world.state(), await world.store.head()
@@ -128,7 +128,7 @@ async def test_a_page_has_to_be_here_in_time(world: World, fault: str) -> None:
 
 
 @awaited
-async def test_nobody_there(world: World) -> None:
+async def test_a_refused_connection_is_an_error(world: World) -> None:
     world.port = 1
     with pytest.raises(UpstreamFailed, match=r"It cannot be reached: Connection was refused by other side"):
         await world.mirror.sync(world.upstream())
@@ -145,7 +145,7 @@ async def test_upstream_is_asked_again_when_it_says(world: World, fault: str, se
 
 
 @awaited
-async def test_a_failure_is_told_once_in_the_log_of_each_process(world: World) -> None:
+async def test_a_failure_is_logged_once_per_process(world: World) -> None:
     for mirror in (world.mirror, world.mirror, world.follower("other"), world.mirror):
         with pytest.raises(UpstreamFailed):
             await mirror.sync(world.upstream("missing"))
@@ -153,7 +153,7 @@ async def test_a_failure_is_told_once_in_the_log_of_each_process(world: World) -
 
 
 @awaited
-async def test_attempts_become_rarer(world: World) -> None:
+async def test_retry_delays_double(world: World) -> None:
     waits = []
     for _ in range(12):
         with pytest.raises(UpstreamFailed):

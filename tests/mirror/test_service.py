@@ -1,4 +1,4 @@
-"""The service: when a round is taken, and by whom."""
+"""The service: when a sync run starts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UPSTREAM = Upstream("a", "https://registry.example")
 
 
 class Rounds:
-    """A mirror and what it remembers."""
+    """A mirror double that records its sync runs."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
@@ -53,9 +53,7 @@ def service(clock: Clock, rounds: Rounds) -> UpstreamService:
     return UpstreamService(rounds, UPSTREAM, clock, clock.seconds)  # type: ignore[arg-type]
 
 
-def test_takes_a_round_when_it_starts_and_whenever_one_is_due(
-    clock: Clock, rounds: Rounds, service: UpstreamService
-) -> None:
+def test_syncs_at_start_and_when_due(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
     service.startService()
     clock.pump([0] + [CHECK_INTERVAL] * 250)
     assert rounds.taken == [0.0, 3600.0, 7200.0]
@@ -64,7 +62,7 @@ def test_takes_a_round_when_it_starts_and_whenever_one_is_due(
     assert len(rounds.taken) == 3
 
 
-def test_takes_none_that_is_not_due(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
+def test_does_not_sync_before_it_is_due(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
     rounds.state = UpstreamState("a", next_round=100.0)
     service.startService()
     clock.pump([0, CHECK_INTERVAL, CHECK_INTERVAL, CHECK_INTERVAL])
@@ -75,14 +73,14 @@ def test_takes_none_that_is_not_due(clock: Clock, rounds: Rounds, service: Upstr
     assert rounds.taken == []
 
 
-def test_goes_on_behind_a_round_that_failed(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
+def test_syncs_again_after_a_failure(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
     rounds.fail = UpstreamFailed("It answered 500.")
     service.startService()
     clock.pump([0] + [CHECK_INTERVAL] * 125)
     assert len(rounds.taken) == 2
 
 
-def test_tells_of_what_nobody_foresaw_and_goes_on(
+def test_logs_unexpected_errors_and_continues(
     clock: Clock, rounds: Rounds, service: UpstreamService, logged_failures: list[object]
 ) -> None:
     rounds.fail = ZeroDivisionError()
@@ -92,14 +90,14 @@ def test_tells_of_what_nobody_foresaw_and_goes_on(
     logged_failures.clear()
 
 
-def test_takes_no_round_while_one_is_under_way(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
+def test_does_not_start_a_second_sync(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
     rounds.under_way = Deferred()
     service.startService()
     clock.pump([0] + [CHECK_INTERVAL] * 250)
     assert len(rounds.taken) == 1
 
 
-def test_ends_the_round_that_is_under_way_when_it_stops(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
+def test_stop_cancels_the_running_sync(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
     rounds.under_way = Deferred()
     service.startService()
     clock.advance(0)

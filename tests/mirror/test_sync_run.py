@@ -1,4 +1,4 @@
-"""Rounds: the whole walk, what is new, what is gone, and what is left half-way."""
+"""Sync runs: full, incremental, resumed, and removals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def many(number: int) -> list[dict[str, Any]]:
 
 
 @awaited
-async def test_the_first_round_takes_everything(world: World) -> None:
+async def test_the_first_sync_is_full(world: World) -> None:
     world.registry.entries = ABC
     report = await world.mirror.sync(world.upstream())
     assert world.names() == ["x/a", "x/b", "x/c"]
@@ -48,7 +48,7 @@ async def test_the_first_round_takes_everything(world: World) -> None:
 
 
 @awaited
-async def test_it_says_who_asks(world: World) -> None:
+async def test_requests_have_the_configured_headers(world: World) -> None:
     world.environ["TOKEN"] = "s3cret"
     await world.mirror.sync(world.upstream(headers=("Authorization: env:TOKEN",)))
     (headers,) = world.registry.headers
@@ -66,7 +66,7 @@ async def test_it_says_who_asks(world: World) -> None:
     ],
 )
 @awaited
-async def test_a_header_that_is_not_to_be_had(world: World, header: str, said: str) -> None:
+async def test_a_missing_or_invalid_header_fails(world: World, header: str, said: str) -> None:
     world.environ["EMPTY"] = ""
     with pytest.raises(UpstreamFailed) as caught:
         await world.mirror.sync(world.upstream(headers=(header,)))
@@ -75,7 +75,7 @@ async def test_a_header_that_is_not_to_be_had(world: World, header: str, said: s
 
 
 @awaited
-async def test_a_later_round_asks_for_what_is_new(world: World) -> None:
+async def test_a_later_sync_is_incremental(world: World) -> None:
     world.registry.entries = ABC
     await world.mirror.sync(world.upstream())
     world.registry.asked.clear()
@@ -94,7 +94,7 @@ async def test_a_later_round_asks_for_what_is_new(world: World) -> None:
 
 
 @awaited
-async def test_nothing_new_is_asked_for_with_the_same_words_and_not_sent_again(world: World) -> None:
+async def test_an_unchanged_upstream_gets_conditional_requests(world: World) -> None:
     world.registry.entries, world.registry.etags = ABC, True
     for _ in range(3):
         await world.mirror.sync(world.upstream())
@@ -107,7 +107,7 @@ async def test_nothing_new_is_asked_for_with_the_same_words_and_not_sent_again(w
 
 
 @awaited
-async def test_a_whole_walk_takes_back_what_has_vanished(world: World) -> None:
+async def test_a_full_sync_removes_missing_entries(world: World) -> None:
     world.registry.entries = many(20)
     await world.mirror.sync(world.upstream())
     world.registry.entries = many(18)
@@ -123,7 +123,7 @@ async def test_a_whole_walk_takes_back_what_has_vanished(world: World) -> None:
 
 
 @awaited
-async def test_everything_is_walked_again_after_a_while(world: World) -> None:
+async def test_a_full_sync_is_repeated(world: World) -> None:
     world.registry.entries = ABC
     await world.mirror.sync(world.upstream())
     world.clock.advance(FULL_INTERVAL)
@@ -131,7 +131,7 @@ async def test_everything_is_walked_again_after_a_while(world: World) -> None:
 
 
 @awaited
-async def test_a_shrunken_catalogue_removes_nothing_and_says_so(world: World) -> None:
+async def test_too_many_missing_entries_are_an_error(world: World) -> None:
     world.registry.entries = many(20)
     await world.mirror.sync(world.upstream())
     world.registry.entries = [served("x/00000", description="It snows."), *many(17)[1:16]]
@@ -149,7 +149,7 @@ async def test_a_shrunken_catalogue_removes_nothing_and_says_so(world: World) ->
 
 
 @awaited
-async def test_only_names_that_are_wanted_are_taken(world: World) -> None:
+async def test_only_selected_names_are_published(world: World) -> None:
     world.registry.entries = [served("a/one"), served("b/two"), served("b/three"), served("c/four")]
     await world.mirror.sync(world.upstream(include=("a/*", "b/*"), exclude=("*/three",)))
     assert world.names() == ["a/one", "b/two"]
@@ -172,7 +172,7 @@ async def test_another_upstreams_entries_are_left_alone(world: World) -> None:
 
 
 @awaited
-async def test_a_round_that_broke_goes_on_where_it_was(world: World) -> None:
+async def test_an_interrupted_sync_is_resumed(world: World) -> None:
     world.registry.entries, world.registry.size = many(3 * BATCH), BATCH
     world.registry.fail_after = 2
     with pytest.raises(UpstreamFailed, match=r"It answered 500\."):
@@ -186,8 +186,8 @@ async def test_a_round_that_broke_goes_on_where_it_was(world: World) -> None:
     assert report.removed == 0
 
 
-async def rounded(world: World) -> None:
-    """Have a round taken, in which each pause is over at once."""
+async def run_sync_run(world: World) -> None:
+    """Run a sync run without waiting for its pauses."""
     from twisted.internet import reactor
 
     rounding = Deferred.fromCoroutine(world.mirror.sync(world.upstream()))
@@ -199,27 +199,27 @@ async def rounded(world: World) -> None:
 
 
 @awaited
-async def test_who_asks_too_often_waits_as_long_as_it_is_told_and_goes_on(world: World) -> None:
+async def test_a_short_retry_after_is_waited_for(world: World) -> None:
     world.registry.entries = [served(f"x/{letter}") for letter in "abcdefg"]
     world.registry.busy = 1
-    await rounded(world)
+    await run_sync_run(world)
     assert sorted(world.names()) == [f"x/{letter}" for letter in "abcdefg"]
     assert len(world.registry.asked) == 8
     assert world.state().failures == 0
 
 
 @awaited
-async def test_who_is_told_so_again_and_again_leaves_it_for_now(world: World) -> None:
+async def test_repeated_retry_after_fails_the_sync(world: World) -> None:
     world.registry.entries = [served("x/a")]
     world.registry.busy = 100
     with pytest.raises(UpstreamFailed, match=r"It answered 429\."):
-        await rounded(world)
+        await run_sync_run(world)
     assert len(world.registry.asked) == 5
     assert world.state().failures == 1
 
 
 @awaited
-async def test_a_walk_that_cannot_go_on_begins_anew(world: World) -> None:
+async def test_an_expired_cursor_restarts_the_sync(world: World) -> None:
     world.registry.entries, world.registry.size = many(2 * BATCH), BATCH
     world.registry.fail_after = 1
     with pytest.raises(UpstreamFailed):
@@ -253,7 +253,7 @@ async def test_a_store_that_cannot_write_is_no_progress(world: World) -> None:
 
 
 @awaited
-async def test_one_process_of_several_takes_a_round(world: World) -> None:
+async def test_one_process_holds_the_lease(world: World) -> None:
     world.registry.entries = ABC
     other = world.follower("other")
     assert await world.mirrors.hold(NAME, "other", now=NOW, until=NOW + 60)
@@ -269,7 +269,7 @@ async def test_one_process_of_several_takes_a_round(world: World) -> None:
 
 
 @awaited
-async def test_a_lease_that_is_lost_ends_the_round(world: World) -> None:
+async def test_a_lost_lease_ends_the_sync(world: World) -> None:
     taken = []
 
     async def publish(source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
@@ -285,7 +285,7 @@ async def test_a_lease_that_is_lost_ends_the_round(world: World) -> None:
 
 
 @awaited
-async def test_progress_is_told(world: World) -> None:
+async def test_progress_is_reported(world: World) -> None:
     world.registry.entries = ABC
     told: list[tuple[int, int, int]] = []
     for _ in range(2):
