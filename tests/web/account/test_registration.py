@@ -114,8 +114,8 @@ def test_the_pages_show_the_limits_of_a_pending_account(server: Server, language
 @OPEN
 def test_registrations_are_limited_by_address(server: Server) -> None:
     assert statuses(server, ["192.0.2.1"] * 5) == [303] * 3 + [429] * 2
-    refused, _ = register(server, "late@example.org")
-    assert "Too many accounts were registered from your network. Try again in 8 hours." in refused.text
+    rejected, _ = register(server, "late@example.org")
+    assert "Too many accounts were registered from your network. Try again in 8 hours." in rejected.text
     server.clock.advance(8 * HOUR)
     assert statuses(server, ["192.0.2.1"] * 2) == [303, 429]
 

@@ -47,7 +47,7 @@ def test_web_addresses_are_links(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "shown", "why"),
+    ("url", "expected", "why"),
     [
         ("https://例え.jp/a", "https://xn--r8jz45g.jp/a", "international"),
         ("https://gіthub.com:8443/a", "https://xn--gthub-n2e.com:8443/a", "international"),
@@ -59,8 +59,8 @@ def test_web_addresses_are_links(url: str) -> None:
         ("https://☃.example/", "", ""),
     ],
 )
-def test_hosts_of_links_are_ascii_with_a_caution(url: str, shown: str, why: str) -> None:
-    assert link(url) == shown
+def test_hosts_of_links_are_ascii_with_a_caution(url: str, expected: str, why: str) -> None:
+    assert link(url) == expected
     assert caution(url) == why
 
 
@@ -71,9 +71,11 @@ def test_links_are_http_or_https(url: str) -> None:
 
 @given(st.text(st.characters() | st.sampled_from("\u202e\u2066\x00\x1b\ud800")), st.integers(2, 50))
 def test_plain_text_has_no_control_characters_and_is_bounded(text: str, most: int) -> None:
-    shown = plain(text, most)
-    assert len(shown) <= most
-    assert not set(shown) & set("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\x00\x1b\x9b\ud800")
+    expected = plain(text, most)
+    assert len(expected) <= most
+    assert not set(expected) & set(
+        "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\x00\x1b\x9b\ud800"
+    )
 
 
 def test_truncated_text_ends_with_an_ellipsis() -> None:

@@ -98,9 +98,9 @@ def test_the_selected_language_is_stored_in_a_cookie(get_page: GetPage) -> None:
     cookie = answer.headers["Set-Cookie"]
     assert cookie.startswith("lang=zh;")
     assert "SameSite=lax" in cookie
-    kept = get_page("/nowhere", Accept_Language="en", Cookie="lang=zh")
-    assert '<html lang="zh">' in kept.body.decode()
-    assert "Set-Cookie" not in kept.headers
+    stored = get_page("/nowhere", Accept_Language="en", Cookie="lang=zh")
+    assert '<html lang="zh">' in stored.body.decode()
+    assert "Set-Cookie" not in stored.headers
 
 
 @pytest.mark.parametrize("where", [{"path": "/x?lang=%ff%fe"}, {"path": "/x", "Cookie": "lang=\xff"}])

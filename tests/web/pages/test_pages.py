@@ -49,8 +49,8 @@ def rich(name: str = "io.github.example/rich", **more: Any) -> Entry:
     return Entry({**server, **more}, {OFFICIAL: official}, is_official=True)
 
 
-def page_of(get_page: GetPage, shown: Entry, **headers: str) -> Document:
-    answer = get_page(f"/servers/{shown.mcp_id}", **headers)
+def page_of(get_page: GetPage, published: Entry, **headers: str) -> Document:
+    answer = get_page(f"/servers/{published.mcp_id}", **headers)
     assert answer.status == 200
     assert len(answer.body) < LARGEST
     return Document(answer)
@@ -69,8 +69,8 @@ def test_the_start_page_shows_new_entries_and_the_search_form(get_page: GetPage)
 def test_results_show_badges(get_page: GetPage, server: Server) -> None:
     server.publish(rich())
     page = Document(get_page("/?q=rich"))
-    for shown in ("Rich", "Has everything.", "Official registry", "stdio", "HTTP", "database", "sql"):
-        assert shown in page.text
+    for expected in ("Rich", "Has everything.", "Official registry", "stdio", "HTTP", "database", "sql"):
+        assert expected in page.text
     assert f"/servers/{rich().mcp_id}" in page.links
     assert page.all("input")[0]["value"] == "rich"
     assert "Results for “rich”" in page.text
@@ -120,13 +120,22 @@ def test_page_searches_cost_no_quota(get_page: GetPage, server: Server) -> None:
 def test_an_entry_page_shows_all_fields(get_page: GetPage, server: Server) -> None:
     server.publish(rich())
     page = page_of(get_page, rich())
-    for shown in ("Rich", "io.github.example/rich", "1.2.3", "A longer text.", "MIT", "1,234", "query", "Run a query."):
-        assert shown in page.text
+    for expected in (
+        "Rich",
+        "io.github.example/rich",
+        "1.2.3",
+        "A longer text.",
+        "MIT",
+        "1,234",
+        "query",
+        "Run a query.",
+    ):
+        assert expected in page.text
     # Each configuration is JSON and names its file.
-    for shown in (".vscode/mcp.json", '"command": "npx"', "~/.cursor/mcp.json"):
-        assert shown in page.text
-    for shown in ("@example/rich", "https://mcp.example.org/", "2026-01-02", "2026-02-03", "stdio", "HTTP"):
-        assert shown in page.text
+    for expected in (".vscode/mcp.json", '"command": "npx"', "~/.cursor/mcp.json"):
+        assert expected in page.text
+    for expected in ("@example/rich", "https://mcp.example.org/", "2026-01-02", "2026-02-03", "stdio", "HTTP"):
+        assert expected in page.text
     assert {"https://rich.example.org/docs", "https://github.com/example/rich", "/?q=database"} <= set(page.links)
 
 
@@ -136,9 +145,9 @@ def test_the_page_warns_that_packages_run_code(get_page: GetPage, server: Server
         {"registryType": "npm", "identifier": name, "packageArguments": arguments}
         for name, arguments in (("short", []), ("long", endless))
     ]
-    shown = entry("a/b", packages=packages)
-    server.publish(shown)
-    text = page_of(get_page, shown).text
+    published = entry("a/b", packages=packages)
+    server.publish(published)
+    text = page_of(get_page, published).text
     assert "runs its publisher’s code on your computer" in text
     assert "\nshort@latest\n" in text
     assert "\nlong\n" not in text
@@ -161,9 +170,9 @@ def test_the_page_shows_reasons_and_warnings_of_installations(
         {"registryType": "npm", "identifier": "steered", "runtimeArguments": [foreign]},
         {"registryType": "oci", "identifier": "a/mounted:1", "runtimeArguments": [volume]},
     ]
-    shown = entry("a/b", packages=packages, remotes=[{"type": "sse", "url": "https://wiki.corp.internal/sse"}])
-    server.publish(shown)
-    text = page_of(get_page, shown, Accept_Language=language).text
+    published = entry("a/b", packages=packages, remotes=[{"type": "sse", "url": "https://wiki.corp.internal/sse"}])
+    server.publish(published)
+    text = page_of(get_page, published, Accept_Language=language).text
     assert reason in text.replace("\n", " ")
     assert "--registry" in text
     assert warning in text
