@@ -16,7 +16,7 @@ _VARIABLE = {
     r"mcpd_\S+": "<key>",
     r"\b\d{4}-\d\d-\d\d \d\d:\d\d": "<date>",
     r"\b[0-9a-f]{12}\b(?!-)": "<log>",
-    r"(?m)(?<=^)[a-z0-9]{8}(?=  )|(?<=^  )[a-z0-9]{8}(?=  )|(?<=Key )[a-z0-9]{8}(?= for)": "<id>",
+    r"(?m)(?<=^)[a-z0-9]{8}(?=  )|(?<=^  )[a-z0-9]{8}(?=  )|(?<=[Kk]ey )[a-z0-9]{8}(?= for)": "<id>",
     r"/account/invitation/\S+": "/account/invitation/<link>",
     r"(?<=in )\d+ pages? and [\d.]+ seconds": "<time>",
     r"(?<=;r=)\d+;t=\d+": "<quota>",
