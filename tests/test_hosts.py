@@ -19,7 +19,7 @@ from directory_server import hosts
         ("2606:2800::1", "[2606:2800::1]", False),
     ],
 )
-def test_a_host_is_shown_in_ascii(text: str, name: str, international: bool) -> None:
+def test_host_name_is_ascii(text: str, name: str, international: bool) -> None:
     assert hosts.read(text) == hosts.Host(name, "public", international)
 
 
@@ -40,7 +40,7 @@ def test_a_host_is_shown_in_ascii(text: str, name: str, international: bool) -> 
         *(("public", each) for each in ("a.example", "github.com", "8.8.8.8", "2606:4700::1111")),
     ],
 )
-def test_a_host_has_a_scope(scope: str, text: str) -> None:
+def test_scope_of_hosts(scope: str, text: str) -> None:
     assert hosts.read(text).scope == scope
 
 
@@ -65,13 +65,13 @@ def test_a_host_has_a_scope(scope: str, text: str) -> None:
         *("fe80::1%eth0", "1::2::3", "xn--a", "☃.net", "a\u202eb.com", "a\u200db.com"),
     ],
 )
-def test_what_is_no_host_is_an_error(text: str) -> None:
+def test_invalid_host_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         hosts.read(text)
 
 
 @given(st.text())
-def test_any_text_is_a_host_in_ascii_or_an_error(text: str) -> None:
+def test_any_text_is_an_ascii_host_or_an_error(text: str) -> None:
     try:
         host = hosts.read(text)
     except ValueError:
@@ -88,5 +88,5 @@ def test_any_text_is_a_host_in_ascii_or_an_error(text: str) -> None:
         ("https://[2606::0:1]:443/", "https://[2606::1]:443/"),
     ],
 )
-def test_a_url_is_shown_with_its_host_in_ascii(url: str, expected: str) -> None:
+def test_ascii_url(url: str, expected: str) -> None:
     assert hosts.ascii_url(url) == expected

@@ -1,4 +1,4 @@
-"""Foreign text, made safe to show: what goes, and what scripts and emoji need and keep."""
+"""Sanitizing of untrusted text: removed characters, and exceptions for scripts and emoji."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ READABLE = [
 
 
 @pytest.mark.parametrize(("text", "cleaned"), HOSTILE.values(), ids=HOSTILE)
-def test_what_is_invisible_or_steers_goes(text: str, cleaned: str) -> None:
+def test_invisible_and_control_characters_are_removed(text: str, cleaned: str) -> None:
     assert clean(text) == cleaned
 
 
-def test_a_flood_of_them_takes_the_exceptions_along() -> None:
+def test_many_unsafe_characters_disable_the_exceptions() -> None:
     assert clean("क्\u200dष\u200b" * 10_000) == "क्ष" * 10_000
     with pytest.raises(OverflowError):
         Cleaner(100_000).copy(["\u200b\n\x1b" * 100] * 30)
 
 
 @pytest.mark.parametrize("text", READABLE)
-def test_what_people_write_stays(text: str) -> None:
+def test_legitimate_text_is_unchanged(text: str) -> None:
     assert clean(text) == text
 
 
@@ -75,7 +75,7 @@ ODD = st.sampled_from(
 
 
 @given(st.text(st.characters() | ODD))
-def test_nothing_is_left_that_has_such_a_property(text: str) -> None:
+def test_cleaned_text_has_no_unsafe_property(text: str) -> None:
     cleaned = clean(text)
     assert clean(cleaned) == cleaned
     needed = set("\u200c\u200d\ufe0e\ufe0f\n\t") | {
@@ -87,7 +87,7 @@ def test_nothing_is_left_that_has_such_a_property(text: str) -> None:
 
 
 @given(st.text(st.characters() | ODD), st.integers(2, 40))
-def test_lines_and_texts_are_bounded_and_stay_clean(text: str, limit: int) -> None:
+def test_cleaned_text_is_bounded_and_cleaning_is_idempotent(text: str, limit: int) -> None:
     for cut in (clean_line, clean_text):
         shown = cut(text, limit)
         assert len(shown) <= limit
@@ -95,28 +95,28 @@ def test_lines_and_texts_are_bounded_and_stay_clean(text: str, limit: int) -> No
     assert "\n" not in clean_line(text, limit)
 
 
-def test_a_text_that_was_cut_says_so() -> None:
+def test_truncated_text_ends_with_an_ellipsis() -> None:
     assert clean_line("one\n two  three", 100) == "one two three"
     assert clean_line("one two three", 8) == "one two…"
     assert clean_line("\u200b" * 1_000 + "late", 10) == "…"
     assert clean_text("\none\n\ntwo ", 100) == "one\n\ntwo"
 
 
-def test_a_value_is_cleaned_to_its_leaves() -> None:
+def test_nested_values_are_cleaned() -> None:
     value = {"na\u200bme": ["\x1b[1m", {"a": None, "b": [1, 2.5, True]}], "ü": "\u202eü"}
     cleaner = Cleaner(1_000)
     assert cleaner.copy(value) == {"name": ["\ufffd[1m", {"a": None, "b": [1, 2.5, True]}], "ü": "ü"}
     assert cleaner.changed
 
 
-def test_a_clean_value_stays_as_it_is() -> None:
+def test_clean_value_is_unchanged() -> None:
     cleaner = Cleaner(1_000)
     value = {"a": ["ü", "x\ny", 1]}
     assert cleaner.copy(value) == value
     assert not cleaner.changed
 
 
-def test_several_values_share_a_limit() -> None:
+def test_values_share_the_limit_of_a_cleaner() -> None:
     cleaner = Cleaner(100)
     assert cleaner.copy("x" * 60) == "x" * 60
     with pytest.raises(OverflowError):
@@ -124,6 +124,6 @@ def test_several_values_share_a_limit() -> None:
 
 
 @pytest.mark.parametrize("value", ["x" * 93, ["x"] * 11, {"x": "y" * 90}, [[]] * 12, list(range(12)), {"x" * 80: 1}])
-def test_a_value_that_is_too_large_is_refused(value: Any) -> None:
+def test_value_over_the_limit_raises(value: Any) -> None:
     with pytest.raises(OverflowError):
         Cleaner(100).copy(value)

@@ -1,4 +1,4 @@
-"""Packages and remotes to make ways of installing of, and what came out."""
+"""Builders of packages and remotes, and helpers for their installations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An entry runs its package and nothing else: what a hostile publisher tries, and what honest ones need."""
+"""An entry runs only its package: attacks of hostile publishers, and needs of honest ones."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_options_of_the_runner_that_are_not_allowed(reason: str, said: Any) -> N
         ("url", package("mcpb", "https://127.0.0.1/a.mcpb", fileSha256="0" * 64)),
     ],
 )
-def test_names_and_versions_that_a_runner_would_read_as_something_else(reason: str, said: Any) -> None:
+def test_ambiguous_names_and_versions_are_unavailable(reason: str, said: Any) -> None:
     assert code(only(said)) == reason
 
 
@@ -191,13 +191,13 @@ STEERING = (
 
 @pytest.mark.parametrize("name", STEERING)
 @pytest.mark.parametrize("kind", ["npm", "oci"])
-def test_a_publisher_sets_no_variable_that_steers_what_runs(name: str, kind: str) -> None:
+def test_publisher_cannot_set_dangerous_variables(name: str, kind: str) -> None:
     for fixed in ({"value": "x"}, {"default": "x", "isRequired": True}, {"value": "x{y}"}):
         assert code(only(runs(kind, environmentVariables=[{"name": name, **fixed}]))) == "variable"
 
 
 @pytest.mark.parametrize("name", STEERING)
-def test_people_may_fill_in_such_a_variable_and_are_warned(name: str) -> None:
+def test_user_may_enter_a_dangerous_variable_with_a_warning(name: str) -> None:
     for said in (
         {"isRequired": True},
         {"value": "{x}", "variables": {"x": {"default": "/evil", "choices": ["/evil"]}}},
@@ -207,7 +207,7 @@ def test_people_may_fill_in_such_a_variable_and_are_warned(name: str) -> None:
         assert "evil" not in str(way)
 
 
-def test_a_name_of_one_word_is_set_only_if_it_is_known() -> None:
+def test_one_word_variables_must_be_listed() -> None:
     assert server(only(package(environmentVariables=[{"name": "PORT", "value": "80"}])))["env"] == {"PORT": "80"}
     assert code(only(package(environmentVariables=[{"name": "SOMETHING", "value": "80"}]))) == "variable_unlisted"
     assert "variable" not in warnings(only(package(environmentVariables=[{"name": "TOKEN", "isRequired": True}])))
@@ -243,7 +243,7 @@ def test_harmless_variables_may_be_set(name: str, value: str, allowed: bool) -> 
         ("tag", named("--memory", "512m"), "512m"),
     ],
 )
-def test_containers_get_what_people_fill_in_with_a_warning(warning: str, stated: Any, argument: str) -> None:
+def test_container_options_with_inputs_have_a_warning(warning: str, stated: Any, argument: str) -> None:
     way = only(runs("oci", stated))
     assert warnings(way) == {warning, "tag"}
     arguments = server(way)["args"]
@@ -251,7 +251,7 @@ def test_containers_get_what_people_fill_in_with_a_warning(warning: str, stated:
 
 
 @pytest.mark.parametrize("option", ["-v", "--network"])
-def test_a_publisher_suggests_no_host_path_or_network(option: str) -> None:
+def test_publisher_cannot_suggest_a_host_path_or_network(option: str) -> None:
     said = named(
         option, "{x}:/data" if option == "-v" else "{x}", variables={"x": {"default": "host", "choices": ["host"]}}
     )
@@ -283,12 +283,12 @@ def test_a_publisher_suggests_no_host_path_or_network(option: str) -> None:
         (runs("npm", {"type": "named", "name": "--unknown", "valueHint": "x"}), ["-y", "a@latest"]),
     ],
 )
-def test_what_honest_publishers_state_again_is_understood(said: Any, arguments: list[str]) -> None:
+def test_repeated_parts_of_the_command_are_recognised(said: Any, arguments: list[str]) -> None:
     assert server(only(said))["args"] == arguments
 
 
 @pytest.mark.parametrize("kind", ["npm", "pypi", "oci", "nuget"])
-def test_arguments_of_the_package_stand_behind_it(kind: str) -> None:
+def test_package_arguments_follow_the_package(kind: str) -> None:
     dangerous = [positional("-c"), positional("--registry=https://evil.example"), named("--from", "evil")]
     arguments = server(only(package(kind, "a/b" if kind == "oci" else "a", packageArguments=dangerous)))["args"]
     behind = arguments[next(index for index, each in enumerate(arguments) if each.startswith("a")) + 1 :]
@@ -302,7 +302,7 @@ def test_arguments_of_the_package_stand_behind_it(kind: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["a&calc", "a|b", "a>b", "a<b", 'a"b', "a^b"])
-def test_arguments_of_batch_files_have_nothing_that_windows_acts_upon(value: str) -> None:
+def test_batch_file_arguments_have_no_special_characters_of_windows(value: str) -> None:
     choice = {"type": "positional", "isRequired": True, "choices": [value]}
     for said in (positional(value), named("--x", value), named(value), choice):
         assert code(only(package(packageArguments=[said]))) == "shell"
@@ -325,7 +325,7 @@ def test_arguments_of_batch_files_have_nothing_that_windows_acts_upon(value: str
         ("https://{x}.local/", "https://<x>.local/", {"private_address"}),
     ],
 )
-def test_remotes_are_shown_with_their_host_in_ascii(url: str, shown: str, warned: set[str]) -> None:
+def test_remote_urls_have_an_ascii_host(url: str, shown: str, warned: set[str]) -> None:
     way = only(remotes=[remote(url)])
     assert warnings(way) == warned
     assert way.name == shown == server(way)["url"]
@@ -353,16 +353,16 @@ def test_remotes_are_shown_with_their_host_in_ascii(url: str, shown: str, warned
         ("url", "https://a.example\\@evil.example/"),
     ],
 )
-def test_remotes_at_local_addresses_and_odd_ones_are_unavailable(reason: str, url: str) -> None:
+def test_local_and_invalid_remotes_are_unavailable(reason: str, url: str) -> None:
     assert code(only(remotes=[remote(url)])) == reason
 
 
 @pytest.mark.parametrize("name", ["Host", "host", "Transfer-Encoding", "Proxy-Authorization", "Mcp-Session-Id", "A B"])
-def test_headers_of_the_client_are_not_for_entries(name: str) -> None:
+def test_reserved_headers_are_unavailable(name: str) -> None:
     assert code(only(remotes=[remote(headers=[{"name": name, "value": "a"}])])) == "header_name"
 
 
-def test_reasons_quote_little_and_nothing_that_cannot_be_seen() -> None:
+def test_reasons_quote_bounded_visible_text() -> None:
     way = only(package("npm", "\u202e\x1b[2J" + "a" * 10_000))
     assert way.unavailable is not None
     assert len(way.unavailable.subject) == 100

@@ -32,11 +32,11 @@ from .builders import SECRET, STDIO, configs, only, package, remote, server, way
         (package("nuget", "A.B", version="1.0.0"), "dnx", ["A.B@1.0.0", "--yes", "--"]),
     ],
 )
-def test_packages_are_run_by_what_belongs_to_their_registry(said: Any, command: str, arguments: list[str]) -> None:
+def test_runner_of_each_registry(said: Any, command: str, arguments: list[str]) -> None:
     assert server(only(said)) == {"command": command, "args": arguments}
 
 
-def test_each_editor_has_its_own_form_of_a_command() -> None:
+def test_command_in_each_editor_format() -> None:
     way = only(package(environmentVariables=[SECRET]))
     body = {"command": "npx", "args": ["-y", "@a/b@latest"]}
     filled = {"env": {"API_KEY": "<API_KEY>"}}
@@ -56,7 +56,7 @@ def test_each_editor_has_its_own_form_of_a_command() -> None:
     }
 
 
-def test_each_editor_has_its_own_form_of_a_url() -> None:
+def test_url_in_each_editor_format() -> None:
     bearer = {"name": "Authorization", "value": "Bearer {token}", "variables": {"token": {"isSecret": True}}}
     way = only(remotes=[remote(headers=[bearer])])
     filled = {"headers": {"Authorization": "Bearer <token>"}}
@@ -72,24 +72,24 @@ def test_each_editor_has_its_own_form_of_a_url() -> None:
     assert server(only(remotes=[{**remote(), "type": "sse"}]), "Claude Code")["type"] == "sse"
 
 
-def test_what_is_optional_is_told_of_and_left_out() -> None:
+def test_optional_inputs_are_listed_and_omitted() -> None:
     way = only(package(environmentVariables=[{**SECRET, "isRequired": False}]))
     assert "env" not in server(way)
     assert "inputs" not in configs(way)["VS Code"]
     assert [(each.name, each.required, each.secret) for each in way.inputs] == [("API_KEY", False, True)]
 
 
-def test_a_secret_that_nobody_calls_optional_is_asked_for() -> None:
+def test_secrets_are_required_by_default() -> None:
     way = only(package(environmentVariables=[{"name": "TOKEN", "isSecret": True}]))
     assert server(way)["env"] == {"TOKEN": "<TOKEN>"}
 
 
-def test_docker_hands_on_the_variables() -> None:
+def test_docker_passes_the_variables() -> None:
     arguments = server(only(package("oci", "a/b", environmentVariables=[SECRET])))["args"]
     assert arguments == ["run", "-i", "--rm", "-e", "API_KEY", "a/b"]
 
 
-def test_arguments_stand_where_they_belong() -> None:
+def test_order_of_arguments() -> None:
     way = only(
         package(
             runtimeArguments=[
@@ -120,7 +120,7 @@ def test_arguments_stand_where_they_belong() -> None:
     assert [each["type"] for each in configs(way)["VS Code"]["inputs"]] == ["promptString", "pickString"]
 
 
-def test_one_name_for_two_things_is_asked_for_twice() -> None:
+def test_two_inputs_with_one_name_are_separate() -> None:
     mount = {"type": "named", "name": "--mount", "value": "type=bind,src={path},dst=/data"}
     said = [{**mount, "variables": {"path": {"description": what}}} for what in ("Data", "Settings", "Data")]
     assert server(only(package("oci", "a/b", runtimeArguments=said)))["args"][3:-1] == [
@@ -130,7 +130,7 @@ def test_one_name_for_two_things_is_asked_for_twice() -> None:
     ]
 
 
-def test_a_publishers_reference_becomes_a_question() -> None:
+def test_reference_of_a_publisher_becomes_an_input() -> None:
     header = {"name": "X", "value": "${TOKEN}"}
     assert server(only(remotes=[remote(headers=[header])]))["headers"] == {"X": "<TOKEN>"}
 
@@ -193,7 +193,7 @@ def test_a_publishers_reference_becomes_a_question() -> None:
         ),
     ],
 )
-def test_nothing_is_made_of_a_hostile_package(hostile: Any) -> None:
+def test_hostile_package_is_unavailable(hostile: Any) -> None:
     way = only(hostile)
     assert (way.inputs, way.configurations) == ((), ())
     assert way.unavailable is not None
@@ -221,13 +221,13 @@ def test_nothing_is_made_of_a_hostile_package(hostile: Any) -> None:
         {},
     ],
 )
-def test_nothing_is_made_of_a_hostile_remote(hostile: Any) -> None:
+def test_hostile_remote_is_unavailable(hostile: Any) -> None:
     way = only(remotes=[hostile])
     assert (way.inputs, way.configurations) == ((), ())
     assert way.unavailable is not None
 
 
-def test_a_secret_is_asked_for_whatever_the_publisher_gives_as_its_default() -> None:
+def test_default_of_a_secret_is_ignored() -> None:
     said = {"default": "changeme", "isSecret": True}
     variables = [
         {"name": "A", "isRequired": True, **said},
@@ -239,18 +239,18 @@ def test_a_secret_is_asked_for_whatever_the_publisher_gives_as_its_default() -> 
     assert "changeme" not in str(serialization.encode(way))
 
 
-def test_a_question_refers_to_nothing() -> None:
+def test_prompts_have_no_references() -> None:
     way = only(package(environmentVariables=[{**SECRET, "description": "Key ${env:HOME} $${{a}"}]))
     [question] = configs(way)["VS Code"]["inputs"]
     assert question["description"] == "Key {env:HOME} {{a}"
 
 
-def test_what_steers_the_runner_may_be_filled_in() -> None:
+def test_user_may_enter_a_runner_variable() -> None:
     way = only(package(environmentVariables=[{"name": "HTTPS_PROXY", "isRequired": True}]))
     assert server(way)["env"] == {"HTTPS_PROXY": "<HTTPS_PROXY>"}
 
 
-def test_docker_takes_the_options_that_are_known() -> None:
+def test_allowed_docker_options() -> None:
     stated: list[dict[str, Any]] = [
         {"type": "named", "name": "-v", "value": "{data}:/data", "variables": {"data": {"isRequired": True}}},
         {"type": "positional", "value": "-e"},
@@ -261,7 +261,7 @@ def test_docker_takes_the_options_that_are_known() -> None:
     assert arguments[5:] == ["-v", "<data>:/data", "-e", "API_KEY", "--network", "none", "a/b"]
 
 
-def test_a_way_that_says_too_much_says_so() -> None:
+def test_too_large_installation_is_unavailable() -> None:
     way = only(package(packageArguments=[{"type": "positional", "value": "a" * 1_000}] * 3))
     assert (way.kind, way.name, way.inputs, way.configurations) == ("npm", "@a/b", (), ())
     assert way.unavailable is not None
@@ -269,7 +269,7 @@ def test_a_way_that_says_too_much_says_so() -> None:
     assert "2,000 characters" in way.note
 
 
-def test_a_huge_entry_stays_small() -> None:
+def test_installations_of_a_huge_entry_are_small() -> None:
     said = {"name": "A", "description": "é" * 1_000, "isRequired": True, "choices": ["c" * 50] * 90}
     arguments = [{"type": "positional", "value": '"' * 2_000, **said}] * 90
     sizes = [(package(packageArguments=arguments[:count])) for count in range(90)]
@@ -288,13 +288,13 @@ def test_a_huge_entry_stays_small() -> None:
         package("pypi", "a", runtimeArguments=[{"type": "positional", "value": "a==" + "1." * 110_000 + "!"}]),
     ],
 )
-def test_a_way_with_too_much_in_it_is_given_up_early(said: Any) -> None:
+def test_too_many_items_are_unavailable(said: Any) -> None:
     with patch.object(Inputs, "_input", autospec=True, side_effect=Inputs._input) as asked:
         assert not only(said).configurations
     assert asked.call_count <= PLACES
 
 
-def test_ways_are_bounded() -> None:
+def test_number_of_installations_is_bounded() -> None:
     assert len(ways(*[package()] * 1_000, remotes=[remote()] * 1_000)) == 2 * WAYS
 
 
@@ -361,7 +361,7 @@ def strings(value: Any) -> Iterator[str]:
 
 
 @given(LINE, st.lists(PACKAGE, max_size=3), st.lists(REMOTE, max_size=3))
-def test_whatever_an_entry_holds_the_configuration_is_whole_and_safe(name: str, packages: Any, remotes: Any) -> None:
+def test_any_entry_gives_a_complete_and_safe_configuration(name: str, packages: Any, remotes: Any) -> None:
     mcp_id = mcp_id_of(name)
     for way in installations(name, mcp_id, packages, remotes):
         asked = {each.name for each in way.inputs}

@@ -1,4 +1,4 @@
-"""Names by which editors keep servers and answers: no entry takes those of another, or the directory's own."""
+"""Server keys and input ids are unique, also beside the directory's own."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def own() -> Any:
         ("io.github.a-very-long-owner/with-a-very-long-name", "a-very-lon-with-a-ve"),
     ],
 )
-def test_the_key_of_a_server_has_its_owner_and_a_part_of_its_id(name: str, slug: str) -> None:
+def test_server_key_has_the_owner_and_a_part_of_the_id(name: str, slug: str) -> None:
     [key] = vs_code(name)["servers"]
     assert key == f"{slug}-{mcp_id_of(name)[-12:]}"
     assert re.fullmatch(r"[a-z0-9_-]{1,33}", key)
 
 
-def test_servers_with_one_name_have_keys_and_answers_of_their_own() -> None:
+def test_servers_with_one_name_have_different_keys_and_input_ids() -> None:
     found = [
         vs_code(name)
         for name in ("com.github/mcp", "io.github.evil/github", "evil/github", "evil-github", "EVIL/github")
@@ -58,7 +58,7 @@ def test_servers_with_one_name_have_keys_and_answers_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("name", ["io.github.mcp/directory", "mcp/directory", "a/mcp-directory", "mcp-directory"])
-def test_no_entry_takes_the_key_or_the_answer_of_the_directory(name: str) -> None:
+def test_entries_cannot_take_the_key_or_input_id_of_the_directory(name: str) -> None:
     directory = own()
     [question] = directory["inputs"]
     for variable in ("directory-key", question["id"]):
@@ -67,7 +67,7 @@ def test_no_entry_takes_the_key_or_the_answer_of_the_directory(name: str) -> Non
         assert not entry["servers"].keys() & directory["servers"].keys()
 
 
-def test_the_id_of_an_answer_has_the_whole_id_of_the_server() -> None:
+def test_input_id_has_the_whole_mcp_id() -> None:
     config = vs_code("io.github.a/b", "TOKEN")
     mcp_id = mcp_id_of("io.github.a/b")
     assert config["inputs"][0]["id"] == f"a-b-{mcp_id}-TOKEN"
@@ -75,7 +75,7 @@ def test_the_id_of_an_answer_has_the_whole_id_of_the_server() -> None:
     assert body["env"] == {"TOKEN": f"${{input:a-b-{mcp_id}-TOKEN}}"}
 
 
-def test_two_directories_do_not_share_the_answer_for_their_key() -> None:
+def test_two_directories_have_different_input_ids() -> None:
     other = json.loads(
         next(each.text for each in editors("https://b.example/api/open/mcp", None) if each.id == "vscode")
     )

@@ -11,17 +11,17 @@ from directory_server.domain.errors import BadInput
 SERVER = {"name": "io.github.a/b", "description": "Does things.", "version": "1.0.0"}
 
 
-def test_both_shapes_are_the_same_entry() -> None:
+def test_bare_and_wrapped_server_are_the_same_entry() -> None:
     assert serialization.decode_entry(SERVER) == serialization.decode_entry({"server": SERVER, "_meta": {}})
 
 
-def test_an_entry_is_kept_whole_and_in_its_order() -> None:
+def test_round_trip_keeps_all_members_in_order() -> None:
     value = {"server": {**SERVER, "zzz": [1, None], "aaa": {"b": 1.5}}, "_meta": {"x": {"y": "é"}}}
     entry = serialization.decode_entry(value)
     assert serialization.encode_entry(entry) == serialization.encode(value)
 
 
-def test_the_fingerprint_knows_content_and_not_order() -> None:
+def test_fingerprint_ignores_the_order_of_members() -> None:
     one = serialization.decode_entry({**SERVER, "title": "T"})
     same = serialization.decode_entry({"title": "T", **dict(reversed(SERVER.items()))})
     other = serialization.decode_entry({**SERVER, "title": "t"})
@@ -48,17 +48,17 @@ def test_the_fingerprint_knows_content_and_not_order() -> None:
         ({"server": SERVER, "_meta": {str(number): {} for number in range(20_001)}}, "more than 20,000 JSON values"),
     ],
 )
-def test_what_is_refused(value: Any, said: str) -> None:
+def test_invalid_entries_are_rejected(value: Any, said: str) -> None:
     with pytest.raises(BadInput, match=said):
         serialization.decode_entry(value)
 
 
-def test_texts_may_have_any_number_of_commas_and_brackets() -> None:
+def test_strings_may_have_many_commas_and_brackets() -> None:
     readme = {**SERVER, "description": ",[{" * 50_000, "x": [1] * 19_000}
     assert serialization.decode_entry(readme).server == readme
 
 
-def test_what_lists_show() -> None:
+def test_hit_of_an_entry() -> None:
     assert serialization.decode_entry(SERVER).hit().name == "io.github.a/b"
     titled = {**SERVER, "title": "T", "websiteUrl": "https://w", "repository": {"url": "https://r"}}
     hit = serialization.decode_entry(titled).hit()
@@ -73,12 +73,12 @@ def test_what_lists_show() -> None:
     assert serialization.decode_entry({**titled, "repository": {"url": ""}}).hit().website_url == ""
 
 
-def test_ids_are_those_that_are_published() -> None:
+def test_mcp_ids_are_stable() -> None:
     assert mcp_id_of("io.github.modelcontextprotocol/servers") == "dec1c051-f8d4-5ed1-ac5f-15abd7a03dc1"
     assert mcp_id_of("A") != mcp_id_of("a")
 
 
-def test_oddities_in_optional_places_go_in_and_are_passed_over() -> None:
+def test_invalid_optional_members_are_ignored() -> None:
     odd = {
         **SERVER,
         "title": 7,
@@ -108,7 +108,7 @@ def test_oddities_in_optional_places_go_in_and_are_passed_over() -> None:
     assert serialization.decode(serialization.encode(detail))["server"] == odd
 
 
-def test_an_encoded_detail_is_bounded_whatever_its_texts_are_encoded_as() -> None:
+def test_encoded_detail_is_bounded() -> None:
     packages = [{"registryType": "npm", "identifier": "x", "version": "\U0001f600" * 9_000} for _ in range(10)]
     detail = serialization.decode_entry({**SERVER, "packages": packages}).detail()
     assert len(serialization.encode(detail)) > serialization.MAX_DETAIL

@@ -45,7 +45,7 @@ def change(kind: ChangeKind, name: str = "x/y", **server: Any) -> Change:
     return Change(7, kind, mcp_id_of(name), None if entry is None else serialization.encode_entry(entry), None)
 
 
-def test_a_change_is_an_event_with_its_seq_and_what_a_search_shows() -> None:
+def test_event_of_a_change_has_the_seq_and_the_hit() -> None:
     frame = serialization.change_event(change("added", title="Weather", websiteUrl="https://x.example"), LOG)
     assert frame == (
         b"id: 7-0c9f1e22ab34\nevent: entry.added\n"
@@ -54,7 +54,7 @@ def test_a_change_is_an_event_with_its_seq_and_what_a_search_shows() -> None:
     )
 
 
-def test_what_is_gone_has_its_id_alone() -> None:
+def test_event_of_a_removal_has_the_mcp_id_only() -> None:
     assert read(serialization.change_event(change("removed"), LOG)) == {
         "id": "7-0c9f1e22ab34",
         "event": "entry.removed",
@@ -62,14 +62,14 @@ def test_what_is_gone_has_its_id_alone() -> None:
     }
 
 
-def test_a_list_shows_the_same() -> None:
+def test_item_of_a_change_has_the_same_fields() -> None:
     item = json.loads(serialization.change_item(change("changed")))
     fields = read(serialization.change_event(change("changed"), LOG))
     assert item == {"seq": 7, "event": "entry.changed", **json.loads(fields["data"])}
 
 
 @given(TEXTS, TEXTS, TEXTS)
-def test_no_text_breaks_or_ends_an_event(title: str, brief: str, website: str) -> None:
+def test_text_cannot_break_an_event(title: str, brief: str, website: str) -> None:
     fields = read(
         serialization.change_event(change("added", title=title or "x", description=brief, websiteUrl=website), LOG)
     )

@@ -26,7 +26,7 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-def test_what_is_encoded_is_decoded_again(value: Any) -> None:
+def test_round_trip(value: Any) -> None:
     assert serialization.decode(serialization.encode(value)) == value
 
 
@@ -56,7 +56,7 @@ def test_any_bytes_are_a_value_or_bad_input(body: bytes) -> None:
         (b"[" * 100_000, "not JSON"),
     ],
 )
-def test_what_is_refused(body: bytes, said: str) -> None:
+def test_invalid_json_is_rejected(body: bytes, said: str) -> None:
     with pytest.raises(BadInput, match=said) as caught:
         serialization.decode(body)
     assert caught.value.code == "parse_error"
@@ -64,7 +64,7 @@ def test_what_is_refused(body: bytes, said: str) -> None:
 
 NAMES = st.sampled_from(["a", "b", ":", '":', "é"])
 MEMBERS = st.recursive(st.none() | NAMES, lambda inner: st.lists(st.tuples(NAMES, inner), max_size=4), max_leaves=12)
-"""Objects as lists of their members, of which some may have the same name, and the values in them."""
+"""Return objects as lists of members, possibly with duplicate names, and values in them."""
 
 
 def written(value: Any, escape: bool) -> str:
@@ -83,7 +83,7 @@ def repeats(value: Any) -> bool:
 
 
 @given(MEMBERS, st.booleans())
-def test_a_member_that_is_named_twice_is_found_wherever_it_is(value: Any, escape: bool) -> None:
+def test_duplicate_members_are_detected_at_any_depth(value: Any, escape: bool) -> None:
     body = written(value, escape).encode()
     if repeats(value):
         with pytest.raises(BadInput, match="twice"):
@@ -92,16 +92,16 @@ def test_a_member_that_is_named_twice_is_found_wherever_it_is(value: Any, escape
         assert serialization.decode(body) == json.loads(body)
 
 
-def test_sixty_four_levels_are_read() -> None:
+def test_64_levels_are_allowed() -> None:
     assert serialization.decode(b"[" * 64 + b"]" * 64)
 
 
-def test_values_are_written_by_their_fields() -> None:
+def test_attrs_instances_are_encoded_as_objects() -> None:
     assert json.loads(serialization.text([Hit("1", "a", "b", "c")])) == [
         {"mcp_id": "1", "name": "a", "brief": "b", "website_url": "c", "server_name": ""}
     ]
 
 
-def test_nothing_else_is_written() -> None:
+def test_other_types_are_not_encoded() -> None:
     with pytest.raises(TypeError):
         serialization.encode(object())

@@ -17,7 +17,7 @@ KEYWORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_siz
 
 
 @given(KEYWORDS, SCORES, NAMES)
-def test_a_cursor_carries_its_place_exactly(keywords: str, score: float, name: str) -> None:
+def test_cursor_round_trip(keywords: str, score: float, name: str) -> None:
     place = Position(score, name)
     cursor = serialization.encode_cursor(Query(keywords), place)
     assert cursor.isascii()
@@ -43,13 +43,13 @@ def test_a_semicolon_is_part_of_a_value() -> None:
     assert serialization.search_parameters(b"keywords=a;b").keywords == "a;b"
 
 
-def test_too_many_parameters_are_refused() -> None:
+def test_too_many_parameters_are_rejected() -> None:
     with pytest.raises(BadInput, match="more than 20"):
         serialization.search_parameters(b"&".join([b"x=1"] * 1_000))
 
 
 @given(st.binary(max_size=60))
-def test_any_cursor_is_a_place_or_bad_input(cursor: bytes) -> None:
+def test_any_cursor_is_a_position_or_bad_input(cursor: bytes) -> None:
     try:
         query = serialization.search_parameters(b"keywords=a&cursor=" + cursor)
     except BadInput:
@@ -95,7 +95,7 @@ def test_the_default_limit_is_fifty() -> None:
         (b"keywords=a%20b&limit=1000", None, serialization.Watch(None, "a b", 1_000)),
     ],
 )
-def test_where_a_watch_begins(query: bytes, last: str | None, watch: serialization.Watch) -> None:
+def test_valid_watch_parameters(query: bytes, last: str | None, watch: serialization.Watch) -> None:
     assert serialization.watch_parameters(query, last) == watch
 
 
@@ -118,6 +118,6 @@ def test_where_a_watch_begins(query: bytes, last: str | None, watch: serializati
         (b"cursor=x", None, "'cursor'; known are since, keywords, limit"),
     ],
 )
-def test_what_no_watch_begins_with(query: bytes, last: str | None, said: str) -> None:
+def test_invalid_watch_parameters(query: bytes, last: str | None, said: str) -> None:
     with pytest.raises(BadInput, match=said):
         serialization.watch_parameters(query, last)
