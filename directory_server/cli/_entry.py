@@ -105,8 +105,8 @@ def _read(file: str) -> list[Entry]:
     """Return the entries of `file`. Raises BadInput where one of them cannot be read."""
     report = importer.ImportReport()
     entries = [each for batch in importer.batches([file], report) for each in batch]
-    for refusal in report.refusals:
-        raise BadInput(f"{file}{'' if refusal.line is None else f':{refusal.line}'}: {refusal.reason}")
+    for rejection in report.rejections:
+        raise BadInput(f"{file}{'' if rejection.line is None else f':{rejection.line}'}: {rejection.reason}")
     return entries
 
 

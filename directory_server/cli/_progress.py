@@ -42,11 +42,11 @@ def progress_bar(label: str, length: int | None = None) -> Iterator[Show]:
             bar.__exit__(None, None, None)
 
 
-def print_errors(errors: Sequence[str], refused: int, too_old: int) -> None:
+def print_errors(errors: Sequence[str], rejected: int, too_old: int) -> None:
     """Print the `errors` of rejected entries, how many more were rejected, and how many versions were too old."""
     for error in errors:
-        echo(f"refused {error}", err=True)
-    if refused > len(errors):
-        echo(f"… and {refused - len(errors):,} more refused", err=True)
+        echo(f"rejected {error}", err=True)
+    if rejected > len(errors):
+        echo(f"… and {rejected - len(errors):,} more rejected", err=True)
     if too_old:
         echo(f"{too_old:,} versions not stored: older than the stored versions of the same name.", err=True)

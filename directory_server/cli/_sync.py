@@ -90,5 +90,5 @@ def _print_report(name: str, report: mirror.SyncReport, seconds: float) -> None:
     echo(
         f"{name}: {what}, {report.entries:,} entries in {report.pages:,} pages and {seconds:.1f} seconds: "
         f"{report.added:,} added, {report.changed:,} changed, {report.unchanged:,} unchanged, "
-        f"{report.removed:,} removed, {report.rejected:,} refused."
+        f"{report.removed:,} removed, {report.rejected:,} rejected."
     )

@@ -89,20 +89,20 @@ def import_(ctx: click.Context, files: Sequence[str], official: bool) -> None:
             )
     finally:
         _print_report(report)
-    if report.unfinished or report.rejected:
+    if report.unfinished or report.rejected_files:
         ctx.exit(1)
 
 
 def _print_report(report: importer.ImportReport) -> None:
     errors = [
         f"{error.file if error.line is None else f'{error.file}:{error.line}'}: {error.reason}"
-        for error in report.refusals
+        for error in report.rejections
     ]
-    print_errors(errors, report.refused, report.too_old)
+    print_errors(errors, report.rejected, report.too_old)
     changed = "" if report.added or report.changed else " Nothing has changed."
     echo(
         f"{report.added:,} added, {report.changed:,} changed, {report.unchanged:,} unchanged, "
-        f"{report.refused:,} refused.{changed}"
+        f"{report.rejected:,} rejected.{changed}"
     )
 
 

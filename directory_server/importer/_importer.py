@@ -55,24 +55,24 @@ class Progress:
 class ImportReport:
     """Outcomes of the entries so far.
 
-    `refused` counts rejected entries, and `refusals` lists the first DETAILS of them. `unfinished` counts the files
-    that could not be read, or not to their end. `rejected` counts the other files without any accepted entry. `too_old`
-    counts versions older than all stored versions of their name.
+    `rejected` counts rejected entries, and `rejections` lists the first DETAILS of them. `unfinished` counts the
+    files that could not be read, or not to their end. `rejected_files` counts the other files without any accepted
+    entry. `too_old` counts versions older than all stored versions of their name.
     """
 
     added: int = 0
     changed: int = 0
     unchanged: int = 0
-    refused: int = 0
+    rejected: int = 0
     too_old: int = 0
     unfinished: int = 0
-    rejected: int = 0
-    refusals: list[RejectedEntry] = field(factory=list)
+    rejected_files: int = 0
+    rejections: list[RejectedEntry] = field(factory=list)
 
     @property
     def entries(self) -> int:
         """The number of entries read."""
-        return self.added + self.changed + self.unchanged + self.too_old + self.refused
+        return self.added + self.changed + self.unchanged + self.too_old + self.rejected
 
     def count(self, outcomes: Sequence[Outcome]) -> None:
         """Add the outcomes of published entries."""
@@ -83,9 +83,9 @@ class ImportReport:
 
     def reject(self, entry: RejectedEntry) -> None:
         """Add a rejected entry."""
-        self.refused += 1
-        if len(self.refusals) < DETAILS:
-            self.refusals.append(entry)
+        self.rejected += 1
+        if len(self.rejections) < DETAILS:
+            self.rejections.append(entry)
 
 
 async def import_files(
@@ -145,7 +145,7 @@ def _entries(
     def notify(read: int, size: int | None) -> None:
         progress(Progress(file, read, size, report.entries))
 
-    refused_before, unfinished_before, accepted = report.refused, report.unfinished, False
+    rejected_before, unfinished_before, accepted = report.rejected, report.unfinished, False
     for document in documents(file, notify, most=most):
         try:
             entry = _decoded(document)
@@ -156,8 +156,8 @@ def _entries(
         else:
             accepted = True
             yield entry, len(document.body)
-    if report.refused > refused_before and not accepted and report.unfinished == unfinished_before:
-        report.rejected += 1
+    if report.rejected > rejected_before and not accepted and report.unfinished == unfinished_before:
+        report.rejected_files += 1
 
 
 def _decoded(document: Document) -> Entry:

@@ -159,10 +159,10 @@ class SyncRun:
                 await self._publish_entries(selected)
                 await self._mirrors.put(state, seen=names)
                 self._on_progress(self.report)
-            self.report.reject([f"line {each.line}: {each.reason}" for each in imported.refusals])
-            self.report.nameless += imported.refused
+            self.report.reject([f"line {each.line}: {each.reason}" for each in imported.rejections])
+            self.report.nameless += imported.rejected
             if imported.unfinished:
-                raise UpstreamFailed(f"Its file cannot be read completely. {imported.refusals[-1].reason}")
+                raise UpstreamFailed(f"Its file cannot be read completely. {imported.rejections[-1].reason}")
             return state, response
 
     async def _pages(

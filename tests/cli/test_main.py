@@ -229,11 +229,11 @@ def test_an_unknown_key_and_a_grace_that_cannot_be_are_refused(directory: Direct
 def test_an_import_counts_what_became_of_each_entry(directory: Directory, tmp_path: Path) -> None:
     file = tmp_path / "entries.jsonl"
     file.write_text(line("a.example/one") + line("a.example/two"))
-    assert directory.succeed("import", str(file)) == "2 added, 0 changed, 0 unchanged, 0 refused.\n"
+    assert directory.succeed("import", str(file)) == "2 added, 0 changed, 0 unchanged, 0 rejected.\n"
     changed = line("a.example/one") + line("a.example/two", "Another one.") + line("a.example/three")
-    assert directory.succeed("import", "-", stdin=changed) == "1 added, 1 changed, 1 unchanged, 0 refused.\n"
+    assert directory.succeed("import", "-", stdin=changed) == "1 added, 1 changed, 1 unchanged, 0 rejected.\n"
     again = directory.succeed("import", str(file), "-", stdin=line("a.example/two"))
-    assert again == "0 added, 1 changed, 2 unchanged, 0 refused.\n"
+    assert again == "0 added, 1 changed, 2 unchanged, 0 rejected.\n"
     assert directory.succeed("import", str(file)).endswith(" Nothing has changed.\n")
     assert directory.entries() == 3
 
@@ -252,15 +252,15 @@ def test_an_import_is_believed_about_the_official_registry_when_told_so(director
 def test_an_entry_that_is_refused_stops_nothing(directory: Directory) -> None:
     result = directory.run("import", "-", stdin=line("a.example/one") + '{"name": 1}\n' + line("a.example/two"))
     assert result.exit_code == 0
-    assert result.stdout == "2 added, 0 changed, 0 unchanged, 1 refused.\n"
-    assert result.stderr == "refused -:2: server.name: must be a string.\n"
+    assert result.stdout == "2 added, 0 changed, 0 unchanged, 1 rejected.\n"
+    assert result.stderr == "rejected -:2: server.name: must be a string.\n"
 
 
 def test_a_file_that_is_refused_whole_is_a_failure(directory: Directory, tmp_path: Path) -> None:
     (tmp_path / "good.json").write_text(line("a.example/one"))
     (tmp_path / "bad.json").write_text('{"name": 1}\n{"name": 2}\n')
     result = directory.run("import", "good.json", "bad.json")
-    assert (result.exit_code, result.stdout) == (1, "1 added, 0 changed, 0 unchanged, 2 refused.\n")
+    assert (result.exit_code, result.stdout) == (1, "1 added, 0 changed, 0 unchanged, 2 rejected.\n")
     (tmp_path / "empty.json").write_text("[]")
     assert directory.run("import", "good.json", "empty.json").exit_code == 0
 
@@ -269,15 +269,15 @@ def test_a_file_that_cannot_be_read_is_told_and_the_others_are_imported(director
     (tmp_path / "one.json").write_text(line("a.example/one"))
     result = directory.run("import", "missing.json", "one.json")
     assert result.exit_code == 1
-    assert result.stdout == "1 added, 0 changed, 0 unchanged, 1 refused.\n"
-    assert result.stderr == "refused missing.json: The file cannot be read: No such file or directory.\n"
+    assert result.stdout == "1 added, 0 changed, 0 unchanged, 1 rejected.\n"
+    assert result.stderr == "rejected missing.json: The file cannot be read: No such file or directory.\n"
 
 
 def test_more_refusals_than_anybody_reads_are_counted(directory: Directory) -> None:
     result = directory.run("import", "-", stdin='{"name": 1}\n' * 1001)
     assert len(result.stderr.splitlines()) == 1001
-    assert result.stderr.splitlines()[-1] == "… and 1 more refused"
-    assert result.stdout == "0 added, 0 changed, 0 unchanged, 1,001 refused. Nothing has changed.\n"
+    assert result.stderr.splitlines()[-1] == "… and 1 more rejected"
+    assert result.stdout == "0 added, 0 changed, 0 unchanged, 1,001 rejected. Nothing has changed.\n"
 
 
 def test_the_status_counts(directory: Directory) -> None:

@@ -98,18 +98,18 @@ def test_invalid_files_and_entries_are_rejected_and_the_import_continues(tmp_pat
     ]
     report = result(import_files(files, store.publish, source="local"))
     assert store.batches == [["x", "y", "v"]]
-    assert (report.added, report.refused, report.unfinished) == (3, 4, 2)
-    assert [(refusal.file, refusal.line) for refusal in report.refusals] == [
+    assert (report.added, report.rejected, report.unfinished) == (3, 4, 2)
+    assert [(rejection.file, rejection.line) for rejection in report.rejections] == [
         (files[0], None),
         (files[1], 2),
         (files[1], 3),
         (files[2], None),
     ]
-    assert report.refusals[0] == RejectedEntry(files[0], None, "The file cannot be read: Is a directory.")
-    assert "not JSON" in report.refusals[1].reason
-    assert report.refusals[2].reason == "server.version: must be a string."
-    assert report.refusals[3].reason.startswith("The file is not JSON: ")
-    assert "line 3 column 1" in report.refusals[3].reason
+    assert report.rejections[0] == RejectedEntry(files[0], None, "The file cannot be read: Is a directory.")
+    assert "not JSON" in report.rejections[1].reason
+    assert report.rejections[2].reason == "server.version: must be a string."
+    assert report.rejections[3].reason.startswith("The file is not JSON: ")
+    assert "line 3 column 1" in report.rejections[3].reason
 
 
 def test_invalid_entry_of_a_page_is_reported_with_its_place(tmp_path: Path) -> None:
@@ -117,8 +117,8 @@ def test_invalid_entry_of_a_page_is_reported_with_its_place(tmp_path: Path) -> N
     report = result(
         import_files([written(tmp_path / "a", f'{{"servers": [{line("x")}, null]}}')], store.publish, source="local")
     )
-    assert (store.batches, report.refused, report.unfinished) == ([["x"]], 1, 0)
-    assert report.refusals[0].reason.startswith("servers[1]: An entry must be an object")
+    assert (store.batches, report.rejected, report.unfinished) == ([["x"]], 1, 0)
+    assert report.rejections[0].reason.startswith("servers[1]: An entry must be an object")
 
 
 def test_a_transaction_has_at_most_a_batch_of_entries(tmp_path: Path) -> None:
@@ -150,14 +150,14 @@ def test_full_disk_ends_the_import_with_a_report(tmp_path: Path) -> None:
     with pytest.raises(Unavailable):
         result(import_files([file], store.publish, source="local", batch=2, report=report))
     assert store.batches == [["n0", "n1"], ["n2", "n3"]]
-    assert (report.added, report.refused) == (4, 1)
+    assert (report.added, report.rejected) == (4, 1)
 
 
 def test_rejected_entries_are_all_counted_and_the_first_listed(tmp_path: Path) -> None:
     file = written(tmp_path / "a", "oops\n" * (DETAILS + 5), line("x"))
     report = result(import_files([file], RecordingStore().publish, source="local"))
-    assert (report.added, report.refused, len(report.refusals)) == (1, DETAILS + 5, DETAILS)
-    assert report.refusals[-1].line == DETAILS
+    assert (report.added, report.rejected, len(report.rejections)) == (1, DETAILS + 5, DETAILS)
+    assert report.rejections[-1].line == DETAILS
 
 
 def test_progress_is_reported(tmp_path: Path) -> None:
@@ -180,4 +180,4 @@ def test_progress_is_reported(tmp_path: Path) -> None:
 def test_real_pages_are_imported(shared_data: Path) -> None:
     pages = [str(page) for page in sorted(shared_data.glob("registry_pages/*.json"))]
     report = result(import_files(pages, RecordingStore().publish, source="local"))
-    assert (report.entries, report.refused) == (1_108, 0)
+    assert (report.entries, report.rejected) == (1_108, 0)

@@ -74,7 +74,7 @@ async def test_an_entry_that_cannot_be_read_stops_no_others(world: World) -> Non
     assert report.rejected == 2
     assert report.reasons == [
         "x/bad: server.version: is required.",
-        "entry 3 of a page: An entry must be an object: a server.json, or one under 'server' beside its '_meta'.",
+        "entry 3 of a page: An entry must be an object: a server.json, or one with the members 'server' and '_meta'.",
     ]
 
 

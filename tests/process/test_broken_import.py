@@ -54,7 +54,7 @@ def test_a_killed_import_leaves_what_it_has_committed(installation: Installation
         assert server.entries() == kept
         assert server.names("1", key)
         said = installation.command("import", "-", stdin="".join(lines))
-        assert said.startswith(f"{WHOLE - kept:,} added, 0 changed, {kept:,} unchanged, 0 refused.")
+        assert said.startswith(f"{WHOLE - kept:,} added, 0 changed, {kept:,} unchanged, 0 rejected.")
         until(lambda: server.entries() == WHOLE, "the rest")
         assert f"a.example/server-{WHOLE - 1}" in server.names(str(WHOLE - 1), key)
         assert "Traceback" not in server.stop()

@@ -82,7 +82,7 @@ def test_a_round_that_was_killed_goes_on_where_it_was(installation: Installation
         said, error = sync(installation, file).communicate(timeout=4 * PATIENCE)
         assert error == ""
         assert said.startswith("official: all, 500 entries in 5 pages and ")
-        assert said.endswith(" seconds: 500 added, 0 changed, 0 unchanged, 0 removed, 0 refused.\n")
+        assert said.endswith(" seconds: 500 added, 0 changed, 0 unchanged, 0 removed, 0 rejected.\n")
         assert run_sync(mirrors.entries("official")) == 2_500
         assert "upstream        official: 2,500 entries, 20" in installation.command("status")
 
@@ -110,7 +110,7 @@ def test_a_server_follows_and_says_so(installation: Installation) -> None:
             installation.command("entry", "hide", "x/00007")
             until(lambda: server.entries() == 299, "the hidden one to go")
             log = server.stop()
-            assert "Upstream official: 300 added, 0 changed, 0 removed, 0 refused" in log
+            assert "Upstream official: 300 added, 0 changed, 0 removed, 0 rejected" in log
             assert "Traceback" not in log
 
 
