@@ -25,7 +25,7 @@ METRICS = ("--set", "metrics.listen=tcp:0:interface=127.0.0.1")
 
 @frozen
 class Fleet:
-    """Processes that share a port, and whoever of them answers."""
+    """Processes that share a port, and a client that any of them answers."""
 
     installation: Installation
     processes: list[Server]

@@ -1,4 +1,4 @@
-"""Whoever is killed in the middle of publishing: those who follow the changes have seen what was acknowledged."""
+"""Killed publishers: readers of the change feed receive every acknowledged entry."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def test_a_foreign_writer_of_the_quota_stops_charges_and_nothing_else(installati
         writer.execute(begin)
         waiting = searches(pool, server, key, 10)
         answers_what_is_free(server, key, waiting)
-        # A comment is a sign of life.
+        # A comment is a heartbeat.
         assert stream.readline().startswith(b":")
         refused = [each.result() for each in waiting]
         assert {(each.status, each.headers["Retry-After"], each.json["error"]) for each in refused} == {
@@ -227,7 +227,7 @@ def test_the_reactor_never_syncs_the_quota(installation: Installation, slow_fsyn
         for messages in [batch] * 9 + [batch[1:]]:
             assert server.ask(MCP, key, messages).status == 200
         assert noted.read_text() == ""
-        # The last of 500 charges has the log copied, which syncs twice, and begun anew, which syncs it.
+        # The last of 500 charges has the log copied, which syncs twice, and restarted, which syncs it.
         assert server.search("a", key).status == 200
         until(lambda: noted.read_text().count("\n") == 3, "a checkpoint")
         assert server.search("a", key).status == 200

@@ -1,4 +1,4 @@
-"""The REST door held to its own description by schemathesis: what fits is answered, what does not is refused."""
+"""The REST API tested against its OpenAPI description with schemathesis: valid requests succeed, invalid ones fail."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_server_does_what_it_says_of_itself(busy: tuple[Installation, Server
     command += ["--config-file", Path(__file__).with_name("schemathesis.toml")]
     command += ["run", f"{server.url}/api/open/openapi.json", "--max-examples", "30"]
     command += ["--generation-deterministic", "--request-timeout", "10"]
-    # Without the second, the door of the changes would open streams.
+    # Without the second, the change feed would open streams.
     command += ["-H", f"Authorization: Bearer {key}", "-H", "Accept: application/json"]
     done = subprocess.run(
         command, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS

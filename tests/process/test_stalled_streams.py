@@ -1,4 +1,4 @@
-"""Streams whose readers stop reading: all of them are counted, whoever notices it first."""
+"""Stalled streams: all streams whose readers stop reading are counted."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Served:
             return int(connection.execute("SELECT count(*) FROM spent").fetchone()[0])
 
     def log_number(self) -> int:
-        """Return how often the write-ahead log was begun anew (sqlite.org/fileformat2.html, section 4.1)."""
+        """Return how often the write-ahead log was restarted (sqlite.org/fileformat2.html, section 4.1)."""
         return int.from_bytes(self.database.path.with_name("quota.db-wal").read_bytes()[12:16], "big")
 
     def close(self) -> None:
