@@ -35,7 +35,6 @@ PUBLISHER = """
     import sys
     from itertools import count
     from pathlib import Path
-    from directory_server.directory import Directory
     from directory_server.run_sync import inline, run_sync
     from directory_server.sqlite import Database, SqliteStore
     from directory_server.domain.entries import Entry
