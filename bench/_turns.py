@@ -37,7 +37,7 @@ class Turns(Resource):
         return events
 
     def longest(self) -> float:
-        """Return the longest turn in milliseconds, and begin anew."""
+        """Return the longest turn in milliseconds and reset the measurement."""
         taken, self._taken = self._taken, []
         return 1000 * max(taken, default=0.0)
 

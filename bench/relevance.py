@@ -7,7 +7,7 @@
 
 nDCG@10: gain 2^grade - 1, discount log2(rank + 1), ideal from the judged list. Recall@50 is that of grade 3; `most` is
 what fifty hits allow, since some queries have more answers. Reciprocal rank is that of the first hit of grade 2 or 3.
-The intervals hold 95 % of the means of samples drawn anew from the same queries, always by the same random numbers.
+The intervals hold 95 % of the means of bootstrap samples of the same queries, with a fixed random seed.
 """
 
 from __future__ import annotations
