@@ -57,6 +57,7 @@ def test_no_descriptor_is_left(installation: Installation) -> None:
         until(lambda: server.entries() == 1, "the import")
         is_exact(server, key, 4)
         log = server.stop()
-    # Twisted closes what it cannot take, and says so in two lines.
-    assert 0 < log.count("EMFILE") <= 2 * CLIENTS
+    # Twisted closes each connection that it cannot accept and writes a few lines about it. The listener does not spin:
+    # a reactor that retried at once would write thousands.
+    assert 0 < log.count("EMFILE") <= 10 * CLIENTS
     assert "Traceback" not in log
