@@ -15,15 +15,6 @@ from twisted.web.http_headers import Headers
 
 from ._parser import Message
 
-_CORS_METHODS = "GET, HEAD, POST, DELETE, OPTIONS"
-_CORS_REQUEST_HEADERS = (
-    "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name"
-)
-_CORS_RESPONSE_HEADERS = (
-    "Link, Mcp-Session-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, "
-    "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id"
-)
-
 
 class RequestHandler(Protocol):
     """The methods of a site that a request calls."""
@@ -150,25 +141,6 @@ class Request(server.Request):
         self.disconnected = True
         self.channel.site.log(self)
         super().connectionLost(reason)
-
-    def allow_any_origin(self) -> None:
-        """Allow pages of all origins to read the response (CORS)."""
-        self.setHeader("Access-Control-Allow-Origin", "*")
-        self.setHeader("Access-Control-Expose-Headers", "ETag, Retry-After, X-Request-Id")
-        if self.method == b"OPTIONS":
-            self.setHeader("Access-Control-Allow-Methods", "GET, OPTIONS")
-            self.setHeader("Access-Control-Allow-Headers", "Authorization, Content-Type")
-            self.setHeader("Access-Control-Max-Age", "600")
-
-    def allow_origin(self, origin: str) -> None:
-        """Allow pages of `origin` to read the response (CORS; Fetch, section 3.3)."""
-        self.setHeader("Access-Control-Allow-Origin", origin)
-        self.setHeader("Access-Control-Expose-Headers", _CORS_RESPONSE_HEADERS)
-        self.setHeader("Vary", "Origin")
-        if self.method == b"OPTIONS":
-            self.setHeader("Access-Control-Allow-Methods", _CORS_METHODS)
-            self.setHeader("Access-Control-Allow-Headers", _CORS_REQUEST_HEADERS)
-            self.setHeader("Access-Control-Max-Age", "600")
 
 
 _REASONS = {429: b"Too Many Requests", 431: b"Request Header Fields Too Large"}

@@ -1,4 +1,4 @@
-"""Checks of the Host and Origin headers."""
+"""Checks of the Host and Origin headers, and CORS headers of responses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,19 @@ from collections.abc import Iterable
 from attrs import field, frozen
 
 from ..domain.errors import Forbidden
+from ..http import Request
 from ..http.errors import HttpError
+
+_METHODS = "GET, HEAD, POST, DELETE, OPTIONS"
+_REQUEST_HEADERS = (
+    "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name"
+)
+_RESPONSE_HEADERS = (
+    "Link, Mcp-Session-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, "
+    "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id"
+)
+_MAX_AGE = "600"
+"""Seconds that browsers keep the answer to a preflight."""
 
 _PORT = re.compile(r":\d*$")
 
@@ -45,3 +57,26 @@ class Origins:
         own = host and origin is not None and origin.partition("://")[2].lower() == host.lower()
         if origin is not None and origin not in self.origins and not own:
             raise Forbidden(f"The Origin {origin[:100]!r} is not allowed.", code="forbidden_origin")
+
+
+def allow_any_origin(request: Request) -> None:
+    """Allow pages of all origins to read the response (CORS; Fetch, section 3.3)."""
+    request.setHeader("Access-Control-Allow-Origin", "*")
+    request.setHeader("Access-Control-Expose-Headers", "ETag, Retry-After, X-Request-Id")
+    if request.method == b"OPTIONS":
+        _answer_preflight(request, "GET, OPTIONS", "Authorization, Content-Type")
+
+
+def allow_origin(request: Request, origin: str) -> None:
+    """Allow pages of `origin` to read the response (CORS; Fetch, section 3.3)."""
+    request.setHeader("Access-Control-Allow-Origin", origin)
+    request.setHeader("Access-Control-Expose-Headers", _RESPONSE_HEADERS)
+    request.setHeader("Vary", "Origin")
+    if request.method == b"OPTIONS":
+        _answer_preflight(request, _METHODS, _REQUEST_HEADERS)
+
+
+def _answer_preflight(request: Request, methods: str, headers: str) -> None:
+    request.setHeader("Access-Control-Allow-Methods", methods)
+    request.setHeader("Access-Control-Allow-Headers", headers)
+    request.setHeader("Access-Control-Max-Age", _MAX_AGE)

@@ -23,7 +23,7 @@ from ..http import Connection, Connections, Message, Request, status_line
 from ..http.errors import ErrorResponse, HttpError
 from ..http.headers import value as header
 from .access_log import UNMATCHED, AccessRecorder
-from .origins import Origins
+from .origins import Origins, allow_any_origin, allow_origin
 from .routes import TABLE
 from .routing import Handler, Routes, error_body
 
@@ -67,9 +67,9 @@ class DirectorySite(Site):
             any_origin = TABLE.find(request.path).api.any_origin
             self._origins.check(header(request, "Host") or "", None if any_origin else origin)
             if any_origin:
-                request.allow_any_origin()
+                allow_any_origin(request)
             elif origin in self._origins.origins:
-                request.allow_origin(str(origin))
+                allow_origin(request, str(origin))
             # Paths without parameters need one look-up; Klein matches the others.
             handler = self._exact.get((request.method, request.path))
             if handler is None:
