@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, TypeVar
 
-from attrs import field, frozen
+from attrs import frozen
 
 from .entries import Hit
-
-T = TypeVar("T")
-
 
 DEFAULT_LIMIT = 50
 """Hits on a page if the request has no limit."""
@@ -45,7 +41,6 @@ class Page:
 
     hits: Sequence[Hit]
     next: Position | None = None
-    _forms: dict[Callable[[Page], Any], Any] = field(factory=dict, init=False, eq=False, repr=False)
 
     @cached_property
     def size(self) -> int:
@@ -55,9 +50,3 @@ class Page:
     def count_within(self, size: int) -> int:
         """Return the number of leading hits that fit into `size` bytes, at least 1."""
         return max(1, sum(total <= size for total in accumulate(hit.size for hit in self.hits)))
-
-    def form(self, make: Callable[[Page], T]) -> T:
-        """Return `make(self)`, computed once per page and function."""
-        found = self._forms.get(make)
-        value: T = self._forms.setdefault(make, make(self)) if found is None else found
-        return value

@@ -15,7 +15,7 @@ from ..domain.ports.search import Index
 from ..domain.ports.storage import READ_BYTES, Store
 from ..domain.search import PAGE_BYTES, Page, Position, Query
 from ..domain.versions import Version
-from .page_cache import PageCache
+from .page_cache import CachedPage, PageCache
 
 T = TypeVar("T")
 
@@ -31,14 +31,12 @@ class Directory:
 
     async def search(self, query: Query) -> Page:
         """Return the hits for `query`, best first; fewer than its limit if they exceed PAGE_BYTES."""
-        key = self._index.generation, query
-        page = self._pages.get(key)
-        if page is None:
-            page = await self._index.search(query)
-            if page.size > PAGE_BYTES:
-                page = await self._index.search(evolve(query, limit=page.count_within(PAGE_BYTES)))
-            self._pages.put(key, page)
-        return page
+        return (await self._cached(query)).page
+
+    async def search_form(self, query: Query, make: Callable[[Page], T]) -> tuple[Page, T]:
+        """Return `search(query)`, and `make` of that page, which is cached with it."""
+        cached = await self._cached(query)
+        return cached.page, cached.form(make)
 
     async def detail(self, mcp_id: str) -> Detail:
         """Return the full view of the entry `mcp_id`. Raises NotFound."""
@@ -136,3 +134,13 @@ class Directory:
         if "added" in outcomes or "changed" in outcomes:
             self._bus.announce()
         return outcomes
+
+    async def _cached(self, query: Query) -> CachedPage:
+        key = self._index.generation, query
+        cached = self._pages.get(key)
+        if cached is not None:
+            return cached
+        page = await self._index.search(query)
+        if page.size > PAGE_BYTES:
+            page = await self._index.search(evolve(query, limit=page.count_within(PAGE_BYTES)))
+        return self._pages.put(key, page)

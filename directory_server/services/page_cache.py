@@ -1,10 +1,16 @@
-"""LRU cache of result pages, bounded in pages and in bytes."""
+"""LRU cache of result pages and of their encoded forms, bounded in pages and in bytes."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from attrs import define, field
 
 from ..domain.search import Page, Query
+
+T = TypeVar("T")
 
 PAGES = 500
 """The most pages in the cache."""
@@ -13,25 +19,41 @@ PAGES_BYTES = 16 * 1_048_576
 """The most bytes of hits in the cache. The encoded responses of REST and MCP have up to four times as many."""
 
 
+@define(eq=False)
+class CachedPage:
+    """A page, and its forms for the APIs."""
+
+    page: Page
+    _forms: dict[Callable[[Page], Any], Any] = field(factory=dict, init=False)
+
+    def form(self, make: Callable[[Page], T]) -> T:
+        """Return `make(page)`, computed once per function."""
+        if make not in self._forms:
+            self._forms[make] = make(self.page)
+        form: T = self._forms[make]
+        return form
+
+
 class PageCache:
     """Caches the most recently used pages by index generation and query."""
 
     def __init__(self) -> None:
-        self._pages: OrderedDict[tuple[int, Query], Page] = OrderedDict()
+        self._pages: OrderedDict[tuple[int, Query], CachedPage] = OrderedDict()
         self._size = 0
 
-    def get(self, key: tuple[int, Query]) -> Page | None:
+    def get(self, key: tuple[int, Query]) -> CachedPage | None:
         """Return the cached page, or None."""
-        page = self._pages.get(key)
-        if page is not None:
+        cached = self._pages.get(key)
+        if cached is not None:
             self._pages.move_to_end(key)
-        return page
+        return cached
 
-    def put(self, key: tuple[int, Query], page: Page) -> None:
-        """Cache a page; drop the least recently used pages beyond the bounds."""
+    def put(self, key: tuple[int, Query], page: Page) -> CachedPage:
+        """Cache a page and return it; drop the least recently used pages beyond the bounds."""
         replaced = self._pages.pop(key, None)
-        self._pages[key] = page
-        self._size += page.size - (replaced.size if replaced else 0)
+        cached = self._pages[key] = CachedPage(page)
+        self._size += page.size - (replaced.page.size if replaced else 0)
         while len(self._pages) > PAGES or (self._size > PAGES_BYTES and len(self._pages) > 1):
             _, dropped = self._pages.popitem(last=False)
-            self._size -= dropped.size
+            self._size -= dropped.page.size
+        return cached

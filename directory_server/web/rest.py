@@ -34,10 +34,11 @@ class RestHandlers:
             search = serialization.search_parameters(query(request))
             fields = serialization.search_fields(query(request))
             await authenticated.charge()
-            page = await self._directory.search(search)
             if fields is None:
-                body, position = page.form(_body), page.next
+                page, body = await self._directory.search_form(search, _body)
+                position = page.next
             else:
+                page = await self._directory.search(search)
                 body, position = await self._selected_fields(search, page, fields)
         if position is not None:
             selected = {} if fields is None else {"fields": ",".join(fields)}

@@ -97,7 +97,9 @@ def test_the_cache_is_bounded_in_bytes() -> None:
     kept = [number for number in range(40) if cache.get((1, Query(str(number))))]
     assert kept == list(range(40 - PAGES_BYTES // large.size, 40))
     cache.put((1, Query("39")), NOTHING)
-    assert cache.get((1, Query("39"))) is NOTHING
+    cached = cache.get((1, Query("39")))
+    assert cached
+    assert cached.page is NOTHING
 
 
 def test_a_page_that_is_too_large_is_searched_for_with_a_smaller_limit() -> None:
@@ -106,7 +108,7 @@ def test_a_page_that_is_too_large_is_searched_for_with_a_smaller_limit() -> None
     assert world.queries == [Query("mail", 10), Query("mail", 5)]
 
 
-def test_a_page_caches_each_form() -> None:
+def test_the_forms_of_a_page_are_computed_once_for_each_function() -> None:
     made = []
 
     def shout(page: Page) -> str:
@@ -114,8 +116,14 @@ def test_a_page_caches_each_form() -> None:
         return "MAIL"
 
     page = Page((Hit("1", "mail", "Reads.", ""),))
-    assert [page.form(shout), page.form(shout), page.form(len_of)] == ["MAIL", "MAIL", 1]
+    world = World(page=page)
+    directory = world.directory
+    forms = [run_sync(directory.search_form(Query("mail"), make)) for make in (shout, shout, len_of)]
+    assert forms == [(page, "MAIL"), (page, "MAIL"), (page, 1)]
     assert made == [page]
+    world.generation += 1
+    run_sync(directory.search_form(Query("mail"), shout))
+    assert made == [page, page]
 
 
 def len_of(page: Page) -> int:

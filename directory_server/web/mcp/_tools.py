@@ -30,7 +30,8 @@ class Tool:
 
 
 async def _search(directory: Directory, query: Any) -> dict[str, Any]:
-    return (await directory.search(query)).form(_search_result)
+    _, result = await directory.search_form(query, _search_result)
+    return result
 
 
 def _search_result(page: Page) -> dict[str, Any]:
