@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..process.conftest import Installation, Server, document
+from ..process.conftest import Installation, Server, entry_line
 
 PASSWORD = "correct horse battery"
 
@@ -69,7 +69,7 @@ def _search_states(page: Any, served: tuple[Installation, Server], name: str) ->
     page.goto("/?q=github")
     with page.expect_response("**/news"):
         page.reload()
-    served[0].command("import", "-", stdin="".join(document(f"io.example.{name}/{n}") for n in range(12)))
+    served[0].command("import", "-", stdin="".join(entry_line(f"io.example.{name}/{n}") for n in range(12)))
     page.locator("#news").wait_for(state="visible")
     yield "news"
 

@@ -47,7 +47,7 @@ def test_create_use_rotate_and_revoke_a_key(
         result = opened.value.get_by_role("status")
     result.get_by_text("The key works. Available tools: search_mcp, get_mcp_detail").wait_for()
 
-    assert server.call("search_mcp", {"keywords": "github"}, secret)["isError"] is False
+    assert server.call_tool("search_mcp", {"keywords": "github"}, secret)["isError"] is False
     page.reload()
     page.get_by_role("heading", name="Secret already shown").wait_for()
     assert secret not in page.content()

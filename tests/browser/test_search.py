@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ..process.conftest import Installation, Server, document
+from ..process.conftest import Installation, Server, entry_line
 from .conftest import Open
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -74,7 +74,7 @@ def test_open_pages_show_new_servers(open_page: Open, served: tuple[Installation
     with page.expect_response("**/news"):
         page.reload()
     assert not page.locator("#news").is_visible()
-    served[0].command("import", "-", stdin=document("io.github.example/zebra", "Counts zebras."))
+    served[0].command("import", "-", stdin=entry_line("io.github.example/zebra", "Counts zebras."))
     page.locator("#news").wait_for(state="visible")
     assert "1 new server added" in page.locator("#news").inner_text()
     page.locator("#news a").click()

@@ -17,7 +17,7 @@ from typing import IO
 
 import pytest
 
-from ..process.conftest import PATIENCE, Installation, Server, document, environment, twistd, until
+from ..process.conftest import COMMAND, TIMEOUT, Installation, Server, entry_line, environment, run_twistd, until
 from ._examples import ROOT, Command, Example, examples, matches, stable
 
 pytestmark = pytest.mark.process
@@ -30,7 +30,6 @@ WEATHER = {
     "websiteUrl": "https://weather.example.com",
 }
 
-COMMAND = Path(sys.executable).with_name("directory-server")
 
 DOCUMENTS = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
 EXAMPLES = [each for path in DOCUMENTS if path.is_file() for each in examples(path)]
@@ -69,7 +68,7 @@ def workspace(tmp_path: Path) -> Installation:
     installation = Installation(tmp_path)
     installation.command("key", "create", "--label", "first key")
     upstream = shutil.copy(ROOT / "directory_server" / "sample" / "servers.json", tmp_path / "upstream.json")
-    (tmp_path / "entries.jsonl").write_text(document("com.example/one") + '{"name": "a/b", "description": "B."}\n')
+    (tmp_path / "entries.jsonl").write_text(entry_line("com.example/one") + '{"name": "a/b", "description": "B."}\n')
     (tmp_path / "directory-server.toml").write_text(
         f'data_dir = "{installation.data}"\n[web]\nurl = "https://directory.example.org"\n'
         f'[[upstream]]\nname = "official"\nurl = "{upstream}"\nofficial = true\n'
@@ -109,7 +108,7 @@ def _command(installation: Installation, command: Command) -> str:
     """Return what a command of ours prints on both outputs; ids of keys in it are those of the directory."""
     program, *arguments = shlex.split(_in_folder(command.text, installation.folder))
     if program == "twistd":
-        output = twistd(*arguments, cwd=installation.folder).stdout
+        output = run_twistd(*arguments, cwd=installation.folder).stdout
         return output.removeprefix("usage: ").strip()
     assert program == "directory-server"
     arguments = [_real_id(each, installation) for each in arguments]
@@ -121,7 +120,7 @@ def _command(installation: Installation, command: Command) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
     )
     return done.stdout.replace(str(installation.folder), "")
 
@@ -171,10 +170,10 @@ def _curl(installation: Installation, server: Server) -> Callable[[Command], str
     def run(command: Command) -> str:
         if "resources/list" in command.text:
             installation.command("import", installation.folder / "weather.json")
-            until(lambda: server.entries() == 51, "the new entry")
+            until(lambda: server.entry_count() == 51, "the new entry")
         arguments = shlex.split(command.text.replace("$KEY", key))
         if arguments[0] == "python3":
-            return subprocess.check_output([sys.executable, *arguments[1:]], text=True, timeout=PATIENCE)
+            return subprocess.check_output([sys.executable, *arguments[1:]], text=True, timeout=TIMEOUT)
         return _requested(installation, server.port, arguments[1:], command.output)
 
     return run
@@ -185,7 +184,7 @@ def _requested(installation: Installation, port: int, arguments: list[str], show
     options, flags, headers = _options(arguments)
     url = options[""].removeprefix("http://")
     host, _, path = url.partition("/")
-    with closing(HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as connection:
+    with closing(HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)) as connection:
         headers = {"Host": host.replace("8080", str(port))} | headers
         connection.request(options.get("X", "POST" if "d" in options else "GET"), f"/{path}", options.get("d"), headers)
         assert connection.sock

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,9 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from attrs import define, field
 
-from ..process.conftest import Installation, environment
-
-COMMAND = Path(sys.executable).with_name("directory-server")
+from ..process.conftest import COMMAND, Installation, environment
 
 
 @define

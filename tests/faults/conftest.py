@@ -23,17 +23,17 @@ import pytest
 from attrs import field, frozen
 
 from ..process.conftest import (
+    COMMAND,
     FOREGROUND,
     LISTEN,
     MCP,
-    PATIENCE,
+    TIMEOUT,
     Installation,
     Server,
     environment,
-    running,
+    run_server,
     until,
 )
-from ._upstream import COMMAND
 
 ALL = os.environ.get("FAULTS") == "all"
 """Whether the long part runs, too."""
@@ -78,7 +78,7 @@ class Faults:
     def serve(self, installation: Installation, *options: object, listen: str = LISTEN) -> Iterator[Server]:
         """Run a server on the data directory, into which faults can be injected."""
         arguments = [*FOREGROUND, "directory", "-d", installation.data, "-l", listen, *options]
-        with running(arguments, installation.folder, self.env) as server:
+        with run_server(arguments, installation.folder, self.env) as server:
             yield server
 
     def command(self, installation: Installation, *arguments: object) -> subprocess.CompletedProcess[str]:
@@ -130,7 +130,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 def stream(server: Server, key: str) -> Iterator[socket.socket]:
     """Open a stream of events and yield its connection."""
     head = f"GET {MCP} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\nAccept: text/event-stream\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT) as connection:
         connection.sendall(head.encode())
         received = b""
         while b"retry: 3000\n\n" not in received:
@@ -146,7 +146,7 @@ def heartbeat(connection: socket.socket) -> None:
     with suppress(BlockingIOError):
         while connection.recv(65_536):
             pass
-    connection.settimeout(PATIENCE)
+    connection.settimeout(TIMEOUT)
     received = b""
     while b":" not in received:
         data = connection.recv(65_536)
@@ -156,8 +156,8 @@ def heartbeat(connection: socket.socket) -> None:
 
 def goes_on(server: Server, key: str, opened: socket.socket) -> None:
     """Assert that what needs no write goes on: liveness, unmetered requests, heartbeats."""
-    assert server.ask("/healthz").status == 200
-    listed = server.ask(MCP, key, LIST_TOOLS)
+    assert server.request("/healthz").status == 200
+    listed = server.request(MCP, key, LIST_TOOLS)
     assert (listed.status, "tools" in listed.json["result"]) == (200, True)
     heartbeat(opened)
 
@@ -166,14 +166,14 @@ def rejects_charges(server: Server, key: str) -> None:
     """Assert that a request that must be charged is rejected as the documentation says."""
     answer = server.search("a", key)
     assert (answer.status, answer.headers["Retry-After"], answer.json["error"]) == (503, "1", "unavailable")
-    result = server.call("search_mcp", {"keywords": "a"}, key)
+    result = server.call_tool("search_mcp", {"keywords": "a"}, key)
     assert result["isError"] is True
     assert "unavailable" in str(result)
 
 
 def recovers(server: Server) -> None:
     """Wait until a server whose fault has ended is ready again."""
-    until(lambda: server.ask("/readyz").status == 200, "readiness")
+    until(lambda: server.request("/readyz").status == 200, "readiness")
 
 
 def is_exact(server: Server, key: str, spent: int) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ..process.conftest import Installation, document, until
+from ..process.conftest import Installation, entry_line, until
 from ._upstream import configured, sync, upstream
 from .conftest import HEARTBEAT, LIMIT, Faults, goes_on, is_exact, spent, stream
 
@@ -44,8 +44,8 @@ def test_a_clock_that_jumps_under_a_server(installation: Installation, faults: F
             faults.begin("clock", "-", shift)
             assert server.search("a", key).status == 200
             goes_on(server, key, opened)
-            installation.command("import", "-", stdin=document(f"a.example/{spent_now}"))
-            until(lambda: server.entries() == spent_now, "the import")  # noqa: B023
+            installation.command("import", "-", stdin=entry_line(f"a.example/{spent_now}"))
+            until(lambda: server.entry_count() == spent_now, "the import")  # noqa: B023
         faults.end()
         is_exact(server, key, 5)
         assert "Traceback" not in server.stop()
@@ -64,5 +64,5 @@ def test_an_upstream_that_was_followed_with_a_clock_years_ahead(installation: In
         other.names.append("x/after")
         with installation.serve("-c", file) as server:
             # The run may have ended before the first look: its time lay two years ahead, so it was due at once.
-            until(lambda: server.entries() == 2, "a sync run")
+            until(lambda: server.entry_count() == 2, "a sync run")
             assert "Traceback" not in server.stop()

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from ..process.conftest import PATIENCE, Installation, Server, document, until
+from ..process.conftest import TIMEOUT, Installation, Server, entry_line, until
 from .conftest import ALL, LIMIT, Faults, intact, spent
 
 pytestmark = pytest.mark.process
@@ -38,7 +38,7 @@ def test_a_server_killed_at_a_write_of_the_quota(installation: Installation, fau
             with suppress(OSError, HTTPException):
                 while server.search("a", kept).status == 200:
                     answered += 1
-            assert server.process.wait(PATIENCE) == -9
+            assert server.process.wait(TIMEOUT) == -9
             faults.end()
         intact(installation)
         # The charge at which it was killed may be kept; each that was answered is.
@@ -56,7 +56,7 @@ def test_an_import_killed_at_a_write_of_the_catalogue(installation: Installation
     names = [f"a.example/{number:03}" for number in range(300)]
 
     def write(description: str) -> None:
-        file.write_text("".join(document(name, description) for name in names))
+        file.write_text("".join(entry_line(name, description) for name in names))
 
     def killed(action: str, number: int) -> int:
         faults.begin(action, "directory.db", number)
@@ -68,7 +68,7 @@ def test_an_import_killed_at_a_write_of_the_catalogue(installation: Installation
         write("Turn 0.")
         assert killed("count", 0) == 0
         calls = len(faults.hits)
-        until(lambda: server.entries() == len(names), "the import")
+        until(lambda: server.entry_count() == len(names), "the import")
         for turn, (action, number) in enumerate(moments(calls), 1):
             write(f"Turn {turn}.")
             # The last calls may come after all is committed, or not at all.
@@ -87,7 +87,7 @@ def changes(server: Server, key: str) -> list[str]:
     """Return the mcp_id of each change in the log, oldest first."""
     found, since = [], "0"
     while True:
-        page = server.ask(f"/api/open/v1/changes?since={since}&limit=1000", key, Accept="application/json").json
+        page = server.request(f"/api/open/v1/changes?since={since}&limit=1000", key, Accept="application/json").json
         found += [change["mcp_id"] for change in page["data"]]
         if page["next"] == since:
             return found

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from ..process.conftest import Installation, document, until
+from ..process.conftest import Installation, entry_line, until
 from .conftest import HEARTBEAT, goes_on, is_exact, logged, recovers, rejects_charges, stream
 
 pytestmark = pytest.mark.process
@@ -25,7 +25,7 @@ def test_a_lock_of_the_quota_that_lasts_is_logged_once_and_its_end_too(installat
         for _ in range(2):
             rejects_charges(server, key)
             goes_on(server, key, opened)
-        until(lambda: server.ask("/readyz").status == 503, "a fault")
+        until(lambda: server.request("/readyz").status == 503, "a fault")
         writer.execute("ROLLBACK")
         recovers(server)
         is_exact(server, key, 1)
@@ -44,15 +44,15 @@ def test_a_lock_of_the_catalogue_delays_an_import_and_nothing_else(installation:
         closing(sqlite3.connect(installation.data / "directory.db", isolation_level=None)) as writer,
     ):
         writer.execute("BEGIN EXCLUSIVE")
-        importing = installation.importing()
+        importing = installation.start_import()
         assert importing.stdin is not None
-        importing.stdin.write(document("a.example/one").encode())
+        importing.stdin.write(entry_line("a.example/one").encode())
         importing.stdin.close()
         goes_on(server, key, opened)
         assert [server.search("a", key).status for _ in range(3)] == [200] * 3
         assert importing.poll() is None
         writer.execute("ROLLBACK")
         assert importing.wait(30) == 0
-        until(lambda: server.entries() == 1, "the import")
+        until(lambda: server.entry_count() == 1, "the import")
         is_exact(server, key, 3)
         assert "Traceback" not in server.stop()

@@ -9,7 +9,7 @@ from threading import Event
 
 import pytest
 
-from ..process.conftest import Client, Installation, document, until
+from ..process.conftest import Client, Installation, entry_line, until
 from .conftest import spent
 
 pytestmark = pytest.mark.process
@@ -19,7 +19,7 @@ QUOTA = 10_000
 
 def test_a_rolling_restart_loses_no_request_and_no_charge(installation: Installation) -> None:
     key, over, counted = installation.new_key("--limit", QUOTA), Event(), Counter[int]()
-    installation.command("import", "-", stdin=document("a.example/rain", "It rains."))
+    installation.command("import", "-", stdin=entry_line("a.example/rain", "It rains."))
 
     def ask(client: Client) -> Counter[int]:
         statuses = Counter[int]()
@@ -38,7 +38,7 @@ def test_a_rolling_restart_loses_no_request_and_no_charge(installation: Installa
         for each in (first, second):
             replacement = new.enter_context(installation.serve("--reuse-port", listen=listen))
             assert "Traceback" not in each.stop()
-        until(lambda: replacement.ask("/readyz").status == 200, "readiness")
+        until(lambda: replacement.request("/readyz").status == 200, "readiness")
         over.set()
         for done in asking:
             counted += done.result()

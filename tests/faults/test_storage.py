@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ..process.conftest import FOREGROUND, LISTEN, Installation, Server, document, twistd, until
+from ..process.conftest import FOREGROUND, LISTEN, Installation, Server, entry_line, run_twistd, until
 from .conftest import (
     HEARTBEAT,
     Faults,
@@ -44,7 +44,7 @@ def survives(server: Server, key: str, begin: Callable[[], object], end: Callabl
         for _ in range(3):
             rejects_charges(server, key)
             goes_on(server, key, opened)
-        not_ready = server.ask("/readyz")
+        not_ready = server.request("/readyz")
         assert (not_ready.status, not_ready.json["reasons"]) == (503, ["storage"])
         end()
         recovers(server)
@@ -73,8 +73,8 @@ def test_a_full_disk(installation: Installation, small_disk: Path) -> None:
 
     with installation.serve(*HEARTBEAT) as server:
         survives(server, key, fill, filler.unlink)
-        installation.command("import", "-", stdin=document("a.example/later"))
-        until(lambda: server.entries() == 1, "the import")
+        installation.command("import", "-", stdin=entry_line("a.example/later"))
+        until(lambda: server.entry_count() == 1, "the import")
         is_logged_once(server, small_disk / "quota.db", "the disk is full (SQLITE_FULL)")
     intact(installation)
 
@@ -109,7 +109,7 @@ def test_a_catalogue_that_cannot_be_written(installation: Installation, faults: 
     """Charges, searches and streams go on; an import ends with a line and leaves nothing; then it succeeds."""
     key = installation.new_key()
     file = installation.folder / "one.jsonl"
-    file.write_text(document("a.example/one"))
+    file.write_text(entry_line("a.example/one"))
     with faults.serve(installation, *HEARTBEAT) as server, stream(server, key) as opened:
         faults.begin("write", "directory.db", errno.EIO)
         failed = faults.command(installation, "import", file)
@@ -118,10 +118,10 @@ def test_a_catalogue_that_cannot_be_written(installation: Installation, faults: 
         assert "Traceback" not in failed.stderr
         assert [server.search("a", key).status for _ in range(5)] == [200] * 5
         goes_on(server, key, opened)
-        assert server.entries() == 0
+        assert server.entry_count() == 0
         faults.end()
         installation.command("import", file)
-        until(lambda: server.entries() == 1, "the import")
+        until(lambda: server.entry_count() == 1, "the import")
         is_exact(server, key, 5)
         assert "Traceback" not in server.stop()
     intact(installation)
@@ -130,7 +130,7 @@ def test_a_catalogue_that_cannot_be_written(installation: Installation, faults: 
 def test_a_read_only_disk_ends_a_start_with_a_line(installation: Installation, small_disk: Path) -> None:
     key = installation.new_key()
     subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
-    done = twistd(*FOREGROUND, "directory", "-d", small_disk, "-l", LISTEN, cwd=installation.folder)
+    done = run_twistd(*FOREGROUND, "directory", "-d", small_disk, "-l", LISTEN, cwd=installation.folder)
     assert done.returncode == 1
     assert "Cannot serve" in done.stdout
     assert str(small_disk) in done.stdout

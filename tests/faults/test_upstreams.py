@@ -44,12 +44,12 @@ def test_hostile_upstreams_beside_a_sound_one(installation: Installation) -> Non
             before = memory(server)
 
             def states() -> Counter[str]:
-                return Counter(each["status"] for each in server.ask("/healthz").json["upstreams"].values())
+                return Counter(each["status"] for each in server.request("/healthz").json["upstreams"].values())
 
             while states() != {"ok": 1, "failing": 3}:
                 goes_on(server, key, opened)
             # Of the endless one, 500 are stored.
-            until(lambda: server.entries() == 501, "the entries")
+            until(lambda: server.entry_count() == 501, "the entries")
             assert [server.search("sound", key).status for _ in range(3)] == [200] * 3
             assert memory(server) - before < GROWTH
             for name, each in {"b/headers": headers, "b/values": values}.items():
@@ -57,7 +57,7 @@ def test_hostile_upstreams_beside_a_sound_one(installation: Installation) -> Non
             # The next attempt of the server's own comes after a minute; an operator need not wait.
             for name in ("u1", "u2"):
                 assert sync(installation, file, name).returncode == 0
-            until(lambda: server.entries() == 503, "what the sync runs brought")
+            until(lambda: server.entry_count() == 503, "what the sync runs brought")
             assert installation.command("status").count("failed since then") == 1
             is_exact(server, key, 3)
             log = server.stop()

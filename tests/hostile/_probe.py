@@ -34,7 +34,7 @@ class Probe:
 
 
 @frozen
-class Answer:
+class Response:
     """One parsed response."""
 
     status: int
@@ -52,7 +52,7 @@ class Answer:
         return str(error if isinstance(error, str) else error.get("data", {}).get("error"))
 
 
-def answers(raw: bytes) -> list[Answer]:
+def answers(raw: bytes) -> list[Response]:
     """Return the responses in `raw`. Raises Incomplete for a partial one."""
     return list(_answers(raw))
 
@@ -69,7 +69,7 @@ class Incomplete(Exception):
     """A response is incomplete."""
 
 
-def _answers(raw: bytes) -> Iterator[Answer]:
+def _answers(raw: bytes) -> Iterator[Response]:
     while raw:
         head, blank, raw = raw.partition(b"\r\n\r\n")
         if not blank:
@@ -90,11 +90,11 @@ def _answers(raw: bytes) -> Iterator[Answer]:
         length = 0 if int(status) == 204 else int(headers["content-length"])
         if len(raw) < length:
             raise Incomplete(head)
-        yield Answer(int(status), headers, raw[:length])
+        yield Response(int(status), headers, raw[:length])
         raw = raw[length:]
 
 
-def check(answer: Answer, probe: Probe) -> None:
+def check(answer: Response, probe: Probe) -> None:
     """Assert that a response is allowed by its probe."""
     assert answer.status in probe.statuses, answer
     if answer.status >= 400:

@@ -10,12 +10,12 @@ from attrs import frozen
 from twisted.logger import ILogObserver, LogEvent, formatEvent, globalLogPublisher
 from zope.interface import provider
 
-from ..process.conftest import Installation, Server, busy, installation
+from ..process.conftest import TIMEOUT, Installation, Server, installation, sample_server
 from ..web.conftest import Server as Memory
 from ..web.conftest import server
 from ._probe import whole
 
-__all__ = ["Installation", "Server", "busy", "installation", "server"]
+__all__ = ["Installation", "Server", "installation", "sample_server", "server"]
 
 
 @pytest.fixture
@@ -46,13 +46,13 @@ class Exchange:
     closed: bool
 
 
-def exchange(port: int, raw: bytes, *, closes: bool, patience: float = 5.0) -> Exchange:
+def exchange(port: int, raw: bytes, *, closes: bool) -> Exchange:
     """Send `raw` on a new connection and read until the server closes it; unless `closes`, until a whole response.
 
     Raises ConnectionResetError if the reset of the connection loses the response.
     """
     received = b""
-    with socket.create_connection(("127.0.0.1", port), timeout=patience) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT) as connection:
         for begin in range(0, len(raw), 65_536):
             try:
                 connection.sendall(raw[begin : begin + 65_536])

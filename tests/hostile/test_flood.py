@@ -23,9 +23,9 @@ HEAD = b"POST /api/open/mcp HTTP/1.1\r\nHost: localhost\r\n"
 
 
 @pytest.fixture(scope="module")
-def crowded(busy: tuple[Installation, Server]) -> Iterator[Server]:
-    yield busy[1]
-    assert "Unhandled" not in busy[1].log.read_text()
+def crowded(sample_server: tuple[Installation, Server]) -> Iterator[Server]:
+    yield sample_server[1]
+    assert "Unhandled" not in sample_server[1].log.read_text()
 
 
 def peak(server: Server) -> int:
@@ -77,7 +77,7 @@ def test_incomplete_requests_time_out_while_others_are_served(crowded: Server) -
         for connection in waiting:
             connection.sendall(partial)
         for _ in range(5):
-            assert crowded.ask("/healthz").status == 200
+            assert crowded.request("/healthz").status == 200
             for connection in waiting:
                 connection.sendall(b"a")
         for connection in waiting:
@@ -89,4 +89,4 @@ def test_incomplete_requests_time_out_while_others_are_served(crowded: Server) -
     finally:
         for connection in waiting:
             connection.close()
-    assert crowded.ask("/healthz").status == 200
+    assert crowded.request("/healthz").status == 200

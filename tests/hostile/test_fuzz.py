@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ..web.conftest import Connection, Server
-from ._probe import Answer, answers
+from ._probe import Response, answers
 from .test_table import is_closed
 
 many = settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -78,7 +78,7 @@ def chunks() -> st.SearchStrategy[bytes]:
     return st.lists(st.tuples(SIZES | SOME, ENDS, SOME, ENDS).map(b"".join), max_size=4).map(b"".join)
 
 
-def ask(server: Server, *pieces: bytes) -> list[Answer]:
+def ask(server: Server, *pieces: bytes) -> list[Response]:
     """Send pieces of bytes, let the server time out, and return its responses."""
     connection = Connection(server.site)
     try:

@@ -9,7 +9,7 @@ from ..process.conftest import Server as Process
 from ..web.conftest import Connection, Server
 from ._contents import CONTENTS
 from ._framing import FRAMING
-from ._probe import Answer, answers, check
+from ._probe import Response, answers, check
 from .conftest import exchange
 
 PROBES = [*FRAMING, *CONTENTS]
@@ -27,7 +27,7 @@ def test_names_are_unique() -> None:
     assert len({probe.name for probe in PROBES}) == len(PROBES)
 
 
-def send(server: Server, *pieces: bytes) -> tuple[list[Answer], bool]:
+def send(server: Server, *pieces: bytes) -> tuple[list[Response], bool]:
     """Return the responses to bytes on a new connection, and whether the server closes it."""
     connection = Connection(server.site)
     for piece in pieces:
@@ -79,8 +79,8 @@ def test_a_request_after_a_complete_one_is_served(server: Server, unlimited: str
 
 
 @pytest.mark.process
-def test_every_probe_over_a_socket(busy: tuple[Installation, Process], subtests: pytest.Subtests) -> None:
-    installation, server = busy
+def test_every_probe_over_a_socket(sample_server: tuple[Installation, Process], subtests: pytest.Subtests) -> None:
+    installation, server = sample_server
     key = installation.new_key("--limit", "unlimited")
     for probe in PROBES:
         with subtests.test(probe.name):
@@ -88,7 +88,7 @@ def test_every_probe_over_a_socket(busy: tuple[Installation, Process], subtests:
             (answer,) = answers(found.received)
             check(answer, probe)
             assert found.closed or not probe.closes
-    assert server.ask("/healthz").status == 200
+    assert server.request("/healthz").status == 200
     log = server.stop()
     assert "Unhandled" not in log
     assert key not in log

@@ -1,4 +1,4 @@
-"""Real servers on loopback ports, and the operator's command beside them. Every wait has an end."""
+"""Server processes on loopback ports, and the command `directory-server` on their data directories."""
 
 from __future__ import annotations
 
@@ -23,38 +23,38 @@ from click.testing import CliRunner
 
 from directory_server.cli.main import main
 
-PATIENCE = 15.0
-"""Seconds after which whatever a test waits for is taken to have failed."""
+TIMEOUT = 60.0
+"""Upper bound in seconds on the wait for one event, far above what a loaded machine needs."""
 
 SEARCH = "/api/open/v1/search"
 MCP = "/api/open/mcp"
 
 _TWISTD = Path(sys.executable).with_name("twistd")
-_COMMAND = Path(sys.executable).with_name("directory-server")
+COMMAND = Path(sys.executable).with_name("directory-server")
 _PORT = re.compile(r"DirectorySite(?: \(TLS\))? starting on (\d+)")
 _METRICS = re.compile(r"MetricsSite starting on (\d+)")
 _SERVING = re.compile(r"Serving [\d,]+ entries")
 
 
-def until(true: Callable[[], Any], what: str, within: float = PATIENCE) -> Any:
-    """Return what `true` returns once that is true; fail after `within` seconds."""
-    end = time.monotonic() + within
-    while not (found := true()):
-        assert time.monotonic() < end, f"{what}: not within {within} seconds"
+def until(condition: Callable[[], Any], event: str, timeout: float = TIMEOUT) -> Any:
+    """Return the result of `condition` once it is true. Fail after `timeout` seconds with the name of the `event`."""
+    end = time.monotonic() + timeout
+    while not (result := condition()):
+        assert time.monotonic() < end, f"{event}: not within {timeout} seconds"
         time.sleep(0.02)
-    return found
+    return result
 
 
 _SETTINGS = [name for name in os.environ if name.startswith("DIRECTORY_SERVER_")]
 
 
-def environment(**more: str) -> dict[str, str]:
-    """Return this process's environment without settings of the directory, and `more`."""
-    return {name: text for name, text in os.environ.items() if name not in _SETTINGS} | more
+def environment(**variables: str) -> dict[str, str]:
+    """Return the environment of this process without DIRECTORY_SERVER_*, plus `variables`."""
+    return {name: text for name, text in os.environ.items() if name not in _SETTINGS} | variables
 
 
-def twistd(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run twistd to its end, which is to be near."""
+def run_twistd(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Run twistd until it exits."""
     return subprocess.run(
         [_TWISTD, *map(str, arguments)],
         cwd=cwd,
@@ -63,13 +63,13 @@ def twistd(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None) 
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
     )
 
 
 @frozen
-class Answer:
-    """A response, read to its end."""
+class Response:
+    """A complete response."""
 
     status: int
     headers: HTTPMessage
@@ -82,7 +82,7 @@ class Answer:
 
 @frozen
 class Client:
-    """Talks to the server at a port."""
+    """An HTTP client of the server at `port`."""
 
     port: int
 
@@ -91,8 +91,8 @@ class Client:
         return f"http://127.0.0.1:{self.port}"
 
     def open(self, path: str, key: str | None = None, body: Any = None, **headers: str) -> HTTPResponse:
-        """Send a request, a POST if it has a body, and return the response, of which only the head is read."""
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        """Send a request, a POST if it has a `body`; return the response with its body unread."""
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
         if key is not None:
             headers["Authorization"] = f"Bearer {key}"
         if body is not None:
@@ -100,55 +100,61 @@ class Client:
         connection.request("GET" if body is None else "POST", path, body and json.dumps(body), headers)
         return connection.getresponse()
 
-    def ask(self, path: str, key: str | None = None, body: Any = None, **headers: str) -> Answer:
+    def request(self, path: str, key: str | None = None, body: Any = None, **headers: str) -> Response:
+        """Send a request, a POST if it has a `body`; return the complete response."""
         with self.open(path, key, body, **headers) as response:
-            return Answer(response.status, response.headers, response.read())
+            return Response(response.status, response.headers, response.read())
 
-    def search(self, keywords: str, key: str) -> Answer:
-        return self.ask(f"{SEARCH}?keywords={keywords}", key)
+    def search(self, keywords: str, key: str) -> Response:
+        return self.request(f"{SEARCH}?keywords={keywords}", key)
 
-    def names(self, keywords: str, key: str) -> list[str]:
+    def search_names(self, keywords: str, key: str) -> list[str]:
         """Return the names of the hits for `keywords`."""
         return [hit["name"] for hit in self.search(keywords, key).json["data"]]
 
-    def call(self, tool: str, arguments: Any, key: str) -> Any:
-        """Call a tool over MCP; return the result."""
+    def call_tool(self, tool: str, arguments: Any, key: str) -> Any:
+        """Call `tool` over MCP; return its result."""
         params = {"name": tool, "arguments": arguments}
-        return self.ask(MCP, key, {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).json["result"]
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        return self.request(MCP, key, message).json["result"]
 
-    def stream(self, key: str) -> HTTPResponse:
-        """Open a stream of events and return it behind its first line, which says when to come back."""
+    def open_stream(self, key: str) -> HTTPResponse:
+        """Open an event stream over MCP; return it after its first event, the reconnection time."""
         response = self.open(MCP, key, Accept="text/event-stream")
         assert (response.status, response.readline(), response.readline()) == (200, b"retry: 3000\n", b"\n")
         return response
 
-    def entries(self) -> int:
-        """Return the number of entries that can be found."""
-        return int(self.ask("/healthz").json["entries"])
+    def entry_count(self) -> int:
+        """Return the number of entries in the index."""
+        return int(self.request("/healthz").json["entries"])
 
 
 @define
 class Server(Client):
-    """A server in a process of its own."""
+    """A server process, and a client of it."""
 
     process: subprocess.Popen[bytes] = field(kw_only=True)
     log: Path = field(kw_only=True)
 
     def metrics(self) -> Client:
-        """Return a client of the listener of its metrics."""
+        """Return a client of the port that serves the metrics."""
         found = _METRICS.search(self.log.read_text())
         assert found
         return Client(int(found[1]))
 
-    def stop(self, number: int = signal.SIGTERM) -> str:
-        """Send a signal, wait for the end and return all that was logged."""
-        self.process.send_signal(number)
-        self.process.wait(PATIENCE)
+    def metrics_text(self) -> str:
+        """Return the metrics in the text format of Prometheus."""
+        return self.metrics().request("/metrics").body.decode()
+
+    def stop(self, signal_number: int = signal.SIGTERM) -> str:
+        """Send a signal, wait until the process has exited and return its log."""
+        self.process.send_signal(signal_number)
+        self.process.wait(TIMEOUT)
         return self.log.read_text()
 
 
-def port_of(log: Path, process: subprocess.Popen[bytes] | None = None) -> int:
-    """Return the port that a server, which logs to `log`, listens on, once it does."""
+def wait_for_port(log: Path, process: subprocess.Popen[bytes] | None = None) -> int:
+    """Wait until the server that logs to `log` serves requests; return its port."""
 
     def serving() -> bool:
         text = log.read_text() if log.exists() else ""
@@ -156,19 +162,19 @@ def port_of(log: Path, process: subprocess.Popen[bytes] | None = None) -> int:
         # Shared ports are bound last.
         return _SERVING.search(text) is not None and _PORT.search(text) is not None
 
-    until(serving, "the start")
+    until(serving, "the server has started")
     found = _PORT.search(log.read_text())
     assert found
     return int(found[1])
 
 
 @contextmanager
-def running(
-    arguments: list[object], folder: Path, env: Mapping[str, str] | None = None, *, files: int | None = None
+def run_server(
+    arguments: list[object], folder: Path, env: Mapping[str, str] | None = None, *, max_files: int | None = None
 ) -> Iterator[Server]:
-    """Run `twistd` with `arguments` in `folder`, from its first answer on; end it if the test has not.
+    """Run `twistd` with `arguments` in `folder`; yield the server once it serves requests, and kill it at the end.
 
-    It may have so many `files` open; None for as many as this process.
+    `max_files` is its limit of open files; None keeps the limit of this process.
     """
     log = folder / f"server-{len([*folder.glob('server-*.log')])}.log"
     with log.open("xb") as output:
@@ -179,21 +185,21 @@ def running(
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            preexec_fn=partial(_prepare, files),
+            preexec_fn=partial(_set_up_process, max_files),
         )
     try:
-        yield Server(port_of(log, process), process=process, log=log)
+        yield Server(wait_for_port(log, process), process=process, log=log)
     finally:
         if process.poll() is None:
             process.kill()
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT)
 
 
-def _prepare(files: int | None) -> None:
-    # What a shell starts in the background inherits that SIGINT is ignored.
+def _set_up_process(max_files: int | None) -> None:
+    # A shell starts background processes with SIGINT ignored, and their children inherit that.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if files is not None:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+    if max_files is not None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max_files, max_files))
 
 
 FOREGROUND: list[object] = ["--nodaemon", "--pidfile="]
@@ -202,7 +208,7 @@ LISTEN = "tcp:0:interface=127.0.0.1"
 
 @frozen
 class Installation:
-    """A data directory, and what an operator does with it."""
+    """A data directory, and the commands and servers that use it."""
 
     folder: Path
 
@@ -213,18 +219,18 @@ class Installation:
     def command(self, *arguments: object, stdin: str | None = None) -> str:
         """Run `directory-server`, which must succeed, and return its standard output.
 
-        It runs in this process, which is another one than the server's, for a start takes a second.
+        It runs in the process of the test, because starting a process takes a second.
         """
-        done = CliRunner(env=dict.fromkeys(_SETTINGS)).invoke(
+        result = CliRunner(env=dict.fromkeys(_SETTINGS)).invoke(
             main, ["--data-dir", str(self.data), *map(str, arguments)], input=stdin
         )
-        assert done.exit_code == 0, done.output
-        return done.stdout
+        assert result.exit_code == 0, result.output
+        return result.stdout
 
-    def importing(self) -> subprocess.Popen[bytes]:
-        """Start an import of what is to be written to its standard input."""
+    def start_import(self) -> subprocess.Popen[bytes]:
+        """Start a process that imports entries from its standard input."""
         return subprocess.Popen(
-            [_COMMAND, "--data-dir", self.data, "import", "-"],
+            [COMMAND, "--data-dir", self.data, "import", "-"],
             cwd=self.folder,
             env=environment(),
             stdin=subprocess.PIPE,
@@ -233,6 +239,7 @@ class Installation:
         )
 
     def new_key(self, *options: object) -> str:
+        """Create a key with the `options` of `key create`; return its secret."""
         return self.command("key", "create", "--label", "test", *options).strip()
 
     def key_ids(self) -> list[str]:
@@ -242,12 +249,12 @@ class Installation:
     @contextmanager
     def serve(self, *options: object, listen: str = LISTEN) -> Iterator[Server]:
         """Run a server on the data directory."""
-        with running([*FOREGROUND, "directory", "-d", self.data, "-l", listen, *options], self.folder) as server:
+        with run_server([*FOREGROUND, "directory", "-d", self.data, "-l", listen, *options], self.folder) as server:
             yield server
 
 
-def document(name: str, description: str = "A server.") -> str:
-    """Return an entry as a line of a file."""
+def entry_line(name: str, description: str = "A server.") -> str:
+    """Return an entry as a line of JSON Lines."""
     return json.dumps({"name": name, "description": description, "version": "1.0.0"}) + "\n"
 
 
@@ -258,9 +265,9 @@ def installation(tmp_path: Path) -> Installation:
 
 
 @pytest.fixture(scope="module")
-def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installation, Server]]:
-    """Return a data directory with the sample catalogue, and the server that runs on it for a whole module."""
-    installation = Installation(tmp_path_factory.mktemp("busy"))
+def sample_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installation, Server]]:
+    """Return a data directory with the sample catalogue, and a server on it that all tests of the module share."""
+    installation = Installation(tmp_path_factory.mktemp("sample"))
     installation.command("quickstart")
     with installation.serve() as server:
         yield installation, server

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import pytest
 from attrs import define, field, frozen
 
-from .conftest import PATIENCE, Installation, Server, until
+from .conftest import TIMEOUT, Installation, Server, until
 
 pytestmark = pytest.mark.process
 
@@ -34,14 +34,14 @@ class Visitor:
     csrf: str = ""
     secrets: list[str] = field(factory=list)
 
-    def ask(self, server: Server, path: str, **fields: str) -> Page:
+    def request(self, server: Server, path: str, **fields: str) -> Page:
         """GET a page, or POST a form if there are `fields`."""
         headers = {"Host": "directory.example.org", "Accept": "text/html", "Cookie": self.cookie}
         body = None
         if fields:
             body = urlencode({"csrf": self.csrf, **fields})
             headers["Content-Type"] = "application/x-www-form-urlencoded"
-        with closing(HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)) as connection:
+        with closing(HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT)) as connection:
             connection.request("POST" if fields else "GET", path, body, headers)
             with connection.getresponse() as response:
                 page = Page(response.status, response.headers, response.read().decode())
@@ -53,20 +53,20 @@ class Visitor:
 
     def make_key(self, making: Server, showing: Server) -> str:
         """Create a key at one server and look at its secret at another."""
-        self.ask(making, "/account/keys")
-        place = self.ask(making, "/account/keys", label="laptop").headers["Location"]
-        page = self.ask(showing, place)
+        self.request(making, "/account/keys")
+        place = self.request(making, "/account/keys", label="laptop").headers["Location"]
+        page = self.request(showing, place)
         assert page.status == 200, page.text
         (secret,) = set(re.findall(r"mcpd_\w{38}", page.text))
         for server in (making, showing):
-            assert self.ask(server, place).status == 410
+            assert self.request(server, place).status == 410
         return str(secret)
 
 
 def register(server: Server, email: str) -> tuple[Visitor, int]:
     visitor = Visitor()
-    visitor.ask(server, "/account/register")
-    return visitor, visitor.ask(server, "/account/register", email=email, password=PASSWORD).status
+    visitor.request(server, "/account/register")
+    return visitor, visitor.request(server, "/account/register", email=email, password=PASSWORD).status
 
 
 def test_a_new_account_has_one_quota_and_shows_each_secret_once_in_all_processes(installation: Installation) -> None:

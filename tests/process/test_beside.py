@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from .conftest import Installation, Server, document, until
+from .conftest import Installation, Server, entry_line, until
 
 pytestmark = pytest.mark.process
 
@@ -14,26 +14,26 @@ AT_ONCE = 4.0
 """Seconds until a running server knows what another process did: one is promised, the rest is for busy machines."""
 
 
-def test_an_import_is_found(busy: tuple[Installation, Server]) -> None:
-    installation, server = busy
+def test_an_import_is_found(sample_server: tuple[Installation, Server]) -> None:
+    installation, server = sample_server
     key = installation.new_key("--limit", "unlimited")
-    assert server.names("xylophone", key) == []
-    installation.command("import", "-", stdin=document("a.example/music", "Play the xylophone."))
-    until(lambda: server.names("xylophone", key) == ["a.example/music"], "the new entry", AT_ONCE)
-    installation.command("import", "-", stdin=document("a.example/music", "Play the glockenspiel."))
-    until(lambda: server.names("glockenspiel", key) == ["a.example/music"], "the changed entry", AT_ONCE)
-    assert server.names("xylophone", key) == []
+    assert server.search_names("xylophone", key) == []
+    installation.command("import", "-", stdin=entry_line("a.example/music", "Play the xylophone."))
+    until(lambda: server.search_names("xylophone", key) == ["a.example/music"], "the new entry", AT_ONCE)
+    installation.command("import", "-", stdin=entry_line("a.example/music", "Play the glockenspiel."))
+    until(lambda: server.search_names("glockenspiel", key) == ["a.example/music"], "the changed entry", AT_ONCE)
+    assert server.search_names("xylophone", key) == []
 
 
-def test_a_new_key_works_at_once(busy: tuple[Installation, Server]) -> None:
-    installation, server = busy
+def test_a_new_key_works_at_once(sample_server: tuple[Installation, Server]) -> None:
+    installation, server = sample_server
     assert server.search("github", installation.new_key()).status == 200
 
 
-def test_a_revoked_key_and_its_stream_end_within_a_second(busy: tuple[Installation, Server]) -> None:
-    installation, server = busy
+def test_a_revoked_key_and_its_stream_end_within_a_second(sample_server: tuple[Installation, Server]) -> None:
+    installation, server = sample_server
     key = installation.new_key()
-    stream, other = server.stream(key), server.stream(installation.new_key())
+    stream, other = server.open_stream(key), server.open_stream(installation.new_key())
     installation.command("key", "revoke", installation.key_ids()[-2])
     revoked = time.monotonic()
     assert server.search("github", key).json["error"] == "unauthorized"
@@ -43,8 +43,8 @@ def test_a_revoked_key_and_its_stream_end_within_a_second(busy: tuple[Installati
     other.close()
 
 
-def test_a_rotated_key_has_two_secrets_one_quota_and_its_stream(busy: tuple[Installation, Server]) -> None:
-    installation, server = busy
+def test_a_rotated_key_has_two_secrets_one_quota_and_its_stream(sample_server: tuple[Installation, Server]) -> None:
+    installation, server = sample_server
     old = installation.new_key("--limit", 3)
     key_id = installation.key_ids()[-1]
     assert server.search("github", old).headers["X-RateLimit-Remaining"] == "2"

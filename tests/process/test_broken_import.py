@@ -13,7 +13,7 @@ from directory_server.importer._importer import BATCH
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import TextAnalysis
 
-from .conftest import PATIENCE, Installation, document, until
+from .conftest import TIMEOUT, Installation, entry_line, until
 
 pytestmark = pytest.mark.process
 
@@ -28,10 +28,10 @@ def write(pipe: IO[bytes], text: bytes) -> None:
 
 
 def test_a_killed_import_leaves_what_it_has_committed(installation: Installation) -> None:
-    lines = [document(f"a.example/server-{number}", f"Part {number} of many.") for number in range(WHOLE)]
+    lines = [entry_line(f"a.example/server-{number}", f"Part {number} of many.") for number in range(WHOLE)]
     data = sqlite.DataDirectory(installation.data)
     store = sqlite.SqliteStore(data.directory, inline, TextAnalysis())
-    importing = installation.importing()
+    importing = installation.start_import()
     pipe = importing.stdin
     assert pipe
     # The pipe stays open behind the last line, so that the import cannot come to its end before it is killed.
@@ -41,8 +41,8 @@ def test_a_killed_import_leaves_what_it_has_committed(installation: Installation
         until(lambda: run_sync(store.count()), "the first batch")
     finally:
         importing.kill()
-        importing.wait(PATIENCE)
-        writer.join(PATIENCE)
+        importing.wait(TIMEOUT)
+        writer.join(TIMEOUT)
         with suppress(BrokenPipeError):
             pipe.close()
     kept = run_sync(store.count())
@@ -51,10 +51,10 @@ def test_a_killed_import_leaves_what_it_has_committed(installation: Installation
 
     key = installation.new_key()
     with installation.serve() as server:
-        assert server.entries() == kept
-        assert server.names("1", key)
+        assert server.entry_count() == kept
+        assert server.search_names("1", key)
         said = installation.command("import", "-", stdin="".join(lines))
         assert said.startswith(f"{WHOLE - kept:,} added, 0 changed, {kept:,} unchanged, 0 rejected.")
-        until(lambda: server.entries() == WHOLE, "the rest")
-        assert f"a.example/server-{WHOLE - 1}" in server.names(str(WHOLE - 1), key)
+        until(lambda: server.entry_count() == WHOLE, "the rest")
+        assert f"a.example/server-{WHOLE - 1}" in server.search_names(str(WHOLE - 1), key)
         assert "Traceback" not in server.stop()

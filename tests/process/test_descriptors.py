@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import FOREGROUND, LISTEN, PATIENCE, SEARCH, Installation, document, running, until
+from .conftest import FOREGROUND, LISTEN, SEARCH, TIMEOUT, Installation, entry_line, run_server, until
 
 pytestmark = [
     pytest.mark.process,
@@ -23,13 +23,13 @@ FILES = 160
 def test_a_crowd_leaves_the_feed_its_database(installation: Installation) -> None:
     key = installation.new_key()
     arguments: list[object] = [*FOREGROUND, "directory", "-d", installation.data, "-l", LISTEN]
-    with running(arguments, installation.folder, files=FILES) as server, ExitStack() as crowd:
+    with run_server(arguments, installation.folder, max_files=FILES) as server, ExitStack() as crowd:
         line = (
             f"Limit of open files: {FILES}. Connections: at most {FILES // 2}, of these at most 60 streams. "
             "Reserved for databases and logs: 80."
         )
         assert line in server.log.read_text()
-        mine = HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+        mine = HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT)
         mine.connect()
         clients = [crowd.enter_context(socket.create_connection(("127.0.0.1", server.port))) for _ in range(2 * FILES)]
 
@@ -42,7 +42,7 @@ def test_a_crowd_leaves_the_feed_its_database(installation: Installation) -> Non
             return count
 
         until(lambda: sockets() >= FILES // 2, "the crowd")
-        installation.command("import", "-", stdin=document("a.example/late", "A late server."))
+        installation.command("import", "-", stdin=entry_line("a.example/late", "A late server."))
 
         def found() -> bool:
             mine.request("GET", f"{SEARCH}?keywords=late", headers={"Authorization": f"Bearer {key}"})
@@ -54,7 +54,7 @@ def test_a_crowd_leaves_the_feed_its_database(installation: Installation) -> Non
         for each in clients:
             each.close()
         until(lambda: sockets() < 10, "the end of the crowd")
-        assert server.ask("/healthz").status == 200
+        assert server.request("/healthz").status == 200
         log = server.stop()
         assert "Traceback" not in log
         assert "connections were rejected" in log

@@ -14,7 +14,19 @@ import pytest
 from attrs import frozen
 
 from ._certificates import certificate
-from .conftest import FOREGROUND, MCP, PATIENCE, SEARCH, Answer, Client, Installation, Server, document, twistd, until
+from .conftest import (
+    FOREGROUND,
+    MCP,
+    SEARCH,
+    TIMEOUT,
+    Client,
+    Installation,
+    Response,
+    Server,
+    entry_line,
+    run_twistd,
+    until,
+)
 from .test_beside import AT_ONCE
 from .test_metrics import value
 
@@ -34,9 +46,9 @@ class Fleet:
     def any(self) -> Client:
         return Client(self.processes[0].port)
 
-    def both(self, what: str, ask: Callable[[], Answer | None]) -> list[Answer]:
+    def both(self, what: str, ask: Callable[[], Response | None]) -> list[Response]:
         """Ask until each of two processes has given an answer that is not None; return these answers."""
-        found: dict[str, Answer] = {}
+        found: dict[str, Response] = {}
 
         def asked() -> bool:
             answer = ask()
@@ -48,7 +60,7 @@ class Fleet:
         return list(found.values())
 
 
-def process_of(answer: Answer | HTTPResponse) -> str:
+def process_of(answer: Response | HTTPResponse) -> str:
     """Return what the ids of requests begin with, which tells one process from another."""
     return str(answer.headers["X-Request-Id"]).partition("-")[0]
 
@@ -93,9 +105,9 @@ def test_the_quota_is_exact_whoever_answers(fleet: Fleet) -> None:
 
 def test_an_import_is_found_in_each(fleet: Fleet) -> None:
     key = fleet.installation.new_key("--limit", "unlimited")
-    fleet.installation.command("import", "-", stdin=document("a.example/music", "Play the xylophone."))
+    fleet.installation.command("import", "-", stdin=entry_line("a.example/music", "Play the xylophone."))
 
-    def found() -> Answer | None:
+    def found() -> Response | None:
         answer = fleet.any.search("xylophone", key)
         return answer if answer.json["count"] else None
 
@@ -108,7 +120,7 @@ def test_a_revoked_key_and_its_streams_end_in_each(fleet: Fleet) -> None:
     with ExitStack() as streams:
         opened: dict[str, HTTPResponse] = {}
         while len(opened) < 2:
-            stream = streams.enter_context(fleet.any.stream(key))
+            stream = streams.enter_context(fleet.any.open_stream(key))
             opened[process_of(stream)] = stream
         fleet.installation.command("key", "revoke", key_id)
         for refused in fleet.both("a refusal by each", lambda: fleet.any.search("a", key)):
@@ -120,13 +132,13 @@ def test_a_revoked_key_and_its_streams_end_in_each(fleet: Fleet) -> None:
 def test_a_session_is_known_to_each(fleet: Fleet) -> None:
     key = fleet.installation.new_key()
     about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
-    begun = fleet.any.ask(MCP, key, {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about})
+    begun = fleet.any.request(MCP, key, {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about})
     session = {"Mcp-Session-Id": begun.headers["Mcp-Session-Id"]}
     listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
-    for answer in fleet.both("an answer by each", lambda: fleet.any.ask(MCP, key, listing, **session)):
+    for answer in fleet.both("an answer by each", lambda: fleet.any.request(MCP, key, listing, **session)):
         assert answer.status == 200
     other = fleet.installation.new_key()
-    for answer in fleet.both("a refusal by each", lambda: fleet.any.ask(MCP, other, listing, **session)):
+    for answer in fleet.both("a refusal by each", lambda: fleet.any.request(MCP, other, listing, **session)):
         assert answer.status == 404
 
 
@@ -135,7 +147,7 @@ def test_each_counts_for_itself(fleet: Fleet) -> None:
     counter = f'directory_requests_total{{api="{SEARCH}",method="GET",status="200"}}'
 
     def counted() -> list[float]:
-        return [value(each.metrics().ask("/metrics").body.decode(), counter) for each in fleet.processes]
+        return [value(each.metrics_text(), counter) for each in fleet.processes]
 
     fleet.both("an answer by each", lambda: fleet.any.search("a", key))
     before = counted()
@@ -157,7 +169,7 @@ def test_a_process_may_be_replaced_under_load_and_nobody_notices(fleet: Fleet) -
     over, answered = Event(), Counter[str]()
 
     def ask(*, kept: bool) -> None:
-        connection = HTTPConnection("127.0.0.1", fleet.any.port, timeout=PATIENCE)
+        connection = HTTPConnection("127.0.0.1", fleet.any.port, timeout=TIMEOUT)
         while not over.wait(0.01):
             connection.request("GET", "/healthz", headers={} if kept else {"Connection": "close"})
             # After the server's last answer on a connection, http.client opens another.
@@ -180,7 +192,7 @@ def test_a_process_may_be_replaced_under_load_and_nobody_notices(fleet: Fleet) -
 
 def test_who_does_not_share_has_a_port_alone(fleet: Fleet) -> None:
     listen = f"tcp:{fleet.any.port}:interface=127.0.0.1"
-    done = twistd(*FOREGROUND, "directory", "-d", "alone", "-l", listen, cwd=fleet.installation.folder)
+    done = run_twistd(*FOREGROUND, "directory", "-d", "alone", "-l", listen, cwd=fleet.installation.folder)
     assert done.returncode == 1
     assert f"Cannot listen on 127.0.0.1:{fleet.any.port}: [Errno" in done.stdout.splitlines()[-1]
 

@@ -19,7 +19,7 @@ from attrs import define, field
 
 from directory_server.domain.entries import mcp_id_of
 
-from .conftest import PATIENCE, Installation, Server, document, environment
+from .conftest import TIMEOUT, Installation, Server, entry_line, environment
 
 pytestmark = pytest.mark.process
 
@@ -132,8 +132,8 @@ def test_a_reader_has_seen_each_acknowledged_change_once_and_in_order(installati
                 with publishing(installation, f"round-{number}") as process:
                     acknowledged.append(killed_after(process, 5 + 7 * number % 23))
             acknowledged.append(killed_after(steady, 0))
-        installation.command("import", "-", stdin=document(LAST))
-        reader.thread.join(PATIENCE)
+        installation.command("import", "-", stdin=entry_line(LAST))
+        reader.thread.join(TIMEOUT)
         assert not reader.thread.is_alive()
         # The log has no holes, so neither has what was told of it.
         assert reader.seqs == list(range(1, len(reader.seqs) + 1))

@@ -10,7 +10,18 @@ from socket import AF_UNIX, SOCK_DGRAM, socket
 
 import pytest
 
-from .conftest import FOREGROUND, LISTEN, PATIENCE, Client, Installation, environment, port_of, running, twistd, until
+from .conftest import (
+    FOREGROUND,
+    LISTEN,
+    TIMEOUT,
+    Client,
+    Installation,
+    environment,
+    run_server,
+    run_twistd,
+    until,
+    wait_for_port,
+)
 
 pytestmark = pytest.mark.process
 
@@ -18,7 +29,7 @@ TAC = Path(__file__).parent.parent.parent / "tac" / "directory.tac"
 
 
 def test_twistd_knows_the_command(tmp_path: Path) -> None:
-    done = twistd("--help", cwd=tmp_path)
+    done = run_twistd("--help", cwd=tmp_path)
     assert done.returncode == 0
     assert [line.split()[0] for line in done.stdout.splitlines() if "directory of MCP servers" in line] == ["directory"]
 
@@ -28,7 +39,7 @@ def test_a_signal_ends_it_and_its_streams_cleanly(installation: Installation, nu
     key = installation.new_key()
     with installation.serve() as server:
         assert server.search("anything", key).json == {"data": [], "count": 0}
-        stream = server.stream(key)
+        stream = server.open_stream(key)
         log = server.stop(number)
         # Read to its end: had the connection been cut, this raised IncompleteRead.
         assert stream.read().startswith(b"retry: ")
@@ -69,9 +80,9 @@ def test_the_tac_file_takes_its_settings_from_the_environment_and_systemd_is_tol
     with ExitStack() as stack:
         systemd = stack.enter_context(socket(AF_UNIX, SOCK_DGRAM))
         systemd.bind(address)
-        systemd.settimeout(PATIENCE)
+        systemd.settimeout(TIMEOUT)
         arguments: list[object] = [*FOREGROUND, "--no_save", "--python", TAC]
-        server = stack.enter_context(running(arguments, installation.folder, settings))
+        server = stack.enter_context(run_server(arguments, installation.folder, settings))
         assert systemd.recv(100) == b"READY=1"
         assert server.search("anything", key).status == 200
         assert "Traceback" not in server.stop()
@@ -81,17 +92,17 @@ def test_the_tac_file_takes_its_settings_from_the_environment_and_systemd_is_tol
 def test_a_daemon_answers_and_stops(installation: Installation) -> None:
     folder, key = installation.folder, installation.new_key()
     pid_file, log = folder / "directory.pid", folder / "directory.log"
-    started = twistd(
+    started = run_twistd(
         f"--pidfile={pid_file}", f"--logfile={log}", "directory", "-d", installation.data, "-l", LISTEN, cwd=folder
     )
     assert (started.returncode, started.stdout) == (0, "")
     pid = int(pid_file.read_text())
     try:
-        server = Client(port_of(log))
+        server = Client(wait_for_port(log))
         assert server.search("anything", key).status == 200
-        assert server.call("search_mcp", {"keywords": "anything"}, key)["isError"] is False
+        assert server.call_tool("search_mcp", {"keywords": "anything"}, key)["isError"] is False
         installation.command("import", "-", stdin='{"name": "a.example/b", "version": "1", "description": "Weather."}')
-        until(lambda: server.names("weather", key) == ["a.example/b"], "the import")
+        until(lambda: server.search_names("weather", key) == ["a.example/b"], "the import")
         os.kill(pid, signal.SIGTERM)
         until(lambda: not pid_file.exists(), "the end")
     finally:
@@ -105,7 +116,7 @@ def test_a_daemon_that_cannot_start_says_so_and_leaves_no_pid_file(installation:
     folder = installation.folder
     pid_file, log = folder / "directory.pid", folder / "directory.log"
     installation.data.touch()
-    started = twistd(
+    started = run_twistd(
         f"--pidfile={pid_file}", f"--logfile={log}", "directory", "-d", installation.data, "-l", LISTEN, cwd=folder
     )
     assert started.returncode == 1

@@ -15,7 +15,18 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import FOREGROUND, LISTEN, MCP, Answer, Installation, Server, environment, running, twistd, until
+from .conftest import (
+    FOREGROUND,
+    LISTEN,
+    MCP,
+    Installation,
+    Response,
+    Server,
+    environment,
+    run_server,
+    run_twistd,
+    until,
+)
 
 pytestmark = pytest.mark.process
 
@@ -64,14 +75,14 @@ def spent(installation: Installation) -> int:
         return int(connection.execute("SELECT count(*) FROM spent").fetchone()[0])
 
 
-def searches(pool: ThreadPoolExecutor, server: Server, key: str, number: int) -> list[Future[Answer]]:
+def searches(pool: ThreadPoolExecutor, server: Server, key: str, number: int) -> list[Future[Response]]:
     return [pool.submit(server.search, "a", key) for _ in range(number)]
 
 
-def answers_what_is_free(server: Server, key: str, waiting: list[Future[Answer]]) -> None:
+def answers_what_is_free(server: Server, key: str, waiting: list[Future[Response]]) -> None:
     """Ask what costs nothing, and find that it is answered before anything that waits is."""
-    assert server.ask("/healthz").status == 200
-    listed = server.ask(MCP, key, FREE)
+    assert server.request("/healthz").status == 200
+    listed = server.request(MCP, key, FREE)
     assert (listed.status, "tools" in listed.json["result"]) == (200, True)
     assert [each for each in waiting if each.done()] == []
 
@@ -85,7 +96,7 @@ def test_a_foreign_writer_of_the_quota_stops_charges_and_nothing_else(installati
         ThreadPoolExecutor(10) as pool,
     ):
         assert server.search("a", key).status == 200
-        stream = server.stream(key)
+        stream = server.open_stream(key)
         writer.execute(begin)
         waiting = searches(pool, server, key, 10)
         answers_what_is_free(server, key, waiting)
@@ -182,7 +193,7 @@ def slow_fsync(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @contextmanager
 def slow_server(installation: Installation, library: Path, noted: Path, *options: object) -> Iterator[Server]:
     env = environment(LD_PRELOAD=str(library), SLOW_FSYNC=str(noted))
-    with running(
+    with run_server(
         [*FOREGROUND, "directory", "-d", installation.data, "-l", LISTEN, *options], noted.parent, env
     ) as server:
         yield server
@@ -225,7 +236,7 @@ def test_the_reactor_never_syncs_the_quota(installation: Installation, slow_fsyn
     with slow_server(installation, slow_fsync, noted) as server:
         noted.touch()
         for messages in [batch] * 9 + [batch[1:]]:
-            assert server.ask(MCP, key, messages).status == 200
+            assert server.request(MCP, key, messages).status == 200
         assert noted.read_text() == ""
         # The last of 500 charges has the log copied, which syncs twice, and restarted, which syncs it.
         assert server.search("a", key).status == 200
@@ -240,7 +251,7 @@ def test_a_lock_of_the_folder_ends_a_start_with_a_line(installation: Installatio
     folder = os.open(installation.data, os.O_RDONLY)
     fcntl.flock(folder, fcntl.LOCK_EX)
     try:
-        done = twistd(*FOREGROUND, "directory", "-d", installation.data, "-l", LISTEN, cwd=installation.folder)
+        done = run_twistd(*FOREGROUND, "directory", "-d", installation.data, "-l", LISTEN, cwd=installation.folder)
     finally:
         os.close(folder)
     assert done.returncode == 1

@@ -24,9 +24,9 @@ def test_a_server_tells_what_it_does_to_whom_asks_at_the_other_port(installation
         metrics = server.metrics()
         for _ in range(3):
             server.search("postgres", key)
-        server.ask(f"/api/open/v1/entries/{key}", key)
-        with server.stream(key):
-            answer = metrics.ask("/metrics")
+        server.request(f"/api/open/v1/entries/{key}", key)
+        with server.open_stream(key):
+            answer = metrics.request("/metrics")
             text = answer.body.decode()
             assert str(answer.headers["Content-Type"]).startswith("text/plain")
             assert value(text, "directory_streams") == 1
@@ -38,9 +38,9 @@ def test_a_server_tells_what_it_does_to_whom_asks_at_the_other_port(installation
         assert value(text, "directory_index_entries") == 50
         assert value(text, "directory_index_build_seconds_count") >= 1
         assert key not in text
-        until(lambda: value(metrics.ask("/metrics").body.decode(), "directory_reactor_lag_seconds_count"), "the lag")
-        assert metrics.ask("/").status == 404
-        assert server.ask("/metrics").status == 404
+        until(lambda: value(server.metrics_text(), "directory_reactor_lag_seconds_count"), "the lag")
+        assert metrics.request("/").status == 404
+        assert server.request("/metrics").status == 404
         log = server.stop()
     assert key not in log
     assert '"route":"/api/open/v1/entries/{mcp_id}"' in log

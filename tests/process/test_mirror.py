@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
 from attrs import frozen
@@ -18,7 +18,7 @@ from attrs import frozen
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database, SqliteMirrors
 
-from .conftest import _COMMAND, PATIENCE, Installation, environment, until
+from .conftest import COMMAND, TIMEOUT, Installation, Server, environment, until
 
 pytestmark = pytest.mark.process
 
@@ -61,7 +61,7 @@ def configured(installation: Installation, port: int) -> Path:
 
 def sync(installation: Installation, file: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [_COMMAND, "--data-dir", installation.data, "--config", file, "sync"],
+        [COMMAND, "--data-dir", installation.data, "--config", file, "sync"],
         env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -78,11 +78,11 @@ def test_a_round_that_was_killed_goes_on_where_it_was(installation: Installation
         with sync(installation, file) as killed:
             official.stalled()
             killed.kill()
-        busy, error = sync(installation, file).communicate(timeout=4 * PATIENCE)
+        busy, error = sync(installation, file).communicate(timeout=4 * TIMEOUT)
         assert (busy, error) == ("", "official: Another process is syncing official.\n")
         # A minute later.
         assert run_sync(mirrors.hold("official", "test", now=time.time() + 61, until=0))
-        said, error = sync(installation, file).communicate(timeout=4 * PATIENCE)
+        said, error = sync(installation, file).communicate(timeout=4 * TIMEOUT)
         assert error == ""
         assert said.startswith("official: all, 500 entries in 5 pages and ")
         assert said.endswith(" seconds: 500 added, 0 changed, 0 unchanged, 0 removed, 0 rejected.\n")
@@ -97,21 +97,26 @@ def test_a_round_that_a_signal_stops_says_so_in_one_line(installation: Installat
         with sync(installation, file) as stopped:
             official.stalled()
             stopped.send_signal(number)
-            said, error = stopped.communicate(timeout=PATIENCE)
+            said, error = stopped.communicate(timeout=TIMEOUT)
         assert (stopped.returncode, said) == (1, "")
         assert error == "Stopped by a signal; the next sync continues from here.\n"
+
+
+def synced_upstream(server: Server) -> Any:
+    """Return what /healthz reports about the upstream once a sync run has succeeded, else None."""
+    health = server.request("/healthz").json.get("upstreams", {}).get("official", {})
+    return health if health.get("status") == "ok" else None
 
 
 def test_a_server_follows_and_says_so(installation: Installation) -> None:
     with registry(300) as official:
         file = configured(installation, official.port)
         with installation.serve("-c", file, "--set", "http.health=full") as server:
-            until(lambda: server.entries() == 300, "the entries")
-            health = until(lambda: server.ask("/healthz").json.get("upstreams"), "an upstream")["official"]
-            until(lambda: server.ask("/healthz").json["upstreams"]["official"]["status"] == "ok", "the end of a round")
+            until(lambda: server.entry_count() == 300, "the entries")
+            health = until(lambda: synced_upstream(server), "the end of the sync run")
             assert set(health) == {"status", "entries", "last_success"}
             installation.command("entry", "hide", "x/00007")
-            until(lambda: server.entries() == 299, "the hidden one to go")
+            until(lambda: server.entry_count() == 299, "the hidden one to go")
             log = server.stop()
             assert "Upstream official: 300 added, 0 changed, 0 removed, 0 rejected" in log
             assert "Traceback" not in log

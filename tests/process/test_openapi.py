@@ -20,8 +20,8 @@ SECONDS = 120
 """After which something is wrong with the test rather than with the server."""
 
 
-def test_the_server_does_what_it_says_of_itself(busy: tuple[Installation, Server], tmp_path: Path) -> None:
-    installation, server = busy
+def test_the_server_does_what_it_says_of_itself(sample_server: tuple[Installation, Server], tmp_path: Path) -> None:
+    installation, server = sample_server
     key = installation.new_key("--limit", "unlimited")
     command: list[str | Path] = [Path(sys.executable).with_name("schemathesis"), "--no-color"]
     command += ["--config-file", Path(__file__).with_name("schemathesis.toml")]

@@ -18,7 +18,7 @@ import pytest
 from attrs import frozen
 
 from ._certificates import certificate
-from .conftest import MCP, PATIENCE, SEARCH, Answer, Installation, Server, environment, until
+from .conftest import MCP, SEARCH, TIMEOUT, Installation, Response, Server, environment, until
 
 pytestmark = pytest.mark.process
 
@@ -100,14 +100,16 @@ class Proxied:
     ) -> HTTPResponse:
         """Send a request to the proxy from an address of this machine; return the response, its head read."""
         connection = HTTPSConnection(
-            "localhost", self.port, timeout=PATIENCE, context=self.trusting, source_address=(source, 0)
+            "localhost", self.port, timeout=TIMEOUT, context=self.trusting, source_address=(source, 0)
         )
         connection.request("GET" if body is None else "POST", path, body, headers)
         return connection.getresponse()
 
-    def ask(self, path: str, headers: dict[str, str], body: bytes | None = None, source: str = "127.0.0.1") -> Answer:
+    def request(
+        self, path: str, headers: dict[str, str], body: bytes | None = None, source: str = "127.0.0.1"
+    ) -> Response:
         with self.open(path, headers, body, source) as response:
-            return Answer(response.status, response.headers, response.read())
+            return Response(response.status, response.headers, response.read())
 
     def new_key(self, **headers: str) -> dict[str, str]:
         """Return headers with a new key among them."""
@@ -124,6 +126,7 @@ def behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installat
         "http.allowed_hosts=localhost",
         "web.hsts=60",
         f"http.failed_keys={FAILURES}",
+        f"streams.heartbeat={10 * TIMEOUT}",
     ]
     with installation.serve(*(text for each in settings for text in ("--set", each))) as server:
         yield installation, server
@@ -172,23 +175,23 @@ def proxied(request: Any, behind: tuple[Installation, Server], tmp_path_factory:
         yield Proxied(request.param, port, ssl.create_default_context(cafile=str(pem)), *behind, folder)
     finally:
         process.terminate()
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT)
 
 
 def test_both_doors_are_open(proxied: Proxied) -> None:
     key = proxied.new_key()
-    found = proxied.ask(f"{SEARCH}?keywords=postgres", key)
+    found = proxied.request(f"{SEARCH}?keywords=postgres", key)
     assert (found.status, found.json["count"] > 0) == (200, True)
     assert found.headers["X-RateLimit-Remaining"] == "19"
     assert found.headers["X-Request-Id"]
     params = {"name": "search_mcp", "arguments": {"keywords": "postgres"}}
     message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
-    called = proxied.ask(MCP, {"Content-Type": "application/json", **key}, message)
+    called = proxied.request(MCP, {"Content-Type": "application/json", **key}, message)
     assert called.json["result"]["isError"] is False
 
 
 def test_the_first_event_of_a_stream_comes_at_once(proxied: Proxied) -> None:
-    # The next would come with the heartbeat, later than this client waits; a buffer would wait for it.
+    # A proxy that buffers would hold the event back until the next heartbeat, for which this client does not wait.
     with proxied.open(MCP, proxied.new_key(Accept="text/event-stream")) as stream:
         assert stream.status == 200
         assert (stream.readline(), stream.readline()) == (b"retry: 3000\n", b"\n")
@@ -201,17 +204,17 @@ def test_a_revoked_key_ends_its_stream_at_the_other_end(proxied: Proxied) -> Non
 
 
 def test_a_body_that_is_too_long_is_refused(proxied: Proxied) -> None:
-    refused = proxied.ask(MCP, proxied.new_key(), b" " * 100_000)
+    refused = proxied.request(MCP, proxied.new_key(), b" " * 100_000)
     assert refused.status == 413
     assert refused.json["error"]["message"] == "The body must have at most 65,536 bytes."
 
 
 def test_a_body_that_is_far_too_long_is_refused_by_one_or_the_other(proxied: Proxied) -> None:
-    assert proxied.ask(MCP, proxied.new_key(), b" " * 300_000).status == 413
+    assert proxied.request(MCP, proxied.new_key(), b" " * 300_000).status == 413
 
 
 def test_a_target_that_is_too_long_is_refused(proxied: Proxied) -> None:
-    refused = proxied.ask(f"{SEARCH}?keywords={'a' * 9_000}", proxied.new_key())
+    refused = proxied.request(f"{SEARCH}?keywords={'a' * 9_000}", proxied.new_key())
     assert (refused.status, refused.json["error"]) == (414, "uri_too_long")
 
 
@@ -223,15 +226,15 @@ def test_a_throttled_address_is_that_of_the_client_whatever_it_claims(proxied: P
     def guess(source: str, claimed: int) -> int:
         claims = {"X-Forwarded-For": f"10.0.0.{claimed}", "Forwarded": f"for=10.0.0.{claimed}"}
         headers = {"Authorization": "Bearer nonsense", **claims}
-        return proxied.ask(f"{SEARCH}?keywords=a", headers, source=source).status
+        return proxied.request(f"{SEARCH}?keywords=a", headers, source=source).status
 
     assert [guess(bad, claimed) for claimed in range(FAILURES + 2)] == [401] * FAILURES + [429] * 2
     assert guess(other, 0) == 401
-    assert proxied.ask(f"{SEARCH}?keywords=a", proxied.new_key(), source=bad).status == 200
+    assert proxied.request(f"{SEARCH}?keywords=a", proxied.new_key(), source=bad).status == 200
 
 
 def test_pages_are_known_to_come_by_tls(proxied: Proxied) -> None:
-    page = proxied.ask("/account/sign-in", {"Accept": "text/html", "X-Forwarded-Proto": "http"})
+    page = proxied.request("/account/sign-in", {"Accept": "text/html", "X-Forwarded-Proto": "http"})
     assert page.status == 200
     assert page.headers["Set-Cookie"].startswith("__Host-session=")
     assert "; Secure" in page.headers["Set-Cookie"]
@@ -240,12 +243,12 @@ def test_pages_are_known_to_come_by_tls(proxied: Proxied) -> None:
 
 def test_the_proxys_log_has_requests_without_their_secrets(proxied: Proxied) -> None:
     secrets = [f"{proxied.name}{number}" * 8 for number in range(3)]
-    proxied.ask(f"/r/{secrets[0]}/v0.1/servers?limit=1", {})
-    proxied.ask(f"/account/invitation/{secrets[1]}", {"Accept": "text/html"})
+    proxied.request(f"/r/{secrets[0]}/v0.1/servers?limit=1", {})
+    proxied.request(f"/account/invitation/{secrets[1]}", {"Accept": "text/html"})
     # What nginx refuses by itself is in its log of errors.
-    proxied.ask(f"/r/{secrets[2]}", {}, b" " * 300_000)
+    proxied.request(f"/r/{secrets[2]}", {}, b" " * 300_000)
     # A browser names the page that an asset is for.
-    proxied.ask("/healthz", proxied.new_key(Referer=f"https://localhost/account/invitation/{secrets[1]}"))
+    proxied.request("/healthz", proxied.new_key(Referer=f"https://localhost/account/invitation/{secrets[1]}"))
 
     def logged() -> str:
         return "".join(each.read_text() for each in proxied.folder.glob("*log*") if each.is_file())

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import MCP, PATIENCE, Installation, Server, document, environment
+from .conftest import MCP, TIMEOUT, Installation, Server, entry_line, environment
 
 pytestmark = pytest.mark.process
 
@@ -18,9 +18,9 @@ pytestmark = pytest.mark.process
     ("mode", "version"), [("legacy", "2025-11-25"), ("auto", "2026-07-28"), ("2026-07-28", "2026-07-28")]
 )
 def test_an_editor_finds_and_looks_up_until_its_quota_is_spent(
-    busy: tuple[Installation, Server], mode: str, version: str
+    sample_server: tuple[Installation, Server], mode: str, version: str
 ) -> None:
-    installation, server = busy
+    installation, server = sample_server
     key = installation.new_key("--limit", 3)
     script = Path(__file__).with_name("sdk_client.py")
     done = subprocess.run(
@@ -28,7 +28,7 @@ def test_an_editor_finds_and_looks_up_until_its_quota_is_spent(
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=2 * PATIENCE,
+        timeout=2 * TIMEOUT,
     )
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
@@ -62,10 +62,10 @@ def test_an_editor_is_told_of_an_import_and_lists_it(installation: Installation,
             assert listener.stdout is not None
             listening = json.loads(listener.stdout.readline())
             assert listening == {"version": "2025-11-25" if mode == "legacy" else mode}
-            installation.command("import", "-", stdin=document("a.example/new"))
+            installation.command("import", "-", stdin=entry_line("a.example/new"))
             told = json.loads(listener.stdout.readline())
             assert told["listed"][0] == "a.example/new"
             assert len(told["listed"]) == 20
-            assert listener.wait(PATIENCE) == 0
+            assert listener.wait(TIMEOUT) == 0
         finally:
             listener.kill()

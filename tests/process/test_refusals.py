@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import FOREGROUND, LISTEN, environment, twistd
+from .conftest import FOREGROUND, LISTEN, environment, run_twistd
 
 pytestmark = pytest.mark.process
 
@@ -17,7 +17,7 @@ TAC = Path(__file__).parent.parent.parent / "tac" / "directory.tac"
 
 def refused(folder: Path, *options: object, data: object = "data", listen: str = LISTEN) -> str:
     """Return the last line of what a start that must fail has said."""
-    done = twistd(*FOREGROUND, "directory", "-d", data, "-l", listen, *options, cwd=folder)
+    done = run_twistd(*FOREGROUND, "directory", "-d", data, "-l", listen, *options, cwd=folder)
     assert done.returncode == 1, done.stdout
     assert "Traceback" not in done.stdout
     return done.stdout.splitlines()[-1]
@@ -79,7 +79,7 @@ def test_a_database_of_a_newer_version(tmp_path: Path) -> None:
 
 
 def test_the_tac_file_refuses_in_one_line(tmp_path: Path) -> None:
-    done = twistd("-n", "--pidfile=", "-oy", TAC, cwd=tmp_path, env=environment(DIRECTORY_SERVER_LISTEN="tcp:x"))
+    done = run_twistd("-n", "--pidfile=", "-oy", TAC, cwd=tmp_path, env=environment(DIRECTORY_SERVER_LISTEN="tcp:x"))
     assert done.returncode == 1
     assert done.stdout.splitlines()[-1].startswith("directory: listen: must be endpoints")
     assert "Traceback" not in done.stdout

@@ -14,7 +14,7 @@ from directory_server.run_sync import inline, run_sync
 from directory_server.search import TextAnalysis
 from directory_server.sqlite import Database, SqliteStore
 
-from .conftest import PATIENCE, Installation, document
+from .conftest import TIMEOUT, Installation, entry_line
 from .test_mirror import sync
 
 pytestmark = pytest.mark.process
@@ -42,11 +42,11 @@ def follow(two: tuple[Installation, Installation], *files: object, expected: int
     with first.serve("--set", "registry.access=public", "--set", "registry.per_minute=100000") as server:
         config = second.folder / "directory.toml"
         config.write_text(f'[[upstream]]\nname = "first"\nurl = "http://127.0.0.1:{server.port}"\n')
-        said, _ = sync(second, config).communicate(timeout=4 * PATIENCE)
+        said, _ = sync(second, config).communicate(timeout=4 * TIMEOUT)
         assert f" {expected} added" in said.replace(",", "")
         assert documents(second) == documents(first)
-        first.command("import", "-", stdin=document("new.example/one"))
-        assert " 1 added" in sync(second, config).communicate(timeout=4 * PATIENCE)[0]
+        first.command("import", "-", stdin=entry_line("new.example/one"))
+        assert " 1 added" in sync(second, config).communicate(timeout=4 * TIMEOUT)[0]
 
 
 def test_another_directory_gets_the_same_documents(two: Any) -> None:

@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from .conftest import Installation, document, until
+from .conftest import Installation, entry_line, until
 from .test_streams import CHANGES, ask, read_until
 
 pytestmark = pytest.mark.process
@@ -28,11 +28,11 @@ def test_stalled_streams_are_counted(installation: Installation, heartbeat: int)
             ask(reader, key, CHANGES)
             read_until(reader, b"retry: 3000\n\n")
             readers.append(reader)
-        many = "".join(document(f"a.example/{number}", "x" * 450) for number in range(400))
+        many = "".join(entry_line(f"a.example/{number}", "x" * 450) for number in range(400))
         installation.command("import", "-", stdin=many)
 
         def count(name: str) -> float:
-            found = re.search(rf"^{name} (.+)$", server.metrics().ask("/metrics").body.decode(), re.MULTILINE)
+            found = re.search(rf"^{name} (.+)$", server.metrics_text(), re.MULTILINE)
             return float(found[1]) if found else 0.0
 
         until(lambda: count("directory_streams") == 0, "the end of the streams")

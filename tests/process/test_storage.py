@@ -26,18 +26,18 @@ def limit_files(server: Server, size: int) -> None:
 def test_a_database_that_cannot_grow(installation: Installation) -> None:
     key = installation.new_key("--limit", 100_000)
     with installation.serve("--set", "metrics.listen=tcp:0:interface=127.0.0.1") as server:
-        assert server.ask("/readyz").json == {"status": "ready"}
+        assert server.request("/readyz").json == {"status": "ready"}
         limit_files(server, 40_960)
         until(lambda: server.search("x", key).status == 503, "a write that fails")
-        assert server.call("search_mcp", {"keywords": "x"}, key)["isError"] is True
-        assert server.ask("/healthz").status == 200
-        not_ready = server.ask("/readyz")
+        assert server.call_tool("search_mcp", {"keywords": "x"}, key)["isError"] is True
+        assert server.request("/healthz").status == 200
+        not_ready = server.request("/readyz")
         assert (not_ready.status, not_ready.json["reasons"]) == (503, ["storage"])
-        metrics = server.metrics().ask("/metrics").body.decode()
+        metrics = server.metrics_text()
         assert 'directory_storage_available{file="quota.db"} 0.0' in metrics
         assert f'directory_errors_total{{api="{MCP}",code="unavailable"}} 1.0' in metrics
         limit_files(server, resource.RLIM_INFINITY)
-        until(lambda: server.ask("/readyz").status == 200, "the way back")
+        until(lambda: server.request("/readyz").status == 200, "the way back")
         assert server.search("x", key).status == 200
         log = server.stop()
     path = installation.data / "quota.db"

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from ._certificates import certificate
-from .conftest import FOREGROUND, LISTEN, MCP, PATIENCE, Installation, Server, document, running, until
+from .conftest import FOREGROUND, LISTEN, MCP, TIMEOUT, Installation, Server, entry_line, run_server, until
 
 pytestmark = pytest.mark.process
 
@@ -28,7 +28,7 @@ def serving(installation: Installation, *listen: str, **settings: object) -> Ite
     endpoints = [part for each in listen or (LISTEN,) for part in ("-l", each)]
     more = [part for name, value in settings.items() for part in ("--set", f"streams.{name}={value}")]
     arguments: list[object] = [*FOREGROUND, "directory", "-d", installation.data, *endpoints, *more]
-    with running(arguments, installation.folder) as server:
+    with run_server(arguments, installation.folder) as server:
         yield server
 
 
@@ -39,7 +39,7 @@ def ask(connection: socket.socket, key: str, path: str = MCP) -> None:
 
 
 def read_until(connection: socket.socket, text: bytes) -> bytes:
-    connection.settimeout(PATIENCE)
+    connection.settimeout(TIMEOUT)
     read = b""
     while text not in read:
         data = connection.recv(65536)
@@ -49,7 +49,7 @@ def read_until(connection: socket.socket, text: bytes) -> bytes:
 
 
 def read_to_the_end(connection: socket.socket) -> bytes:
-    connection.settimeout(PATIENCE)
+    connection.settimeout(TIMEOUT)
     read = b""
     while data := connection.recv(65536):
         read += data
@@ -78,7 +78,7 @@ def test_what_is_under_way_is_finished_before_the_end(installation: Installation
         assert server.process.poll() is None
         late.sendall(body[10:])
         answer = read_to_the_end(late)
-        server.process.wait(PATIENCE)
+        server.process.wait(TIMEOUT)
     assert b" 200 OK" in answer
     assert answer.endswith(b"}")
     assert len({retry[1] for retry in retries if retry}) > 5
@@ -129,13 +129,13 @@ def test_a_reader_who_does_not_read_is_cut_and_disturbs_nobody(installation: Ins
             readers.append(reader)
         good, bad = readers
         read_until(good, b"retry: 3000\n\n")
-        many = "".join(document(f"a.example/{number}", "x" * 2_000) for number in range(400))
+        many = "".join(entry_line(f"a.example/{number}", "x" * 2_000) for number in range(400))
         installation.command("import", "-", stdin=many)
         read = b""
         while read.count(b"event: entry.added") < 400:
             read += good.recv(65536)
         until(lambda: is_cut(bad), "the cut")
-        installation.command("import", "-", stdin=document("a.example/last"))
+        installation.command("import", "-", stdin=entry_line("a.example/last"))
         assert read_until(good, b"a.example/last")
         assert "Traceback" not in server.stop()
 

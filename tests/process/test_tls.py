@@ -7,7 +7,7 @@ from http.client import HTTPSConnection
 
 import pytest
 
-from .conftest import PATIENCE, Installation
+from .conftest import TIMEOUT, Installation
 
 pytest.importorskip("OpenSSL")
 pytestmark = pytest.mark.process
@@ -30,7 +30,7 @@ def test_it_speaks_tls_with_a_chain_of_certificates(installation: Installation, 
     listen = "ssl:0:interface=127.0.0.1:privateKey=key.pem:certKey=cert.pem:extraCertChain=chain.pem"
     trusting.set_alpn_protocols(["h2", "http/1.1"])
     with installation.serve(listen=listen) as server:
-        connection = HTTPSConnection("localhost", server.port, timeout=PATIENCE, context=trusting)
+        connection = HTTPSConnection("localhost", server.port, timeout=TIMEOUT, context=trusting)
         connection.request("GET", "/healthz")
         assert connection.sock.version() in ("TLSv1.2", "TLSv1.3")
         assert connection.sock.selected_alpn_protocol() == "http/1.1"

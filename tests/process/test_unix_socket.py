@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import LISTEN, PATIENCE, SEARCH, Installation
+from .conftest import LISTEN, SEARCH, TIMEOUT, Installation
 
 pytestmark = pytest.mark.process
 
@@ -18,12 +18,12 @@ class Local(HTTPConnection):
     """A connection of HTTP over a UNIX socket."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__("localhost", timeout=PATIENCE)
+        super().__init__("localhost", timeout=TIMEOUT)
         self._path = path
 
     def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(PATIENCE)
+        self.sock.settimeout(TIMEOUT)
         self.sock.connect(str(self._path))
 
 

@@ -15,7 +15,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 
 from ._certificates import holder
-from .conftest import _COMMAND, PATIENCE, environment
+from .conftest import COMMAND, TIMEOUT, environment
 
 pytestmark = pytest.mark.process
 
@@ -47,7 +47,7 @@ def serving(pem: Path) -> Iterator[int]:
     thread.start()
     yield server.server_port
     server.shutdown()
-    thread.join(PATIENCE)
+    thread.join(TIMEOUT)
     server.server_close()
 
 
@@ -86,10 +86,10 @@ def test_a_certificate_that_is_refused_is_one_line(
         settings = tmp_path / "directory.toml"
         settings.write_text(f'[[upstream]]\nname = "official"\nurl = "https://{host}:{port}"\nfloor = 0.0\n')
         done = subprocess.run(
-            [_COMMAND, "--data-dir", tmp_path / "data", "--config", settings, "sync"],
+            [COMMAND, "--data-dir", tmp_path / "data", "--config", settings, "sync"],
             env=environment(SSL_CERT_FILE=str(file if trusted else tmp_path / "none")),
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
         )
     assert (done.returncode, done.stderr) == (1 if said else 0, said)
