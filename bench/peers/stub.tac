@@ -1,13 +1,14 @@
-"""Our server, whole but for the index: that finds the same page whatever is asked. For `twistd -ny`."""
+"""The directory server with an index that returns the same page for every query. For `twistd -ny`."""
 
 import os
 
 from twisted.application.service import Application
 
 from bench._page import StubIndex
-from directory_server import server, tap
+from directory_server import tap
+from directory_server.composition import _search
 
-server.ImpactIndex = lambda _: StubIndex()  # type: ignore[assignment, misc]
+_search.ImpactIndex = lambda _: StubIndex()  # type: ignore[assignment, misc]
 
 application = Application("directory")
 tap.service(tap.configure(os.environ)).setServiceParent(application)
