@@ -68,7 +68,7 @@ def test_a_key_in_malformed_requests(server: Server, log: list[str], subtests: p
         connection = Connection(server.site)
         connection.send(request.encode())
         answer = connection.received()
-        connection.lose()
+        connection.close()
         with subtests.test(place):
             assert server.key.encode() not in answer
             assert not any(server.key in line for line in log)
@@ -79,7 +79,7 @@ def test_a_key_in_requests(server: Server, log: list[str], unlimited: str, subte
         log.clear()
         connection = server.open(**{"method": "POST", "path": "/api/open/mcp", "key": unlimited, **request})
         answer = connection.received()
-        connection.lose()
+        connection.close()
         with subtests.test(place):
             assert unlimited.encode() not in answer
             assert not any(unlimited in line for line in log)

@@ -89,7 +89,7 @@ def ask(server: Server, *pieces: bytes) -> list[Response]:
         found = answers(connection.received())
         assert is_closed(connection)
     finally:
-        connection.lose()
+        connection.close()
     for answer in found:
         assert answer.status < 500 or answer.status in (501, 505), answer
         if answer.status >= 400:

@@ -33,7 +33,7 @@ def send(server: Server, *pieces: bytes) -> tuple[list[Response], bool]:
     for piece in pieces:
         connection.send(piece)
     received, over = connection.received(), is_closed(connection)
-    connection.lose()
+    connection.close()
     return answers(received), over
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ..web.conftest import Connection, Server, read
+from ..web.conftest import Connection, Server, parse_response
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -62,7 +62,7 @@ def test_each_response_has_a_different_id(server: Server) -> None:
     ids = set()
     for request in (HEALTH, HEALTH, b"nonsense\r\n"):
         connection.send(request)
-        ids.add(read(connection.received()).headers["X-Request-Id"])
+        ids.add(parse_response(connection.received()).headers["X-Request-Id"])
     assert len(ids - {None}) == 3
 
 
@@ -78,7 +78,7 @@ def test_head_responses_have_no_body(server: Server) -> None:
 def test_closes_after_the_last_request(server: Server, version: bytes) -> None:
     connection = connect(server)
     connection.send(b"GET /healthz " + version + b"\r\nHost: localhost\r\n\r\n")
-    answer = read(connection.received())
+    answer = parse_response(connection.received())
     assert (answer.status, answer.headers["Connection"]) == (200, "close")
     assert is_closed(connection)
 
@@ -101,7 +101,7 @@ def test_a_client_that_keeps_sending_after_an_error_is_disconnected(server: Serv
     connection = connect(server)
     connection.transport.loseWriteConnection = lambda: None
     connection.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 200000000\r\n\r\n")
-    assert read(connection.received()).status == 413
+    assert parse_response(connection.received()).status == 413
     for _ in range(20):
         connection.send(b"x" * 65_536)
     assert connection.transport.disconnected
@@ -125,7 +125,7 @@ def test_a_slow_request_gets_a_408(server: Server, data: bytes, seconds: int, pa
         connection.send(b"1" if part == "head" else b"")
     assert connection.received() == b""
     advance(server, 1)
-    answer = read(connection.received())
+    answer = parse_response(connection.received())
     assert (answer.status, part in answer.body.decode()) == (408, True)
     assert is_closed(connection)
 
@@ -178,7 +178,7 @@ def test_sends_100_continue_only_for_an_acceptable_body(server: Server) -> None:
 def test_parser_errors_have_the_format_of_the_endpoint(server: Server) -> None:
     connection = connect(server)
     connection.send(b"POST /api/open/mcp HTTP/1.1\r\nHost: a\r\nContent-Length: 70000\r\n\r\n")
-    answer = read(connection.received())
+    answer = parse_response(connection.received())
     assert (answer.json["id"], answer.json["error"]["data"]) == (None, {"error": "too_large"})
 
 
@@ -214,7 +214,7 @@ def test_a_disconnect_cancels_the_request(server: Server, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(type(server.directory._index), "search", slow)
     connection = server.open("GET", "/api/open/v1/search?keywords=postgres")
-    connection.lose()
+    connection.close()
     assert cancelled == [waiting]
     assert connection.received() == b""
     assert len(server.site.connections) == 0
@@ -244,7 +244,7 @@ def test_a_stopping_server_answers_late_requests(server: Server) -> None:
     server.clock.advance(0.5)
     assert all(map(is_closed, (active, new, idle)))
     for connection in (active, new, idle):
-        connection.lose()
+        connection.close()
     assert stopped.called
 
 
@@ -264,7 +264,7 @@ def test_request_ids_are_random(server: Server) -> None:
     ids = []
     for _ in range(600):
         connection.send(HEALTH)
-        ids.append(read(connection.received()).headers["X-Request-Id"] or "")
+        ids.append(parse_response(connection.received()).headers["X-Request-Id"] or "")
     assert len(set(ids)) == 600
     assert {each.partition("-")[0] for each in ids} == {ids[0][:8]}
     random = [each.partition("-")[2] for each in ids]
@@ -277,7 +277,7 @@ def test_request_ids_are_random(server: Server) -> None:
 def test_http_1_0_without_a_host_is_rejected_with_a_reason(server: Server, host: bytes) -> None:
     connection = connect(server)
     connection.send(b"GET /healthz HTTP/1.0\r\n" + host + b"\r\n")
-    answer = read(connection.received())
+    answer = parse_response(connection.received())
     assert (answer.status, answer.json["error"]) == (400, "bad_request")
     assert answer.json["message"] == "The Host header is missing or empty. It must name this server."
 
@@ -285,7 +285,7 @@ def test_http_1_0_without_a_host_is_rejected_with_a_reason(server: Server, host:
 def test_the_http_2_preface_gets_a_505(server: Server) -> None:
     connection = connect(server)
     connection.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
-    answer = read(connection.received())
+    answer = parse_response(connection.received())
     assert (answer.status, answer.json["message"]) == (505, "HTTP/2 is not supported. Use HTTP/1.1.")
 
 
@@ -299,5 +299,5 @@ def test_streams_and_connections_have_a_common_limit(server: Server) -> None:
     assert len(server.site.connections) == 4
     peer = others[0].transport.getPeer()
     assert not isinstance(server.site.buildProtocol(peer), http.Connection)
-    others[0].lose()
+    others[0].close()
     assert isinstance(server.site.buildProtocol(peer), http.Connection)

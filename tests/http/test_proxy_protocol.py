@@ -8,7 +8,7 @@ from twisted.internet.address import IPv4Address
 from twisted.internet.testing import StringTransport
 from twisted.protocols.haproxy._wrapper import HAProxyWrappingFactory
 
-from ..web.conftest import Server, read
+from ..web.conftest import Server, parse_response
 
 SEARCH = b"GET /api/open/v1/search?keywords=a HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer wrong\r\n\r\n"
 
@@ -20,7 +20,7 @@ def status(server: Server, client: str) -> int:
     transport = StringTransport(peerAddress=peer)
     protocol.makeConnection(transport)
     protocol.dataReceived(b"PROXY TCP4 %s 192.0.2.201 1000 80\r\n" % client.encode() + SEARCH)
-    return read(transport.value()).status
+    return parse_response(transport.value()).status
 
 
 def test_the_proxy_header_identifies_clients(server: Server) -> None:

@@ -13,7 +13,7 @@ from twisted.internet.defer import Deferred
 
 from directory_server.run_sync import run_sync
 
-from ..web.conftest import Connection, Server, read
+from ..web.conftest import Connection, Server, parse_response
 
 ENDPOINT = "/api/open/mcp"
 
@@ -47,21 +47,21 @@ def test_heartbeats_are_sent_to_all_streams(server: Server) -> None:
 
 def test_a_key_above_its_stream_limit_gets_a_405(server: Server) -> None:
     first, second = listen(server), listen(server)
-    rejected = read(listen(server).received())
+    rejected = parse_response(listen(server).received())
     assert (rejected.status, rejected.headers["Allow"]) == (405, "POST")
     assert "limit of open streams" in rejected.json["error"]["message"]
     _, other = server.new_key()
     assert b"200 OK" in listen(server, key=other).received()
 
-    first.lose()
+    first.close()
     assert b"200 OK" in listen(server).received()
-    second.lose()
+    second.close()
 
 
 def test_a_stream_is_removed_when_its_client_disconnects(server: Server) -> None:
     stream = listen(server)
     assert len(server.hub) == 1
-    stream.lose()
+    stream.close()
     assert len(server.hub) == 0
     server.clock.advance(15)
 
@@ -110,7 +110,7 @@ def test_a_reader_that_does_not_read_is_aborted(server: Server) -> None:
 
 
 def test_head_opens_no_stream(server: Server) -> None:
-    answer = server.ask("HEAD", ENDPOINT)
+    answer = server.request("HEAD", ENDPOINT)
     assert (answer.status, answer.headers["Content-Type"]) == (200, "text/event-stream")
     assert len(server.hub) == 0
 
@@ -132,7 +132,7 @@ def test_streams_end_with_a_random_retry_when_the_server_stops(server: Server) -
 
 @pytest.mark.parametrize("key", [None, "mcpd_wrong"])
 def test_a_stream_needs_a_key(server: Server, key: str | None) -> None:
-    assert server.ask("GET", ENDPOINT, key=key).status == 401
+    assert server.request("GET", ENDPOINT, key=key).status == 401
 
 
 def the_stream(connection: Connection) -> Any:
@@ -217,7 +217,7 @@ def test_data_after_the_request_is_ignored(server: Server, more: bytes, at_once:
     the_stream(stream).send(b"data: x\n\n")
     assert stream.received() == b"data: x\n\n"
     assert not stream.transport.disconnecting
-    stream.lose()
+    stream.close()
     assert len(server.hub) == 0
 
 
@@ -234,10 +234,10 @@ def test_the_total_number_of_streams_is_limited(server: Server, monkeypatch: pyt
     monkeypatch.setattr(server.hub, "_total", 1)
     stream = listen(server)
     _, other = server.new_key()
-    rejected = read(listen(server, key=other).received())
+    rejected = parse_response(listen(server, key=other).received())
     assert rejected.status == 405
     assert "This server has reached its limit of open streams." in rejected.json["error"]["message"]
-    stream.lose()
+    stream.close()
     assert b"200 OK" in listen(server, key=other).received()
 
 
@@ -259,7 +259,7 @@ def overflow(server: Server, connection: Connection) -> None:
 
 
 ENDINGS: dict[str, Callable[[Server, Connection], None]] = {
-    "the client disconnects": lambda server, connection: connection.lose(),
+    "the client disconnects": lambda server, connection: connection.close(),
     "it is ended": lambda server, connection: the_stream(connection).end(),
     "it is aborted": lambda server, connection: the_stream(connection).abort(),
     "it is old": lambda server, connection: server.clock.pump([1] * 735),
@@ -278,7 +278,7 @@ def test_every_end_removes_the_stream_from_its_hub_and_channel(server: Server, e
     assert (len(server.hub), len(channel), server.hub._open_by_key[server.key_id]) == (1, 1, 1)
     ENDINGS[ending](server, connection)
     if leaves_after:
-        connection.lose()
+        connection.close()
     assert (len(server.hub), len(channel), dict(server.hub._open_by_key)) == (0, 0, {})
     assert not stream.open
     # Later calls do nothing.
@@ -292,7 +292,7 @@ def test_every_end_removes_the_stream_from_its_hub_and_channel(server: Server, e
 
 
 def test_rejected_requests_are_not_counted_as_streams(server: Server) -> None:
-    server.ask("HEAD", ENDPOINT)
+    server.request("HEAD", ENDPOINT)
     server.get(ENDPOINT, key="mcpd_wrong")
     server.get(ENDPOINT, headers={"Mcp-Session-Id": "unknown"})
     server.get(ENDPOINT, headers={"MCP-Protocol-Version": "2026-07-28"})
@@ -350,7 +350,7 @@ def test_the_server_stops_when_all_streams_are_closed(server: Server) -> None:
     assert not stopped.called
     for stream in streams:
         assert not stopped.called
-        stream.lose()
+        stream.close()
     assert stopped.called
     server.hub.startService()
 

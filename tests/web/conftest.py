@@ -28,7 +28,7 @@ PROTOCOL_HEADERS = {"Content-Type": "application/json", "Accept": "application/j
 
 
 @frozen
-class Answer:
+class Response:
     """A parsed response."""
 
     status: int
@@ -58,7 +58,7 @@ class Connection:
         self.transport.clear()
         return sent
 
-    def lose(self) -> None:
+    def close(self) -> None:
         """Close the connection from the client's side."""
         self.transport.protocol.connectionLost(Failure(ConnectionDone()))
 
@@ -72,7 +72,7 @@ class ImmediateClock:
 
 
 @frozen
-class Plain:
+class RecordingHasher:
     """A fast password hasher that records the verified passwords."""
 
     verified: list[str] = field(factory=list)
@@ -95,7 +95,7 @@ class Server:
     keys: sqlite.SqliteKeyRing
     hub: Any
     accounts: sqlite.SqliteAccounts
-    passwords: Plain
+    passwords: RecordingHasher
     database: sqlite.Database
     site: Any
     key: str
@@ -121,20 +121,20 @@ class Server:
         connection.send("\r\n".join(lines).encode("latin-1") + body)
         return connection
 
-    def ask(self, method: str, path: str, **more: Any) -> Answer:
+    def request(self, method: str, path: str, **more: Any) -> Response:
         """Send a request and return the response, which must be complete."""
         connection = self.open(method, path, **more)
-        answer = read(connection.received(), method)
-        connection.lose()
-        return answer
+        response = parse_response(connection.received(), method)
+        connection.close()
+        return response
 
-    def get(self, path: str, **more: Any) -> Answer:
-        return self.ask("GET", path, **more)
+    def get(self, path: str, **more: Any) -> Response:
+        return self.request("GET", path, **more)
 
-    def post(self, message: Any, *, headers: dict[str, str] | None = None, **more: Any) -> Answer:
+    def post(self, message: Any, *, headers: dict[str, str] | None = None, **more: Any) -> Response:
         """Post a message to the MCP endpoint."""
         body = message if isinstance(message, bytes) else json.dumps(message).encode()
-        return self.ask("POST", "/api/open/mcp", body=body, headers={**PROTOCOL_HEADERS, **(headers or {})}, **more)
+        return self.request("POST", "/api/open/mcp", body=body, headers={**PROTOCOL_HEADERS, **(headers or {})}, **more)
 
     def call(self, tool: str, arguments: Any, **more: Any) -> Any:
         """Call a tool as a client of the initialize era; return the result."""
@@ -151,7 +151,7 @@ class Server:
         run_sync(self.directory.publish("local", entries))
 
 
-def read(raw: bytes, method: str = "GET") -> Answer:
+def parse_response(raw: bytes, method: str = "GET") -> Response:
     """Parse the response in `raw`."""
 
     class Socket:
@@ -160,7 +160,7 @@ def read(raw: bytes, method: str = "GET") -> Answer:
 
     response = HTTPResponse(cast(Any, Socket()), method=method)
     response.begin()
-    return Answer(response.status, response.msg, response.read())
+    return Response(response.status, response.msg, response.read())
 
 
 def entry(name: str, description: str = "A server.", **more: Any) -> Entry:
@@ -233,7 +233,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     )
     clock = Clock()
     clock.advance(1_800_000_000)
-    passwords = Plain()
+    passwords = RecordingHasher()
     runtime = composition.Runtime(
         now=clock.seconds,
         wall=clock.seconds,

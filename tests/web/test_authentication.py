@@ -30,23 +30,23 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_a_request_without_cost_succeeds_without_quota_headers(server: Server, calls: list[str]) -> None:
-    answer = server.post({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
-    assert (answer.status, calls) == (200, ["peek"])
-    assert len(answer.json["result"]["tools"]) == 2
-    assert [name for name in answer.headers if "ratelimit" in name.lower()] == []
+    response = server.post({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    assert (response.status, calls) == (200, ["peek"])
+    assert len(response.json["result"]["tools"]) == 2
+    assert [name for name in response.headers if "ratelimit" in name.lower()] == []
 
 
 def test_a_request_with_cost_is_503(server: Server, calls: list[str]) -> None:
-    answer = server.get("/api/open/v1/search?keywords=a")
-    assert (answer.status, answer.json["error"], answer.headers["Retry-After"]) == (503, "unavailable", "1")
+    response = server.get("/api/open/v1/search?keywords=a")
+    assert (response.status, response.json["error"], response.headers["Retry-After"]) == (503, "unavailable", "1")
 
 
 def test_a_batch_tries_the_quota_once(server: Server, calls: list[str]) -> None:
     params = {"name": "search_mcp", "arguments": {"keywords": "a"}}
     batch = [{"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params} for number in range(50)]
-    answer = server.post(batch)
-    assert answer.status == 200
-    results = [each["result"] for each in answer.json]
+    response = server.post(batch)
+    assert response.status == 200
+    results = [each["result"] for each in response.json]
     assert {result["isError"] for result in results} == {True}
     assert all("the disk is full" in result["content"][0]["text"] for result in results)
     assert calls.count("charge") == 1

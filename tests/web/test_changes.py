@@ -17,7 +17,7 @@ from directory_server.search import TextAnalysis, percolate
 from directory_server.serialization import encode_entry
 from directory_server.services.directory import Directory
 
-from .conftest import MAIL, POSTGRES, Answer, Connection, Server, entry, read
+from .conftest import MAIL, POSTGRES, Connection, Response, Server, entry, parse_response
 
 CHANGES = "/api/open/v1/changes"
 JSON = {"Accept": "application/json"}
@@ -71,7 +71,7 @@ def removed(each: Entry) -> Entry:
     return Entry(each.server, {OFFICIAL: {"status": "deleted"}})
 
 
-def page(server: Server, query: str = "", **more: Any) -> Answer:
+def page(server: Server, query: str = "", **more: Any) -> Response:
     return server.get(CHANGES + query, headers=JSON, **more)
 
 
@@ -92,7 +92,7 @@ def test_a_position_in_another_log_is_reset(server: Server) -> None:
     for stream in (watch(server, f"?since={other}"), watch(server, headers={"Last-Event-ID": other})):
         (reset,) = events(stream.received())
         assert (reset.name, reset.id, reset.data["seq"]) == ("reset", f"5-{log_id(server)}", 5)
-        stream.lose()
+        stream.close()
 
 
 def test_a_position_in_this_log_is_continued(server: Server) -> None:
@@ -310,13 +310,15 @@ def test_a_page_at_a_position_outside_the_log_is_410(server: Server, since: int)
     ],
 )
 def test_accept_selects_stream_or_page(server: Server, accept: str | None, kind: str) -> None:
-    response = read(server.open("GET", CHANGES, headers={} if accept is None else {"Accept": accept}).received())
+    response = parse_response(
+        server.open("GET", CHANGES, headers={} if accept is None else {"Accept": accept}).received()
+    )
     assert (response.status, response.headers["Content-Type"]) == (200, kind)
 
 
 @pytest.mark.parametrize("accept", ["*/*", "text/event-stream"])
 def test_pages_and_streams_accept_limit(server: Server, accept: str) -> None:
-    response = read(server.open("GET", f"{CHANGES}?since=0&limit=100", headers={"Accept": accept}).received())
+    response = parse_response(server.open("GET", f"{CHANGES}?since=0&limit=100", headers={"Accept": accept}).received())
     assert response.status == 200
 
 
@@ -354,13 +356,13 @@ def test_invalid_parameters_are_not_charged(server: Server, query: str, headers:
 
 def test_streams_of_a_key_are_counted_over_both_endpoints(server: Server) -> None:
     first, second = watch(server), server.open("GET", "/api/open/mcp")
-    response = read(watch(server).received())
+    response = parse_response(watch(server).received())
     assert (response.status, response.json["error"]) == (429, "too_many_streams")
     assert response.headers["X-RateLimit-Remaining"] == "19"
     assert page(server).status == 200
     for each in (first, second):
-        each.lose()
-    assert read(watch(server).received()).status == 200
+        each.close()
+    assert parse_response(watch(server).received()).status == 200
 
 
 def test_an_exceeded_quota_rejects_streams_and_pages(server: Server) -> None:
@@ -373,14 +375,14 @@ def test_an_exceeded_quota_rejects_streams_and_pages(server: Server) -> None:
 
 
 def test_head_opens_no_stream(server: Server) -> None:
-    response = server.ask("HEAD", CHANGES, headers=STREAM)
+    response = server.request("HEAD", CHANGES, headers=STREAM)
     assert (response.status, response.headers["Content-Type"], response.body) == (200, "text/event-stream", b"")
     assert len(server.hub) == 0
 
 
 def test_cors_allows_a_configured_origin(server: Server) -> None:
     origin = "https://app.example.org"
-    response = read(watch(server, headers={"Origin": origin}).received())
+    response = parse_response(watch(server, headers={"Origin": origin}).received())
     assert response.headers["Access-Control-Allow-Origin"] == origin
 
 
@@ -389,7 +391,7 @@ def test_a_stream_closed_while_reading_the_log_is_removed(server: Server) -> Non
     stream = watch(server)
     stream.transport.producer.pauseProducing()
     publish(server, *(entry(f"z/{number}", "It rains. " * 30) for number in range(350)))
-    stream.lose()
+    stream.close()
     publish(server, entry("x/0"))
     assert len(server.hub) == 0
 
@@ -450,9 +452,9 @@ def test_concurrent_pages_are_limited(server: Server, monkeypatch: pytest.Monkey
     ]
     assert len(waiting) == MAX_CONCURRENT_PAGES
     # A lost connection frees its slot, whether its page is being built or waiting.
-    requests.pop(0).lose()
-    requests.pop().lose()
+    requests.pop(0).close()
+    requests.pop().close()
     for each in waiting:
         if not each.called:
             each.callback(None)
-    assert all(read(each.received()).status == 200 for each in requests)
+    assert all(parse_response(each.received()).status == 200 for each in requests)

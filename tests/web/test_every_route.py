@@ -12,7 +12,7 @@ from attrs import field, frozen
 
 from directory_server.web.pages import Assets
 
-from .conftest import POSTGRES_ID, PROTOCOL_HEADERS, Answer, Server, read
+from .conftest import POSTGRES_ID, PROTOCOL_HEADERS, Response, Server, parse_response
 
 PROTOCOL = Path(__file__).parents[2] / "docs" / "protocol.md"
 MCP = "/api/open/mcp"
@@ -169,21 +169,21 @@ EACH_ENDPOINT = pytest.mark.parametrize("endpoint", ENDPOINTS.values(), ids=str)
 def send(server: Server, request: ValidRequest, *, key: str | None = "") -> bytes:
     """Return the bytes received at once: a response, or the start of a stream."""
     connection = server.open(request.method, request.path, key=key, headers=request.headers, body=request.body)
-    answer = connection.received()
-    connection.lose()
-    return answer
+    response = connection.received()
+    connection.close()
+    return response
 
 
-def status(answer: bytes) -> int:
-    return int(answer.split(b" ", 2)[1])
+def status(response: bytes) -> int:
+    return int(response.split(b" ", 2)[1])
 
 
 def remaining(server: Server) -> int:
     return int(server.post({"jsonrpc": "2.0", "id": 1, "method": "ping"}).headers["X-RateLimit-Remaining"])
 
 
-def without_key(server: Server, request: ValidRequest) -> Answer:
-    return read(send(server, request, key=None), request.method)
+def without_key(server: Server, request: ValidRequest) -> Response:
+    return parse_response(send(server, request, key=None), request.method)
 
 
 def test_the_routing_table_is_the_table_of_the_docs() -> None:
@@ -220,12 +220,12 @@ def test_status_and_cost_are_those_of_the_table(server: Server, endpoint: Endpoi
 @EACH_ENDPOINT
 def test_a_key_is_required_as_in_the_table(server: Server, endpoint: Endpoint) -> None:
     for request in VALID_REQUESTS[str(endpoint)]:
-        answer = without_key(server, request)
-        assert answer.status == (401 if endpoint.keyed else endpoint.status), request
-        assert answer.headers["WWW-Authenticate"] == ('Bearer realm="MCP directory"' if endpoint.keyed else None), (
+        response = without_key(server, request)
+        assert response.status == (401 if endpoint.keyed else endpoint.status), request
+        assert response.headers["WWW-Authenticate"] == ('Bearer realm="MCP directory"' if endpoint.keyed else None), (
             request
         )
-        assert answer.headers["X-RateLimit-Limit"] is None, request
+        assert response.headers["X-RateLimit-Limit"] is None, request
 
 
 def test_a_missing_key_has_one_body_per_protocol(server: Server) -> None:
@@ -244,8 +244,8 @@ def test_head_is_get_without_a_body_or_a_stream(server: Server, endpoint: Endpoi
     for request in VALID_REQUESTS[str(endpoint)]:
         if request.method == "GET":
             before = remaining(server)
-            answer = server.ask("HEAD", request.path, headers=request.headers)
-            assert (answer.status, answer.body) == (endpoint.status, b"")
+            response = server.request("HEAD", request.path, headers=request.headers)
+            assert (response.status, response.body) == (endpoint.status, b"")
             assert before - remaining(server) == endpoint.units
             assert len(server.hub) == 0
 
@@ -253,6 +253,6 @@ def test_head_is_get_without_a_body_or_a_stream(server: Server, endpoint: Endpoi
 @EACH_ENDPOINT
 def test_options_needs_no_key_and_names_the_method(server: Server, endpoint: Endpoint) -> None:
     if endpoint.method != ANY:
-        answer = without_key(server, ValidRequest("OPTIONS", VALID_REQUESTS[str(endpoint)][0].path))
-        assert answer.status == 204
-        assert endpoint.method in answer.headers["Allow"].split(", ")
+        response = without_key(server, ValidRequest("OPTIONS", VALID_REQUESTS[str(endpoint)][0].path))
+        assert response.status == 204
+        assert endpoint.method in response.headers["Allow"].split(", ")

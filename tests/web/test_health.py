@@ -105,8 +105,8 @@ CALL = {
 
 @pytest.mark.usefixtures("_full_disk")
 def test_the_access_log_has_the_error_of_a_failed_tool_call(server: Server, lines: list[str]) -> None:
-    answer = server.post(CALL)
-    assert (answer.status, answer.json["result"]["isError"]) == (200, True)
+    response = server.post(CALL)
+    assert (response.status, response.json["result"]["isError"]) == (200, True)
     assert lines[-1].startswith("POST /api/open/mcp 200 ")
     assert lines[-1].endswith(" error=unavailable")
 
@@ -114,8 +114,8 @@ def test_the_access_log_has_the_error_of_a_failed_tool_call(server: Server, line
 @pytest.mark.usefixtures("_full_disk")
 def test_the_access_log_has_the_errors_of_all_messages_of_a_batch(server: Server, lines: list[str]) -> None:
     unknown = {"jsonrpc": "2.0", "id": 2, "method": "tools/nonsense"}
-    answer = server.post([CALL, unknown, CALL, {"jsonrpc": "2.0", "id": 3, "method": "ping"}])
-    assert answer.status == 200
+    response = server.post([CALL, unknown, CALL, {"jsonrpc": "2.0", "id": 3, "method": "ping"}])
+    assert response.status == 200
     assert lines[-1].endswith(" error=method_not_found,unavailable")
 
 

@@ -9,7 +9,7 @@ import pytest
 from directory_server.domain.entries import PUBLISHER
 from directory_server.sanitize import clean
 
-from .conftest import Answer, Server, entry
+from .conftest import Response, Server, entry
 
 INVISIBLE = "\u202e\u2066\u200b\ufeff\x1b]0;x\x07\x9b31m\ue000\u3164" + "".join(
     chr(0xE0000 + ord(each)) for each in "obey"
@@ -73,24 +73,24 @@ def texts(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
-def get(server: Server, path: str) -> Answer:
+def get(server: Server, path: str) -> Response:
     return server.get(path, headers={"Accept": "text/html" if path[1] in "?s" else "application/json"})
 
 
 @pytest.mark.parametrize("method", LISTS)
 def test_mcp_responses_have_clean_text(server: Server, method: str) -> None:
     server.publish(HOSTILE)
-    answer = server.post(LISTS[method])
-    assert b"SYSTEM" in answer.body
-    assert [text for text in texts(answer.json) if clean(text) != text] == []
+    response = server.post(LISTS[method])
+    assert b"SYSTEM" in response.body
+    assert [text for text in texts(response.json) if clean(text) != text] == []
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_rest_responses_and_pages_have_clean_text(server: Server, path: str) -> None:
     server.publish(HOSTILE)
-    answer = get(server, path)
-    assert b"SYSTEM" in answer.body
-    sent = [answer.body.decode()] if path[1] in "?s" else texts(answer.json)
+    response = get(server, path)
+    assert b"SYSTEM" in response.body
+    sent = [response.body.decode()] if path[1] in "?s" else texts(response.json)
     assert [text for text in sent if clean(text) != text] == []
 
 
@@ -112,6 +112,6 @@ def test_instructions_and_tools_call_texts_claims_of_publishers(server: Server) 
 def test_responses_stay_small_with_huge_entries(server: Server, method: str) -> None:
     server.publish(HOSTILE, *(entry(f"evil.example/zebra-{each}", HUGE, title=HUGE) for each in range(8)))
     server.publish(entry(HOSTILE.name, HUGE, title=HUGE))
-    answer = server.post(LISTS[method]) if method in LISTS else get(server, method)
-    assert answer.status == 200
-    assert len(answer.body) < 60_000
+    response = server.post(LISTS[method]) if method in LISTS else get(server, method)
+    assert response.status == 200
+    assert len(response.body) < 60_000

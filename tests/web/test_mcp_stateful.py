@@ -55,7 +55,7 @@ def test_a_session_of_another_key_is_404(server: Server) -> None:
     _, other = server.new_key()
     for method in ("POST", "GET"):
         body = json.dumps(request("ping")).encode() if method == "POST" else b""
-        response = server.ask(method, ENDPOINT, key=other, headers={"Mcp-Session-Id": session}, body=body)
+        response = server.request(method, ENDPOINT, key=other, headers={"Mcp-Session-Id": session}, body=body)
         assert response.status == 404
 
 
@@ -243,7 +243,7 @@ def test_without_a_key_the_response_is_jsonrpc_without_oauth(server: Server) -> 
     ],
 )
 def test_oauth_probes_get_a_message_about_keys(server: Server, method: str, path: str) -> None:
-    response = server.ask(method, path, key=None)
+    response = server.request(method, path, key=None)
     assert (response.status, response.json["error"]) == (404, "invalid_request")
     assert "API keys" in response.json["error_description"]
 
@@ -262,7 +262,7 @@ def test_an_id_without_an_exact_representation_is_rejected(server: Server, ident
 
 
 def test_delete_is_405(server: Server) -> None:
-    response = server.ask("DELETE", ENDPOINT)
+    response = server.request("DELETE", ENDPOINT)
     assert (response.status, response.headers["Allow"]) == (405, "GET, POST")
 
 

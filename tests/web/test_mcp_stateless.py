@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import Answer, Server
+from .conftest import Response, Server
 
 VERSION = "2026-07-28"
 META = {
@@ -19,7 +19,7 @@ META = {
 
 def send(
     server: Server, method: str, params: dict[str, Any] | None = None, *, meta: Any = META, **headers: str | None
-) -> Answer:
+) -> Response:
     """Send a stateless request. `headers` replace its headers; None omits one."""
     body = {"jsonrpc": "2.0", "id": "m1", "method": method, "params": {**(params or {}), "_meta": meta}}
     sent: dict[str, str | None] = {"MCP-Protocol-Version": VERSION, "Mcp-Method": method}
@@ -133,7 +133,7 @@ def test_a_notification_is_202(server: Server) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
 def test_other_methods_than_post_are_405(server: Server, method: str) -> None:
-    response = server.ask(method, "/api/open/mcp", headers={"MCP-Protocol-Version": VERSION})
+    response = server.request(method, "/api/open/mcp", headers={"MCP-Protocol-Version": VERSION})
     assert (response.status, response.headers["Allow"]) == (405, "POST")
 
 

@@ -66,7 +66,7 @@ def test_everything_has_a_description(document: Any) -> None:
         assert operation["summary"]
         assert operation["description"]
         assert all(parameter["description"] for parameter in operation.get("parameters", ()))
-        assert all(answer["description"] for answer in operation["responses"].values())
+        assert all(response["description"] for response in operation["responses"].values())
 
 
 def test_limits_equal_those_of_the_code(document: Any) -> None:
@@ -97,12 +97,12 @@ def test_responses_match_their_schemas(server: Server, document: Any) -> None:
         PATH: PATH,
     }
     for path, operation in operations(document):
-        answer = server.get(urls[path], headers={"Accept": "application/json"})
-        assert answer.status == 200
+        response = server.get(urls[path], headers={"Accept": "application/json"})
+        assert response.status == 200
         success = operation["responses"]["200"]
-        assert_valid(answer.json, success["content"]["application/json"]["schema"], document)
+        assert_valid(response.json, success["content"]["application/json"]["schema"], document)
         # The last page has no Link header.
-        assert [name for name in success["headers"] if name not in answer.headers] == ["Link"] * (
+        assert [name for name in success["headers"] if name not in response.headers] == ["Link"] * (
             "Link" in success["headers"]
         )
 
@@ -118,9 +118,9 @@ def test_responses_to_a_generated_client_match_their_schemas(server: Server, doc
             if each.get("required") or "default" in each["schema"]
         }
         url = f"{path.format(mcp_id=POSTGRES_ID)}?{urlencode(sent)}".rstrip("?")
-        answer = server.get(url, headers={"Accept": accept})
-        assert answer.status == 200, answer.json
-        assert_valid(answer.json, operation["responses"]["200"]["content"]["application/json"]["schema"], document)
+        response = server.get(url, headers={"Accept": accept})
+        assert response.status == 200, response.json
+        assert_valid(response.json, operation["responses"]["200"]["content"]["application/json"]["schema"], document)
 
 
 def test_the_detail_schema_has_the_fields_of_detail(document: Any) -> None:
@@ -131,8 +131,8 @@ def test_the_detail_schema_has_the_fields_of_detail(document: Any) -> None:
 
 def test_examples_match_their_schemas(document: Any) -> None:
     for _, operation in operations(document):
-        for answer in operation["responses"].values():
-            content = answer["content"]["application/json"]
+        for response in operation["responses"].values():
+            content = response["content"]["application/json"]
             examples = [each["value"] for each in content.get("examples", {}).values()]
             for example in [*examples, *([content["example"]] if "example" in content else [])]:
                 assert_valid(example, content["schema"], document)
@@ -144,13 +144,13 @@ def test_examples_match_their_schemas(document: Any) -> None:
 def test_errors_are_documented_under_their_status(server: Server, document: Any) -> None:
     search = document["paths"]["/api/open/v1/search"]["get"]["responses"]
     codes = {
-        status: set(answer["content"]["application/json"]["examples"])
-        for status, answer in search.items()
+        status: set(response["content"]["application/json"]["examples"])
+        for status, response in search.items()
         if status != "200"
     }
     for path, key in ((f"?keywords=a&key={server.key}", ""), ("?limit=0", ""), ("?keywords=a", None)):
-        answer = server.get(f"/api/open/v1/search{path}", key=key)
-        assert answer.json["error"] in codes[str(answer.status)]
+        response = server.get(f"/api/open/v1/search{path}", key=key)
+        assert response.json["error"] in codes[str(response.status)]
 
 
 def test_all_references_resolve(document: Any) -> None:

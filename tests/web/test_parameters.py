@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from directory_server.domain.search import DEFAULT_LIMIT
 
-from .conftest import Answer, Server, entry
+from .conftest import Response, Server, entry
 
 SEARCH, CHANGES, SERVERS = "/api/open/v1/search", "/api/open/v1/changes", "/v0.1/servers"
 VERSIONS = "/v0.1/servers/io.github.example%2Fmail/versions"
@@ -47,7 +47,7 @@ def cursor(*values: Any) -> str:
 _address = count(1)
 
 
-def get(server: Server, path: str) -> Answer:
+def get(server: Server, path: str) -> Response:
     """Send a request with an unlimited key from a new address."""
     number = next(_address)
     address = f"172.{16 + number // 65_536}.{number // 256 % 256}.{number % 256}"
@@ -61,16 +61,16 @@ def unlimited(server: Server) -> str:
     return secret
 
 
-def assert_no_server_error(answer: Answer) -> None:
+def assert_no_server_error(response: Response) -> None:
     """Assert that a request succeeded, or was rejected as invalid."""
-    assert answer.status in (200, 400, 404, 410), answer.json
+    assert response.status in (200, 400, 404, 410), response.json
 
 
 def test_a_cursor_with_a_number_too_large_for_sqlite_is_rejected(server: Server) -> None:
     for number in (2**53 + 2, 2**63, 10**30, 1e300):
         for place in (["", "all", number, False, "a", "b"], ["mail", "all", None, False, number, "b"]):
-            answer = get(server, f"{SERVERS}?cursor={cursor(*place)}")
-            assert (answer.status, "cursor: is not one" in answer.json["detail"]) == (400, True)
+            response = get(server, f"{SERVERS}?cursor={cursor(*place)}")
+            assert (response.status, "cursor: is not one" in response.json["detail"]) == (400, True)
         assert get(server, f"{SEARCH}?keywords=mail&cursor={cursor('mail', number, 'a')}").status == 400
 
 
@@ -132,7 +132,7 @@ def test_any_last_event_id(server: Server, last: str) -> None:
         headers = {"Accept": accept, "Last-Event-ID": last}
         connection = server.open("GET", CHANGES, headers=headers)
         assert connection.received().split()[1] in (b"200", b"400", b"410")
-        connection.lose()
+        connection.close()
 
 
 def test_returned_cursors_are_accepted(server: Server) -> None:

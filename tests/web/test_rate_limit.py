@@ -202,8 +202,8 @@ def test_a_limiter_stores_each_client_once(steps: list[tuple[int, int]]) -> None
 def test_failed_keys_are_limited_and_a_valid_key_always_works(server: Server) -> None:
     statuses = [server.get(SEARCH, key="wrong").status for _ in range(32)]
     assert statuses == [*[401] * 30, 429, 429]
-    answer = server.get(SEARCH, key="also wrong")
-    assert (answer.json["error"], answer.headers["Retry-After"]) == ("throttled", "2")
+    response = server.get(SEARCH, key="also wrong")
+    assert (response.json["error"], response.headers["Retry-After"]) == ("throttled", "2")
     assert server.get(SEARCH).status == 200
     server.clock.advance(2)
     assert server.get(SEARCH, key="wrong").status == 401
@@ -219,7 +219,7 @@ def test_connections_are_limited_per_address(server: Server) -> None:
     connections = [Connection(server.site) for _ in range(3)]
     assert not connect(server, "127.0.0.1")
     assert connect(server, "127.0.0.2")
-    connections[0].lose()
+    connections[0].close()
     assert connect(server, "127.0.0.1")
 
 
@@ -227,7 +227,7 @@ def test_connections_are_limited_per_ipv6_network(server: Server) -> None:
     connections = [Connection(server.site, f"2001:db8::{last}") for last in range(3)]
     assert not connect(server, "2001:db8::ffff")
     assert connect(server, "2001:db8:0:1::")
-    connections[0].lose()
+    connections[0].close()
     assert connect(server, "2001:db8::ffff")
 
 
@@ -238,7 +238,7 @@ def test_proxies_are_limited_only_by_the_total(server: Server) -> None:
         connections.append(Connection(server.site, "10.0.0.1"))
     assert not connect(server, "10.0.0.1")
     assert not connect(server, "127.0.0.1")
-    connections.pop().lose()
+    connections.pop().close()
     assert connect(server, "127.0.0.1")
 
 

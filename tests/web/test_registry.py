@@ -211,7 +211,7 @@ def test_cors_allows_every_origin(server: Server) -> None:
     assert server.get(ONE, key=None, headers=origin).headers["Access-Control-Allow-Origin"] == "*"
     rejected = server.get("/v0.1/servers/no%2Fbody/versions", key=None, headers=origin)
     assert (rejected.status, rejected.headers["Access-Control-Allow-Origin"]) == (404, "*")
-    preflight = server.ask(
+    preflight = server.request(
         "OPTIONS", ONE, key=None, headers={**origin, "Access-Control-Request-Headers": "Authorization"}
     )
     assert (preflight.status, preflight.body) == (204, b"")

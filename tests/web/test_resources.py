@@ -10,7 +10,7 @@ import pytest
 from directory_server.domain.entries import mcp_id_of
 from directory_server.run_sync import run_sync
 
-from .conftest import MAIL, POSTGRES, POSTGRES_ID, Answer, Server, entry
+from .conftest import MAIL, POSTGRES, POSTGRES_ID, Response, Server, entry
 
 UNKNOWN = "00000000-0000-5000-8000-000000000000"
 POSTGRES_URI = f"directory://entries/{POSTGRES_ID}"
@@ -21,7 +21,7 @@ META = {
 PROTOCOLS = pytest.mark.parametrize("protocol", ["stateful", "stateless"])
 
 
-def send(server: Server, protocol: str, method: str, **params: Any) -> Answer:
+def send(server: Server, protocol: str, method: str, **params: Any) -> Response:
     if protocol == "stateful":
         return server.post({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
     headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method}

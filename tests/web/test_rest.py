@@ -15,10 +15,10 @@ UNKNOWN = "00000000-0000-5000-8000-000000000000"
 
 
 def test_a_search_response_has_the_documented_fields(server: Server) -> None:
-    answer = server.get(f"{SEARCH}?keywords=postgres")
-    assert answer.status == 200
-    assert answer.headers["Content-Type"] == "application/json"
-    assert answer.json == {
+    response = server.get(f"{SEARCH}?keywords=postgres")
+    assert response.status == 200
+    assert response.headers["Content-Type"] == "application/json"
+    assert response.json == {
         "data": [
             {
                 "name": "Postgres",
@@ -31,9 +31,9 @@ def test_a_search_response_has_the_documented_fields(server: Server) -> None:
 
 
 def test_no_hit_is_an_empty_page(server: Server) -> None:
-    answer = server.get(f"{SEARCH}?keywords=zzzzqqqq")
-    assert (answer.status, answer.json) == (200, {"data": [], "count": 0})
-    assert answer.headers["Link"] is None
+    response = server.get(f"{SEARCH}?keywords=zzzzqqqq")
+    assert (response.status, response.json) == (200, {"data": [], "count": 0})
+    assert response.headers["Link"] is None
 
 
 def test_the_link_header_leads_to_the_next_page(server: Server) -> None:
@@ -41,9 +41,9 @@ def test_the_link_header_leads_to_the_next_page(server: Server) -> None:
     seen = []
     path: str | None = f"{SEARCH}?keywords=weather&limit=3"
     while path:
-        answer = server.get(path)
-        seen.append([hit["name"] for hit in answer.json["data"]])
-        link = answer.headers["Link"]
+        response = server.get(path)
+        seen.append([hit["name"] for hit in response.json["data"]])
+        link = response.headers["Link"]
         path = link.removeprefix("<").removesuffix('>; rel="next"') if link else None
     assert [len(page) for page in seen] == [3, 3, 1]
     assert sorted(name for page in seen for name in page) == [
@@ -76,18 +76,18 @@ def test_the_link_header_leads_to_the_next_page(server: Server) -> None:
     ],
 )
 def test_errors_name_the_invalid_parameter_and_cost_nothing(server: Server, query: str, message: str) -> None:
-    answer = server.get(SEARCH + query)
-    assert answer.status == 400
-    assert answer.json["error"] == "bad_request"
-    assert message in answer.json["message"]
-    assert answer.headers["X-RateLimit-Remaining"] == "20"
+    response = server.get(SEARCH + query)
+    assert response.status == 400
+    assert response.json["error"] == "bad_request"
+    assert message in response.json["message"]
+    assert response.headers["X-RateLimit-Remaining"] == "20"
 
 
 def test_a_search_returns_the_requested_fields(server: Server) -> None:
-    answer = server.get(f"{SEARCH}?keywords=postgres&fields=server_name,mcp_id,name,mcp_id")
+    response = server.get(f"{SEARCH}?keywords=postgres&fields=server_name,mcp_id,name,mcp_id")
     found = {"server_name": POSTGRES.name, "mcp_id": POSTGRES_ID, "name": "Postgres"}
-    assert answer.json == {"data": [found], "count": 1}
-    assert list(answer.json["data"][0]) == ["server_name", "mcp_id", "name"]
+    assert response.json == {"data": [found], "count": 1}
+    assert list(response.json["data"][0]) == ["server_name", "mcp_id", "name"]
 
 
 def test_search_fields_equal_those_of_the_entry(server: Server) -> None:
@@ -102,10 +102,10 @@ def test_pages_of_large_fields_end_early_and_lose_no_hit(server: Server, monkeyp
     plain = server.get(f"{SEARCH}?keywords=quartz&fields=server_name").json["data"]
     seen, path, sizes = [], f"{SEARCH}?keywords=quartz&limit=7&fields=server_name,server", []
     while path:
-        answer = server.get(path)
-        seen += [{"server_name": each["server_name"]} for each in answer.json["data"]]
-        sizes.append(answer.json["count"])
-        link = answer.headers["Link"]
+        response = server.get(path)
+        seen += [{"server_name": each["server_name"]} for each in response.json["data"]]
+        sizes.append(response.json["count"])
+        link = response.headers["Link"]
         path = link.removeprefix("<").removesuffix('>; rel="next"') if link else ""
     assert seen == plain
     assert sizes[0] < 7
@@ -115,9 +115,9 @@ def test_pages_of_large_fields_end_early_and_lose_no_hit(server: Server, monkeyp
 def test_rest_errors_name_no_mcp_tool(server: Server) -> None:
     paths = [f"/api/open/v1/entries/{UNKNOWN}", "/api/open/v1/entries/x", SEARCH, f"{SEARCH}?keywords=a&cursor=x"]
     for path in [*paths, f"{SEARCH}?keywords=a&fields=x", "/api/open/v1/changes?since=99", "/api/open/v1/none"]:
-        answer = server.get(path)
-        assert answer.status >= 400
-        assert b"_mcp" not in answer.body
+        response = server.get(path)
+        assert response.status >= 400
+        assert b"_mcp" not in response.body
     assert b"search_mcp" not in server.get("/api/open/openapi.json").body
 
 
@@ -130,32 +130,32 @@ def test_a_cursor_of_another_search_is_rejected(server: Server) -> None:
     server.publish(*(entry(f"io.github.example/weather-{number}", "Weather.") for number in range(3)))
     link = server.get(f"{SEARCH}?keywords=weather&limit=1").headers["Link"]
     cursor = link.partition("cursor=")[2].partition(">")[0]
-    answer = server.get(f"{SEARCH}?keywords=other&cursor={cursor}")
-    assert answer.status == 400
-    assert "'weather'" in answer.json["message"]
+    response = server.get(f"{SEARCH}?keywords=other&cursor={cursor}")
+    assert response.status == 400
+    assert "'weather'" in response.json["message"]
 
 
 def test_a_key_in_the_url_is_rejected_before_authentication(server: Server) -> None:
     for query in (f"keywords=a&key={server.key}", f"keywords={server.key}", "keywords=a&access_token=x"):
-        answer = server.get(f"{SEARCH}?{query}", key=None)
-        assert (answer.status, answer.json["error"]) == (400, "key_in_url")
-        assert server.key not in answer.body.decode()
+        response = server.get(f"{SEARCH}?{query}", key=None)
+        assert (response.status, response.json["error"]) == (400, "key_in_url")
+        assert server.key not in response.body.decode()
 
 
 def test_all_invalid_keys_get_the_same_response(server: Server) -> None:
     revoked, revoked_secret = server.new_key()
-    server.ask("GET", SEARCH, key=revoked_secret)
+    server.request("GET", SEARCH, key=revoked_secret)
     run_sync(server.keys.revoke(revoked))
     _, expired = server.new_key(expires_at=server.clock.seconds() + 10)
     server.clock.advance(11)
-    answers = [
+    responses = [
         server.get(f"{SEARCH}?keywords=a", key=key)
         for key in (None, "nonsense", "mcpd_" + "a" * 38, revoked_secret, expired, server.key[:-1] + "\xe9")
     ]
-    assert {answer.status for answer in answers} == {401}
-    assert {answer.json["error"] for answer in answers} == {"unauthorized"}
-    assert len({answer.body for answer in answers}) == 1
-    assert {answer.headers["WWW-Authenticate"] for answer in answers} == {'Bearer realm="MCP directory"'}
+    assert {response.status for response in responses} == {401}
+    assert {response.json["error"] for response in responses} == {"unauthorized"}
+    assert len({response.body for response in responses}) == 1
+    assert {response.headers["WWW-Authenticate"] for response in responses} == {'Bearer realm="MCP directory"'}
 
 
 def test_a_key_is_accepted_in_every_form_of_the_header(server: Server) -> None:
@@ -166,14 +166,14 @@ def test_a_key_is_accepted_in_every_form_of_the_header(server: Server) -> None:
         f"  {server.key}",
         f"Bearer {server.key}, Bearer {server.key}",
     ):
-        answer = server.get(f"{SEARCH}?keywords=a", headers={"Authorization": header})
-        assert answer.status == 200, header
+        response = server.get(f"{SEARCH}?keywords=a", headers={"Authorization": header})
+        assert response.status == 200, header
 
 
 def test_rest_and_mcp_share_the_quota_of_a_key(server: Server) -> None:
     for used in range(1, 20):
-        answer = server.get(f"{SEARCH}?keywords=postgres")
-        assert answer.headers["X-RateLimit-Remaining"] == str(20 - used)
+        response = server.get(f"{SEARCH}?keywords=postgres")
+        assert response.headers["X-RateLimit-Remaining"] == str(20 - used)
     assert not server.call("search_mcp", {"keywords": "postgres"})["isError"]
 
     rejected = server.get(f"{SEARCH}?keywords=postgres")
@@ -191,66 +191,66 @@ def test_rest_and_mcp_share_the_quota_of_a_key(server: Server) -> None:
 def test_an_unlimited_key_gets_no_quota_headers(server: Server) -> None:
     _, key = server.new_key(limit=None)
     for _ in range(25):
-        answer = server.get(f"{SEARCH}?keywords=postgres", key=key)
-    assert answer.status == 200
-    assert answer.headers["RateLimit"] is None
+        response = server.get(f"{SEARCH}?keywords=postgres", key=key)
+    assert response.status == 200
+    assert response.headers["RateLimit"] is None
 
 
 def test_an_entry_has_all_fields(server: Server) -> None:
-    answer = server.get(f"/api/open/v1/entries/{POSTGRES_ID.upper()}")
-    assert answer.status == 200
-    assert answer.json["mcp_id"] == POSTGRES_ID
-    assert answer.json["server"] == POSTGRES.server
-    assert answer.headers["X-RateLimit-Remaining"] == "19"
+    response = server.get(f"/api/open/v1/entries/{POSTGRES_ID.upper()}")
+    assert response.status == 200
+    assert response.json["mcp_id"] == POSTGRES_ID
+    assert response.json["server"] == POSTGRES.server
+    assert response.headers["X-RateLimit-Remaining"] == "19"
 
 
 def test_an_unknown_entry_is_404(server: Server) -> None:
-    answer = server.get(f"/api/open/v1/entries/{UNKNOWN}")
-    assert (answer.status, answer.json["error"]) == (404, "not_found")
-    assert UNKNOWN in answer.json["message"]
+    response = server.get(f"/api/open/v1/entries/{UNKNOWN}")
+    assert (response.status, response.json["error"]) == (404, "not_found")
+    assert UNKNOWN in response.json["message"]
 
 
 @pytest.mark.parametrize("wrong", ["1", "urn:uuid:" + UNKNOWN, UNKNOWN + "0", "%00"])
 def test_an_invalid_id_is_400(server: Server, wrong: str) -> None:
-    answer = server.get(f"/api/open/v1/entries/{wrong}")
-    assert (answer.status, answer.json["error"]) == (400, "bad_request")
+    response = server.get(f"/api/open/v1/entries/{wrong}")
+    assert (response.status, response.json["error"]) == (400, "bad_request")
 
 
 def test_an_entry_takes_no_parameters(server: Server) -> None:
-    answer = server.get(f"/api/open/v1/entries/{POSTGRES_ID}?x=1")
-    assert (answer.status, "'x'" in answer.json["message"]) == (400, True)
+    response = server.get(f"/api/open/v1/entries/{POSTGRES_ID}?x=1")
+    assert (response.status, "'x'" in response.json["message"]) == (400, True)
 
 
 def test_head_is_get_without_a_body(server: Server) -> None:
-    answer = server.ask("HEAD", f"{SEARCH}?keywords=postgres")
-    assert (answer.status, answer.body) == (200, b"")
-    assert int(answer.headers["Content-Length"]) > 0
+    response = server.request("HEAD", f"{SEARCH}?keywords=postgres")
+    assert (response.status, response.body) == (200, b"")
+    assert int(response.headers["Content-Length"]) > 0
 
 
 def test_options_lists_the_methods_of_a_path(server: Server) -> None:
-    answer = server.ask("OPTIONS", SEARCH, key=None)
-    assert (answer.status, answer.body) == (204, b"")
-    assert answer.headers["Allow"] == "GET, HEAD, OPTIONS"
-    assert answer.headers["Content-Length"] is None
+    response = server.request("OPTIONS", SEARCH, key=None)
+    assert (response.status, response.body) == (204, b"")
+    assert response.headers["Allow"] == "GET, HEAD, OPTIONS"
+    assert response.headers["Content-Length"] is None
 
 
 def test_an_unsupported_method_is_405(server: Server) -> None:
-    answer = server.ask("POST", SEARCH)
-    assert (answer.status, answer.json["error"]) == (405, "method_not_allowed")
-    assert answer.headers["Allow"] == "GET, HEAD, OPTIONS"
+    response = server.request("POST", SEARCH)
+    assert (response.status, response.json["error"]) == (405, "method_not_allowed")
+    assert response.headers["Allow"] == "GET, HEAD, OPTIONS"
 
 
 def test_an_unknown_path_is_404_in_json(server: Server) -> None:
     for path in ("/nothing", "/api/open/v1", "/api/open/v1/search/", "/%2e%2e/etc/passwd", "/api/open/v1/entries/"):
-        answer = server.get(path)
-        assert (answer.status, answer.json["error"]) == (404, "not_found"), path
+        response = server.get(path)
+        assert (response.status, response.json["error"]) == (404, "not_found"), path
 
 
 def test_healthz_needs_no_key(server: Server) -> None:
-    answer = server.get("/healthz", key=None)
-    assert answer.status == 200
-    assert answer.json["status"] == "ok"
-    assert answer.json["entries"] == 2
+    response = server.get("/healthz", key=None)
+    assert response.status == 200
+    assert response.json["status"] == "ok"
+    assert response.json["entries"] == 2
 
 
 def test_an_unexpected_error_is_logged_and_not_sent(
@@ -260,9 +260,9 @@ def test_an_unexpected_error_is_logged_and_not_sent(
         raise RuntimeError("inner secret")
 
     monkeypatch.setattr("directory_server.search.ImpactIndex.search", broken)
-    answer = server.get(f"{SEARCH}?keywords=a")
-    assert (answer.status, answer.json["error"]) == (500, "internal_error")
-    assert b"inner secret" not in answer.body
+    response = server.get(f"{SEARCH}?keywords=a")
+    assert (response.status, response.json["error"]) == (500, "internal_error")
+    assert b"inner secret" not in response.body
     assert len(logged_failures) == 1
     logged_failures.clear()
 

@@ -8,7 +8,7 @@ import pytest
 from twisted.logger import ILogObserver, LogEvent, formatEvent, globalLogPublisher
 from zope.interface import provider
 
-from .conftest import Connection, Server, read
+from .conftest import Connection, Server, parse_response
 
 SEARCH = "/api/open/v1/search?keywords=postgres"
 
@@ -41,13 +41,13 @@ def test_hosts_are_compared_without_case_and_port() -> None:
 
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.1.nip.io"])
 def test_hosts_that_are_not_allowed(server: Server, host: str) -> None:
-    answer = server.get(SEARCH, headers={"Host": host})
-    assert (answer.status, answer.json["error"]) == (403, "forbidden_host")
+    response = server.get(SEARCH, headers={"Host": host})
+    assert (response.status, response.json["error"]) == (403, "forbidden_host")
 
 
 def test_mcp_errors_before_dispatch_are_json_rpc(server: Server) -> None:
-    answer = server.post({"jsonrpc": "2.0", "id": 1, "method": "ping"}, headers={"Origin": "https://evil.example"})
-    assert (answer.status, answer.json["id"], answer.json["error"]["code"]) == (403, None, -32600)
+    response = server.post({"jsonrpc": "2.0", "id": 1, "method": "ping"}, headers={"Origin": "https://evil.example"})
+    assert (response.status, response.json["id"], response.json["error"]["code"]) == (403, None, -32600)
 
 
 @pytest.mark.parametrize(
@@ -64,18 +64,18 @@ def test_mcp_errors_before_dispatch_are_json_rpc(server: Server) -> None:
     ],
 )
 def test_allowed_origins(server: Server, origin: str, status: int) -> None:
-    answer = server.get(SEARCH, headers={"Origin": origin})
-    assert answer.status == status
+    response = server.get(SEARCH, headers={"Origin": origin})
+    assert response.status == status
     allowed = "https://app.example.org"
-    assert answer.headers["Access-Control-Allow-Origin"] == (allowed if origin == allowed else None)
+    assert response.headers["Access-Control-Allow-Origin"] == (allowed if origin == allowed else None)
 
 
 def test_a_preflight_request_needs_no_key(server: Server) -> None:
     headers = {"Origin": "https://app.example.org", "Access-Control-Request-Method": "POST"}
-    answer = server.ask("OPTIONS", "/api/open/mcp", key=None, headers=headers)
-    assert answer.status == 204
-    assert "POST" in str(answer.headers["Access-Control-Allow-Methods"])
-    assert "Authorization" in str(answer.headers["Access-Control-Allow-Headers"])
+    response = server.request("OPTIONS", "/api/open/mcp", key=None, headers=headers)
+    assert response.status == 204
+    assert "POST" in str(response.headers["Access-Control-Allow-Methods"])
+    assert "Authorization" in str(response.headers["Access-Control-Allow-Headers"])
 
 
 def test_a_body_above_the_limit_is_rejected(server: Server) -> None:
@@ -84,7 +84,7 @@ def test_a_body_above_the_limit_is_rejected(server: Server) -> None:
     for _ in range(100):
         connection.send(b"400\r\n" + b"x" * 0x400 + b"\r\n")
     connection.send(b"0\r\n\r\n")
-    assert read(connection.received()).status == 413
+    assert parse_response(connection.received()).status == 413
 
 
 def test_the_log_has_one_line_per_request_and_no_key(server: Server, lines: list[str]) -> None:
@@ -104,5 +104,5 @@ def test_the_log_has_one_line_per_request_and_no_key(server: Server, lines: list
 def test_a_stream_is_logged_once_when_it_opens(server: Server, lines: list[str]) -> None:
     stream = server.open("GET", "/api/open/mcp")
     assert [line.split(" B ")[0] for line in lines] == ["GET /api/open/mcp 200 0"]
-    stream.lose()
+    stream.close()
     assert len(lines) == 1

@@ -11,7 +11,7 @@ from directory_server import sqlite
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import TextAnalysis
 
-from .conftest import Connection, Server, entry, read
+from .conftest import Connection, Server, entry, parse_response
 
 MCP = "/api/open/mcp"
 CHANGED = b'event: message\ndata: {"jsonrpc":"2.0","method":"notifications/resources/list_changed"}\n\n'
@@ -164,13 +164,13 @@ def test_only_requested_and_supported_notifications_are_accepted(quiet: Server, 
     "notifications", [None, [], "resourcesListChanged", {"resourcesListChanged": 1}, {"toolsListChanged": "yes"}]
 )
 def test_invalid_notifications_are_rejected(server: Server, notifications: Any) -> None:
-    response = read(listen(server, notifications).received())
+    response = parse_response(listen(server, notifications).received())
     assert (response.status, response.json["error"]["code"], response.json["id"]) == (400, -32602, "s1")
     assert len(server.hub) == 0
 
 
 def test_a_subscription_id_has_at_most_256_characters(server: Server) -> None:
-    assert read(listen(server, identity="x" * 257).received()).json["error"]["code"] == -32600
+    assert parse_response(listen(server, identity="x" * 257).received()).json["error"]["code"] == -32600
     assert b"200 OK" in listen(server, identity="x" * 256).received()
 
 
@@ -200,7 +200,7 @@ def test_a_subscription_has_no_maximum_age(server: Server) -> None:
 def test_a_lost_connection_cancels_the_subscription(quiet: Server) -> None:
     stream = listen(quiet)
     stream.received()
-    stream.lose()
+    stream.close()
     assert len(quiet.hub) == 0
     change(quiet, 1)
     later(quiet, 10)
@@ -210,7 +210,7 @@ def test_a_lost_connection_cancels_the_subscription(quiet: Server) -> None:
 def test_too_many_streams_are_an_error_with_status_200(server: Server) -> None:
     connect(server)
     assert b"200 OK" in listen(server).received()
-    response = read(listen(server).received())
+    response = parse_response(listen(server).received())
     assert (response.status, response.json["id"], response.json["error"]["code"]) == (200, "s1", -32600)
     assert response.json["error"]["data"] == {"error": "too_many_streams"}
 

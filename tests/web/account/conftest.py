@@ -13,7 +13,7 @@ import pytest
 from directory_server.domain.accounts import Account
 from directory_server.run_sync import run_sync
 
-from ..conftest import Answer, Connection, Server, read
+from ..conftest import Connection, Response, Server, parse_response
 
 PASSWORD = "correct horse battery"
 ANN = "ann@example.org"
@@ -32,7 +32,7 @@ class Browser:
         self.cookies: dict[str, str] = {}
         self.page = ""
 
-    def ask(self, method: str, path: str, *, body: bytes = b"", headers: dict[str, str] | None = None) -> Answer:
+    def request(self, method: str, path: str, *, body: bytes = b"", headers: dict[str, str] | None = None) -> Response:
         head = {**self.headers, **(headers or {})}
         if self.cookies:
             head.setdefault("Cookie", "; ".join(f"{name}={value}" for name, value in self.cookies.items()))
@@ -41,28 +41,28 @@ class Browser:
         lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in head.items()), "", ""]
         connection = Connection(self._server.site, self._address)
         connection.send("\r\n".join(lines).encode("latin-1") + body)
-        answer = read(connection.received(), method)
-        connection.lose()
-        for cookie in answer.headers.get_all("Set-Cookie") or ():
+        response = parse_response(connection.received(), method)
+        connection.close()
+        for cookie in response.headers.get_all("Set-Cookie") or ():
             name, _, rest = cookie.partition("=")
             value, *attributes = rest.split(";")
             self.cookies[name] = value
             if any(attribute.strip().lower() == "max-age=0" for attribute in attributes):
                 del self.cookies[name]
-        if answer.body:
-            self.page = answer.body.decode()
-        return answer
+        if response.body:
+            self.page = response.body.decode()
+        return response
 
-    def get(self, path: str, **headers: str) -> Answer:
-        return self.ask("GET", path, headers=headers)
+    def get(self, path: str, **headers: str) -> Response:
+        return self.request("GET", path, headers=headers)
 
-    def post(self, path: str, fields: dict[str, str] | None = None, **headers: str) -> Answer:
+    def post(self, path: str, fields: dict[str, str] | None = None, **headers: str) -> Response:
         """Send a form with the CSRF token of the current page."""
         return self.raw(path, urlencode({"csrf": self.csrf, **(fields or {})}).encode(), **headers)
 
-    def raw(self, path: str, body: bytes, **headers: str) -> Answer:
+    def raw(self, path: str, body: bytes, **headers: str) -> Response:
         kind = {"Content-Type": "application/x-www-form-urlencoded", "Origin": f"http://{self.headers['Host']}"}
-        return self.ask("POST", path, body=body, headers={**kind, **headers})
+        return self.request("POST", path, body=body, headers={**kind, **headers})
 
     @property
     def csrf(self) -> str:
@@ -81,7 +81,7 @@ class Browser:
         assert len(found) == 1, found
         return str(found.pop())
 
-    def sign_in(self, email: str = ANN, password: str = PASSWORD, **more: str) -> Answer:
+    def sign_in(self, email: str = ANN, password: str = PASSWORD, **more: str) -> Response:
         self.get("/account/sign-in")
         return self.post("/account/sign-in", {"email": email, "password": password, **more})
 
@@ -90,10 +90,10 @@ class Browser:
         assert self.follow(self.post("/account/keys", {"label": label, "expires": expires})).status == 200, self.text
         return self.secret
 
-    def follow(self, answer: Answer) -> Answer:
+    def follow(self, response: Response) -> Response:
         """Follow a redirect."""
-        assert answer.status == 303, self.text
-        return self.get(answer.headers["Location"])
+        assert response.status == 303, self.text
+        return self.get(response.headers["Location"])
 
 
 Open: TypeAlias = Callable[..., Browser]
@@ -129,6 +129,6 @@ def invite(server: Server, email: str = ANN) -> str:
     return f"/account/invitation/{run_sync(server.accounts.link(account.id, lifetime=3600))}"
 
 
-def set_cookies(answer: Answer) -> list[str]:
-    cookies: list[Any] = answer.headers.get_all("Set-Cookie") or []
+def set_cookies(response: Response) -> list[str]:
+    cookies: list[Any] = response.headers.get_all("Set-Cookie") or []
     return cookies

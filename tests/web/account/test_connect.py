@@ -70,8 +70,8 @@ def test_behind_a_tls_proxy_the_url_is_https(server: Server, member: Browser) ->
 
 def test_the_key_test_lists_the_tools(server: Server, member: Browser) -> None:
     secret = member.create_key()
-    answer = member.post("/account/connect/test", {"key": f" {secret} "})
-    assert answer.status == 200
+    response = member.post("/account/connect/test", {"key": f" {secret} "})
+    assert response.status == 200
     assert "The key works. Available tools: search_mcp, get_mcp_detail" in member.text
     assert secret not in member.page
     assert server.get("/api/open/v1/search?keywords=x", key=secret).headers["X-RateLimit-Remaining"] == "19"

@@ -114,8 +114,8 @@ def test_revocation_asks_for_confirmation(server: Server, ann: Account, member: 
     assert member.get(path).status == 200
     assert "“old phone” (ending in" in member.text
     assert server.get(SEARCH, key=secret).status == 200
-    answer = member.post(path)
-    assert (answer.status, answer.headers["Location"]) == (303, "/account/keys")
+    response = member.post(path)
+    assert (response.status, response.headers["Location"]) == (303, "/account/keys")
     assert server.get(SEARCH, key=secret).status == 401
     member.get("/account/keys")
     assert "old phone" not in member.text
@@ -135,18 +135,18 @@ def test_reloading_the_secret_page_shows_no_secret(
     server: Server, ann: Account, member: Browser, rotated: bool
 ) -> None:
     member.get("/account/keys")
-    answer = member.post("/account/keys", {"label": "laptop"})
+    response = member.post("/account/keys", {"label": "laptop"})
     if rotated:
-        member.follow(answer)
+        member.follow(response)
         member.get("/account/keys")
-        answer = member.post(f"/account/keys/{key_of(server, ann)}/rotate")
+        response = member.post(f"/account/keys/{key_of(server, ann)}/rotate")
     key_id = key_of(server, ann)
-    assert (answer.status, answer.headers["Location"]) == (303, f"/account/keys/{key_id}/secret")
-    assert b"mcpd_" not in answer.body
-    assert member.follow(answer).status == 200
+    assert (response.status, response.headers["Location"]) == (303, f"/account/keys/{key_id}/secret")
+    assert b"mcpd_" not in response.body
+    assert member.follow(response).status == 200
     secret = member.secret
     for _ in range(2):
-        assert member.follow(answer).status == 410
+        assert member.follow(response).status == 410
         assert "Secret already shown" in member.text
         assert "mcpd_" not in member.page
     (key,) = run_sync(server.keys.list(ann.id))
@@ -161,27 +161,27 @@ def test_only_the_creating_session_sees_a_new_secret(server: Server, ann: Accoun
     bob = Browser(server)
     bob.sign_in("bob@example.org")
     member.get("/account/keys")
-    answer = member.post("/account/keys", {"label": "laptop"})
-    path = answer.headers["Location"]
+    response = member.post("/account/keys", {"label": "laptop"})
+    path = response.headers["Location"]
     assert other.get(path).status == 410
     assert bob.get(path).status == 404
     assert Browser(server).get(path).status == 303
-    assert member.ask("HEAD", path).status == 200
-    assert member.follow(answer).status == 200
+    assert member.request("HEAD", path).status == 200
+    assert member.follow(response).status == 200
     assert member.secret
 
 
 def test_an_unread_new_secret_expires(server: Server, member: Browser) -> None:
     member.get("/account/keys")
-    answer = member.post("/account/keys", {"label": "laptop"})
+    response = member.post("/account/keys", {"label": "laptop"})
     server.clock.advance(300)
-    assert member.follow(answer).status == 410
+    assert member.follow(response).status == 410
 
 
 def test_getting_the_rotation_url_redirects_to_the_keys(server: Server, ann: Account, member: Browser) -> None:
     member.create_key()
-    answer = member.get(f"/account/keys/{key_of(server, ann)}/rotate")
-    assert (answer.status, answer.headers["Location"]) == (303, "/account/keys")
+    response = member.get(f"/account/keys/{key_of(server, ann)}/rotate")
+    assert (response.status, response.headers["Location"]) == (303, "/account/keys")
 
 
 def test_error_pages_link_to_the_keys_for_members(member: Browser) -> None:

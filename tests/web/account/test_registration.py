@@ -9,7 +9,7 @@ from directory_server.run_sync import run_sync
 from directory_server.services.unused_accounts import UnusedAccounts
 from directory_server.sqlite import Database, SqliteQuota
 
-from ..conftest import Answer, Server
+from ..conftest import Response, Server
 from .conftest import PASSWORD, Browser, account_of
 
 SEARCH = "/api/open/v1/search?keywords=postgres"
@@ -19,7 +19,7 @@ HOUR, DAY = 3600, 86_400
 
 def register(
     server: Server, email: str, address: str = "192.0.2.1", password: str = PASSWORD
-) -> tuple[Browser, Answer]:
+) -> tuple[Browser, Response]:
     browser = Browser(server, address)
     browser.get("/account/register")
     return browser, browser.post("/account/register", {"email": email, "password": password})
@@ -41,8 +41,8 @@ def found(server: Server, email: str) -> Account | None:
 def test_keys_of_a_pending_account_share_one_quota(server: Server) -> None:
     browser, _ = register(server, "ann@example.org")
     keys = [browser.create_key(label) for label in ("laptop", "phone")]
-    answers = [server.get(SEARCH, key=key).status for key in keys * 11]
-    assert (answers.count(200), answers.count(401)) == (20, 2)
+    responses = [server.get(SEARCH, key=key).status for key in keys * 11]
+    assert (responses.count(200), responses.count(401)) == (20, 2)
     assert server.get("/api/open/v1/entries/x", key=keys[0]).headers["X-RateLimit-Remaining"] == "0"
     browser.get("/account/keys")
     assert browser.text.count("20 of 20 used.") == 2
@@ -154,8 +154,8 @@ def test_registration_closes_at_the_limit_of_pending_accounts(server: Server, mo
             connection.execute(
                 "INSERT INTO account (id, email, created_at) VALUES (?, ?, 0)", (f"a{number}", f"{number}@b")
             )
-    browser, answer = register(server, "ann@example.org")
-    assert answer.status == 403
+    browser, response = register(server, "ann@example.org")
+    assert response.status == 403
     assert "Too many accounts are waiting for approval." in browser.text
     first = found(server, "first@example.org")
     assert first

@@ -15,7 +15,7 @@ from zope.interface import provider
 from directory_server.domain.accounts import Account
 from directory_server.run_sync import run_sync
 
-from ..conftest import Plain, Server
+from ..conftest import RecordingHasher, Server
 from .conftest import ANN, PASSWORD, Browser, account_of, invite, set_cookies
 
 POSTS = [
@@ -52,8 +52,8 @@ def test_forms_without_a_valid_csrf_token_are_rejected(
     other = Browser(server)
     other.get("/account/sign-in")
     body = {None: "", "another's": f"csrf={other.csrf}"}.get(csrf, f"csrf={csrf}")
-    answer = member.raw(path, f"{body}&label=x&old={PASSWORD}&password=another+long+password".encode("latin-1"))
-    assert answer.status in (400, 403)
+    response = member.raw(path, f"{body}&label=x&old={PASSWORD}&password=another+long+password".encode("latin-1"))
+    assert response.status in (400, 403)
     assert member.get("/account/keys").status == 200
     assert list(run_sync(server.keys.list(ann.id))) == []
     assert Browser(server).sign_in().status == 303
@@ -81,8 +81,8 @@ def test_forms_without_the_session_cookie_are_rejected(server: Server, ann: Acco
     browser.get("/account/sign-in")
     token = browser.csrf
     browser.cookies.clear()
-    answer = browser.raw("/account/sign-in", f"csrf={token}&email={ANN}&password={PASSWORD}".encode())
-    assert answer.status == 403
+    response = browser.raw("/account/sign-in", f"csrf={token}&email={ANN}&password={PASSWORD}".encode())
+    assert response.status == 403
     assert browser.cookies == {}
 
 
@@ -124,8 +124,8 @@ def test_each_sign_in_creates_a_new_session(member: Browser) -> None:
     ],
 )
 def test_sign_in_does_not_redirect_to_other_sites(server: Server, ann: Account, browser: Browser, place: str) -> None:
-    answer = browser.sign_in(next=place)
-    assert (answer.status, answer.headers["Location"]) == (303, "/account/keys")
+    response = browser.sign_in(next=place)
+    assert (response.status, response.headers["Location"]) == (303, "/account/keys")
 
 
 @given(st.text(alphabet=st.sampled_from("/\\.:@?#%ae \t\r\n\x00é"), max_size=12))
@@ -191,7 +191,7 @@ def test_password_hashing_is_attributed_to_the_network(
         clients.append(client)
         return False
 
-    monkeypatch.setattr(Plain, "verify", note)
+    monkeypatch.setattr(RecordingHasher, "verify", note)
     Browser(server, "192.0.2.1").sign_in()
     Browser(server, "2001:db8:1:2::3").sign_in()
     assert clients == ["192.0.2.0/24", "2001:db8:1::/48"]
@@ -233,8 +233,8 @@ def test_cookie_attributes_follow_the_connection(
     server: Server, ann: Account, address: str, headers: dict[str, str], secure: bool
 ) -> None:
     browser = Browser(server, address, **headers)
-    answer = browser.sign_in()
-    (cookie,) = set_cookies(answer)
+    response = browser.sign_in()
+    (cookie,) = set_cookies(response)
     name, *attributes = cookie.split("; ")
     assert name.partition("=")[0] == ("__Host-session" if secure else "session")
     assert {each.lower() for each in attributes} == {
@@ -259,7 +259,9 @@ def test_a_secure_cookie_sent_without_tls_ends_the_session(server: Server, ann: 
 def test_session_cookies_do_not_authenticate_api_requests(member: Browser) -> None:
     for path in ("/api/open/v1/search?keywords=postgres", "/api/open/v1/changes", "/api/open/mcp"):
         assert member.get(path).status == 401
-    assert member.ask("POST", "/api/open/mcp", body=b"{}", headers={"Content-Type": "application/json"}).status == 401
+    assert (
+        member.request("POST", "/api/open/mcp", body=b"{}", headers={"Content-Type": "application/json"}).status == 401
+    )
 
 
 def test_user_input_is_escaped(server: Server, browser: Browser) -> None:
@@ -339,8 +341,8 @@ def test_key_creation_is_limited_by_account(server: Server, ann: Account, member
     statuses = []
     for _ in range(12):
         member.get("/account/keys")
-        answer = member.post("/account/keys", {"label": "x"})
-        statuses.append(answer.status)
+        response = member.post("/account/keys", {"label": "x"})
+        statuses.append(response.status)
         for key in run_sync(server.keys.list(ann.id)):
             run_sync(server.keys.revoke(key.id))
         server.clock.advance(0)

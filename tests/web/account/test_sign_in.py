@@ -15,8 +15,8 @@ def test_accepting_an_invitation_redirects_to_the_keys(server: Server, browser: 
     path = invite(server)
     assert browser.get(path).status == 200
     assert ANN in browser.text
-    answer = browser.post(path, {"password": PASSWORD})
-    assert (answer.status, answer.headers["Location"]) == (303, "/account/keys")
+    response = browser.post(path, {"password": PASSWORD})
+    assert (response.status, response.headers["Location"]) == (303, "/account/keys")
     assert browser.get("/account/keys").status == 200
     assert f"Signed in as {ANN}." in browser.text
     assert Browser(server).sign_in().status == 303
@@ -51,14 +51,14 @@ def test_a_rejected_password_does_not_use_up_the_invitation(server: Server, brow
 
 
 def test_sign_in_redirects_to_the_requested_page(server: Server, ann: Account, browser: Browser) -> None:
-    answer = browser.get("/account/connect")
-    assert answer.status == 303
-    place = answer.headers["Location"]
+    response = browser.get("/account/connect")
+    assert response.status == 303
+    place = response.headers["Location"]
     assert place == "/account/sign-in?next=%2Faccount%2Fconnect"
     browser.get(place)
     assert 'name="next" value="/account/connect"' in browser.page
-    answer = browser.post("/account/sign-in", {"email": " ANN@example.org", "password": PASSWORD, "next": "/?q=a"})
-    assert (answer.status, answer.headers["Location"]) == (303, "/?q=a")
+    response = browser.post("/account/sign-in", {"email": " ANN@example.org", "password": PASSWORD, "next": "/?q=a"})
+    assert (response.status, response.headers["Location"]) == (303, "/?q=a")
 
 
 def test_sign_out_ends_the_session(server: Server, member: Browser) -> None:
@@ -66,8 +66,8 @@ def test_sign_out_ends_the_session(server: Server, member: Browser) -> None:
     stolen = Browser(server)
     stolen.cookies = dict(member.cookies)
     assert stolen.get("/account/keys").status == 200
-    answer = member.post("/account/sign-out")
-    assert (answer.status, answer.headers["Location"]) == (303, "/account/sign-in")
+    response = member.post("/account/sign-out")
+    assert (response.status, response.headers["Location"]) == (303, "/account/sign-in")
     assert member.cookies == {}
     assert stolen.get("/account/keys").status == 303
 
@@ -89,8 +89,8 @@ def test_a_changed_password_ends_every_other_session(server: Server, member: Bro
     other.sign_in()
     member.get("/account/password")
     before = dict(member.cookies)
-    answer = member.post("/account/password", {"old": PASSWORD, "password": "a new and long one"})
-    assert answer.status == 303
+    response = member.post("/account/password", {"old": PASSWORD, "password": "a new and long one"})
+    assert response.status == 303
     assert member.cookies != before
     assert member.get("/account/keys").status == 200
     assert other.get("/account/keys").status == 303

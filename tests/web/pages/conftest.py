@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from ..conftest import Answer, Server
+from ..conftest import Response, Server
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
-GetPage = Callable[..., Answer]
+GetPage = Callable[..., Response]
 
 
 @pytest.fixture
 def get_page(server: Server) -> GetPage:
     """Return a function that requests a page as a browser, with headers as keywords."""
 
-    def get_page(path: str, method: str = "GET", **headers: str) -> Answer:
+    def get_page(path: str, method: str = "GET", **headers: str) -> Response:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return server.ask(method, path, key=None, headers={**BROWSER, **named})
+        return server.request(method, path, key=None, headers={**BROWSER, **named})
 
     return get_page
 
@@ -29,11 +29,11 @@ def get_page(server: Server) -> GetPage:
 class Document(HTMLParser):
     """A parsed page: its elements with their attributes, and its text."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, response: Response) -> None:
         super().__init__()
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.text = ""
-        self.feed(answer.body.decode())
+        self.feed(response.body.decode())
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
         self.elements.append((tag, dict(attrs)))

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from ..conftest import Answer, Server
+from ..conftest import Response, Server
 
 YEAR = 31_536_000
 
 
-def page(server: Server, path: str, address: str, **headers: str) -> Answer:
+def page(server: Server, path: str, address: str, **headers: str) -> Response:
     return server.get(path, key=None, address=address, headers={"Accept": "text/html", **headers})
 
 
 @pytest.mark.parametrize("server", [{"hsts": YEAR}], indirect=True)
 @pytest.mark.parametrize("path", ["/", "/nowhere", "/account/sign-in"])
 def test_pages_over_tls_have_the_hsts_header(server: Server, path: str) -> None:
-    answer = page(server, path, "10.0.0.1", **{"X-Forwarded-Proto": "https"})
-    assert answer.headers.get_all("Strict-Transport-Security") == [f"max-age={YEAR}"]
+    response = page(server, path, "10.0.0.1", **{"X-Forwarded-Proto": "https"})
+    assert response.headers.get_all("Strict-Transport-Security") == [f"max-age={YEAR}"]
 
 
 @pytest.mark.parametrize("server", [{"hsts": YEAR}], indirect=True)

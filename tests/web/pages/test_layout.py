@@ -11,8 +11,8 @@ from .conftest import GetPage
 
 
 def test_pages_have_security_headers(get_page: GetPage) -> None:
-    answer = get_page("/nowhere")
-    policy = dict(part.strip().partition(" ")[::2] for part in answer.headers["Content-Security-Policy"].split(";"))
+    response = get_page("/nowhere")
+    policy = dict(part.strip().partition(" ")[::2] for part in response.headers["Content-Security-Policy"].split(";"))
     assert policy == {
         "default-src": "'none'",
         "script-src": "'self'",
@@ -23,12 +23,12 @@ def test_pages_have_security_headers(get_page: GetPage) -> None:
         "frame-ancestors": "'none'",
         "base-uri": "'none'",
     }
-    assert answer.headers["X-Content-Type-Options"] == "nosniff"
-    assert answer.headers["X-Frame-Options"] == "DENY"
-    assert answer.headers["Referrer-Policy"] == "same-origin"
-    assert "camera=()" in answer.headers["Permissions-Policy"]
-    assert answer.headers["Cache-Control"] == "no-store"
-    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert response.headers["X-Frame-Options"] == "DENY"
+    assert response.headers["Referrer-Policy"] == "same-origin"
+    assert "camera=()" in response.headers["Permissions-Policy"]
+    assert response.headers["Cache-Control"] == "no-store"
+    assert response.headers["Content-Type"] == "text/html; charset=utf-8"
 
 
 def test_pages_have_no_inline_script_or_style(get_page: GetPage) -> None:
@@ -42,10 +42,10 @@ def test_assets_are_cached_permanently(get_page: GetPage, server: Server) -> Non
     paths = set(re.findall(r"/assets/[\w.]+", get_page("/nowhere").body.decode()))
     assert {path.rpartition(".")[2] for path in paths} == {"css", "js", "svg"}
     for path in paths:
-        answer = server.get(path, key=None)
-        assert answer.status == 200
-        assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
-        assert answer.headers["Content-Type"].split("; ")[0] in {"text/css", "text/javascript", "image/svg+xml"}
+        response = server.get(path, key=None)
+        assert response.status == 200
+        assert response.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+        assert response.headers["Content-Type"].split("; ")[0] in {"text/css", "text/javascript", "image/svg+xml"}
 
 
 @pytest.mark.parametrize("name", ["style.css", "..%2F_layout.py", "%2e%2e", "style.000000000000.css"])
@@ -57,10 +57,10 @@ def test_unknown_assets_are_not_found(server: Server, name: str) -> None:
     ("method", "path", "status"), [("GET", "/nowhere", 404), ("GET", "//nowhere", 404), ("POST", "/assets/x", 405)]
 )
 def test_browsers_get_error_pages(get_page: GetPage, method: str, path: str, status: int) -> None:
-    answer = get_page(path, method)
-    assert answer.status == status
-    assert answer.body.startswith(b"<!doctype html>")
-    assert "Allow" in answer.headers or status != 405
+    response = get_page(path, method)
+    assert response.status == status
+    assert response.body.startswith(b"<!doctype html>")
+    assert "Allow" in response.headers or status != 405
 
 
 def test_api_clients_get_json_errors(server: Server) -> None:
@@ -69,9 +69,9 @@ def test_api_clients_get_json_errors(server: Server) -> None:
 
 @pytest.mark.parametrize("path", ["/api/open/v1/nothing", "/api/open/v1/search", "/api/open/mcp", "/.well-known/x"])
 def test_api_paths_return_json_errors_to_browsers(get_page: GetPage, path: str) -> None:
-    answer = get_page(path)
-    assert answer.headers["Content-Type"] == "application/json"
-    assert answer.json
+    response = get_page(path)
+    assert response.headers["Content-Type"] == "application/json"
+    assert response.json
 
 
 def test_preflight_requests_get_no_page(get_page: GetPage) -> None:
@@ -79,10 +79,10 @@ def test_preflight_requests_get_no_page(get_page: GetPage) -> None:
 
 
 def test_head_returns_the_headers_of_get(get_page: GetPage) -> None:
-    answer = get_page("/nowhere", "HEAD")
-    assert answer.status == 404
-    assert answer.body == b""
-    assert int(answer.headers["Content-Length"]) > 0
+    response = get_page("/nowhere", "HEAD")
+    assert response.status == 404
+    assert response.body == b""
+    assert int(response.headers["Content-Length"]) > 0
 
 
 def test_the_language_follows_accept_language(get_page: GetPage) -> None:
@@ -91,11 +91,11 @@ def test_the_language_follows_accept_language(get_page: GetPage) -> None:
 
 
 def test_the_selected_language_is_stored_in_a_cookie(get_page: GetPage) -> None:
-    answer = get_page("/nowhere?lang=zh&a=%22%3E", Accept_Language="en")
-    page = answer.body.decode()
+    response = get_page("/nowhere?lang=zh&a=%22%3E", Accept_Language="en")
+    page = response.body.decode()
     assert '<html lang="zh">' in page
     assert 'href="?a=%22%3E&amp;lang=en"' in page
-    cookie = answer.headers["Set-Cookie"]
+    cookie = response.headers["Set-Cookie"]
     assert cookie.startswith("lang=zh;")
     assert "SameSite=lax" in cookie
     stored = get_page("/nowhere", Accept_Language="en", Cookie="lang=zh")

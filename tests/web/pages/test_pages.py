@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry, mcp_id_of
 
-from ..conftest import MAIL, POSTGRES, POSTGRES_ID, Server, entry, read
+from ..conftest import MAIL, POSTGRES, POSTGRES_ID, Server, entry, parse_response
 from .conftest import BROWSER, Document, GetPage
 
 LARGEST = 100_000
@@ -50,10 +50,10 @@ def rich(name: str = "io.github.example/rich", **more: Any) -> Entry:
 
 
 def page_of(get_page: GetPage, published: Entry, **headers: str) -> Document:
-    answer = get_page(f"/servers/{published.mcp_id}", **headers)
-    assert answer.status == 200
-    assert len(answer.body) < LARGEST
-    return Document(answer)
+    response = get_page(f"/servers/{published.mcp_id}", **headers)
+    assert response.status == 200
+    assert len(response.body) < LARGEST
+    return Document(response)
 
 
 def test_the_start_page_shows_new_entries_and_the_search_form(get_page: GetPage) -> None:
@@ -90,9 +90,9 @@ def test_the_next_page_continues_after_the_first(get_page: GetPage, server: Serv
 
 
 def test_a_search_without_results_says_so(get_page: GetPage) -> None:
-    answer = get_page("/?q=zzzzqqqq")
-    assert answer.status == 200
-    assert "No results for “zzzzqqqq”" in Document(answer).text
+    response = get_page("/?q=zzzzqqqq")
+    assert response.status == 200
+    assert "No results for “zzzzqqqq”" in Document(response).text
 
 
 @pytest.mark.parametrize(
@@ -100,9 +100,9 @@ def test_a_search_without_results_says_so(get_page: GetPage) -> None:
     [("/?q=" + "x" * 257, "at most 256 characters"), ("/?q=x&cursor=%00", "no longer available")],
 )
 def test_invalid_searches_show_an_error(get_page: GetPage, path: str, message: str) -> None:
-    answer = get_page(path)
-    assert answer.status == 400
-    assert message in Document(answer).text
+    response = get_page(path)
+    assert response.status == 400
+    assert message in Document(response).text
 
 
 @pytest.mark.parametrize("path", ["/?utm_source=mail", "/?q=postgres&q=mail&x", "/?q=%ff%fe", "/?q=+++", "/?&&&"])
@@ -188,9 +188,9 @@ def test_descriptions_in_the_page_language_are_preferred(get_page: GetPage, serv
 
 @pytest.mark.parametrize("mcp_id", ["7d9a1a47-8c6b-42d7-96dd-0a8aa272d25a", "nothing", "%00", "..%2f..%2fetc"])
 def test_unknown_entries_have_no_page(get_page: GetPage, mcp_id: str) -> None:
-    answer = get_page(f"/servers/{mcp_id}")
-    assert answer.status in (400, 404)
-    assert answer.body.startswith(b"<!doctype html>")
+    response = get_page(f"/servers/{mcp_id}")
+    assert response.status in (400, 404)
+    assert response.body.startswith(b"<!doctype html>")
 
 
 def test_hostile_text_is_escaped(get_page: GetPage, server: Server) -> None:
@@ -288,10 +288,10 @@ def test_any_entry_has_a_page(
 @pytest.mark.parametrize("server", ["accounts"], indirect=True)
 @pytest.mark.parametrize("path", ["/", "/?q=postgres&lang=zh", f"/servers/{POSTGRES_ID}", "/news"])
 def test_members_only_pages_redirect_to_sign_in(get_page: GetPage, path: str) -> None:
-    answer = get_page(path)
-    assert answer.status == 303
-    assert answer.headers["Location"] == "/account/sign-in?next=" + quote(path, safe="")
-    assert b"Postgres" not in answer.body
+    response = get_page(path)
+    assert response.status == 303
+    assert response.headers["Location"] == "/account/sign-in?next=" + quote(path, safe="")
+    assert b"Postgres" not in response.body
 
 
 @pytest.mark.parametrize("server", ["accounts"], indirect=True)
@@ -311,10 +311,10 @@ def test_disabled_pages_are_not_found_for_members(get_page: GetPage, path: str) 
 def test_page_requests_are_limited_by_address(get_page: GetPage, server: Server) -> None:
     for _ in range(60):
         assert get_page("/").status == 200
-    answer = get_page("/")
-    assert answer.status == 429
-    assert answer.headers["Retry-After"] == "1"
-    assert "Try again in 1 second." in Document(answer).text
+    response = get_page("/")
+    assert response.status == 429
+    assert response.headers["Retry-After"] == "1"
+    assert "Try again in 1 second." in Document(response).text
     server.clock.advance(1)
     assert get_page("/").status == 200
 
@@ -323,9 +323,9 @@ def test_page_requests_of_members_are_limited_by_account(server: Server) -> None
     def status_of(member: str, address: str) -> int:
         headers = {**BROWSER, "Cookie": f"test={member}"}
         connection = server.open("GET", "/?q=postgres", key=None, headers=headers, address=address)
-        answer = read(connection.received())
-        connection.lose()
-        return answer.status
+        response = parse_response(connection.received())
+        connection.close()
+        return response.status
 
     statuses = [status_of("ada", f"192.0.2.{number}") for number in range(61)]
     assert statuses == [200] * 60 + [429]
@@ -351,15 +351,15 @@ def test_open_pages_are_notified_of_new_servers(server: Server) -> None:
     server.publish(Entry({**POSTGRES.server, "description": "Changed."}))
     server.clock.advance(0)
     assert connection.received() == b""
-    connection.lose()
+    connection.close()
 
 
 def test_notification_streams_are_limited_by_address(server: Server) -> None:
     held = [server.open("GET", "/news", key=None) for _ in range(2)]
     assert all(b"200 OK" in connection.received() for connection in held)
     assert server.get("/news", key=None).status == 429
-    held[0].lose()
+    held[0].close()
     again = server.open("GET", "/news", key=None)
     assert b"200 OK" in again.received()
     for connection in (held[1], again):
-        connection.lose()
+        connection.close()
