@@ -25,7 +25,7 @@ def check_ports(config: Config) -> None:
             # As in the server: connections in TIME_WAIT do not block the port.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                probe.bind((endpoint.names.get("interface") or ("::" if endpoint.kind == "tcp6" else ""), url.port))
+                probe.bind((endpoint.named.get("interface") or ("::" if endpoint.kind == "tcp6" else ""), url.port))
             except OSError as error:
                 raise click.ClickException(
                     f"Cannot listen on {description}: {error.strerror}. Choose another port, as in "

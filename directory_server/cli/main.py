@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from .. import __version__, importer, sample
-from ..config import Config, ConfigError, describe, load
+from ..config import Config, ConfigError, describe, load, settings_tables
 from ..domain.errors import DirectoryError, Unavailable
 from ..run_sync import run_sync
 from ..sanitize import clean
@@ -124,9 +124,13 @@ def status(ctx: click.Context) -> None:
 
 
 @main.command()
+@click.option("--markdown", is_flag=True, help="Print a table of all settings with their types and defaults instead.")
 @click.pass_context
-def config(ctx: click.Context) -> None:
+def config(ctx: click.Context, markdown: bool) -> None:
     """Show the settings in effect, secrets masked."""
+    if markdown:
+        echo(settings_tables().rstrip("\n"))
+        return
     for name, value, meaning in describe(ctx.obj):
         echo(f"{name} = {value}\n    {meaning}")
 

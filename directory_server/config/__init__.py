@@ -4,8 +4,9 @@ A setting has one name everywhere: `streams.per_key` is `per_key` in the table `
 `DIRECTORY_SERVER_STREAMS__PER_KEY` in the environment and `--set streams.per_key=8` among the options.
 """
 
-from ._declaring import setting
+from ._declarations import setting
 from ._load import load
+from ._reference import describe, settings_tables
 from ._settings import (
     AccountsConfig,
     Config,
@@ -16,11 +17,10 @@ from ._settings import (
     QuotaConfig,
     RegistryConfig,
     StreamsConfig,
+    UpstreamConfig,
     WebConfig,
-    describe,
 )
 from ._sources import FILE_VARIABLE, ConfigError
-from ._upstream import UpstreamConfig
 
 __all__ = [
     "FILE_VARIABLE",
@@ -39,4 +39,5 @@ __all__ = [
     "describe",
     "load",
     "setting",
+    "settings_tables",
 ]

@@ -1,113 +1,66 @@
-"""All settings: names, defaults, descriptions and allowed values."""
+"""All settings: names, defaults, meanings and allowed values."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from ipaddress import ip_network
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal
 
-import attrs
-from attrs import AttrsInstance, frozen
+from attrs import frozen
 
-from ._checks import named_once
-from ._declaring import UNLIMITED, setting
-from ._declaring import at_least as _at_least
-from ._declaring import each as _each
-from ._upstream import UpstreamConfig
+from ._declarations import (
+    UNLIMITED,
+    AtLeast,
+    above_zero,
+    base_url,
+    each_matches,
+    endpoint,
+    fraction,
+    proxies,
+    setting,
+    source_name,
+    unique_names,
+    url_or_path,
+)
 
-
-def describe(config: AttrsInstance, section: str = "") -> Iterator[tuple[str, str, str]]:
-    """Yield for each setting its name, its value as `--set` would take it (secrets masked) and its meaning."""
-    for attribute in attrs.fields(type(config)):
-        value = getattr(config, attribute.name)
-        if attrs.has(type(value)):
-            yield from describe(value, f"{attribute.name}.")
-        elif tables(attribute.type):
-            for table in value:
-                yield from describe(table, f"{attribute.name}.{table.name}.")
-        else:
-            yield section + attribute.name, _as_text(value, attribute), attribute.metadata["doc"]
-
-
-def tables(kind: Any) -> type[AttrsInstance] | None:
-    """Return the class of the tables in an array of tables, None if `kind` is the type of something else."""
-    inside = get_args(kind)
-    return inside[0] if inside and attrs.has(inside[0]) else None
-
-
-def _as_text(value: object, attribute: attrs.Attribute[Any]) -> str:
-    match value:
-        case None:
-            return UNLIMITED
-        case _ if attribute.metadata["secret"]:
-            return "(secret)" if value else ""
-        case bool():
-            return str(value).lower()
-        case tuple():
-            return str(attribute.metadata["separator"]).join(value)
-        case _:
-            return str(value)
-
-
-def _above_zero(_: object, __: object, value: float) -> None:
-    if value <= 0:
-        raise ValueError("must be above 0")
-
-
-def _endpoint(_: object, __: object, text: str) -> None:
-    if text and not re.fullmatch(r"\w+:.+", text):
-        raise ValueError("must be an endpoint such as tcp:9090:interface=127.0.0.1")
-
-
-def _url(_: object, __: object, text: str) -> None:
-    if text and not re.fullmatch(r"https?://[^\s/?#]+/?", text):
-        raise ValueError("must be a URL such as https://directory.example.org, without a path")
-
-
-def _proxies(_: object, __: object, items: tuple[str, ...]) -> None:
-    for item in items:
-        try:
-            item == "unix" or ip_network(item, strict=False)
-        except ValueError:
-            raise ValueError("must be addresses or networks such as 127.0.0.1, 10.0.0.0/8, or unix") from None
+_NAME_PATTERNS = each_matches(r"\S+", "patterns of names such as com.example/*")
 
 
 @frozen
 class HttpConfig:
-    """Allowed hosts and origins, proxies, and limits of connections."""
+    """Allowed hosts and origins, proxies, and limits of connections. Limits apply to each process."""
 
     allowed_hosts: tuple[str, ...] = setting(
         (),
-        "Allowed Host headers, separated by commas; if empty: localhost when bound to loopback, else any.",
-        _each(r"[^\s/,]+", "hosts such as directory.example.org, without scheme or path"),
+        "Names accepted in the Host header; if empty: localhost, 127.0.0.1 and [::1] when all endpoints are bound to "
+        "loopback, else any.",
+        each_matches(r"[^\s/,]+", "hosts such as directory.example.org, without scheme or path"),
     )
     allowed_origins: tuple[str, ...] = setting(
         (),
-        "Origins whose pages may call the APIs, besides the server's own, separated by commas.",
-        _each(r"[a-z][a-z0-9+.-]*://[^\s/,]+", "origins such as https://app.example.org, without path"),
+        "Origins whose pages may call the APIs, besides the server's own.",
+        each_matches(r"[a-z][a-z0-9+.-]*://[^\s/,]+", "origins such as https://app.example.org, without path"),
     )
-
     trusted_proxies: tuple[str, ...] = setting(
         (),
-        "Proxies whose X-Forwarded-For and -Proto are trusted: addresses, networks, or unix for Unix sockets.",
-        _proxies,
+        "Proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted: addresses, networks, and unix for all "
+        "processes that connect to a UNIX socket of the server.",
+        proxies,
     )
-    connections: int = setting(10_000, "Maximum number of open connections, not counting streams.", _at_least(1))
+    connections: int = setting(10_000, "Maximum number of open connections, streams excluded.", AtLeast(1))
     per_address: int = setting(
         1_000,
-        "Maximum number of connections per address (IPv6: per /64); trusted proxies have no limit.",
-        _at_least(1),
+        "Maximum number of open connections per address (IPv6: per /64 network); trusted proxies have no limit.",
+        AtLeast(1),
     )
     queued: int = setting(
         67_108_864,
-        "Maximum size in bytes of the responses buffered for slow clients, over all connections.",
-        _at_least(1_000_000),
+        "Maximum bytes of responses buffered for slow clients; above it, the client that has read nothing for the "
+        "longest time is disconnected.",
+        AtLeast(1_000_000),
     )
-    failed_keys: int = setting(30, "Requests per minute with invalid keys that an address may send.", _at_least(1))
+    failed_keys: int = setting(30, "Requests with invalid keys per minute and address.", AtLeast(1))
     health: Literal["minimal", "full"] = setting(
-        "minimal", "Content of /healthz: status and entries (minimal), also version and upstreams (full)."
+        "minimal", "Content of /healthz: status and number of entries (minimal), also version and upstreams (full)."
     )
 
 
@@ -115,33 +68,33 @@ class HttpConfig:
 class QuotaConfig:
     """Quota of API keys."""
 
-    limit: int | None = setting(
-        20, f"Requests in any 60 minutes that a new key is given, or {UNLIMITED}.", _at_least(1)
-    )
+    limit: int | None = setting(20, f"Requests in any 60 minutes for a new key, or {UNLIMITED}.", AtLeast(1))
     synchronous: Literal["normal", "full"] = setting(
-        "normal", "Durability of commits: survive a process crash (normal) or also a power loss, slower (full)."
+        "normal",
+        "Durability of a charge when the response is sent: survives a process crash (normal), also survives power "
+        "loss but is slower (full).",
     )
 
 
 @frozen
 class StreamsConfig:
-    """The event streams."""
+    """The event streams. Limits apply to each process."""
 
-    per_key: int = setting(16, "Maximum number of open streams per key.", _at_least(0))
-    total: int = setting(20_000, "Maximum number of open streams.", _at_least(0))
-    heartbeat: float = setting(15.0, "Seconds between two heartbeats on an idle stream.", _above_zero)
+    per_key: int = setting(16, "Maximum number of open streams per key.", AtLeast(0))
+    total: int = setting(20_000, "Maximum number of open streams.", AtLeast(0))
+    heartbeat: float = setting(15.0, "Seconds between two heartbeats on an idle stream.", above_zero)
     rotation: float = setting(
-        600.0, "Approximate seconds after which a stream ends and the client reconnects.", _above_zero
+        600.0, "Approximate seconds after which a stream ends and its client reconnects.", above_zero
     )
-    stall: float = setting(30.0, "Seconds after which a stream that is not read is closed.", _above_zero)
-    grace: float = setting(10.0, "Seconds that a stopping server waits for requests and streams to end.", _above_zero)
+    stall: float = setting(30.0, "Seconds after which a stream is closed whose client reads nothing.", above_zero)
+    grace: float = setting(10.0, "Seconds that a stopping server waits for requests and streams to end.", above_zero)
 
 
 @frozen
 class KeysConfig:
     """Lifetime of API keys."""
 
-    grace: float = setting(86_400.0, "Seconds for which the old secret stays valid after a rotation.", _at_least(0))
+    grace: float = setting(86_400.0, "Seconds for which the old secret stays valid after a rotation.", AtLeast(0))
 
 
 @frozen
@@ -150,71 +103,21 @@ class RegistryConfig:
 
     access: Literal["off", "public", "secret-path", "key"] = setting(
         "off",
-        "Who may read it: nobody (off), everybody (public), holders of a secret path (secret-path) or of a key (key).",
+        "Who may read the registry API: nobody (off), everybody (public), clients that know a path (secret-path), "
+        "clients with an API key (key).",
     )
     listed: Literal["all", "curated"] = setting(
-        "all", "Listed entries: all, or only those that are local, pinned or allowed (curated)."
+        "all", "Entries in the registry API: all, or only local, pinned and allowed entries (curated)."
     )
-    per_minute: int = setting(120, "Requests per minute and address without a key.", _at_least(1))
-
-
-@frozen
-class AccountsConfig:
-    """Registration, limits of accounts, and sessions."""
-
-    registration: Literal["invite", "open"] = setting(
-        "invite", "Who may create an account: invited people (invite), or everybody (open)."
-    )
-    keys: int = setting(5, "Keys that an account may have.", _at_least(0))
-    pending_keys: int = setting(
-        2, "Keys that an account may have until it is approved; they share one quota of quota.limit.", _at_least(0)
-    )
-    pending_total: int = setting(
-        1_000, "Maximum number of accounts that wait for approval; then registration is closed.", _at_least(0)
-    )
-    unused: float = setting(
-        1_209_600.0, "Seconds without use after which an account that is not approved is deleted.", _at_least(86_400)
-    )
-    per_address: int = setting(
-        3, "Accounts that an address may register in 24 hours; an IPv6 address counts by its /64.", _at_least(1)
-    )
-    per_network: int = setting(
-        10, "Accounts that a network may register in 24 hours: a /24 of IPv4, a /48 of IPv6.", _at_least(1)
-    )
-    idle: float = setting(86_400.0, "Seconds without a request after which a session ends.", _at_least(60))
-    absolute: float = setting(604_800.0, "Seconds after which a session ends in any case.", _at_least(60))
-    link: float = setting(259_200.0, "Seconds for which a link to set a password works.", _at_least(60))
-
-
-@frozen
-class WebConfig:
-    """The web pages."""
-
-    url: str = setting(
-        "",
-        "Public URL of the server; if empty: the local URL of the first endpoint.",
-        _url,
-    )
-    hsts: int = setting(
-        0,
-        "Seconds of Strict-Transport-Security on TLS connections; 0 sends no header.",
-        _at_least(0),
-    )
-    search: Literal["public", "accounts", "off"] = setting(
-        "accounts", "Who may search on the pages: everybody (public), signed-in accounts (accounts), nobody (off)."
-    )
-    per_minute: int = setting(
-        300, "Page requests per minute, for each address and each signed-in account.", _at_least(1)
-    )
-    streams: int = setting(1_000, "Maximum number of open page streams.", _at_least(0))
+    per_minute: int = setting(120, "Requests per minute and address without a key.", AtLeast(1))
 
 
 @frozen
 class LogConfig:
     """Logging."""
 
-    access: Literal["text", "json", "off"] = setting("text", "Access log format: text, json, or off.")
-    access_file: str = setting("", "Access log file, one per process; if empty: the server log.")
+    access: Literal["text", "json", "off"] = setting("text", "Format of the access log; off: no access log.")
+    access_file: str = setting("", "File of the access log, one per process; if empty: the server log.")
 
 
 @frozen
@@ -222,10 +125,92 @@ class MetricsConfig:
     """Prometheus metrics."""
 
     listen: str = setting(
-        "",
-        "Twisted endpoint of /metrics, which needs no authentication; if empty: none.",
-        _endpoint,
+        "", "Twisted endpoint of /metrics, which needs no authentication; if empty: no metrics.", endpoint
     )
+
+
+@frozen
+class AccountsConfig:
+    """Registration, limits of accounts, and sessions. Limits of registrations apply to each process."""
+
+    registration: Literal["invite", "open"] = setting(
+        "invite", "Who may create an account: people with an invitation (invite), or everybody (open)."
+    )
+    keys: int = setting(5, "Maximum number of keys per account; an ended key counts for one more hour.", AtLeast(0))
+    pending_keys: int = setting(
+        2,
+        "Maximum number of keys per account that is not approved; they share one quota of quota.limit.",
+        AtLeast(0),
+    )
+    pending_total: int = setting(
+        1_000, "Maximum number of accounts that wait for approval; above it, registration is closed.", AtLeast(0)
+    )
+    unused: float = setting(
+        1_209_600.0, "Seconds without use after which an account that is not approved is deleted.", AtLeast(86_400)
+    )
+    per_address: int = setting(
+        3, "Registrations per address in 24 hours; an IPv6 address counts by its /64 network.", AtLeast(1)
+    )
+    per_network: int = setting(10, "Registrations per network in 24 hours: a /24 of IPv4, a /48 of IPv6.", AtLeast(1))
+    idle: float = setting(86_400.0, "Seconds without a request after which a browser session ends.", AtLeast(60))
+    absolute: float = setting(604_800.0, "Seconds after which a browser session ends in any case.", AtLeast(60))
+    link: float = setting(259_200.0, "Seconds for which a link to set a password is valid.", AtLeast(60))
+
+
+@frozen
+class WebConfig:
+    """The web pages. Limits apply to each process."""
+
+    url: str = setting(
+        "",
+        "Public URL of the server, for links and configurations; if empty: the local URL of the first endpoint.",
+        base_url,
+    )
+    hsts: int = setting(0, "Seconds of Strict-Transport-Security for pages under TLS; 0 sends no header.", AtLeast(0))
+    search: Literal["public", "accounts", "off"] = setting(
+        "accounts",
+        "Who may search and read entries on the pages: everybody (public), signed-in accounts (accounts), nobody "
+        "(off).",
+    )
+    per_minute: int = setting(300, "Page requests per minute, for each address and each signed-in account.", AtLeast(1))
+    streams: int = setting(
+        1_000,
+        "Maximum number of open pages with live notices of new servers, 8 per address; at most a tenth of "
+        "streams.total.",
+        AtLeast(0),
+    )
+
+
+@frozen
+class UpstreamConfig:
+    """An upstream: a registry, or a file of entries, that the directory follows."""
+
+    name: str = setting("", "Name of the source; earlier upstreams take precedence.", source_name)
+    url: str = setting("", "A registry with the official API, or the URL or path of a file.", url_or_path)
+    interval: float = setting(3600.0, "Seconds between two sync runs.", AtLeast(60))
+    headers: tuple[str, ...] = setting(
+        (),
+        "Request headers, with values from the environment or a file: Authorization: env:TOKEN, or "
+        "Authorization: file:/run/secrets/token.",
+        each_matches(
+            r"[A-Za-z0-9-]+: *(env:\w+|file:/[^\0]+)", "headers such as Authorization: env:TOKEN or file:/path"
+        ),
+        secret=True,
+    )
+    include: tuple[str, ...] = setting(
+        (), "Patterns of names to import, * for any characters; if empty: all.", _NAME_PATTERNS
+    )
+    exclude: tuple[str, ...] = setting((), "Patterns of names to leave out.", _NAME_PATTERNS)
+    floor: float = setting(
+        0.85,
+        "Minimum share of the entries of the last full sync; if a full sync finds fewer, nothing is removed.",
+        fraction,
+    )
+    official: bool = setting(False, "Whether this source decides which entries the official registry lists.")
+    max_entries: int = setting(
+        100_000, "Maximum number of stored names of this source, deleted entries included.", AtLeast(1)
+    )
+    max_bytes: int = setting(1_000_000_000, "Maximum bytes of stored entries of this source.", AtLeast(1_000_000))
 
 
 @frozen
@@ -234,15 +219,15 @@ class Config:
 
     listen: tuple[str, ...] = setting(
         ("tcp:8080:interface=127.0.0.1",),
-        "Twisted endpoints to listen on, separated by spaces.",
-        _each(r"\w+:.+", "one or more endpoints such as tcp:8080 or unix:/run/directory.sock", empty=False),
+        "Twisted endpoints to listen on, one or more.",
+        each_matches(
+            r"\w+:.+", "one or more endpoints such as tcp:8080 or unix:/run/directory.sock", allow_empty=False
+        ),
         separator=" ",
     )
-    reuse_port: bool = setting(
-        False, "Whether several processes of the same user may listen on the same ports: true or false."
-    )
+    reuse_port: bool = setting(False, "Whether several processes of the same user may listen on the same ports.")
     data_dir: Path = setting(  # noqa: RUF009 (ruff knows attrs.field, not what calls it)
-        Path("data"), "Data directory; a relative path starts from the working directory."
+        Path("data"), "Directory of all stored data; a relative path starts from the working directory."
     )
     http: HttpConfig = HttpConfig()
     quota: QuotaConfig = QuotaConfig()
@@ -253,4 +238,4 @@ class Config:
     metrics: MetricsConfig = MetricsConfig()
     accounts: AccountsConfig = AccountsConfig()
     web: WebConfig = WebConfig()
-    upstream: tuple[UpstreamConfig, ...] = setting((), "Upstream registries.", named_once)
+    upstream: tuple[UpstreamConfig, ...] = setting((), "Upstreams to follow.", unique_names)

@@ -1,4 +1,4 @@
-"""What each source gives, name by name, not yet compared with the settings there are."""
+"""Sources of settings: TOML file, environment and options. Names are not yet checked."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ from typing import TypeAlias
 from attrs import frozen
 
 Name: TypeAlias = tuple[str, ...]
+"""The parts of a setting's name: `streams.per_key` is ("streams", "per_key")."""
 
 PREFIX = "DIRECTORY_SERVER_"
-"""What the environment variables of the settings begin with."""
+"""The prefix of environment variables."""
 
 FILE_VARIABLE = f"{PREFIX}CONFIG"
-"""The environment variable that names the TOML file where no option does."""
+"""The environment variable with the path of the TOML file, used without the option --config."""
 
-# Kubernetes puts these into every container beside a Service called "directory-server"; nobody meant a setting.
+# Kubernetes sets these variables in every container if a Service is named "directory-server".
 _SERVICE_LINK = re.compile(PREFIX + r"(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_[A-Z]+)?)?)")
 
 
 class ConfigError(Exception):
-    """Refuse a configuration, in one line: the setting, where it came from, what is wrong and what is allowed."""
+    """The configuration is invalid. The message is one line: setting, source, error and allowed values."""
 
 
 @frozen
-class Given:
-    """A value that a source gives to a setting: text to be read, or of its type already.
+class SourceValue:
+    """The value of a setting in a source: text to be read (`is_text`), or a value of TOML.
 
-    `spell` is how the source writes a setting's name.
+    `spell` returns the name of a setting as the source writes it.
     """
 
     name: Name
@@ -39,24 +40,29 @@ class Given:
     is_text: bool = False
     spell: Callable[[Name], str] = ".".join
 
-    def refuse(self, reason: str) -> ConfigError:
-        """Return the error that says where the value stands and why it will not do."""
-        return ConfigError(f"{plain(self.spell(self.name))} ({self.source}): {reason}")
+    def error(self, reason: str) -> ConfigError:
+        """Return an error with the name of the setting, the source and the `reason`."""
+        return ConfigError(f"{printable(self.spell(self.name))} ({self.source}): {reason}")
 
 
-def plain(text: str) -> str:
-    """Return `text` as it is if it can stand in a line, else quoted and escaped."""
+def printable(text: str) -> str:
+    """Return `text`, quoted and escaped if it is empty or has unprintable characters."""
     return text if text.isprintable() and text else repr(text)
 
 
-def from_file(file: Path | None, environ: Mapping[str, str]) -> Iterator[Given]:
-    """Yield what the TOML file gives, which `environ` may name where `file` is None. Raises ConfigError."""
+def variable(name: Name) -> str:
+    """Return the environment variable of a setting."""
+    return PREFIX + "__".join(name).swapcase()
+
+
+def from_file(file: Path | None, environ: Mapping[str, str]) -> Iterator[SourceValue]:
+    """Yield the values in a TOML file: `file`, or else the one that `environ` names. Raises ConfigError."""
     source = f"{FILE_VARIABLE}: " if file is None else ""
     if file is None and environ.get(FILE_VARIABLE):
         file = Path(environ[FILE_VARIABLE])
     if file is None:
         return
-    source += plain(str(file))
+    source += printable(str(file))
     try:
         table = tomllib.loads(file.read_bytes().decode())
     except OSError as error:
@@ -67,28 +73,24 @@ def from_file(file: Path | None, environ: Mapping[str, str]) -> Iterator[Given]:
         raise ConfigError(f"{source}: must be TOML: {error}") from None
     for key, value in table.items():
         if isinstance(value, dict):
-            yield from (Given((key, inner), each, source) for inner, each in value.items())
+            yield from (SourceValue((key, inner), each, source) for inner, each in value.items())
         else:
-            yield Given((key,), value, source)
+            yield SourceValue((key,), value, source)
 
 
-def from_environment(environ: Mapping[str, str]) -> Iterator[Given]:
-    """Yield what the environment variables that begin with PREFIX give."""
-    for variable, text in environ.items():
-        if variable.startswith(PREFIX) and variable != FILE_VARIABLE and not _SERVICE_LINK.fullmatch(variable):
-            # Swapped, not lowered: what is not all in capitals is another variable, and unknown.
-            name = tuple(variable.removeprefix(PREFIX).swapcase().split("__"))
-            yield Given(name, text, "environment", is_text=True, spell=_variable)
+def from_environment(environ: Mapping[str, str]) -> Iterator[SourceValue]:
+    """Yield the values of environment variables that begin with PREFIX."""
+    for key, text in environ.items():
+        if key.startswith(PREFIX) and key != FILE_VARIABLE and not _SERVICE_LINK.fullmatch(key):
+            # Case is swapped, so that a variable in lower case has a name in capitals, which is unknown.
+            name = tuple(key.removeprefix(PREFIX).swapcase().split("__"))
+            yield SourceValue(name, text, "environment", is_text=True, spell=variable)
 
 
-def _variable(name: Name) -> str:
-    return PREFIX + "__".join(name).swapcase()
-
-
-def from_options(settings: Iterable[str]) -> Iterator[Given]:
-    """Yield what the texts `section.key=value` of `--set` give. Raises ConfigError."""
+def from_options(settings: Iterable[str]) -> Iterator[SourceValue]:
+    """Yield the values of `--set` options, `section.key=value`. Raises ConfigError."""
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals:
-            raise ConfigError(f"{plain(setting)} (--set): must be section.key=value")
-        yield Given(tuple(name.split(".")), text, "--set", is_text=True)
+            raise ConfigError(f"{printable(setting)} (--set): must be section.key=value")
+        yield SourceValue(tuple(name.split(".")), text, "--set", is_text=True)

@@ -1,43 +1,64 @@
-"""The types that settings have: demanded of a value, never converted to, and read from text."""
+"""Types of settings: check values from a TOML file without conversion, and read values from text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import isfinite
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any, TypeAlias, get_args, get_origin
 
-from ._declaring import UNLIMITED
+import attrs
+from attrs import AttrsInstance
+
+from ._declarations import UNLIMITED
+
+Setting: TypeAlias = "attrs.Attribute[Any]"
 
 
-def structure(value: object, into: Any) -> Any:
-    """Return `value`, as TOML has it, as an `into`. Raises ValueError that says what it must be."""
-    if into in _DEMANDS:
-        return _DEMANDS[into](value)
-    choices = get_args(into)  # of the one kind of type that is left, Literal
+def structure(value: object, type_: Any) -> Any:
+    """Return `value`, from TOML, as an instance of `type_`. Raises ValueError with what is allowed."""
+    if type_ in _TYPES:
+        return _TYPES[type_](value)
+    choices = get_args(type_)  # All other types are Literal.
     if value not in choices:
         raise ValueError(f"must be one of {', '.join(choices)}")
     return value
 
 
-def from_text(text: str, into: Any, separator: str) -> object:
-    """Return what TOML would hold for `text`, or `text` where it is no `into`, which `structure` then refuses."""
-    if get_origin(into) is tuple:
+def from_text(text: str, type_: Any, separator: str) -> object:
+    """Return the value that TOML would have for `text`; `text` itself if it is invalid, which `structure` rejects."""
+    if get_origin(type_) is tuple:
         return [part.strip() for part in text.split(separator) if part.strip()]
     try:
-        return _READERS.get(into, str)(text)
+        return _FROM_TEXT.get(type_, str)(text)
     except (KeyError, ValueError):
         return text
 
 
-def _truth(value: object) -> bool:
+def table_class(type_: Any) -> type[AttrsInstance] | None:
+    """Return the attrs class of the tables if `type_` is an array of tables, else None."""
+    arguments = get_args(type_)
+    return arguments[0] if arguments and attrs.has(arguments[0]) else None
+
+
+def all_settings(cls: type[AttrsInstance], section: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Setting]]:
+    """Yield the name of each setting of `cls` and of its sections, and its attrs field."""
+    for field in attrs.fields(attrs.resolve_types(cls)):
+        name = (*section, field.name)
+        if field.type and attrs.has(field.type):
+            yield from all_settings(field.type, name)
+        else:
+            yield name, field
+
+
+def _boolean(value: object) -> bool:
     if not isinstance(value, bool):
         raise ValueError("must be true or false")
     return value
 
 
-def _whole_number(value: object) -> int:
-    # TOML 1.0 promises no more than 64 bits, and SQLite keeps no more.
+def _integer(value: object) -> int:
+    # TOML 1.0 guarantees 64 bits, and SQLite stores no more.
     if isinstance(value, bool) or not isinstance(value, int) or not -(2**63) <= value < 2**63:
         raise ValueError("must be a whole number")
     return value
@@ -47,7 +68,7 @@ def _limit(value: object) -> int | None:
     if value == UNLIMITED:
         return None
     try:
-        return _whole_number(value)
+        return _integer(value)
     except ValueError as error:
         raise ValueError(f"{error} or {UNLIMITED}") from None
 
@@ -56,40 +77,40 @@ def _number(value: object) -> float:
     if isinstance(value, float) and isfinite(value):
         return value
     try:
-        return float(_whole_number(value))
+        return float(_integer(value))
     except ValueError:
         raise ValueError("must be a number") from None
 
 
-def _text(value: object) -> str:
+def _string(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError("must be text")
+        raise ValueError("must be a string")
     return value
 
 
-def _texts(value: object) -> tuple[str, ...]:
+def _strings(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ValueError("must be a list of texts")
+        raise ValueError("must be a list of strings")
     return tuple(value)
 
 
 def _path(value: object) -> Path:
     if not isinstance(value, str) or not value or "\0" in value:
-        raise ValueError("must be the path of a folder")
+        raise ValueError("must be the path of a directory")
     return Path(value)
 
 
-_DEMANDS: dict[Any, Callable[[object], object]] = {
-    bool: _truth,
-    int: _whole_number,
+_TYPES: dict[Any, Callable[[object], object]] = {
+    bool: _boolean,
+    int: _integer,
     int | None: _limit,
     float: _number,
-    str: _text,
-    tuple[str, ...]: _texts,
+    str: _string,
+    tuple[str, ...]: _strings,
     Path: _path,
 }
 
-_READERS: dict[Any, Callable[[str], object]] = {
+_FROM_TEXT: dict[Any, Callable[[str], object]] = {
     bool: {"true": True, "false": False}.__getitem__,
     int: int,
     int | None: int,

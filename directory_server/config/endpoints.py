@@ -1,4 +1,4 @@
-"""What the strings that describe Twisted's endpoints tell (twisted.internet.endpoints.serverFromString)."""
+"""Descriptions of Twisted's endpoints (twisted.internet.endpoints.serverFromString): kind, arguments, local URL."""
 
 from __future__ import annotations
 
@@ -6,52 +6,55 @@ import re
 
 from attrs import frozen
 
-_PART = re.compile(r"(?<!\\):")
-_NAME = re.compile(r"[a-zA-Z]\w*=")
-_EVERYWHERE = ("", "0.0.0.0", "::")
+_SEPARATOR = re.compile(r"(?<!\\):")
+_NAMED = re.compile(r"[a-zA-Z]\w*=")
+_ALL_INTERFACES = ("", "0.0.0.0", "::")
 
 
 @frozen
 class Endpoint:
-    """A server endpoint: its kind, and its arguments by place and by name."""
+    """A server endpoint: its kind, its positional arguments and its named ones."""
 
     kind: str
-    places: tuple[str, ...]
-    names: dict[str, str]
+    positional: tuple[str, ...]
+    named: dict[str, str]
 
     @property
     def has_port(self) -> bool:
-        """Whether it listens on a port of TCP, with TLS or without."""
+        """Whether the endpoint listens on a TCP port, with or without TLS."""
         return self.kind in ("tcp", "tcp6", "ssl", "tls")
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine reaches it by TCP."""
-        interface = self.names.get("interface", "")
+        """Whether only this machine can connect by TCP."""
+        interface = self.named.get("interface", "")
         return interface in ("localhost", "::1") or interface.startswith("127.")
 
     @property
     def url(self) -> str | None:
-        """The URL that reaches it from this machine; None where it does not tell, as that of a socket."""
+        """The URL of the endpoint on this machine; None for a socket without a port."""
         if not self.has_port:
             return None
-        places = self.places[1:] if self.kind == "tls" else self.places
-        port = self.names.get("port") or (places[0] if places else "443")
-        host = self.names.get("interface", "")
-        host = "127.0.0.1" if host in _EVERYWHERE else f"[{host}]" if ":" in host else host
+        positional = self.positional[1:] if self.kind == "tls" else self.positional
+        port = self.named.get("port") or (positional[0] if positional else "443")
+        host = self.named.get("interface", "")
+        host = "127.0.0.1" if host in _ALL_INTERFACES else f"[{host}]" if ":" in host else host
         return f"{'https' if self.kind in ('ssl', 'tls') else 'http'}://{host}:{port}"
 
 
 def read(description: str) -> Endpoint:
-    """Return what `description` says; of endpoints of the PROXY protocol, the one that is inside."""
-    kind, *arguments = _PART.split(description.removeprefix("haproxy:"))
+    """Return the endpoint of `description`; for the PROXY protocol, the inner endpoint."""
+    kind, *arguments = _SEPARATOR.split(description.removeprefix("haproxy:"))
     unescaped = [re.sub(r"\\(.)", r"\1", each) for each in arguments]
-    named = [each.partition("=")[::2] for each in unescaped if _NAME.match(each)]
-    return Endpoint(kind, tuple(each for each in unescaped if not _NAME.match(each)), dict(named))
+    named = [each.partition("=")[::2] for each in unescaped if _NAMED.match(each)]
+    return Endpoint(kind, tuple(each for each in unescaped if not _NAMED.match(each)), dict(named))
 
 
 def with_backlog(description: str) -> str:
-    """Have the kernel queue 2,048 connections instead of Twisted's 50: more come at once when a server restarts."""
+    """Return `description` with a backlog of 2,048 connections, unless it has one.
+
+    Twisted's default is 50. More clients than that reconnect at once when a server restarts.
+    """
     endpoint = read(description)
-    queues = endpoint.has_port or endpoint.kind == "unix"
-    return f"{description}:backlog=2048" if queues and "backlog" not in endpoint.names else description
+    has_backlog = endpoint.has_port or endpoint.kind == "unix"
+    return f"{description}:backlog=2048" if has_backlog and "backlog" not in endpoint.named else description

@@ -10,9 +10,9 @@ from attrs import frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directory_server.config import Config, ConfigError, UpstreamConfig, describe, load, setting
+from directory_server.config import Config, ConfigError, UpstreamConfig, describe, load, setting, settings_tables
 from directory_server.config._load import build
-from directory_server.config._sources import Given
+from directory_server.config._sources import SourceValue
 
 NAMES = [name for name, _, _ in describe(Config())]
 
@@ -110,11 +110,11 @@ def test_a_file_gives_upstreams_in_their_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ('name = "a"', "upstream ({}): must each have a name of its own and a url"),
-        ('url = "https://a.example"', "upstream ({}): must each have a name of its own and a url"),
+        ('name = "a"', "upstream ({}): must each have a url and a name that no other has"),
+        ('url = "https://a.example"', "upstream ({}): must each have a url and a name that no other has"),
         (
             'name = "a"\nurl = "/a"\n[[upstream]]\nname = "a"\nurl = "/b"',
-            "upstream ({}): must each have a name of its own and a url",
+            "upstream ({}): must each have a url and a name that no other has",
         ),
         (
             'name = "local"',
@@ -122,12 +122,12 @@ def test_a_file_gives_upstreams_in_their_order(tmp_path: Path) -> None:
         ),
         (
             'url = "ftp://a.example"',
-            "upstream.url ({}, table 1): must be an http or https address without a password, "
+            "upstream.url ({}, table 1): must be an http or https URL without a password, "
             "or the path of a file, not 'ftp://a.example'",
         ),
         (
             'url = "https://me@a.example"',
-            "upstream.url ({}, table 1): must be an http or https address without a password, "
+            "upstream.url ({}, table 1): must be an http or https URL without a password, "
             "or the path of a file, not 'https://me@a.example'",
         ),
         ("interval = 1", "upstream.interval ({}, table 1): must be at least 60, not 1"),
@@ -139,7 +139,7 @@ def test_a_file_gives_upstreams_in_their_order(tmp_path: Path) -> None:
         ('include = [""]', "upstream.include ({}, table 1): must be patterns of names such as com.example/*, not ['']"),
         (
             'uri = "https://a.example"',
-            "upstream.uri ({}, table 1): is not a setting; did you mean upstream.url? known are upstream.name, "
+            "upstream.uri ({}, table 1): is not a setting; did you mean upstream.url? known settings: upstream.name, "
             "upstream.url, "
             "upstream.interval, upstream.headers, upstream.include, upstream.exclude, upstream.floor, "
             "upstream.official, upstream.max_entries, upstream.max_bytes",
@@ -152,7 +152,7 @@ def test_an_upstream_that_will_not_do(tmp_path: Path, table: str, said: str) -> 
 
 
 def test_upstreams_are_tables_of_the_file(tmp_path: Path) -> None:
-    refused = "must be tables [[upstream]], which stand in the file alone"
+    refused = "must be tables [[upstream]] of the TOML file"
     assert refusal("upstream=a") == f"upstream (--set): {refused}"
     file = written(tmp_path, '[upstream]\nname = "a"\n')
     assert refusal(file=file).startswith(f"upstream.name ({file}): is not a setting")
@@ -244,7 +244,7 @@ def test_what_kubernetes_puts_into_the_environment_is_not_ours() -> None:
             "metrics.listen=9090",
             "metrics.listen (--set): must be an endpoint such as tcp:9090:interface=127.0.0.1, not '9090'",
         ),
-        ("data_dir=", "data_dir (--set): must be the path of a folder, not ''"),
+        ("data_dir=", "data_dir (--set): must be the path of a directory, not ''"),
         (
             "http.allowed_origins=https://example.org/",
             "http.allowed_origins (--set): must be origins such as https://app.example.org, without path, "
@@ -267,21 +267,21 @@ def test_what_kubernetes_puts_into_the_environment_is_not_ours() -> None:
         (
             "streams.per_kye=8",
             "streams.per_kye (--set): is not a setting; did you mean streams.per_key? "
-            "known are streams.per_key, streams.total, streams.heartbeat, streams.rotation, streams.stall, "
+            "known settings: streams.per_key, streams.total, streams.heartbeat, streams.rotation, streams.stall, "
             "streams.grace",
         ),
         (
             "colour=red",
             "colour (--set): is not a setting; "
-            "known are listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, registry.*, log.*, metrics.*, "
-            "accounts.*, web.*",
+            "known settings: listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, registry.*, log.*, "
+            "metrics.*, accounts.*, web.*",
         ),
         ("keys=3", "keys (--set): is a section, not a setting; its settings are keys.grace"),
         (
             "\n=3",
             "'\\n' (--set): is not a setting; "
-            "known are listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, registry.*, log.*, metrics.*, "
-            "accounts.*, web.*",
+            "known settings: listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, registry.*, log.*, "
+            "metrics.*, accounts.*, web.*",
         ),
     ],
 )
@@ -301,7 +301,7 @@ def test_a_mistake_is_told(given: str, message: str) -> None:
             "STREAMS_PER_KEY",
             "8",
             "DIRECTORY_SERVER_STREAMS_PER_KEY (environment): is not a setting; "
-            "did you mean DIRECTORY_SERVER_STREAMS__PER_KEY? known are DIRECTORY_SERVER_LISTEN, "
+            "did you mean DIRECTORY_SERVER_STREAMS__PER_KEY? known settings: DIRECTORY_SERVER_LISTEN, "
             "DIRECTORY_SERVER_REUSE_PORT, DIRECTORY_SERVER_DATA_DIR, DIRECTORY_SERVER_HTTP__*, "
             "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
             "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_LOG__*, DIRECTORY_SERVER_METRICS__*, "
@@ -311,7 +311,7 @@ def test_a_mistake_is_told(given: str, message: str) -> None:
             "keys__grace",
             "8",
             "DIRECTORY_SERVER_keys__grace (environment): is not a setting; did you mean DIRECTORY_SERVER_KEYS__GRACE? "
-            "known are DIRECTORY_SERVER_LISTEN, DIRECTORY_SERVER_REUSE_PORT, DIRECTORY_SERVER_DATA_DIR, "
+            "known settings: DIRECTORY_SERVER_LISTEN, DIRECTORY_SERVER_REUSE_PORT, DIRECTORY_SERVER_DATA_DIR, "
             "DIRECTORY_SERVER_HTTP__*, "
             "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
             "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_LOG__*, DIRECTORY_SERVER_METRICS__*, "
@@ -331,14 +331,20 @@ def test_a_mistake_in_the_environment_is_told_by_its_variable(given: str, value:
         ('streams.per_key = "8"', "streams.per_key ({file}): must be a whole number, not '8'"),
         ("streams.per_key = true", "streams.per_key ({file}): must be a whole number, not True"),
         ("streams.per_key = 8.0", "streams.per_key ({file}): must be a whole number, not 8.0"),
-        (f"streams.per_key = 0x{'f' * 5000}", "streams.per_key ({file}): must be a whole number, not one so long"),
-        (f"streams.heartbeat = 0x{'f' * 5000}", "streams.heartbeat ({file}): must be a number, not one so long"),
+        (
+            f"streams.per_key = 0x{'f' * 5000}",
+            "streams.per_key ({file}): must be a whole number, not one of more than 4,300 digits",
+        ),
+        (
+            f"streams.heartbeat = 0x{'f' * 5000}",
+            "streams.heartbeat ({file}): must be a number, not one of more than 4,300 digits",
+        ),
         ('streams.heartbeat = "8"', "streams.heartbeat ({file}): must be a number, not '8'"),
         ("streams.heartbeat = inf", "streams.heartbeat ({file}): must be a number, not inf"),
-        ("listen = 'tcp:80'", "listen ({file}): must be a list of texts, not 'tcp:80'"),
-        ("http.allowed_hosts = [1]", "http.allowed_hosts ({file}): must be a list of texts, not [1]"),
-        ("data_dir = 1", "data_dir ({file}): must be the path of a folder, not 1"),
-        ('data_dir = "a\\u0000"', "data_dir ({file}): must be the path of a folder, not 'a\\x00'"),
+        ("listen = 'tcp:80'", "listen ({file}): must be a list of strings, not 'tcp:80'"),
+        ("http.allowed_hosts = [1]", "http.allowed_hosts ({file}): must be a list of strings, not [1]"),
+        ("data_dir = 1", "data_dir ({file}): must be the path of a directory, not 1"),
+        ('data_dir = "a\\u0000"', "data_dir ({file}): must be the path of a directory, not 'a\\x00'"),
         (
             "http = 1",
             "http ({file}): is a section, not a setting; its settings are http.allowed_hosts, http.allowed_origins",
@@ -346,13 +352,13 @@ def test_a_mistake_in_the_environment_is_told_by_its_variable(given: str, value:
         (
             "[quota]\nlimits = 1",
             "quota.limits ({file}): is not a setting; did you mean quota.limit? "
-            "known are quota.limit, quota.synchronous",
+            "known settings: quota.limit, quota.synchronous",
         ),
         (
             '"quota.limit" = 1',
             "quota.limit ({file}): is not a setting; did you mean quota.limit? "
-            "known are listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, registry.*, log.*, metrics.*, "
-            "accounts.*, web.*",
+            "known settings: listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, registry.*, log.*, "
+            "metrics.*, accounts.*, web.*",
         ),
         ("a =", "{file}: must be TOML: Invalid value (at end of document)"),
         (f"a = {'9' * 5000}", "{file}: must be TOML: Exceeds the limit"),
@@ -409,7 +415,7 @@ def test_every_setting_is_described() -> None:
     described = {name: (value, doc) for name, value, doc in describe(configured("quota.limit=unlimited"))}
     assert described["listen"] == (
         "tcp:8080:interface=127.0.0.1",
-        "Twisted endpoints to listen on, separated by spaces.",
+        "Twisted endpoints to listen on, one or more.",
     )
     assert described["quota.limit"][0] == "unlimited"
     assert described["streams.heartbeat"][0] == "15.0"
@@ -436,25 +442,33 @@ class Other:
 
 
 def test_a_secret_is_never_shown() -> None:
-    config = build(Other, [Given(("mail", "password"), "hunter2", "--set", is_text=True)])
+    config = build(Other, [SourceValue(("mail", "password"), "hunter2", "--set", is_text=True)])
     assert config.mail.password == "hunter2"
     assert [value for _, value, _ in describe(config)] == ["(secret)", "(secret)", "false"]
     with pytest.raises(ConfigError) as caught:
-        build(Other, [Given(("mail", "port"), "hunter2", "--set", is_text=True)])
+        build(Other, [SourceValue(("mail", "port"), "hunter2", "--set", is_text=True)])
     assert str(caught.value) == "mail.port (--set): must be a whole number"
 
 
 @pytest.mark.parametrize(("text", "truth"), [("true", True), ("false", False)])
 def test_a_truth_is_written_true_or_false(text: str, truth: bool) -> None:
-    assert build(Other, [Given(("mail", "tls"), text, "--set", is_text=True)]).mail.tls is truth
+    assert build(Other, [SourceValue(("mail", "tls"), text, "--set", is_text=True)]).mail.tls is truth
     with pytest.raises(ConfigError, match=r"mail\.tls \(--set\): must be true or false, not 'yes'"):
-        build(Other, [Given(("mail", "tls"), "yes", "--set", is_text=True)])
+        build(Other, [SourceValue(("mail", "tls"), "yes", "--set", is_text=True)])
 
 
-def test_the_documentation_lists_every_setting_with_its_default() -> None:
+def test_the_documentation_has_the_generated_tables() -> None:
     text = (Path(__file__).parent.parent.parent / "docs" / "operations.md").read_text("utf-8")
-    listed = dict(re.findall(r"^\| `([\w.]+)` \| (?:`([^`]*)`)? ?\|", text, re.MULTILINE))
+    begin, end = "<!-- begin: directory-server config --markdown -->\n\n", "\n<!-- end -->"
+    assert text.partition(begin)[2].partition(end)[0] == settings_tables()
+
+
+def test_the_tables_have_every_setting_with_its_type_default_and_variable() -> None:
+    tables = settings_tables()
+    listed = dict(re.findall(r"^\| `([\w.]+)` \| [^|]+ \| (?:`([^`]*)`)? ?\|", tables, re.MULTILINE))
     settings = {name: value for name, value, _ in [*describe(Config()), *describe(UpstreamConfig(), "upstream.")]}
-    assert listed.keys() == settings.keys()
-    for name, value in settings.items():
-        assert listed[name] == value.removesuffix(".0"), name
+    assert listed == {name: value.removesuffix(".0") for name, value in settings.items()}
+    for name in NAMES:
+        assert f"| `{variable(name)}` |" in tables
+    assert "| `quota.limit` | whole number ≥ 1 or `unlimited` |" in tables
+    assert "| `log.access` | `text`, `json`, `off` |" in tables

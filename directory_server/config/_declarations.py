@@ -1,0 +1,107 @@
+"""Declaration of settings: the attrs field of a setting, and validators of values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from ipaddress import ip_network
+from typing import Any, TypeAlias, TypeVar
+from urllib.parse import urlsplit
+
+import attrs
+from attrs import field, frozen
+
+T = TypeVar("T")
+Validator: TypeAlias = Callable[[Any, "attrs.Attribute[Any]", Any], None]
+"""Raises ValueError with a message that starts with "must"."""
+
+UNLIMITED = "unlimited"
+"""The text of a limit that is None."""
+
+
+def setting(
+    default: T, doc: str, validator: Validator | None = None, *, secret: bool = False, separator: str = ","
+) -> T:
+    """Declare a setting with its `default` and its meaning, `doc`, in one line.
+
+    The value of a `secret` setting is never shown. `separator` separates the items of a list that is given as text.
+    """
+    return field(default=default, validator=validator, metadata={"doc": doc, "secret": secret, "separator": separator})
+
+
+@frozen
+class AtLeast:
+    """Validates a number of at least `minimum`. None (unlimited) is valid."""
+
+    minimum: int
+
+    def __call__(self, _: object, __: object, value: float | None) -> None:
+        if value is not None and value < self.minimum:
+            raise ValueError(f"must be at least {self.minimum}")
+
+
+def above_zero(_: object, __: object, value: float) -> None:
+    """Validate a number above 0."""
+    if value <= 0:
+        raise ValueError("must be above 0")
+
+
+def fraction(_: object, __: object, value: float) -> None:
+    """Validate a number from 0 to 1."""
+    if not 0 <= value <= 1:
+        raise ValueError("must be from 0 to 1")
+
+
+def each_matches(pattern: str, description: str, *, allow_empty: bool = True) -> Validator:
+    """Return a validator of lists whose items all match `pattern`; `description` says what they must be."""
+
+    def validate(_: object, __: object, items: tuple[str, ...]) -> None:
+        if not (items or allow_empty) or not all(re.fullmatch(pattern, item) for item in items):
+            raise ValueError(f"must be {description}")
+
+    return validate
+
+
+def endpoint(_: object, __: object, text: str) -> None:
+    """Validate the description of a Twisted endpoint, or an empty string."""
+    if text and not re.fullmatch(r"\w+:.+", text):
+        raise ValueError("must be an endpoint such as tcp:9090:interface=127.0.0.1")
+
+
+def base_url(_: object, __: object, text: str) -> None:
+    """Validate an http or https URL without a path, or an empty string."""
+    if text and not re.fullmatch(r"https?://[^\s/?#]+/?", text):
+        raise ValueError("must be a URL such as https://directory.example.org, without a path")
+
+
+def proxies(_: object, __: object, items: tuple[str, ...]) -> None:
+    """Validate addresses, networks and the word "unix"."""
+    for item in items:
+        try:
+            item == "unix" or ip_network(item, strict=False)
+        except ValueError:
+            raise ValueError("must be addresses or networks such as 127.0.0.1, 10.0.0.0/8, or unix") from None
+
+
+def source_name(_: object, __: object, name: str) -> None:
+    """Validate the name of a source of entries. Entries without an upstream have the source "local"."""
+    if name == "local" or not re.fullmatch(r"([a-z0-9][a-z0-9._-]{0,39})?", name):
+        raise ValueError("must be 1 to 40 of a-z, 0-9, '.', '_' and '-', and not 'local'")
+
+
+def url_or_path(_: object, __: object, text: str) -> None:
+    """Validate an http or https URL without credentials, or the path of a file."""
+    try:
+        parts = urlsplit(text)
+        is_url = parts.scheme in ("http", "https") and parts.hostname and parts.username is None and parts.port != 0
+    except ValueError:
+        is_url = False
+    if not text.isprintable() or not (is_url or "://" not in text):
+        raise ValueError("must be an http or https URL without a password, or the path of a file")
+
+
+def unique_names(_: object, __: object, upstreams: tuple[Any, ...]) -> None:
+    """Validate that each upstream has a URL and a name, and that no two names are the same."""
+    names = [each.name for each in upstreams]
+    if not all(each.name and each.url for each in upstreams) or len(set(names)) < len(names):
+        raise ValueError("must each have a url and a name that no other has")
