@@ -96,7 +96,7 @@ def build(
     proxies, meter = Proxies(config.http.trusted_proxies), metrics.Metrics()
     storage = build_storage(config, reactor, runtime)
     search = build_search(storage, runtime)
-    publishers = build_publishers(config, reactor, runtime, storage, search, sockets)
+    publishers = build_publishers(config, reactor, runtime, storage, sockets)
     people = build_people(config, reactor, runtime, storage, search, publishers, proxies)
     subscribers = [meter.builds(search.index, reactor.seconds), publishers.newest]
     followers: list[Follower] = [publishers.broadcaster, publishers.announcements, people.pages.notifier]

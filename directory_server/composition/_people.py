@@ -41,6 +41,7 @@ def build_people(
     cookies = account.session_cookies(service, proxies, limits.absolute)
     handlers = pages.page_handlers(
         search.directory,
+        storage.store,
         search.index.__len__,
         publishers.page_hub,
         proxies,

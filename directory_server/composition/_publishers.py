@@ -12,7 +12,6 @@ from ..run_sync import run_sync
 from ..search import percolate
 from ..web import changes, mcp, pages
 from ._runtime import Runtime
-from ._search import Search
 from ._storage import Storage
 
 
@@ -30,9 +29,7 @@ class Publishers:
     newest: mcp.NewestEntries
 
 
-def build_publishers(
-    config: Config, reactor: Any, runtime: Runtime, storage: Storage, search: Search, sockets: int
-) -> Publishers:
+def build_publishers(config: Config, reactor: Any, runtime: Runtime, storage: Storage, sockets: int) -> Publishers:
     """Return the publishers. Streams take at most three quarters of the `sockets`; the others are for requests."""
     total = max_streams(config, sockets)
     keyed = {**asdict(config.streams), "total": total}
@@ -40,13 +37,13 @@ def build_publishers(
     hub = streams.Hub(storage.keys, storage.bus, reactor, runtime.new_random(), **keyed)
     page_hub = streams.Hub(pages.AnonymousOwners(), storage.bus, reactor, runtime.new_random(), **anonymous)
     log_id = run_sync(storage.store.log_id())
-    log_pages = changes.LogPages(search.directory, percolate, runtime.offload, log_id)
+    log_pages = changes.LogPages(storage.store, percolate, runtime.offload, log_id)
     return Publishers(
         hub=hub,
         page_hub=page_hub,
         broadcaster=changes.Broadcaster(hub, log_pages, percolate, runtime.offload, log_id),
         announcements=mcp.Announcements(hub, reactor),
-        newest=mcp.NewestEntries(search.directory),
+        newest=mcp.NewestEntries(storage.store),
     )
 
 

@@ -99,9 +99,9 @@ def _routes(
     endpoint = mcp.endpoint(authenticator, directory, publishers.newest, sessions, hub, publishers.announcements)
     return routing.Routes(
         rest.RestHandlers(authenticator, directory, offload),
-        changes.ChangesHandler(authenticator, directory, percolate, offload, hub, publishers.broadcaster),
+        changes.ChangesHandler(authenticator, storage.store, percolate, offload, hub, publishers.broadcaster),
         endpoint,
-        registry.RegistryHandlers(access, directory, config.registry.listed == "curated"),
+        registry.RegistryHandlers(access, directory, storage.store, config.registry.listed == "curated"),
         checks,
         people.pages,
         account_pages(config, runtime, storage, people, endpoint, proxies),

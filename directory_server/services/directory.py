@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from attrs import evolve, field, frozen
 
-from ..domain.changes import Change, Outcome
+from ..domain.changes import Outcome
 from ..domain.entries import Detail, Entry, mcp_id_of
-from ..domain.errors import Gone, NotFound
+from ..domain.errors import NotFound
 from ..domain.ports.runtime import Bus
 from ..domain.ports.search import Index
 from ..domain.ports.storage import READ_BYTES, Store
@@ -44,72 +44,6 @@ class Directory:
         if entry is None:
             raise NotFound(f"No entry has the mcp_id {mcp_id}.")
         return entry.detail()
-
-    async def entries(self, mcp_ids: Iterable[str]) -> Sequence[Entry]:
-        """Return the entries with these ids that still exist, in that order."""
-        found = [await self._store.entry(mcp_id) for mcp_id in mcp_ids]
-        return [entry for entry in found if entry is not None]
-
-    async def newest(self, limit: int, of: Callable[[Entry], T]) -> Sequence[T]:
-        """Return `of(entry)` for the `limit` entries that were added last, the latest first."""
-        return await self._store.newest(limit, of)
-
-    async def log_id(self) -> str:
-        """Return the id of the change log."""
-        return await self._store.log_id()
-
-    async def check_position(self, seq: int, log: str | None = None) -> None:
-        """Raise Gone if the change log cannot be read on after `seq`, which was given out by the log with id `log`.
-
-        The log may have been pruned beyond `seq`, or replaced by a restored backup. If `log` is None, a replaced log is
-        detected only if it does not reach `seq`.
-        """
-        oldest, head = await self._store.oldest(), await self._store.head()
-        if log is not None and log != await self._store.log_id():
-            raise Gone(seq, oldest, head, was_restored=True)
-        if not oldest - 1 <= seq <= head:
-            raise Gone(seq, oldest, head)
-
-    async def head(self) -> int:
-        """Return the `seq` of the latest change."""
-        return await self._store.head()
-
-    async def changes(self, after: int, limit: int) -> Sequence[Change]:
-        """Return at most `limit` changes after `after`, in order, each with the now visible entry.
-
-        Large entries make the result shorter; only an empty result means that there are no more.
-        """
-        return await self._store.changes(after, limit)
-
-    async def listing(
-        self,
-        after: tuple[str, str],
-        limit: int,
-        *,
-        versions: str = "latest",
-        updated_since: float | None = None,
-        include_deleted: bool = False,
-        curated: bool = False,
-        most: int = READ_BYTES,
-    ) -> Sequence[Version]:
-        """Return at most `limit` versions, ordered by name; see Store.listing."""
-        return await self._store.listing(
-            after,
-            limit,
-            versions=versions,
-            updated_since=updated_since,
-            include_deleted=include_deleted,
-            curated=curated,
-            most=most,
-        )
-
-    async def versions(self, name: str, after: str, limit: int, most: int) -> Sequence[Version]:
-        """Return versions of the server `name`, none if it is hidden; see Store.versions."""
-        return await self._store.versions(name, after, limit, most)
-
-    async def version(self, name: str, version: str) -> Version | None:
-        """Return a version of the server `name`; "latest" is the latest one. None if there is none."""
-        return await self._store.version(name, version)
 
     async def search_versions(self, query: Query, most: int = READ_BYTES) -> tuple[Sequence[Version], Position | None]:
         """Return the latest versions of the hits for `query`, best first, and the position of the next page.

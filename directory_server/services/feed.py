@@ -1,4 +1,4 @@
-"""The feed: delivers the change log to its subscribers."""
+"""The change log: its positions, and the feed that delivers it to subscribers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from ..domain.errors import Unavailable
+from ..domain.errors import Gone, Unavailable
 from ..domain.ports.runtime import Bus
 from ..domain.ports.search import Follower, Subscriber
 from ..domain.ports.storage import Store
@@ -121,3 +121,16 @@ class Feed(Service):
         self._pumping = None
         if self._awake and self._retry is None:
             self.wake()
+
+
+async def check_position(store: Store, seq: int, log: str | None = None) -> None:
+    """Raise Gone if the change log cannot be read on after `seq`, which was given out by the log with id `log`.
+
+    The log may have been pruned beyond `seq`, or replaced by a restored backup. If `log` is None, a replaced log is
+    detected only if it does not reach `seq`.
+    """
+    oldest, head = await store.oldest(), await store.head()
+    if log is not None and log != await store.log_id():
+        raise Gone(seq, oldest, head, was_restored=True)
+    if not oldest - 1 <= seq <= head:
+        raise Gone(seq, oldest, head)

@@ -28,6 +28,11 @@ T = TypeVar("T")
 
 _ENTRY = "SELECT body FROM entry JOIN record ON record.id = shown WHERE mcp_id = ?"
 
+_ENTRIES = """
+    SELECT body FROM json_each(?) AS requested JOIN entry ON mcp_id = requested.value JOIN record ON record.id = shown
+    ORDER BY requested.key
+"""
+
 _HEAD = "SELECT coalesce(max(seq), 0) FROM change"
 
 _LOG = "SELECT id FROM log"
@@ -95,6 +100,11 @@ class SqliteStore:
     async def entry(self, mcp_id: str) -> Entry | None:
         row = await self._database.read(lambda connection: connection.execute(_ENTRY, (mcp_id,)).fetchone())
         return serialization.restore_entry(row[0]) if row else None
+
+    async def entries(self, mcp_ids: Sequence[str]) -> Sequence[Entry]:
+        requested = serialization.text(list(mcp_ids))
+        rows = await self._database.read(lambda connection: connection.execute(_ENTRIES, (requested,)).fetchall())
+        return [serialization.restore_entry(body) for (body,) in rows]
 
     async def head(self) -> int:
         return await self._number(_HEAD)

@@ -90,6 +90,15 @@ class StoreContract:
         assert await store.entry(full.mcp_id) == full
 
     @awaited
+    async def test_returns_the_visible_entries_of_ids_in_that_order(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry(f"x/{letter}") for letter in "abc"])
+        await store.publish("a", [entry("x/b", status="deleted")])
+        ids = [mcp_id_of(f"x/{letter}") for letter in "cbnoa"]
+        assert list(await store.entries(ids)) == [entry("x/c"), entry("x/a")]
+        assert list(await store.entries([])) == []
+
+    @awaited
     async def test_logs_nothing_for_unchanged_entries(self) -> None:
         store = await self.store()
         await store.publish("a", [Entry({"name": NAME, "version": "1", "description": ""})])

@@ -17,6 +17,7 @@ from directory_server.domain.ports.storage import Store
 from directory_server.domain.search import Page, Position, Query
 from directory_server.run_sync import run_sync
 from directory_server.services.directory import Directory
+from directory_server.services.feed import check_position
 from directory_server.services.page_cache import PAGES, PAGES_BYTES, PageCache
 
 NOTHING = Page(())
@@ -169,21 +170,21 @@ def test_a_failed_publish_is_not_announced() -> None:
     ("log", "places"), [(range(1, 1), [0]), (range(1, 6), [0, 1, 5]), (range(4, 6), [3, 4, 5])], ids=str
 )
 def test_accepts_positions_within_the_log(log: range, places: list[int]) -> None:
-    directory = World(log=log).directory
+    store = cast(Store, World(log=log))
     for place in places:
-        run_sync(directory.check_position(place))
+        run_sync(check_position(store, place))
 
 
 def test_rejects_positions_of_another_log() -> None:
-    directory = World(log=range(1, 6)).directory
-    run_sync(directory.check_position(3, LOG))
+    store = cast(Store, World(log=range(1, 6)))
+    run_sync(check_position(store, 3, LOG))
     with pytest.raises(Gone, match="Cannot continue from change 3: the directory was restored from a backup") as caught:
-        run_sync(directory.check_position(3, "ffffffffffff"))
+        run_sync(check_position(store, 3, "ffffffffffff"))
     assert caught.value.head == 5
 
 
 @pytest.mark.parametrize(("log", "place"), [(range(1, 1), 1), (range(1, 6), 6), (range(4, 6), 2), (range(4, 6), 0)])
 def test_rejects_positions_outside_the_log(log: range, place: int) -> None:
     with pytest.raises(Gone, match=f"Cannot continue from change {place}") as caught:
-        run_sync(World(log=log).directory.check_position(place))
+        run_sync(check_position(cast(Store, World(log=log)), place))
     assert caught.value.head == (log[-1] if log else 0)

@@ -15,7 +15,7 @@ from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import TextAnalysis, percolate
 from directory_server.serialization import encode_entry
-from directory_server.services.directory import Directory
+from directory_server.sqlite import SqliteStore
 
 from .conftest import MAIL, POSTGRES, Connection, Response, Server, entry, parse_response
 
@@ -402,7 +402,7 @@ def test_a_storage_error_ends_the_stream_cleanly(
     def broken(*_: object) -> None:
         raise RuntimeError("a full disk")
 
-    monkeypatch.setattr("directory_server.services.directory.Directory.changes", broken)
+    monkeypatch.setattr("directory_server.sqlite.SqliteStore.changes", broken)
     stream = watch(server, "?since=0")
     assert stream.received().endswith(b"id: 0-%s\n\nretry: 3000\n\n" % log_id(server).encode())
     assert stream.transport.disconnecting
@@ -437,14 +437,14 @@ def test_concurrent_pages_are_limited(server: Server, monkeypatch: pytest.Monkey
     server.site.connections._limit = 100
 
     waiting: list[Deferred[None]] = []
-    changes = Directory.changes
+    changes = SqliteStore.changes
 
-    async def slow(self: Directory, since: int, limit: int) -> Any:
+    async def slow(self: SqliteStore, since: int, limit: int) -> Any:
         waiting.append(Deferred())
         await waiting[-1]
         return await changes(self, since, limit)
 
-    monkeypatch.setattr(Directory, "changes", slow)
+    monkeypatch.setattr(SqliteStore, "changes", slow)
     keys = [server.new_key(limit=None)[1] for _ in range(MAX_CONCURRENT_PAGES + 3)]
     requests = [
         server.open("GET", CHANGES, key=key, headers={"Accept": "application/json"}, address=f"192.0.2.{number}")

@@ -32,6 +32,9 @@ class Store(Protocol):
     async def entry(self, mcp_id: str) -> Entry | None:
         """Return the visible entry with this id, or None."""
 
+    async def entries(self, mcp_ids: Sequence[str]) -> Sequence[Entry]:
+        """Return the visible entries among `mcp_ids`, in that order."""
+
     async def head(self) -> int:
         """Return the `seq` of the latest change, 0 before the first."""
 

@@ -14,11 +14,12 @@ from ... import serialization
 from ...domain.errors import Gone, TooManyStreams
 from ...domain.ports.runtime import Offload
 from ...domain.ports.search import Matching
+from ...domain.ports.storage import Store
 from ...domain.search import PAGE_BYTES
 from ...http import Request
 from ...http.headers import query, values
 from ...http.headers import value as header
-from ...services.directory import Directory
+from ...services.feed import check_position
 from ...streams import Hub
 from ..authentication import AuthenticatedRequest, Authenticator
 from ..responses import json_response
@@ -42,7 +43,7 @@ class ChangesHandler:
     """Handler of `/api/open/v1/changes`."""
 
     _authenticator: Authenticator
-    _directory: Directory
+    _store: Store
     _matching: Matching
     _offload: Offload
     _hub: Hub
@@ -58,7 +59,7 @@ class ChangesHandler:
 
     async def _page(self, request: Request, authenticated: AuthenticatedRequest, watch: serialization.Watch) -> bytes:
         if watch.since is not None:
-            await self._directory.check_position(watch.since, watch.log)
+            await check_position(self._store, watch.since, watch.log)
         await authenticated.charge()
         limit = watch.limit or serialization.DEFAULT_CHANGES
         await self._page_slots.acquire()
@@ -66,7 +67,7 @@ class ChangesHandler:
             items, place = await self._matching_items(watch.since or 0, watch.keywords, limit)
         finally:
             self._page_slots.release()
-        if place < await self._directory.head():
+        if place < await self._store.head():
             filters = {} if watch.keywords is None else {"keywords": watch.keywords}
             link = urlencode({"since": serialization.position(place, self._broadcaster.log), **filters, "limit": limit})
             request.setHeader("Link", f'<{PATH}?{link}>; rel="next"')
@@ -94,7 +95,7 @@ class ChangesHandler:
         if since is None:
             since = self._broadcaster.seq
         try:
-            await self._directory.check_position(since, log)
+            await check_position(self._store, since, log)
         except Gone as error:
             message = {"seq": error.head, "message": error.message}
             return error.head, serialization.event(
@@ -111,7 +112,7 @@ class ChangesHandler:
         found: list[bytes] = []
         left = PAGE_BYTES
         for _ in range(MAX_SCANS):
-            changes = await self._directory.changes(place, size)
+            changes = await self._store.changes(place, size)
             if not changes:
                 break
             more, place = await self._offload(encode_items, changes, keywords, self._matching, limit - len(found), left)

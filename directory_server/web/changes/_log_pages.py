@@ -12,7 +12,7 @@ from ... import serialization
 from ...domain.changes import Change
 from ...domain.ports.runtime import Offload
 from ...domain.ports.search import Matching
-from ...services.directory import Directory
+from ...domain.ports.storage import Store
 
 PAGE_SIZE = 100
 """Maximum changes in a page."""
@@ -112,8 +112,8 @@ def split_events(data: bytes, size: int = CHUNK_BYTES) -> list[bytes]:
 class LogPages:
     """Cache of pages of the directory's change log with the id `log`."""
 
-    def __init__(self, directory: Directory, matching: Matching, offload: Offload, log: str) -> None:
-        self._directory = directory
+    def __init__(self, store: Store, matching: Matching, offload: Offload, log: str) -> None:
+        self._store = store
         self._matching = matching
         self._offload = offload
         self._log = log
@@ -143,7 +143,7 @@ class LogPages:
         return read
 
     async def _read(self, key: _PageKey) -> LogPage:
-        changes = await self._directory.changes(key.after, PAGE_SIZE)
+        changes = await self._store.changes(key.after, PAGE_SIZE)
         changes = [change for change in changes if change.seq <= key.upto]
         if not changes:
             return LogPage((), key.upto)

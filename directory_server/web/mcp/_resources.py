@@ -9,7 +9,7 @@ from ... import serialization
 from ...domain.changes import Change
 from ...domain.entries import Entry
 from ...domain.errors import BadInput
-from ...services.directory import Directory
+from ...domain.ports.storage import Store
 
 NEWEST = 20
 """Maximum entries in the list."""
@@ -31,13 +31,13 @@ TEMPLATES = [
 class NewestEntries:
     """Subscriber that rebuilds the list of the most recently added entries at each change."""
 
-    def __init__(self, directory: Directory) -> None:
-        self._directory = directory
+    def __init__(self, store: Store) -> None:
+        self._store = store
         self.listed = serialization.raw(b"[]")
         """The list, encoded."""
 
     async def apply(self, changes: Sequence[Change]) -> None:
-        resources = await self._directory.newest(NEWEST, _resource)
+        resources = await self._store.newest(NEWEST, _resource)
         self.listed = serialization.raw(serialization.encode(resources))
 
 

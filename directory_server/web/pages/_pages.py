@@ -10,6 +10,7 @@ from attrs import frozen
 
 from ... import serialization
 from ...domain.errors import BadInput
+from ...domain.ports.storage import Store
 from ...domain.search import Page, Query
 from ...http import Request
 from ...http.headers import query
@@ -38,6 +39,7 @@ class PageHandlers:
     notifier: NewEntriesNotifier
     _access: PageAccess
     _directory: Directory
+    _store: Store
     _size: Callable[[], int]
 
     async def search(self, request: Request) -> bytes:
@@ -55,7 +57,7 @@ class PageHandlers:
                 values["cards"] = await self._cards(page, language)
                 values["more"] = _more(search, page)
             else:
-                values["cards"] = await self._directory.newest(NEWEST, lambda entry: card(entry, language))
+                values["cards"] = await self._store.newest(NEWEST, lambda entry: card(entry, language))
         except BadInput as error:
             values["error"] = error.code
         status = 400 if values["error"] else 200
@@ -74,11 +76,12 @@ class PageHandlers:
         return self.notifier.open(request)
 
     async def _cards(self, page: Page, language: str) -> list[Card]:
-        return [card(entry, language) for entry in await self._directory.entries(hit.mcp_id for hit in page.hits)]
+        return [card(entry, language) for entry in await self._store.entries([hit.mcp_id for hit in page.hits])]
 
 
 def page_handlers(
     directory: Directory,
+    store: Store,
     size: Callable[[], int],
     hub: Hub,
     proxies: Proxies,
@@ -100,7 +103,7 @@ def page_handlers(
     accounts = Limiter(now, rate=rate, burst=per_minute)
     layout = Layout(proxies, searchable=openness != "off", sign_in=sign_in, hsts=hsts)
     access = PageAccess(openness, addresses, accounts, viewer, sign_in)
-    return PageHandlers(layout, NewEntriesNotifier(hub, proxies), access, directory, size)
+    return PageHandlers(layout, NewEntriesNotifier(hub, proxies), access, directory, store, size)
 
 
 def _parameters(request: Request) -> Mapping[str, str]:

@@ -11,6 +11,7 @@ from attrs import frozen
 
 from ... import serialization
 from ...domain.errors import NotFound
+from ...domain.ports.storage import Store
 from ...domain.search import Position, Query
 from ...domain.versions import Version
 from ...http import Request
@@ -40,10 +41,11 @@ def problem(error: ErrorResponse) -> dict[str, Any]:
 
 @frozen
 class RegistryHandlers:
-    """Handlers of `directory`. With `curated`, they serve only curated entries."""
+    """Handlers of searches in the directory and of listings of the store. With `curated`, only of curated entries."""
 
     _access: RegistryAccess
     _directory: Directory
+    _store: Store
     _curated: bool
 
     async def servers(self, request: Request, token: str | None = None) -> bytes:
@@ -61,7 +63,7 @@ class RegistryHandlers:
         await self._access.authenticate(request, token)
         name = unquote(name)
         parameters, after = serialization.registry_version_parameters(query(request), name)
-        found = await self._directory.versions(name, after, parameters.limit + 1, PAGE_BYTES)
+        found = await self._store.versions(name, after, parameters.limit + 1, PAGE_BYTES)
         page = found[: parameters.limit]
         versions = [each for each in page if self._is_visible(each, parameters.include_deleted)]
         more = len(found) > parameters.limit or _size(found) >= PAGE_BYTES
@@ -77,7 +79,7 @@ class RegistryHandlers:
         await self._access.authenticate(request, token)
         include_deleted = serialization.registry_parameters(query(request)).include_deleted
         name, version = unquote(name), unquote(version)
-        found = await self._directory.version(name, version)
+        found = await self._store.version(name, version)
         if found is None or not self._is_visible(found, include_deleted):
             raise NotFound(f"Server {name[:200]!r} has no version {version[:100]!r}.")
         return self._response(request, serialization.registry_entry(found))
@@ -86,7 +88,7 @@ class RegistryHandlers:
         return (include_deleted or not version.deleted) and (version.curated or not self._curated)
 
     async def _list(self, parameters: serialization.RegistryQuery) -> VersionPage:
-        versions = await self._directory.listing(
+        versions = await self._store.listing(
             parameters.place or ("", ""),
             parameters.limit + 1,
             versions=parameters.version,
@@ -116,7 +118,7 @@ class RegistryHandlers:
 
     async def _requested_version(self, hit: Version, parameters: serialization.RegistryQuery) -> Version | None:
         exact = parameters.version not in ("all", "latest")
-        version = await self._directory.version(hit.name, parameters.version) if exact else hit
+        version = await self._store.version(hit.name, parameters.version) if exact else hit
         if version is None or not self._is_visible(version, parameters.include_deleted):
             return None
         return version if version.updated_at >= (parameters.updated_since or 0) else None
