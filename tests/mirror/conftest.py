@@ -1,4 +1,4 @@
-"""A mirror of a registry that misbehaves as it is told to."""
+"""Fixture: a mirror, and a registry on a loopback port whose faults the tests choose."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ NAME = "official"
 
 
 @define(eq=False)
-class World:
-    """A registry, a directory that follows it, and a clock that only the test moves."""
+class Harness:
+    """A registry, a mirror of it and its storage, and a clock that only the test advances."""
 
     registry: Registry
     port: int
@@ -42,12 +42,12 @@ class World:
     logged: list[str] = field(factory=list)
     environ: dict[str, str] = field(factory=dict)
 
-    def upstream(self, route: str = "", **more: Any) -> Upstream:
-        """Return the registry as an upstream, by the route of one of its faults."""
-        return Upstream(NAME, f"http://127.0.0.1:{self.port}/{route}", **more)
+    def upstream(self, route: str = "", **options: Any) -> Upstream:
+        """Return the registry as an upstream. `route` selects one of its faults."""
+        return Upstream(NAME, f"http://127.0.0.1:{self.port}/{route}", **options)
 
-    def follower(self, holder: str, publish: Any = None) -> Mirror:
-        """Return another process's mirror."""
+    def other_mirror(self, holder: str, publish: Any = None) -> Mirror:
+        """Return the mirror of another process, which holds leases as `holder`."""
         return Mirror(
             self.client,
             publish or self.store.publish,
@@ -64,7 +64,7 @@ class World:
         return run_sync(self.mirrors.get(NAME))
 
     def names(self) -> list[str]:
-        """Return the names that are shown."""
+        """Return the names of the visible entries."""
         return [each.name for each in run_sync(self.store.listing(("", ""), 10_000))]
 
     def brief(self, name: str) -> str | None:
@@ -73,12 +73,12 @@ class World:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    from twisted.internet import reactor as real
+def harness(tmp_path: Path) -> Iterator[Harness]:
+    from twisted.internet import reactor as global_reactor
     from twisted.web.client import Agent
     from twisted.web.server import Site
 
-    reactor: Any = real
+    reactor: Any = global_reactor
     clock, registry = Clock(), Registry()
     clock.advance(NOW)
     site = Site(registry)
@@ -96,8 +96,8 @@ def world(tmp_path: Path) -> Iterator[World]:
     with closing(Database(tmp_path, "directory")) as database:
         store, mirrors = SqliteStore(database, inline, Briefs(), [NAME]), SqliteMirrors(database, inline)
         environ: dict[str, str] = {}
-        first = Mirror(client, store.publish, mirrors, inline, clock, clock.seconds, environ, Random(1), "first")
-        yield World(registry, port.getHost().port, clock, client, store, mirrors, first, logged, environ)
+        mirror = Mirror(client, store.publish, mirrors, inline, clock, clock.seconds, environ, Random(1), "first")
+        yield Harness(registry, port.getHost().port, clock, client, store, mirrors, mirror, logged, environ)
     globalLogPublisher.removeObserver(observe)
     pytest_twisted.blockon(client.close())
     pytest_twisted.blockon(port.stopListening())

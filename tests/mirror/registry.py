@@ -1,4 +1,4 @@
-"""A registry on a loopback port, with a route for each thing that an upstream can do wrong."""
+"""An upstream registry for tests, with one route per fault."""
 
 from __future__ import annotations
 
@@ -15,27 +15,41 @@ from twisted.web.server import NOT_DONE_YET, Request
 from directory_server.domain.entries import OFFICIAL
 
 HTTP_DATE = b"Fri, 15 Jan 2027 08:00:00 GMT"
-"""What the registry says the time is: `NOW`."""
+"""The Date header of every response, equal to `NOW`."""
 
 NOW = 1_800_000_000.0
 
 
-def served(name: str, version: str = "1.0.0", description: str = "It rains.", **official: Any) -> dict[str, Any]:
-    """Return an entry as a registry serves it."""
+def registry_entry(
+    name: str, version: str = "1.0.0", description: str = "It rains.", **official: Any
+) -> dict[str, Any]:
+    """Return an entry in the format of the official registry API."""
     meta = {"status": "active", "isLatest": True, "updatedAt": "2026-01-01T00:00:00Z", **official}
     return {"server": {"name": name, "version": version, "description": description}, "_meta": {OFFICIAL: meta}}
 
 
+def numbered_entries(number: int) -> list[dict[str, Any]]:
+    """Return the entries x/00000, x/00001 …"""
+    return [registry_entry(f"x/{each:05}") for each in range(number)]
+
+
+ABC = [registry_entry(f"x/{letter}") for letter in "abc"]
+
+
 @define(eq=False, slots=False)
 class Registry(Resource):
-    """Serves `entries` in pages, `changed` to those who name a moment; a fault by the first part of the path."""
+    """A registry that serves `entries` in pages, and `changed` to requests with `updated_since`.
+
+    The first part of the path selects a fault. `requests` and `headers` record the parameters and the header fields of
+    each request. The first `busy` requests, and every second request after them, get status 429.
+    """
 
     isLeaf = True
 
     entries: list[dict[str, Any]] = field(factory=list)
     changed: list[dict[str, Any]] = field(factory=list)
-    size: int = 2
-    asked: list[Mapping[str, str]] = field(factory=list)
+    page_size: int = 2
+    requests: list[Mapping[str, str]] = field(factory=list)
     headers: list[Mapping[str, str]] = field(factory=list)
     stalled: Deferred[None] = field(factory=Deferred)
     fail_after: int = 1_000_000
@@ -49,44 +63,44 @@ class Registry(Resource):
 
     def render_GET(self, request: Request) -> Any:
         request.setHeader(b"date", HTTP_DATE)
-        asked = {name.decode(): values[0].decode() for name, values in request.args.items()}
-        self.asked.append(asked)
+        parameters = {name.decode(): values[0].decode() for name, values in request.args.items()}
+        self.requests.append(parameters)
         self.headers.append({k.decode().lower(): v[0].decode() for k, v in request.requestHeaders.getAllRawHeaders()})
         route = request.path.decode().split("/")[1].replace("-", "_")
-        if len(self.asked) <= self.busy or (self.busy and len(self.asked) % 2):
+        if len(self.requests) <= self.busy or (self.busy and len(self.requests) % 2):
             request.setResponseCode(429)
             request.setHeader(b"retry-after", b"2")
             return b""
-        if self.expired and "cursor" in asked:
+        if self.expired and "cursor" in parameters:
             request.setResponseCode(400)
             return b""
         fault: Callable[[Request], Any] | None = getattr(self, f"fault_{route}", None)
-        if len(self.asked) > self.fail_after:
+        if len(self.requests) > self.fail_after:
             request.setResponseCode(500)
             return b""
-        return fault(request) if fault else self._page(request, asked)
+        return fault(request) if fault else self._page(request, parameters)
 
-    def _page(self, request: Request, asked: Mapping[str, str]) -> bytes:
-        among = self.changed if "updated_since" in asked else self.entries
-        start = int(asked.get("cursor") or 0)
-        page = among[start : start + self.size]
-        more = start + self.size < len(among)
-        body = listed(page, str(start + self.size) if more else None)
+    def _page(self, request: Request, parameters: Mapping[str, str]) -> bytes:
+        entries = self.changed if "updated_since" in parameters else self.entries
+        start = int(parameters.get("cursor") or 0)
+        page = entries[start : start + self.page_size]
+        more = start + self.page_size < len(entries)
+        body = encode_page(page, str(start + self.page_size) if more else None)
         if self.etags:
             request.setETag(b'"%d"' % hash(body))
             if request.code == 304:
                 return b""
         return body
 
-    # What an upstream may do wrong, by the first part of its address.
+    # Faults, by the first part of the path.
 
-    def fault_garbage(self, request: Request) -> bytes:
+    def fault_html(self, request: Request) -> bytes:
         return b"<html>Welcome to nginx!</html>"
 
-    def fault_half(self, request: Request) -> bytes:
-        return listed([served("x/half")], None)[:-20]
+    def fault_truncated_json(self, request: Request) -> bytes:
+        return encode_page([registry_entry("x/truncated")], None)[:-20]
 
-    def fault_broken_off(self, request: Request) -> Any:
+    def fault_truncated_body(self, request: Request) -> Any:
         request.setHeader(b"content-length", b"1000")
         request.write(b'{"servers": [')
         assert request.transport is not None
@@ -102,26 +116,26 @@ class Registry(Resource):
     def fault_wrong_cursor(self, request: Request) -> bytes:
         return b'{"servers": [], "metadata": {"nextCursor": {"a": 1}}}'
 
-    def fault_bad_entry(self, request: Request) -> bytes:
-        return listed([served("x/good"), {"server": {"name": "x/bad"}}, 7], None)  # type: ignore[list-item]
+    def fault_invalid_entries(self, request: Request) -> bytes:
+        return encode_page([registry_entry("x/good"), {"server": {"name": "x/bad"}}, 7], None)  # type: ignore[list-item]
 
     def fault_cursor_loop(self, request: Request) -> bytes:
-        number = len(self.asked)
-        return listed([served(f"x/{number}")], "ab"[number % 2])
+        number = len(self.requests)
+        return encode_page([registry_entry(f"x/{number}")], "ab"[number % 2])
 
     def fault_repeated_page(self, request: Request) -> bytes:
-        return listed([served("x/same")], "again")
+        return encode_page([registry_entry("x/same")], "again")
 
-    def fault_endless(self, request: Request) -> bytes:
-        """The same page under new cursors, so that only its entries are the same."""
-        return listed([served("x/same")], str(len(self.asked)))
+    def fault_endless_cursors(self, request: Request) -> bytes:
+        """Return the same entries with a new cursor each time."""
+        return encode_page([registry_entry("x/same")], str(len(self.requests)))
 
-    def fault_unique(self, request: Request) -> bytes:
-        """A page of other names each time."""
-        number = len(self.asked)
-        return listed([served(f"x/{number}-{each}") for each in range(100)], str(number))
+    def fault_endless_names(self, request: Request) -> bytes:
+        """Return a page of new names each time."""
+        number = len(self.requests)
+        return encode_page([registry_entry(f"x/{number}-{each}") for each in range(100)], str(number))
 
-    def fault_large(self, request: Request) -> bytes:
+    def fault_large_body(self, request: Request) -> bytes:
         return b" " * 20_000_000 + b"{}"
 
     def fault_many_values(self, request: Request) -> bytes:
@@ -133,12 +147,12 @@ class Registry(Resource):
     def fault_headers(self, request: Request) -> bytes:
         for number in range(5_000):
             request.responseHeaders.addRawHeader(b"x-%d" % number, b"a" * 1_000)
-        return listed([], None)
+        return encode_page([], None)
 
     def fault_early_hints(self, request: Request) -> Any:
         channel: Any = request.channel
         channel.transport.write(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 10_000)
-        return listed([], None)
+        return encode_page([], None)
 
     def fault_trailers(self, request: Request) -> Any:
         channel: Any = request.channel
@@ -146,84 +160,84 @@ class Registry(Resource):
         channel.transport.write(b"x-trailer: aaaaaaaa\r\n" * 10_000 + b"\r\n")
         return NOT_DONE_YET
 
-    def fault_bomb(self, request: Request) -> bytes:
+    def fault_gzip_bomb(self, request: Request) -> bytes:
         request.setHeader(b"content-encoding", b"gzip")
         return gzip.compress(b" " * 20_000_000, 1)
 
     def fault_gzip(self, request: Request) -> bytes:
         request.setHeader(b"content-encoding", b"gzip")
-        return gzip.compress(listed([served("x/gzip")], None))
+        return gzip.compress(encode_page([registry_entry("x/gzip")], None))
 
-    def fault_gzip_half(self, request: Request) -> bytes:
+    def fault_gzip_truncated(self, request: Request) -> bytes:
         return self.fault_gzip(request)[:-12]
 
-    def fault_gzip_garbage(self, request: Request) -> bytes:
+    def fault_gzip_invalid(self, request: Request) -> bytes:
         request.setHeader(b"content-encoding", b"gzip")
-        return b"not at all"
+        return b"not gzip"
 
     def fault_brotli(self, request: Request) -> bytes:
         request.setHeader(b"content-encoding", b"br")
         return b"\x8b\x03\x80abc\x03"
 
-    def fault_elsewhere(self, request: Request) -> bytes:
+    def fault_redirect_to_other_host(self, request: Request) -> bytes:
         return _redirect(request, b"http://169.254.169.254/latest/meta-data/")
 
-    def fault_other_port(self, request: Request) -> bytes:
+    def fault_redirect_to_other_port(self, request: Request) -> bytes:
         return _redirect(request, b"http://127.0.0.1:1/v0.1/servers")
 
-    def fault_scheme(self, request: Request) -> bytes:
+    def fault_redirect_to_file(self, request: Request) -> bytes:
         return _redirect(request, b"file:///etc/passwd")
 
-    def fault_odd_address(self, request: Request) -> bytes:
+    def fault_redirect_to_invalid_url(self, request: Request) -> bytes:
         return _redirect(request, b"/\xff%zz[ \\x")
 
-    def fault_circle(self, request: Request) -> bytes:
+    def fault_redirect_loop(self, request: Request) -> bytes:
         return _redirect(request, request.uri)
 
-    def fault_moved(self, request: Request) -> bytes:
+    def fault_redirect(self, request: Request) -> bytes:
         return _redirect(request, b"/v0.1/servers?" + request.uri.partition(b"?")[2])
 
-    def fault_down(self, request: Request) -> bytes:
+    def fault_unavailable(self, request: Request) -> bytes:
         request.setResponseCode(503)
         request.setHeader(b"retry-after", b"7200")
         return b"later"
 
-    def fault_down_until(self, request: Request) -> bytes:
+    def fault_too_many_requests(self, request: Request) -> bytes:
         request.setResponseCode(429)
         request.setHeader(b"retry-after", b"Fri, 15 Jan 2027 11:00:00 GMT")
         return b"later"
 
-    def fault_missing(self, request: Request) -> bytes:
+    def fault_not_found(self, request: Request) -> bytes:
         request.setResponseCode(404)
         return b"no"
 
-    def fault_unasked(self, request: Request) -> bytes:
+    def fault_unrequested_304(self, request: Request) -> bytes:
         request.setResponseCode(304)
         return b""
 
-    def fault_silent(self, request: Request) -> Any:
+    def fault_no_response(self, request: Request) -> Any:
         self.stalled.callback(None)
         return NOT_DONE_YET
 
-    def fault_drip(self, request: Request) -> Any:
+    def fault_stalled_body(self, request: Request) -> Any:
         request.write(b'{"servers": [')
         self.stalled.callback(None)
         return NOT_DONE_YET
 
     def fault_file(self, request: Request) -> bytes:
-        """A list without an API."""
+        """Return a static file of entries."""
         request.setETag(b'"%d"' % hash(self.body))
         return b"" if request.code == 304 else self.body
 
 
-def listed(entries: list[dict[str, Any]], cursor: str | None) -> bytes:
-    """Return a page of the official API."""
+def encode_page(entries: list[dict[str, Any]], cursor: str | None) -> bytes:
+    """Return the JSON of a page of the official registry API."""
     metadata = {"count": len(entries)} | ({"nextCursor": cursor} if cursor else {})
     return json.dumps({"servers": entries, "metadata": metadata}).encode()
 
 
-def lines(entries: list[dict[str, Any]]) -> bytes:
-    """Return a file of JSON lines."""
+def encode_lines(entries: list[dict[str, Any]]) -> bytes:
+    """Return a JSON Lines file."""
     return b"".join(json.dumps(each).encode() + b"\n" for each in entries)
 
 
@@ -234,5 +248,5 @@ def _redirect(request: Request, location: bytes) -> bytes:
 
 
 def faults() -> Iterator[str]:
-    """Yield the names of the routes."""
+    """Yield the routes of all faults."""
     return (name.removeprefix("fault_").replace("_", "-") for name in dir(Registry) if name.startswith("fault_"))

@@ -1,6 +1,6 @@
-"""`python -m tests.mirror.serve PORT ENTRIES [STALL]`: a registry in a process of its own, which prints its port.
+"""Registry process: `python -m tests.mirror.serve PORT ENTRIES [STALL]`.
 
-It never answers the first request for the page at STALL, and says so in a second line.
+It prints its port. It never responds to the first request with the cursor STALL, and prints `stalled` when it gets it.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any
 from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET, Request, Site
 
-from .registry import Registry, served
+from .registry import Registry, numbered_entries
 
 
-class Stalling(Resource):
-    """Passes requests on to `registry`, all but one."""
+class StallingRegistry(Resource):
+    """Pass requests to `registry`, except the first one with `cursor`."""
 
     isLeaf = True
 
@@ -33,11 +33,11 @@ class Stalling(Resource):
 
 
 def main(port: str, entries: str, stall: str = "-") -> None:
-    from twisted.internet import reactor as real
+    from twisted.internet import reactor as global_reactor
 
-    reactor: Any = real
-    registry = Registry([served(f"x/{each:05}") for each in range(int(entries))], size=100)
-    site = Site(Stalling(registry, stall))
+    reactor: Any = global_reactor
+    registry = Registry(numbered_entries(int(entries)), page_size=100)
+    site = Site(StallingRegistry(registry, stall))
     print(reactor.listenTCP(int(port), site, interface="127.0.0.1").getHost().port, flush=True)
     reactor.run()
 

@@ -1,4 +1,4 @@
-"""A sync run under a clock that was wrong does not keep the next ones from being taken."""
+"""Stored times from a wrong clock do not delay the next sync run."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from directory_server.mirror._credible import LEEWAY, SKEW, credible
 from directory_server.mirror._service import UpstreamService
 
 from ..contract import awaited
-from .conftest import NAME, World
-from .registry import NOW, served
+from .conftest import NAME, Harness
+from .registry import NOW, registry_entry
 
 YEARS = 2 * 365 * 86_400.0
 
 
-def test_times_that_can_be_true_are_kept() -> None:
+def test_credible_times_are_kept() -> None:
     state = UpstreamState(
         "a",
         last_round=NOW + LEEWAY,
@@ -27,7 +27,7 @@ def test_times_that_can_be_true_are_kept() -> None:
         next_round=NOW + 3_600,
         mark=NOW + SKEW,
         walked_at=NOW + LEEWAY,
-        walk=SyncProgress(True, NOW + SKEW, "there"),
+        walk=SyncProgress(True, NOW + SKEW, "cursor"),
     )
     assert credible(state, NOW, 3_600) == state
     past = evolve(state, last_round=1.0, last_success=1.0, next_round=1.0, mark=1.0, walked_at=1.0)
@@ -36,27 +36,27 @@ def test_times_that_can_be_true_are_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "read"),
+    ("stored", "expected"),
     [
         ({"last_round": NOW + LEEWAY + 1, "next_round": NOW + 60}, {}),
         ({"last_success": NOW + LEEWAY + 1}, {}),
         ({"next_round": NOW + 3_601}, {}),
         ({"mark": NOW + SKEW + 1}, {}),
         ({"walked_at": NOW + LEEWAY + 1}, {}),
-        ({"walk": SyncProgress(True, NOW + SKEW + 1, "there")}, {}),
+        ({"walk": SyncProgress(True, NOW + SKEW + 1, "cursor")}, {}),
         ({"mark": NOW + YEARS, "walked": 5, "entries": 7}, {"walked": 5, "entries": 7}),
     ],
 )
-def test_times_too_far_ahead_are_void(written: dict[str, object], read: dict[str, object]) -> None:
-    assert credible(evolve(UpstreamState("a"), **written), NOW, 3_600) == evolve(UpstreamState("a"), **read)  # type: ignore[arg-type]
+def test_times_too_far_in_the_future_are_discarded(stored: dict[str, object], expected: dict[str, object]) -> None:
+    assert credible(evolve(UpstreamState("a"), **stored), NOW, 3_600) == evolve(UpstreamState("a"), **expected)  # type: ignore[arg-type]
 
 
-async def ran(world: World) -> None:
-    """Run the service as a process would that starts now, until it waits for the next look."""
+async def run_service(harness: Harness) -> None:
+    """Start the service as a new process does, and stop it when it waits for its next check."""
     from twisted.internet import reactor
 
     clock = Clock()
-    service = UpstreamService(world.mirror, world.upstream(), clock, world.clock.seconds)
+    service = UpstreamService(harness.mirror, harness.upstream(), clock, harness.clock.seconds)
     service.startService()
     clock.advance(0)
     while service._running is not None:
@@ -66,54 +66,54 @@ async def ran(world: World) -> None:
 
 
 @awaited
-async def test_a_round_two_years_ahead_is_followed_by_one_as_soon_as_the_clock_is_right(world: World) -> None:
-    world.registry.entries = [served("x/a")]
-    world.clock.advance(YEARS)
-    await ran(world)
-    ahead = world.state()
+async def test_a_sync_run_two_years_ahead_does_not_delay_the_next_one(harness: Harness) -> None:
+    harness.registry.entries = [registry_entry("x/a")]
+    harness.clock.advance(YEARS)
+    await run_service(harness)
+    ahead = harness.state()
     assert min(filter(None, (ahead.last_round, ahead.mark, ahead.walked_at, ahead.next_round))) > NOW + YEARS - 86_400
-    world.clock.advance(-YEARS)
-    world.registry.entries = [served("x/a"), served("x/b")]
-    world.registry.asked.clear()
-    await ran(world)
-    assert "updated_since" not in world.registry.asked[0]
-    assert world.names() == ["x/a", "x/b"]
-    state = world.state()
+    harness.clock.advance(-YEARS)
+    harness.registry.entries = [registry_entry("x/a"), registry_entry("x/b")]
+    harness.registry.requests.clear()
+    await run_service(harness)
+    assert "updated_since" not in harness.registry.requests[0]
+    assert harness.names() == ["x/a", "x/b"]
+    state = harness.state()
     assert state.last_success == NOW
     assert NOW + 3_600 <= state.next_round <= NOW + 3_960
-    # What is right is left alone.
-    world.registry.asked.clear()
-    await ran(world)
-    assert world.registry.asked == []
+    # Credible times are kept: the next sync run is not due.
+    harness.registry.requests.clear()
+    await run_service(harness)
+    assert harness.registry.requests == []
 
 
 @awaited
-async def test_a_retry_two_years_ahead_is_not_waited_for(world: World) -> None:
-    world.clock.advance(YEARS)
+async def test_a_retry_time_two_years_ahead_is_ignored(harness: Harness) -> None:
+    harness.clock.advance(YEARS)
     with pytest.raises(UpstreamFailed):
-        await world.mirror.sync(world.upstream("down"))
-    world.clock.advance(-YEARS)
-    world.registry.entries = [served("x/a")]
-    await ran(world)
-    assert world.names() == ["x/a"]
+        await harness.mirror.sync(harness.upstream("unavailable"))
+    harness.clock.advance(-YEARS)
+    harness.registry.entries = [registry_entry("x/a")]
+    await run_service(harness)
+    assert harness.names() == ["x/a"]
 
 
 @awaited
-async def test_what_an_upstream_asks_for_is_waited_for(world: World) -> None:
+async def test_retry_after_of_an_upstream_is_respected(harness: Harness) -> None:
     with pytest.raises(UpstreamFailed):
-        await world.mirror.sync(world.upstream("down"))
-    world.registry.asked.clear()
-    world.clock.advance(7_100)
-    await ran(world)
-    assert world.registry.asked == []
-    world.clock.advance(800)
-    await ran(world)
-    assert world.registry.asked != []
+        await harness.mirror.sync(harness.upstream("unavailable"))
+    harness.registry.requests.clear()
+    harness.clock.advance(7_100)
+    await run_service(harness)
+    assert harness.registry.requests == []
+    harness.clock.advance(800)
+    await run_service(harness)
+    assert harness.registry.requests != []
 
 
 @awaited
-async def test_a_lease_two_years_ahead_keeps_nobody_out(world: World) -> None:
-    assert await world.mirrors.hold(NAME, "other", now=NOW + YEARS, until=NOW + YEARS + 60)
-    world.registry.entries = [served("x/a")]
-    await ran(world)
-    assert world.names() == ["x/a"]
+async def test_a_lease_two_years_ahead_is_void(harness: Harness) -> None:
+    assert await harness.mirrors.hold(NAME, "other", now=NOW + YEARS, until=NOW + YEARS + 60)
+    harness.registry.entries = [registry_entry("x/a")]
+    await run_service(harness)
+    assert harness.names() == ["x/a"]

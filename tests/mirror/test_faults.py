@@ -1,4 +1,4 @@
-"""Faults of upstreams: the error, and the entries that stay."""
+"""Each fault of an upstream is an error, and published entries stay."""
 
 from __future__ import annotations
 
@@ -9,68 +9,77 @@ import pytest
 from directory_server.mirror import UpstreamFailed
 
 from ..contract import awaited
-from .conftest import World
-from .registry import faults, served
+from .conftest import Harness
+from .registry import faults, registry_entry
 
-REFUSED = {
-    "garbage": r"It sent invalid JSON: ",
-    "half": r"It sent invalid JSON: ",
-    "broken-off": r"Its answer broke off: ",
+ERRORS = {
+    "html": r"It sent invalid JSON: ",
+    "truncated-json": r"It sent invalid JSON: ",
+    "truncated-body": r"Its answer broke off: ",
     "wrong-types": r"It did not send a registry page: an object with a list of entries in 'servers'\.",
     "wrong-metadata": r"It sent a page whose 'metadata' is not an object\.",
     "wrong-cursor": r"It sent a page whose 'nextCursor' is not a string of at most 4,096 characters\.",
     "cursor-loop": r"Its pages do not end: page 3 repeats an earlier one or exceeds the limit\.",
     "repeated-page": r"Its pages do not end: page 2 repeats an earlier one or exceeds the limit\.",
-    "large": r"It sent more than 4,000,000 bytes\.",
+    "large-body": r"It sent more than 4,000,000 bytes\.",
     "many-values": r"It sent a page of more than 250,000 JSON values\.",
     "many-entries": r"It sent a page of 1,001 entries; at most 1,000 are allowed\.",
     "headers": r"It sent more than 65,536 bytes of headers\.",
     "early-hints": r"It sent more than 65,536 bytes of headers\.",
     "trailers": r"Its answer broke off: Chunked decoder in 'TRAILER' state",
-    "bomb": r"It sent more than 4,000,000 bytes\.",
-    "gzip-half": r"It sent truncated gzip data\.",
-    "gzip-garbage": r"It sent invalid gzip data\.",
+    "gzip-bomb": r"It sent more than 4,000,000 bytes\.",
+    "gzip-truncated": r"It sent truncated gzip data\.",
+    "gzip-invalid": r"It sent invalid gzip data\.",
     "brotli": r"It sent a body in an encoding that was not requested: b'br'\.",
-    "elsewhere": r"It redirects to another host, which is not followed\. Set url to the target\.",
-    "other-port": r"It redirects to another host, which is not followed\.",
-    "scheme": r"It redirects to an invalid URL\.",
-    "odd-address": r"It redirects to an invalid URL\.",
-    "circle": r"It redirects more than 3 times\.",
-    "down": r"It answered 503\.",
-    "down-until": r"It answered 429\.",
-    "missing": r"It answered 404\.",
-    "unasked": r"It answered 304 to a request without validators\.",
+    "redirect-to-other-host": r"It redirects to another host, which is not followed\. Set url to the target\.",
+    "redirect-to-other-port": r"It redirects to another host, which is not followed\.",
+    "redirect-to-file": r"It redirects to an invalid URL\.",
+    "redirect-to-invalid-url": r"It redirects to an invalid URL\.",
+    "redirect-loop": r"It redirects more than 3 times\.",
+    "unavailable": r"It answered 503\.",
+    "too-many-requests": r"It answered 429\.",
+    "not-found": r"It answered 404\.",
+    "unrequested-304": r"It answered 304 to a request without validators\.",
 }
 
 
-@pytest.mark.parametrize("fault", sorted(REFUSED))
+@pytest.mark.parametrize("fault", sorted(ERRORS))
 @awaited
-async def test_a_fault_is_an_error_and_entries_stay(world: World, fault: str) -> None:
-    world.registry.entries = [served("x/a"), served("x/b"), served("x/c")]
-    await world.mirror.sync(world.upstream())
-    before, head = world.state(), await world.store.head()
+async def test_a_fault_is_an_error_and_entries_stay(harness: Harness, fault: str) -> None:
+    harness.registry.entries = [registry_entry("x/a"), registry_entry("x/b"), registry_entry("x/c")]
+    await harness.mirror.sync(harness.upstream())
+    before, head = harness.state(), await harness.store.head()
     for _ in range(2):
-        with pytest.raises(UpstreamFailed, match=REFUSED[fault]) as caught:
-            await world.mirror.sync(world.upstream(fault), full=True)
-    assert {"x/a", "x/b", "x/c"} <= set(world.names())
-    assert fault in ("cursor-loop", "repeated-page") or await world.store.head() == head
-    after = world.state()
+        with pytest.raises(UpstreamFailed, match=ERRORS[fault]) as caught:
+            await harness.mirror.sync(harness.upstream(fault), full=True)
+    assert {"x/a", "x/b", "x/c"} <= set(harness.names())
+    assert fault in ("cursor-loop", "repeated-page") or await harness.store.head() == head
+    after = harness.state()
     assert after.error == caught.value.message
     assert (after.failures, after.last_success, after.walked) == (2, before.last_success, 3)
-    assert [line for line in world.logged if line.startswith("error")] == [f"error: Upstream official: {after.error}"]
-    await world.mirror.sync(world.upstream())
-    assert (world.state().error, world.state().failures) == ("", 0)
+    assert [line for line in harness.logged if line.startswith("error")] == [f"error: Upstream official: {after.error}"]
+    await harness.mirror.sync(harness.upstream())
+    assert (harness.state().error, harness.state().failures) == ("", 0)
 
 
-def test_every_fault_is_tried() -> None:
-    others = {"bad-entry", "endless", "unique", "gzip", "moved", "silent", "drip", "file"}
-    assert {*REFUSED, *others} == set(faults())
+def test_every_fault_has_a_test() -> None:
+    without_error = {
+        "invalid-entries",
+        "endless-cursors",
+        "endless-names",
+        "gzip",
+        "redirect",
+        "no-response",
+        "stalled-body",
+        "file",
+    }
+    assert {*ERRORS, *without_error} == set(faults())
 
 
 @awaited
-async def test_an_entry_that_cannot_be_read_stops_no_others(world: World) -> None:
-    report = await world.mirror.sync(world.upstream("bad-entry"))
-    assert world.names() == ["x/good"]
+async def test_an_invalid_entry_is_rejected_alone(harness: Harness) -> None:
+    report = await harness.mirror.sync(harness.upstream("invalid-entries"))
+    assert harness.names() == ["x/good"]
     assert report.rejected == 2
     assert report.reasons == [
         "x/bad: server.version: is required.",
@@ -79,89 +88,89 @@ async def test_an_entry_that_cannot_be_read_stops_no_others(world: World) -> Non
 
 
 @awaited
-async def test_an_entry_that_cannot_be_read_has_not_vanished(world: World) -> None:
-    world.registry.entries = [served(f"x/{each}") for each in range(10)]
-    await world.mirror.sync(world.upstream())
-    del world.registry.entries[8]["server"]["version"]
-    del world.registry.entries[9]
-    report = await world.mirror.sync(world.upstream(), full=True)
+async def test_an_invalid_entry_is_not_removed(harness: Harness) -> None:
+    harness.registry.entries = [registry_entry(f"x/{each}") for each in range(10)]
+    await harness.mirror.sync(harness.upstream())
+    del harness.registry.entries[8]["server"]["version"]
+    del harness.registry.entries[9]
+    report = await harness.mirror.sync(harness.upstream(), full=True)
     assert (report.rejected, report.removed) == (1, 1)
-    assert "x/8" in world.names()
-    assert "x/9" not in world.names()
+    assert "x/8" in harness.names()
+    assert "x/9" not in harness.names()
 
 
 @awaited
-async def test_nothing_is_taken_back_where_a_name_cannot_be_read(world: World) -> None:
-    world.registry.entries = [served(f"x/{each}") for each in range(10)]
-    await world.mirror.sync(world.upstream())
-    world.registry.entries[9] = {"server": 7}
-    report = await world.mirror.sync(world.upstream(), full=True)
-    assert (report.nameless, report.removed, len(world.names())) == (1, 0, 10)
+async def test_nothing_is_removed_if_an_entry_has_no_valid_name(harness: Harness) -> None:
+    harness.registry.entries = [registry_entry(f"x/{each}") for each in range(10)]
+    await harness.mirror.sync(harness.upstream())
+    harness.registry.entries[9] = {"server": 7}
+    report = await harness.mirror.sync(harness.upstream(), full=True)
+    assert (report.nameless, report.removed, len(harness.names())) == (1, 0, 10)
 
 
 @awaited
-async def test_a_walk_that_leads_nowhere_comes_to_an_end(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_number_of_pages_is_limited(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("directory_server.mirror._sync_run.MAX_PAGES", 20)
     with pytest.raises(UpstreamFailed, match=r"Its pages do not end: page 21 "):
-        await world.mirror.sync(world.upstream("endless"))
+        await harness.mirror.sync(harness.upstream("endless-cursors"))
 
 
 @awaited
-async def test_a_page_may_be_compressed(world: World) -> None:
-    await world.mirror.sync(world.upstream("gzip"))
-    assert world.names() == ["x/gzip"]
+async def test_a_page_may_be_compressed(harness: Harness) -> None:
+    await harness.mirror.sync(harness.upstream("gzip"))
+    assert harness.names() == ["x/gzip"]
 
 
 @awaited
-async def test_a_redirect_on_the_same_host_is_followed(world: World) -> None:
-    world.registry.entries = [served("x/a"), served("x/b"), served("x/c")]
-    await world.mirror.sync(world.upstream("moved"))
-    assert world.names() == ["x/a", "x/b", "x/c"]
+async def test_a_redirect_on_the_same_host_is_followed(harness: Harness) -> None:
+    harness.registry.entries = [registry_entry("x/a"), registry_entry("x/b"), registry_entry("x/c")]
+    await harness.mirror.sync(harness.upstream("redirect"))
+    assert harness.names() == ["x/a", "x/b", "x/c"]
 
 
-@pytest.mark.parametrize("fault", ["silent", "drip"])
+@pytest.mark.parametrize("fault", ["no-response", "stalled-body"])
 @awaited
-async def test_a_page_has_to_be_here_in_time(world: World, fault: str) -> None:
-    world.registry.stalled.addCallback(lambda _: _later(world.clock.advance, 30.0))
+async def test_a_response_has_a_deadline(harness: Harness, fault: str) -> None:
+    harness.registry.stalled.addCallback(lambda _: _later(harness.clock.advance, 30.0))
     with pytest.raises(UpstreamFailed, match=r"It did not answer within 30 seconds\."):
-        await world.mirror.sync(world.upstream(fault))
+        await harness.mirror.sync(harness.upstream(fault))
 
 
 @awaited
-async def test_a_refused_connection_is_an_error(world: World) -> None:
-    world.port = 1
+async def test_a_refused_connection_is_an_error(harness: Harness) -> None:
+    harness.port = 1
     with pytest.raises(UpstreamFailed, match=r"It cannot be reached: Connection was refused by other side"):
-        await world.mirror.sync(world.upstream())
-    world.port = 0
-    world.logged.clear()
+        await harness.mirror.sync(harness.upstream())
+    harness.port = 0
+    harness.logged.clear()
 
 
-@pytest.mark.parametrize(("fault", "seconds"), [("down", 7_200), ("down-until", 10_800)])
+@pytest.mark.parametrize(("fault", "seconds"), [("unavailable", 7_200), ("too-many-requests", 10_800)])
 @awaited
-async def test_upstream_is_asked_again_when_it_says(world: World, fault: str, seconds: int) -> None:
+async def test_retry_after_delays_the_next_sync(harness: Harness, fault: str, seconds: int) -> None:
     with pytest.raises(UpstreamFailed):
-        await world.mirror.sync(world.upstream(fault))
-    assert seconds <= world.state().next_round - world.clock.seconds() <= seconds * 1.1
+        await harness.mirror.sync(harness.upstream(fault))
+    assert seconds <= harness.state().next_round - harness.clock.seconds() <= seconds * 1.1
 
 
 @awaited
-async def test_a_failure_is_logged_once_per_process(world: World) -> None:
-    for mirror in (world.mirror, world.mirror, world.follower("other"), world.mirror):
+async def test_a_failure_is_logged_once_per_process(harness: Harness) -> None:
+    for mirror in (harness.mirror, harness.mirror, harness.other_mirror("other"), harness.mirror):
         with pytest.raises(UpstreamFailed):
-            await mirror.sync(world.upstream("missing"))
-    assert world.logged == ["error: Upstream official: It answered 404."] * 2
+            await mirror.sync(harness.upstream("not-found"))
+    assert harness.logged == ["error: Upstream official: It answered 404."] * 2
 
 
 @awaited
-async def test_retry_delays_double(world: World) -> None:
-    waits = []
+async def test_retry_delays_double(harness: Harness) -> None:
+    delays = []
     for _ in range(12):
         with pytest.raises(UpstreamFailed):
-            await world.mirror.sync(world.upstream("missing"))
-        waits.append(world.state().next_round - world.clock.seconds())
-    for number, wait in enumerate(waits):
+            await harness.mirror.sync(harness.upstream("not-found"))
+        delays.append(harness.state().next_round - harness.clock.seconds())
+    for number, delay in enumerate(delays):
         expected = min(60 * 2**number, 21_600)
-        assert expected <= wait <= expected * 1.1
+        assert expected <= delay <= expected * 1.1
 
 
 def _later(function: Any, *args: Any) -> None:

@@ -1,4 +1,4 @@
-"""A request that is given up, in whatever state it is."""
+"""Requests to an upstream: deadline, cancellation, Retry-After and unknown hosts."""
 
 from __future__ import annotations
 
@@ -20,39 +20,40 @@ from directory_server.mirror._fetcher import DEADLINE, MAX_DELAY
 
 from .registry import NOW
 
-GIVEN_UP = [ConnectingCancelledError(None), ResponseNeverReceived([Failure(CancelledError())]), CancelledError()]
+CANCELLATIONS = [ConnectingCancelledError(None), ResponseNeverReceived([Failure(CancelledError())]), CancelledError()]
 
 
 @implementer(IAgent)
 class Agent:
-    """Answers nothing, and raises `error` when that is not waited for any more."""
+    """An agent whose request never ends. Cancelling the request raises `error`."""
 
     def __init__(self, error: Exception) -> None:
-        self.answer: Deferred[Any] = Deferred(lambda answer: answer.errback(error))
+        self.response: Deferred[Any] = Deferred(lambda response: response.errback(error))
 
     def request(self, *args: Any, **kwargs: Any) -> Deferred[Any]:
-        return self.answer
+        return self.response
 
 
 @define
-class Refusal:
-    """Says no, and when to come back, but not what the time is."""
+class ServiceUnavailable:
+    """A response with status 503 and without a Date header."""
 
     headers: Headers
     code: int = 503
     length: int = 0
 
 
-def getting(agent: Agent, clock: Clock) -> tuple[Deferred[Any], list[Failure]]:
+def start_request(agent: Agent, clock: Clock) -> tuple[Deferred[Any], list[Failure]]:
+    """Start a request; return its Deferred and the list that its failure is added to."""
     failures: list[Failure] = []
     fetch = Client(agent, clock, lambda: NOW).fetch({}, 100)
     return Deferred.fromCoroutine(fetch.get("http://a.example/", print)).addErrback(failures.append), failures
 
 
-@pytest.mark.parametrize("error", GIVEN_UP, ids=lambda error: type(error).__name__)
-def test_a_request_that_takes_too_long_says_so(error: Exception) -> None:
+@pytest.mark.parametrize("error", CANCELLATIONS, ids=lambda error: type(error).__name__)
+def test_a_request_fails_at_its_deadline(error: Exception) -> None:
     clock = Clock()
-    _, failures = getting(Agent(error), clock)
+    _, failures = start_request(Agent(error), clock)
     clock.advance(DEADLINE - 1)
     assert failures == []
     clock.advance(1)
@@ -60,17 +61,17 @@ def test_a_request_that_takes_too_long_says_so(error: Exception) -> None:
     assert failures[0].getErrorMessage() == "It did not answer within 30 seconds."
 
 
-@pytest.mark.parametrize("error", GIVEN_UP, ids=lambda error: type(error).__name__)
-def test_a_request_that_nobody_waits_for_is_no_failure_of_upstreams(error: Exception) -> None:
+@pytest.mark.parametrize("error", CANCELLATIONS, ids=lambda error: type(error).__name__)
+def test_a_cancelled_request_is_no_fault_of_the_upstream(error: Exception) -> None:
     clock = Clock()
-    waiting, failures = getting(Agent(error), clock)
-    waiting.cancel()
+    request, failures = start_request(Agent(error), clock)
+    request.cancel()
     assert failures[0].check(CancelledError)
     assert clock.getDelayedCalls() == []
 
 
 @pytest.mark.parametrize(
-    ("said", "seconds"),
+    ("retry_after", "seconds"),
     [
         ("120", 120.0),
         ("Fri, 15 Jan 2027 11:00:00 GMT", 10_800.0),
@@ -84,16 +85,16 @@ def test_a_request_that_nobody_waits_for_is_no_failure_of_upstreams(error: Excep
         ("", 0.0),
     ],
 )
-def test_when_to_come_back_without_a_date(said: str, seconds: float) -> None:
+def test_retry_after_without_a_date_header(retry_after: str, seconds: float) -> None:
     clock, agent = Clock(), Agent(CancelledError())
-    _, failures = getting(agent, clock)
-    agent.answer.callback(Refusal(Headers({"Retry-After": [said]})))
+    _, failures = start_request(agent, clock)
+    agent.response.callback(ServiceUnavailable(Headers({"Retry-After": [retry_after]})))
     assert isinstance(failures[0].value, UpstreamFailed)
     assert failures[0].value.retry_after == seconds
 
 
-def test_a_name_that_nobody_knows() -> None:
+def test_an_unknown_host_is_unreachable() -> None:
     agent = Agent(CancelledError())
-    _, failures = getting(agent, Clock())
-    agent.answer.errback(DNSLookupError())
+    _, failures = start_request(agent, Clock())
+    agent.response.errback(DNSLookupError())
     assert failures[0].getErrorMessage() == "It cannot be reached: its name is not known."

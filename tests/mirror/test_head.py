@@ -1,4 +1,4 @@
-"""The head of a response is bounded, however it is delivered."""
+"""The size of a response's header section is bounded for any chunk size."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STATUS = b"HTTP/1.1 200 OK\r\n"
 
 
 class Transport(StringTransport):
-    """A transport that closes as TLS does: it waits for a peer that never answers."""
+    """A transport whose clean close never completes, as with TLS and an unresponsive peer."""
 
     def loseConnection(self) -> None:
         pass
@@ -27,29 +27,29 @@ class Transport(StringTransport):
         self.disconnected = True
 
 
-def test_the_client_bounds_heads() -> None:
+def test_the_client_bounds_header_sections() -> None:
     reactor = MemoryReactorClock()
-    following = client(reactor, reactor.seconds)
-    following.fetch({}, 100)._client.get("http://127.0.0.1/")
+    upstream_client = client(reactor, reactor.seconds)
+    upstream_client.fetch({}, 100)._client.get("http://127.0.0.1/")
     factory: Any = reactor.tcpClients[0][2]
     assert isinstance(factory.buildProtocol(None)._wrappedProtocol, HeadBoundedProtocol)
 
 
-def asked() -> tuple[HeadBoundedProtocol, Transport, list[Any]]:
-    """Return a connection on which a request has been sent, its transport, and the results of the request."""
+def start_request() -> tuple[HeadBoundedProtocol, Transport, list[Any]]:
+    """Send a request; return its connection, transport and list of results."""
     protocol, transport, results = HeadBoundedProtocol(), Transport(), list[Any]()
     protocol.makeConnection(transport)
     protocol.request(Request(b"GET", b"/", Headers({b"host": [b"h"]}), None, persistent=True)).addBoth(results.append)
     return protocol, transport, results
 
 
-def flood(protocol: HeadBoundedProtocol, results: list[Any], line: bytes, size: int) -> int:
-    """Deliver `line` again and again, `size` bytes at a time, until the request ends; return the bytes delivered."""
-    delivered, text = 0, line * (size // len(line) + 1)
+def send_repeatedly(protocol: HeadBoundedProtocol, results: list[Any], line: bytes, size: int) -> int:
+    """Repeat `line` in chunks of `size` bytes until the request ends; return the number of bytes delivered."""
+    delivered, chunk = 0, line * (size // len(line) + 1)
     while not results:
-        assert delivered < 4 * MAX_HEAD, "the head has no limit"
-        protocol.dataReceived(text)
-        delivered += len(text)
+        assert delivered < 4 * MAX_HEAD, "the header section has no limit"
+        protocol.dataReceived(chunk)
+        delivered += len(chunk)
     return delivered
 
 
@@ -63,10 +63,10 @@ def flood(protocol: HeadBoundedProtocol, results: list[Any], line: bytes, size: 
     ],
     ids=["headers", "folded", "1xx"],
 )
-def test_a_head_without_end_ends_the_request_and_the_connection(start: bytes, line: bytes, size: int) -> None:
-    protocol, transport, results = asked()
+def test_an_endless_header_section_ends_the_request_and_the_connection(start: bytes, line: bytes, size: int) -> None:
+    protocol, transport, results = start_request()
     protocol.dataReceived(start + (b"a: b\r\n" if start else b""))
-    delivered = flood(protocol, results, line, size)
+    delivered = send_repeatedly(protocol, results, line, size)
     assert delivered <= MAX_HEAD + max(size, PIECE) + 2 * len(line)
     (failure,) = results
     assert isinstance(failure, Failure)
@@ -75,8 +75,8 @@ def test_a_head_without_end_ends_the_request_and_the_connection(start: bytes, li
     assert transport.disconnected
 
 
-def test_the_body_does_not_count() -> None:
-    protocol, _, results = asked()
+def test_the_limit_excludes_the_body() -> None:
+    protocol, _, results = start_request()
     body = b"x" * (2 * MAX_HEAD)
     protocol.dataReceived(STATUS + b"Content-Length: %d\r\n\r\n" % len(body) + body)
     (response,) = results
@@ -84,16 +84,17 @@ def test_the_body_does_not_count() -> None:
     assert protocol.state == "QUIESCENT"
 
 
-def test_each_request_on_a_connection_has_the_whole_limit() -> None:
-    protocol, _, _ = asked()
+def test_the_limit_applies_to_each_request_of_a_connection() -> None:
+    protocol, _, _ = start_request()
     for _ in range(3):
         protocol.dataReceived(STATUS + b"a: b\r\n" * (MAX_HEAD // 8) + b"Content-Length: 0\r\n\r\n")
-        again: list[Any] = []
-        protocol.request(Request(b"GET", b"/", Headers({b"host": [b"h"]}), None, persistent=True)).addBoth(again.append)
-    assert again == []
+        results: list[Any] = []
+        request = Request(b"GET", b"/", Headers({b"host": [b"h"]}), None, persistent=True)
+        protocol.request(request).addBoth(results.append)
+    assert results == []
 
 
-def test_a_connection_that_is_given_up_does_not_wait_for_the_peer() -> None:
-    protocol, transport, _ = asked()
+def test_an_invalid_response_closes_the_connection_at_once() -> None:
+    protocol, transport, _ = start_request()
     protocol.dataReceived(b"no HTTP at all\r\n")
     assert transport.disconnected

@@ -1,4 +1,4 @@
-"""Which upstreams are believed about what the official registry lists."""
+"""Which upstreams may mark entries as listed in the official registry."""
 
 from __future__ import annotations
 
@@ -8,71 +8,71 @@ from directory_server.domain.entries import OFFICIAL, mcp_id_of
 from directory_server.serialization import decode_entry
 
 from ..contract import awaited
-from .conftest import World
-from .registry import served
+from .conftest import Harness
+from .registry import registry_entry
 
 OWN = "io.github.mcp-directory-server/entry"
 
 
-async def is_official(world: World, name: str) -> bool:
-    entry = await world.store.entry(mcp_id_of(name))
+async def is_official(harness: Harness, name: str) -> bool:
+    entry = await harness.store.entry(mcp_id_of(name))
     assert entry is not None
     assert entry.detail().official == entry.is_official
     return entry.is_official
 
 
 @awaited
-async def test_an_upstream_is_not_believed_unless_the_operator_says_so(world: World) -> None:
-    world.registry.entries = [served("x/a"), {**served("x/b"), "official": True}]
-    await world.mirror.sync(world.upstream())
-    assert not await is_official(world, "x/a")
-    assert not await is_official(world, "x/b")
-    # Its own status and dates hold all the same.
-    world.registry.changed = [served("x/a", status="deleted")]
-    await world.mirror.sync(world.upstream())
-    assert world.names() == ["x/b"]
+async def test_entries_of_other_upstreams_are_not_official(harness: Harness) -> None:
+    harness.registry.entries = [registry_entry("x/a"), {**registry_entry("x/b"), "official": True}]
+    await harness.mirror.sync(harness.upstream())
+    assert not await is_official(harness, "x/a")
+    assert not await is_official(harness, "x/b")
+    # The status and dates of its entries are used.
+    harness.registry.changed = [registry_entry("x/a", status="deleted")]
+    await harness.mirror.sync(harness.upstream())
+    assert harness.names() == ["x/b"]
 
 
 @awaited
-async def test_the_word_of_an_official_upstream_is_taken_and_given_back(world: World) -> None:
-    unlisted: dict[str, Any] = {"server": served("x/b")["server"]}
-    world.registry.entries = [served("x/a"), unlisted]
+async def test_changing_the_official_setting_updates_all_entries(harness: Harness) -> None:
+    without_meta: dict[str, Any] = {"server": registry_entry("x/b")["server"]}
+    harness.registry.entries = [registry_entry("x/a"), without_meta]
     for official in (False, True, False):
-        report = await world.mirror.sync(world.upstream(official=official))
-        # Another word of the operator's is followed from the beginning.
+        report = await harness.mirror.sync(harness.upstream(official=official))
+        # A changed setting needs a full sync.
         assert report.full
-        assert await is_official(world, "x/a") == official
-        assert not await is_official(world, "x/b")
-    vanished = await world.mirror.sync(world.upstream(official=True))
-    assert vanished.changed == 1
+        assert await is_official(harness, "x/a") == official
+        assert not await is_official(harness, "x/b")
+    report = await harness.mirror.sync(harness.upstream(official=True))
+    assert report.changed == 1
 
 
 @awaited
-async def test_a_directory_server_as_upstream_says_itself_which_are_official(world: World) -> None:
-    ours, listed = served("x/ours"), served("x/listed")
-    ours["_meta"][OWN] = {"official": False}
-    listed["_meta"][OWN] = {"official": True}
-    world.registry.entries = [ours, listed]
-    await world.mirror.sync(world.upstream(official=True))
-    assert not await is_official(world, "x/ours")
-    assert await is_official(world, "x/listed")
-    await world.mirror.sync(world.upstream())
-    assert not await is_official(world, "x/listed")
+async def test_an_upstream_directory_server_marks_its_official_entries(harness: Harness) -> None:
+    local, official = registry_entry("x/local"), registry_entry("x/official")
+    local["_meta"][OWN] = {"official": False}
+    official["_meta"][OWN] = {"official": True}
+    harness.registry.entries = [local, official]
+    await harness.mirror.sync(harness.upstream(official=True))
+    assert not await is_official(harness, "x/local")
+    assert await is_official(harness, "x/official")
+    await harness.mirror.sync(harness.upstream())
+    assert not await is_official(harness, "x/official")
 
 
 @awaited
-async def test_one_that_is_taken_back_and_comes_again_is_as_it_was(world: World) -> None:
-    world.registry.entries = [served("x/a"), served("x/b")]
-    await world.mirror.sync(world.upstream(official=True, floor=0.1))
-    world.registry.entries = [served("x/b")]
-    await world.mirror.sync(world.upstream(official=True, floor=0.1), full=True)
-    assert world.names() == ["x/b"]
-    world.registry.entries = [served("x/a"), served("x/b")]
-    await world.mirror.sync(world.upstream(official=True, floor=0.1), full=True)
-    assert await is_official(world, "x/a")
+async def test_a_restored_entry_is_official_again(harness: Harness) -> None:
+    harness.registry.entries = [registry_entry("x/a"), registry_entry("x/b")]
+    await harness.mirror.sync(harness.upstream(official=True, floor=0.1))
+    harness.registry.entries = [registry_entry("x/b")]
+    await harness.mirror.sync(harness.upstream(official=True, floor=0.1), full=True)
+    assert harness.names() == ["x/b"]
+    harness.registry.entries = [registry_entry("x/a"), registry_entry("x/b")]
+    await harness.mirror.sync(harness.upstream(official=True, floor=0.1), full=True)
+    assert await is_official(harness, "x/a")
 
 
-def test_an_entry_cannot_say_it_of_itself() -> None:
-    said = {**served("x/a"), "official": True, "is_official": True}
-    assert not decode_entry(said).is_official
-    assert OFFICIAL in decode_entry(said).meta
+def test_an_entry_cannot_mark_itself_as_official() -> None:
+    claimed = {**registry_entry("x/a"), "official": True, "is_official": True}
+    assert not decode_entry(claimed).is_official
+    assert OFFICIAL in decode_entry(claimed).meta

@@ -1,4 +1,4 @@
-"""The service: when a sync run starts."""
+"""The upstream service: when a sync run starts, and its state after errors."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from directory_server.mirror._service import CHECK_INTERVAL, UpstreamService
 UPSTREAM = Upstream("a", "https://registry.example")
 
 
-class Rounds:
-    """A mirror double that records its sync runs."""
+class RecordingMirror:
+    """A mirror that records the start times of its sync runs."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
         self.state = UpstreamState("a")
-        self.taken: list[float] = []
+        self.started: list[float] = []
         self.fail: Exception | None = None
-        self.under_way: Deferred[None] | None = None
+        self.running: Deferred[None] | None = None
 
     async def load_state(self, upstream: Upstream) -> UpstreamState:
         return self.state
 
     async def sync(self, upstream: Upstream) -> SyncReport:
-        self.taken.append(self.clock.seconds())
-        if self.under_way is not None:
-            await self.under_way
+        self.started.append(self.clock.seconds())
+        if self.running is not None:
+            await self.running
         self.state = evolve(self.state, next_round=self.clock.seconds() + 3600)
         if self.fail:
             raise self.fail
@@ -44,90 +44,90 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def rounds(clock: Clock) -> Rounds:
-    return Rounds(clock)
+def mirror(clock: Clock) -> RecordingMirror:
+    return RecordingMirror(clock)
 
 
 @pytest.fixture
-def service(clock: Clock, rounds: Rounds) -> UpstreamService:
-    return UpstreamService(rounds, UPSTREAM, clock, clock.seconds)  # type: ignore[arg-type]
+def service(clock: Clock, mirror: RecordingMirror) -> UpstreamService:
+    return UpstreamService(mirror, UPSTREAM, clock, clock.seconds)  # type: ignore[arg-type]
 
 
-def test_syncs_at_start_and_when_due(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
+def test_syncs_at_start_and_when_due(clock: Clock, mirror: RecordingMirror, service: UpstreamService) -> None:
     service.startService()
     clock.pump([0] + [CHECK_INTERVAL] * 250)
-    assert rounds.taken == [0.0, 3600.0, 7200.0]
+    assert mirror.started == [0.0, 3600.0, 7200.0]
     service.stopService()
     clock.pump([CHECK_INTERVAL] * 250)
-    assert len(rounds.taken) == 3
+    assert len(mirror.started) == 3
 
 
-def test_does_not_sync_before_it_is_due(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
-    rounds.state = UpstreamState("a", next_round=100.0)
+def test_does_not_sync_before_it_is_due(clock: Clock, mirror: RecordingMirror, service: UpstreamService) -> None:
+    mirror.state = UpstreamState("a", next_round=100.0)
     service.startService()
     clock.pump([0, CHECK_INTERVAL, CHECK_INTERVAL, CHECK_INTERVAL])
-    assert rounds.taken == []
-    # Another process takes it.
-    rounds.state = UpstreamState("a", next_round=3700.0)
+    assert mirror.started == []
+    # Another process runs the sync.
+    mirror.state = UpstreamState("a", next_round=3700.0)
     clock.pump([CHECK_INTERVAL] * 10)
-    assert rounds.taken == []
+    assert mirror.started == []
 
 
-def test_syncs_again_after_a_failure(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
-    rounds.fail = UpstreamFailed("It answered 500.")
+def test_syncs_again_after_a_failure(clock: Clock, mirror: RecordingMirror, service: UpstreamService) -> None:
+    mirror.fail = UpstreamFailed("It answered 500.")
     service.startService()
     clock.pump([0] + [CHECK_INTERVAL] * 125)
-    assert len(rounds.taken) == 2
+    assert len(mirror.started) == 2
 
 
 def test_logs_unexpected_errors_and_continues(
-    clock: Clock, rounds: Rounds, service: UpstreamService, logged_failures: list[object]
+    clock: Clock, mirror: RecordingMirror, service: UpstreamService, logged_failures: list[object]
 ) -> None:
-    rounds.fail = ZeroDivisionError()
+    mirror.fail = ZeroDivisionError()
     service.startService()
     clock.pump([0] + [CHECK_INTERVAL] * 125)
-    assert len(rounds.taken) == len(logged_failures) == 2
+    assert len(mirror.started) == len(logged_failures) == 2
     logged_failures.clear()
 
 
-def test_does_not_start_a_second_sync(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
-    rounds.under_way = Deferred()
+def test_does_not_start_a_second_sync(clock: Clock, mirror: RecordingMirror, service: UpstreamService) -> None:
+    mirror.running = Deferred()
     service.startService()
     clock.pump([0] + [CHECK_INTERVAL] * 250)
-    assert len(rounds.taken) == 1
+    assert len(mirror.started) == 1
 
 
-def test_stop_cancels_the_running_sync(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
-    rounds.under_way = Deferred()
+def test_stop_cancels_the_running_sync(clock: Clock, mirror: RecordingMirror, service: UpstreamService) -> None:
+    mirror.running = Deferred()
     service.startService()
     clock.advance(0)
     stopped = service.stopService()
     assert stopped is not None
     assert stopped.called
-    assert rounds.state == UpstreamState("a")
+    assert mirror.state == UpstreamState("a")
     assert clock.getDelayedCalls() == []
 
 
-def test_a_store_that_fails_is_in_the_state_until_it_answers_again(
-    clock: Clock, rounds: Rounds, service: UpstreamService
+def test_a_storage_error_is_in_the_state_until_a_sync_succeeds(
+    clock: Clock, mirror: RecordingMirror, service: UpstreamService
 ) -> None:
     message = "directory.db cannot be used now: the disk is full."
-    rounds.state = UpstreamState("a", last_success=1.0)
-    rounds.fail = Unavailable(message)
+    mirror.state = UpstreamState("a", last_success=1.0)
+    mirror.fail = Unavailable(message)
     service.startService()
     clock.advance(0)
-    # What is kept says nothing of it, for it cannot be written.
-    assert (rounds.state.error, service.state.error, service.state.failures) == ("", message, 1)
-    rounds.fail, rounds.state = None, UpstreamState("a", last_success=1.0)
+    # The stored state has no error, because it could not be written.
+    assert (mirror.state.error, service.state.error, service.state.failures) == ("", message, 1)
+    mirror.fail, mirror.state = None, UpstreamState("a", last_success=1.0)
     clock.advance(CHECK_INTERVAL)
     assert service.state.error == ""
 
 
-def test_a_store_that_cannot_be_read_is_in_the_state(clock: Clock, rounds: Rounds, service: UpstreamService) -> None:
+def test_a_read_error_is_in_the_state(clock: Clock, mirror: RecordingMirror, service: UpstreamService) -> None:
     async def unavailable(upstream: Upstream) -> UpstreamState:
         raise Unavailable("directory.db cannot be used now: the file cannot be opened.")
 
-    rounds.load_state = unavailable  # type: ignore[method-assign]
+    mirror.load_state = unavailable  # type: ignore[method-assign]
     service.startService()
     clock.pump([0] + [CHECK_INTERVAL] * 3)
     assert "cannot be opened" in service.state.error
