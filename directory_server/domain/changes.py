@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
-from attrs import frozen
+from attrs import define, frozen
 
 ChangeKind = Literal["added", "changed", "removed"]
 
@@ -15,6 +16,30 @@ Outcome = Literal["added", "changed", "unchanged", "too_old", "over_limit"]
 An entry that is `too_old` (older than the stored versions of its name) or `over_limit` (beyond the limits of its
 source) is not stored.
 """
+
+
+@define
+class PublishReport:
+    """Counts of the outcomes so far of publishing entries."""
+
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    too_old: int = 0
+    over_limit: int = 0
+
+    @property
+    def published(self) -> int:
+        """The number of entries that were published, whatever the outcome."""
+        return self.added + self.changed + self.unchanged + self.too_old + self.over_limit
+
+    def count(self, outcomes: Sequence[Outcome]) -> None:
+        """Add the outcomes of published entries."""
+        self.added += outcomes.count("added")
+        self.changed += outcomes.count("changed")
+        self.unchanged += outcomes.count("unchanged")
+        self.too_old += outcomes.count("too_old")
+        self.over_limit += outcomes.count("over_limit")
 
 
 @frozen

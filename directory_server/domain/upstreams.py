@@ -22,23 +22,24 @@ class SyncProgress:
 class UpstreamState:
     """The synchronization state of an upstream. Times are seconds since the epoch.
 
-    `error` is the error of the latest sync run, empty after a success; `failures` counts the failed runs since the last
-    success. `entries` is the number of stored names. `question` identifies the address and the filters. The next
-    incremental sync requests changes after `mark`, with `etag` and `modified` of the previous response if known. The
-    last full sync found `walked` names and ended at `walked_at`; `walk` is the progress of a run.
+    `last_run` and `next_run` are the end of the latest sync run and the earliest start of the next one. `error` is the
+    error of the latest run, empty after a success; `failures` counts the failed runs since the last success. `entries`
+    is the number of stored names. `selection` identifies the address and the filters. The next incremental sync
+    requests entries updated since `updated_since`, with `etag` and `modified` of the previous response if known. The
+    last full sync found `full_sync_names` names and ended at `full_sync_at`. `progress` is of an unfinished run.
     """
 
     name: str
-    question: str = ""
-    last_round: float | None = None
+    selection: str = ""
+    last_run: float | None = None
     last_success: float | None = None
-    next_round: float = 0.0
+    next_run: float = 0.0
     error: str = ""
     failures: int = 0
     entries: int = 0
-    mark: float | None = None
+    updated_since: float | None = None
     etag: str = ""
     modified: str = ""
-    walked: int = 0
-    walked_at: float | None = None
-    walk: SyncProgress | None = None
+    full_sync_names: int = 0
+    full_sync_at: float | None = None
+    progress: SyncProgress | None = None

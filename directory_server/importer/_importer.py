@@ -7,7 +7,7 @@ from contextlib import closing
 
 from attrs import define, field, frozen
 
-from ..domain.changes import Outcome
+from ..domain.changes import Outcome, PublishReport
 from ..domain.entries import Entry
 from ..domain.errors import BadInput
 from ..serialization import decode, decode_entry, endorsed
@@ -52,19 +52,15 @@ class Progress:
 
 
 @define
-class ImportReport:
+class ImportReport(PublishReport):
     """Outcomes of the entries so far.
 
     `rejected` counts rejected entries, and `rejections` lists the first DETAILS of them. `unfinished` counts the
     files that could not be read, or not to their end. `rejected_files` counts the other files without any accepted
-    entry. `too_old` counts versions older than all stored versions of their name.
+    entry.
     """
 
-    added: int = 0
-    changed: int = 0
-    unchanged: int = 0
     rejected: int = 0
-    too_old: int = 0
     unfinished: int = 0
     rejected_files: int = 0
     rejections: list[RejectedEntry] = field(factory=list)
@@ -72,14 +68,7 @@ class ImportReport:
     @property
     def entries(self) -> int:
         """The number of entries read."""
-        return self.added + self.changed + self.unchanged + self.too_old + self.rejected
-
-    def count(self, outcomes: Sequence[Outcome]) -> None:
-        """Add the outcomes of published entries."""
-        self.added += outcomes.count("added")
-        self.changed += outcomes.count("changed")
-        self.unchanged += outcomes.count("unchanged")
-        self.too_old += outcomes.count("too_old")
+        return self.published + self.rejected
 
     def reject(self, entry: RejectedEntry) -> None:
         """Add a rejected entry."""

@@ -19,17 +19,17 @@ def credible(state: UpstreamState, now: float, wait: float) -> UpstreamState:
     Times are seconds since the epoch; `wait` is the longest time, in seconds, from one sync run to the next. A time
     that is void counts as never set: the next sync run is due at once, a full one where it is unknown what is new.
     """
-    ahead = state.last_round is not None and state.last_round > now + LEEWAY
-    walk = state.walk
+    ahead = state.last_run is not None and state.last_run > now + LEEWAY
+    progress = state.progress
     return evolve(
         state,
-        last_round=_past(state.last_round, now + LEEWAY),
+        last_run=_past(state.last_run, now + LEEWAY),
         last_success=_past(state.last_success, now + LEEWAY),
         # It was reckoned from the moment of the last sync run.
-        next_round=0.0 if ahead or state.next_round > now + wait else state.next_round,
-        mark=_past(state.mark, now + SKEW),
-        walked_at=_past(state.walked_at, now + LEEWAY),
-        walk=None if walk is not None and walk.began > now + SKEW else walk,
+        next_run=0.0 if ahead or state.next_run > now + wait else state.next_run,
+        updated_since=_past(state.updated_since, now + SKEW),
+        full_sync_at=_past(state.full_sync_at, now + LEEWAY),
+        progress=None if progress is not None and progress.began > now + SKEW else progress,
     )
 
 

@@ -129,9 +129,9 @@ class Mirror:
         await self._mirrors.put(
             evolve(
                 state,
-                last_round=now,
+                last_run=now,
                 last_success=now,
-                next_round=now + self._jittered(upstream.interval),
+                next_run=now + self._jittered(upstream.interval),
                 error="",
                 failures=0,
                 entries=await self._mirrors.entries(upstream.name),
@@ -155,9 +155,9 @@ class Mirror:
         await self._mirrors.put(
             evolve(
                 state,
-                last_round=now,
+                last_run=now,
                 # Not before the time that the upstream requested.
-                next_round=now + self._jittered(wait),
+                next_run=now + self._jittered(wait),
                 error=error.message,
                 failures=state.failures + 1,
                 entries=await self._mirrors.entries(upstream.name),

@@ -61,7 +61,7 @@ class UpstreamService(Service):
     async def _sync_if_due(self) -> None:
         try:
             self.state = await self._mirror.load_state(self._upstream)
-            if self.state.next_round <= self._now():
+            if self.state.next_run <= self._now():
                 await self._sync()
                 self.state = await self._mirror.load_state(self._upstream)
         except Unavailable as error:

@@ -9,6 +9,7 @@ from itertools import count
 from attrs import define, evolve, field, frozen
 
 from .. import importer
+from ..domain.changes import PublishReport
 from ..domain.entries import OFFICIAL, Entry
 from ..domain.ports.runtime import Offload
 from ..domain.ports.storage import Mirrors
@@ -51,11 +52,10 @@ MAX_REASONS = 100
 
 
 @define
-class SyncReport:
+class SyncReport(PublishReport):
     """Counts of a sync run so far. `expected` is the number of entries in the last full sync, 0 if unknown.
 
-    `nameless` counts the `rejected` entries whose name is unknown too. `too_old` counts versions older than the stored
-    ones of their name, `over_limit` entries beyond the limits of the upstream.
+    `nameless` counts the `rejected` entries whose name is unknown too.
     """
 
     full: bool = False
@@ -63,13 +63,8 @@ class SyncReport:
     expected: int = 0
     pages: int = 0
     entries: int = 0
-    added: int = 0
-    changed: int = 0
-    unchanged: int = 0
     removed: int = 0
     rejected: int = 0
-    too_old: int = 0
-    over_limit: int = 0
     nameless: int = 0
     reasons: list[str] = field(factory=list)
 
@@ -77,14 +72,6 @@ class SyncReport:
     def changes(self) -> int:
         """The number of entries that were added, changed or removed."""
         return self.added + self.changed + self.removed
-
-    def count(self, outcomes: Sequence[str]) -> None:
-        """Count the outcomes of published entries."""
-        self.added += outcomes.count("added")
-        self.changed += outcomes.count("changed")
-        self.unchanged += outcomes.count("unchanged")
-        self.too_old += outcomes.count("too_old")
-        self.over_limit += outcomes.count("over_limit")
 
     def reject(self, reasons: Sequence[str]) -> None:
         """Count rejected entries and list their reasons."""
@@ -115,38 +102,46 @@ class SyncRun:
 
         It is a full sync if `full` is set or a full sync is due.
         """
-        if state.question != self._upstream.selection:
-            state = evolve(state, question=self._upstream.selection, mark=None, etag="", modified="", walk=None)
-        walk = self._begin(state, full)
-        self.report.full, self.report.resumed, self.report.expected = walk.full, bool(walk.cursor), state.walked
-        if walk.full and not walk.cursor:
+        if state.selection != self._upstream.selection:
+            state = evolve(
+                state, selection=self._upstream.selection, updated_since=None, etag="", modified="", progress=None
+            )
+        progress = self._begin(state, full)
+        self.report.full, self.report.resumed, self.report.expected = (
+            progress.full,
+            bool(progress.cursor),
+            state.full_sync_names,
+        )
+        if progress.full and not progress.cursor:
             await self._mirrors.forget_seen(state.name)
         validators = Validators() if full else Validators(state.etag, state.modified)
         read = self._file if self._upstream.is_file else self._pages
         try:
-            state, response = await read(evolve(state, walk=walk), walk, validators)
+            state, response = await read(evolve(state, progress=progress), progress, validators)
             if self.report.over_limit:
                 raise self._over_limit()
-            if walk.full and not response.unchanged:
+            if progress.full and not response.unchanged:
                 state = await self._remove_missing(state)
         except UpstreamFailed as error:
             if not error.resumable:
                 before = await self._mirrors.get(state.name)
                 # An incremental sync would not request the entries that this full sync did not store.
-                repeat = walk.full and self.report.over_limit > 0
-                await self._mirrors.put(evolve(before, walk=None, walked_at=None if repeat else before.walked_at))
+                repeat = progress.full and self.report.over_limit > 0
+                await self._mirrors.put(
+                    evolve(before, progress=None, full_sync_at=None if repeat else before.full_sync_at)
+                )
             raise
         return self._final_state(state, response)
 
     def _begin(self, state: UpstreamState, full: bool) -> SyncProgress:
-        now, walk = self._now(), state.walk
-        if walk and walk.cursor and now - walk.began < STALE and (walk.full or not full):
-            return walk
-        due = state.mark is None or state.walked_at is None or now - state.walked_at >= FULL_INTERVAL
+        now, progress = self._now(), state.progress
+        if progress and progress.cursor and now - progress.began < STALE and (progress.full or not full):
+            return progress
+        due = state.updated_since is None or state.full_sync_at is None or now - state.full_sync_at >= FULL_INTERVAL
         return SyncProgress(full or due or self._upstream.is_file, now)
 
     async def _file(
-        self, state: UpstreamState, walk: SyncProgress, validators: Validators
+        self, state: UpstreamState, progress: SyncProgress, validators: Validators
     ) -> tuple[UpstreamState, Response]:
         """Publish the entries of the file; return the new state and the response."""
         async with open_file(self._upstream, self._fetch, validators, self._offload) as (response, path):
@@ -166,16 +161,16 @@ class SyncRun:
             return state, response
 
     async def _pages(
-        self, state: UpstreamState, walk: SyncProgress, validators: Validators
+        self, state: UpstreamState, progress: SyncProgress, validators: Validators
     ) -> tuple[UpstreamState, Response]:
         """Publish page by page; return the new state and the last response, with validators if it had one page."""
-        since = "" if walk.full or state.mark is None else rfc3339(state.mark)
+        since = "" if progress.full or state.updated_since is None else rfc3339(state.updated_since)
         selected: list[Entry] = []
         names: dict[str, bool] = {}
-        cursor, size = walk.cursor, 0
+        cursor, size = progress.cursor, 0
         # Digests: a cursor may have 4,096 characters, and a sync run 20,000 pages.
         cursors, bodies = {_digest(cursor.encode())}, set[bytes]()
-        if walk.full or cursor:
+        if progress.full or cursor:
             validators = Validators()
         while True:
             await self._renew_lease()
@@ -190,7 +185,7 @@ class SyncRun:
                     f"Its pages do not end: page {len(bodies) + 1:,} repeats an earlier one or exceeds the limit."
                 )
             if not cursor:
-                walk = evolve(walk, began=self._began(response))
+                progress = evolve(progress, began=self._began(response))
             bodies.add(digest)
             cursors.add(next_cursor)
             self.report.pages += 1
@@ -202,9 +197,9 @@ class SyncRun:
             names |= seen | {each.name: self._upstream.selects(each.name) for each in page.rejected if each.name}
             if max(len(selected), len(names)) >= BATCH or size >= BATCH_BYTES or not page.next:
                 await self._publish_entries(selected)
-                walk = evolve(walk, cursor=page.next or walk.cursor)
-                state = evolve(state, walk=walk)
-                await self._mirrors.put(state, seen=names if walk.full else None)
+                progress = evolve(progress, cursor=page.next or progress.cursor)
+                state = evolve(state, progress=progress)
+                await self._mirrors.put(state, seen=names if progress.full else None)
                 selected, names, size = [], {}, 0
             self._on_progress(self.report)
             if not page.next:
@@ -259,13 +254,13 @@ class SyncRun:
         Nothing is removed if an entry without a name was rejected. Raises UpstreamFailed if too many are missing.
         """
         if self.report.nameless:
-            return evolve(state, walked_at=self._now())
+            return evolve(state, full_sync_at=self._now())
         name, floor = self._upstream.name, self._upstream.floor
         seen = await self._mirrors.count_seen(name)
-        if seen < floor * state.walked:
+        if seen < floor * state.full_sync_names:
             raise UpstreamFailed(
-                f"It has {seen:,} entries where it had {state.walked:,}, fewer than {floor:.0%}: nothing was removed. "
-                f"If that is right, lower the floor of the upstream {name}."
+                f"It has {seen:,} entries where it had {state.full_sync_names:,}, fewer than {floor:.0%}: nothing was "
+                f"removed. If that is right, lower the floor of the upstream {name}."
             )
         while bodies := await self._mirrors.unseen(name, BATCH):
             await self._renew_lease()
@@ -273,18 +268,22 @@ class SyncRun:
             await self._publish(name, removed)
             self.report.removed += len(removed)
             self._on_progress(self.report)
-        return evolve(state, walked=seen, walked_at=self._now())
+        return evolve(state, full_sync_names=seen, full_sync_at=self._now())
 
     def _final_state(self, state: UpstreamState, response: Response) -> UpstreamState:
-        walk, validators = state.walk, response.validators
-        assert walk is not None, "set when the sync run began"
-        if not self._upstream.is_file and (walk.full or self.report.changes):
+        progress, validators = state.progress, response.validators
+        assert progress is not None, "set when the sync run began"
+        if not self._upstream.is_file and (progress.full or self.report.changes):
             # The next request has another updated_since, so these validators do not apply.
-            return evolve(state, mark=walk.began - OVERLAP, etag="", modified="", walk=None)
+            return evolve(state, updated_since=progress.began - OVERLAP, etag="", modified="", progress=None)
         if response.unchanged:
-            return evolve(state, walk=None)
+            return evolve(state, progress=None)
         return evolve(
-            state, mark=state.mark or walk.began, etag=validators.etag, modified=validators.modified, walk=None
+            state,
+            updated_since=state.updated_since or progress.began,
+            etag=validators.etag,
+            modified=validators.modified,
+            progress=None,
         )
 
 

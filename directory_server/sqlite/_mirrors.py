@@ -6,20 +6,39 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
-from attrs import astuple, fields, frozen
+from attrs import astuple, frozen
 
 from ..domain.ports.runtime import Offload
 from ..domain.upstreams import SyncProgress, UpstreamState
 from ._database import Database
 
-_OWN = [field.name for field in fields(UpstreamState) if field.name != "walk"]
-_COLUMNS = ", ".join([*_OWN, "walk_full", "walk_began", "walk_cursor"])
+_COLUMNS = {
+    "name": "name",
+    "selection": "question",
+    "last_run": "last_round",
+    "last_success": "last_success",
+    "next_run": "next_round",
+    "error": "error",
+    "failures": "failures",
+    "entries": "entries",
+    "updated_since": "mark",
+    "etag": "etag",
+    "modified": "modified",
+    "full_sync_names": "walked",
+    "full_sync_at": "walked_at",
+}
+"""The fields of UpstreamState without its progress, and their columns, which have the names of version 0.1."""
 
-_ALL = f"SELECT {_COLUMNS} FROM upstream ORDER BY name"
+_PROGRESS = ("walk_full", "walk_began", "walk_cursor")
+"""The columns of the progress, in the order of the fields of SyncProgress."""
 
-_GET = f"SELECT {_COLUMNS} FROM upstream WHERE name = ?"
+_ALL_COLUMNS = ", ".join((*_COLUMNS.values(), *_PROGRESS))
 
-_PUT = f"INSERT OR REPLACE INTO upstream ({_COLUMNS}) VALUES ({', '.join('?' * (len(_OWN) + 3))})"
+_ALL = f"SELECT {_ALL_COLUMNS} FROM upstream ORDER BY name"
+
+_GET = f"SELECT {_ALL_COLUMNS} FROM upstream WHERE name = ?"
+
+_PUT = f"INSERT OR REPLACE INTO upstream ({_ALL_COLUMNS}) VALUES ({', '.join('?' * (len(_COLUMNS) + 3))})"
 
 _SEE = "INSERT OR REPLACE INTO seen (upstream, name, taken) VALUES (?, ?, ?)"
 
@@ -84,10 +103,10 @@ class SqliteMirrors:
         await self._offload(self._change, _RELEASE, (name, holder))
 
     def _put(self, state: UpstreamState, seen: Mapping[str, bool]) -> None:
-        *own, _ = astuple(state, recurse=False)
-        walk = astuple(state.walk) if state.walk else (None, None, None)
+        fields = [getattr(state, name) for name in _COLUMNS]
+        progress = astuple(state.progress) if state.progress else (None, None, None)
         with self._database.transaction() as connection:
-            connection.execute(_PUT, (*own, *walk))
+            connection.execute(_PUT, (*fields, *progress))
             connection.executemany(_SEE, [(state.name, name, taken) for name, taken in seen.items()])
 
     def _change(self, statement: str, arguments: Sequence[object] | Mapping[str, object]) -> int:
@@ -112,6 +131,6 @@ class SqliteMirrors:
 
 
 def _state(*row: Any) -> UpstreamState:
-    *own, full, began, cursor = row
-    walk = None if full is None else SyncProgress(bool(full), began, cursor)
-    return UpstreamState(**dict(zip(_OWN, own, strict=True)), walk=walk)
+    *fields, full, began, cursor = row
+    progress = None if full is None else SyncProgress(bool(full), began, cursor)
+    return UpstreamState(**dict(zip(_COLUMNS, fields, strict=True)), progress=progress)

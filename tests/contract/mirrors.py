@@ -39,8 +39,8 @@ class MirrorsContract:
         await mirrors.put(UpstreamState("a"))
         assert await (await self.mirrors()).get("b") == state
         assert list(await mirrors.all()) == [UpstreamState("a"), state]
-        await mirrors.put(evolve(state, walk=None))
-        assert (await mirrors.get("b")).walk is None
+        await mirrors.put(evolve(state, progress=None))
+        assert (await mirrors.get("b")).progress is None
 
     @awaited
     async def test_tells_what_a_walk_has_not_seen(self) -> None:

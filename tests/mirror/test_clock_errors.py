@@ -22,15 +22,15 @@ YEARS = 2 * 365 * 86_400.0
 def test_credible_times_are_kept() -> None:
     state = UpstreamState(
         "a",
-        last_round=NOW + LEEWAY,
+        last_run=NOW + LEEWAY,
         last_success=NOW + LEEWAY,
-        next_round=NOW + 3_600,
-        mark=NOW + SKEW,
-        walked_at=NOW + LEEWAY,
-        walk=SyncProgress(True, NOW + SKEW, "cursor"),
+        next_run=NOW + 3_600,
+        updated_since=NOW + SKEW,
+        full_sync_at=NOW + LEEWAY,
+        progress=SyncProgress(True, NOW + SKEW, "cursor"),
     )
     assert credible(state, NOW, 3_600) == state
-    past = evolve(state, last_round=1.0, last_success=1.0, next_round=1.0, mark=1.0, walked_at=1.0)
+    past = evolve(state, last_run=1.0, last_success=1.0, next_run=1.0, updated_since=1.0, full_sync_at=1.0)
     assert credible(past, NOW, 3_600) == past
     assert credible(UpstreamState("a"), NOW, 3_600) == UpstreamState("a")
 
@@ -38,13 +38,13 @@ def test_credible_times_are_kept() -> None:
 @pytest.mark.parametrize(
     ("stored", "expected"),
     [
-        ({"last_round": NOW + LEEWAY + 1, "next_round": NOW + 60}, {}),
+        ({"last_run": NOW + LEEWAY + 1, "next_run": NOW + 60}, {}),
         ({"last_success": NOW + LEEWAY + 1}, {}),
-        ({"next_round": NOW + 3_601}, {}),
-        ({"mark": NOW + SKEW + 1}, {}),
-        ({"walked_at": NOW + LEEWAY + 1}, {}),
-        ({"walk": SyncProgress(True, NOW + SKEW + 1, "cursor")}, {}),
-        ({"mark": NOW + YEARS, "walked": 5, "entries": 7}, {"walked": 5, "entries": 7}),
+        ({"next_run": NOW + 3_601}, {}),
+        ({"updated_since": NOW + SKEW + 1}, {}),
+        ({"full_sync_at": NOW + LEEWAY + 1}, {}),
+        ({"progress": SyncProgress(True, NOW + SKEW + 1, "cursor")}, {}),
+        ({"updated_since": NOW + YEARS, "full_sync_names": 5, "entries": 7}, {"full_sync_names": 5, "entries": 7}),
     ],
 )
 def test_times_too_far_in_the_future_are_discarded(stored: dict[str, object], expected: dict[str, object]) -> None:
@@ -71,7 +71,10 @@ async def test_a_sync_run_two_years_ahead_does_not_delay_the_next_one(harness: H
     harness.clock.advance(YEARS)
     await run_service(harness)
     ahead = harness.state()
-    assert min(filter(None, (ahead.last_round, ahead.mark, ahead.walked_at, ahead.next_round))) > NOW + YEARS - 86_400
+    assert (
+        min(filter(None, (ahead.last_run, ahead.updated_since, ahead.full_sync_at, ahead.next_run)))
+        > NOW + YEARS - 86_400
+    )
     harness.clock.advance(-YEARS)
     harness.registry.entries = [registry_entry("x/a"), registry_entry("x/b")]
     harness.registry.requests.clear()
@@ -80,7 +83,7 @@ async def test_a_sync_run_two_years_ahead_does_not_delay_the_next_one(harness: H
     assert harness.names() == ["x/a", "x/b"]
     state = harness.state()
     assert state.last_success == NOW
-    assert NOW + 3_600 <= state.next_round <= NOW + 3_960
+    assert NOW + 3_600 <= state.next_run <= NOW + 3_960
     # Credible times are kept: the next sync run is not due.
     harness.registry.requests.clear()
     await run_service(harness)

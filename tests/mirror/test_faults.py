@@ -56,7 +56,7 @@ async def test_a_fault_is_an_error_and_entries_stay(harness: Harness, fault: str
     assert fault in ("cursor-loop", "repeated-page") or await harness.store.head() == head
     after = harness.state()
     assert after.error == caught.value.message
-    assert (after.failures, after.last_success, after.walked) == (2, before.last_success, 3)
+    assert (after.failures, after.last_success, after.full_sync_names) == (2, before.last_success, 3)
     assert [line for line in harness.logged if line.startswith("error")] == [f"error: Upstream official: {after.error}"]
     await harness.mirror.sync(harness.upstream())
     assert (harness.state().error, harness.state().failures) == ("", 0)
@@ -150,7 +150,7 @@ async def test_a_refused_connection_is_an_error(harness: Harness) -> None:
 async def test_retry_after_delays_the_next_sync(harness: Harness, fault: str, seconds: int) -> None:
     with pytest.raises(UpstreamFailed):
         await harness.mirror.sync(harness.upstream(fault))
-    assert seconds <= harness.state().next_round - harness.clock.seconds() <= seconds * 1.1
+    assert seconds <= harness.state().next_run - harness.clock.seconds() <= seconds * 1.1
 
 
 @awaited
@@ -167,7 +167,7 @@ async def test_retry_delays_double(harness: Harness) -> None:
     for _ in range(12):
         with pytest.raises(UpstreamFailed):
             await harness.mirror.sync(harness.upstream("not-found"))
-        delays.append(harness.state().next_round - harness.clock.seconds())
+        delays.append(harness.state().next_run - harness.clock.seconds())
     for number, delay in enumerate(delays):
         expected = min(60 * 2**number, 21_600)
         assert expected <= delay <= expected * 1.1

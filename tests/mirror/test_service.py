@@ -32,7 +32,7 @@ class RecordingMirror:
         self.started.append(self.clock.seconds())
         if self.running is not None:
             await self.running
-        self.state = evolve(self.state, next_round=self.clock.seconds() + 3600)
+        self.state = evolve(self.state, next_run=self.clock.seconds() + 3600)
         if self.fail:
             raise self.fail
         return SyncReport()
@@ -63,12 +63,12 @@ def test_syncs_at_start_and_when_due(clock: Clock, mirror: RecordingMirror, serv
 
 
 def test_does_not_sync_before_it_is_due(clock: Clock, mirror: RecordingMirror, service: UpstreamService) -> None:
-    mirror.state = UpstreamState("a", next_round=100.0)
+    mirror.state = UpstreamState("a", next_run=100.0)
     service.startService()
     clock.pump([0, CHECK_INTERVAL, CHECK_INTERVAL, CHECK_INTERVAL])
     assert mirror.started == []
     # Another process runs the sync.
-    mirror.state = UpstreamState("a", next_round=3700.0)
+    mirror.state = UpstreamState("a", next_run=3700.0)
     clock.pump([CHECK_INTERVAL] * 10)
     assert mirror.started == []
 

@@ -30,7 +30,7 @@ async def test_an_interrupted_sync_is_resumed(harness: Harness) -> None:
     report = await harness.mirror.sync(harness.upstream())
     assert report.resumed
     assert [request["cursor"] for request in harness.registry.requests] == [str(2 * BATCH)]
-    assert len(harness.names()) == harness.state().walked == 3 * BATCH
+    assert len(harness.names()) == harness.state().full_sync_names == 3 * BATCH
     assert report.removed == 0
 
 

@@ -28,8 +28,8 @@ async def test_the_first_sync_is_full(harness: Harness) -> None:
         {"version": "latest", "limit": "100", "cursor": "2"},
     ]
     state = harness.state()
-    assert (state.entries, state.walked, state.last_success, state.error) == (3, 3, NOW, "")
-    assert NOW + 3600 <= state.next_round <= NOW + 3960
+    assert (state.entries, state.full_sync_names, state.last_success, state.error) == (3, 3, NOW, "")
+    assert NOW + 3600 <= state.next_run <= NOW + 3960
     stored = (await harness.store.listing(("", ""), 1))[0]
     assert restore_entry(stored.body) == Entry(ABC[0]["server"], ABC[0]["_meta"])
 
@@ -103,7 +103,7 @@ async def test_a_full_sync_removes_missing_entries(harness: Harness) -> None:
     await harness.mirror.sync(harness.upstream())
     harness.registry.entries = numbered_entries(18)
     report = await harness.mirror.sync(harness.upstream(), full=True)
-    assert (report.removed, harness.state().entries, harness.state().walked) == (2, 18, 18)
+    assert (report.removed, harness.state().entries, harness.state().full_sync_names) == (2, 18, 18)
     assert "x/00019" not in harness.names()
     (removed,) = await harness.store.versions("x/00019")
     assert removed.deleted
@@ -134,7 +134,7 @@ async def test_too_many_missing_entries_are_an_error(harness: Harness) -> None:
     )
     assert len(harness.names()) == 20
     assert harness.brief("x/00000") == "It snows."
-    assert harness.state().walked == 20
+    assert harness.state().full_sync_names == 20
     await harness.mirror.sync(harness.upstream(floor=0.5), full=True)
     assert len(harness.names()) == 16
 
@@ -149,7 +149,7 @@ async def test_only_selected_names_are_published(harness: Harness) -> None:
     ]
     await harness.mirror.sync(harness.upstream(include=("a/*", "b/*"), exclude=("*/three",)))
     assert harness.names() == ["a/one", "b/two"]
-    assert harness.state().walked == 4
+    assert harness.state().full_sync_names == 4
     # A changed selection needs a full sync, which removes names that are no longer selected.
     await harness.mirror.sync(harness.upstream(include=("b/*",)))
     assert harness.names() == ["b/three", "b/two"]
