@@ -257,7 +257,7 @@ BROKEN: list[tuple[Rule, str, str]] = [
     (libraries_stay_in_their_package, "services.directory", "from klein import Klein"),
     (libraries_stay_in_their_package, "web.rest", "import sqlite3"),
     (libraries_stay_in_their_package, "web.rest", "import json"),
-    (libraries_stay_in_their_package, "cli.quickstart", "from json import dumps"),
+    (libraries_stay_in_their_package, "cli._quickstart", "from json import dumps"),
     (libraries_stay_in_their_package, "importer._importer", "import orjson"),
     (libraries_stay_in_their_package, "services.feed", "from twisted.web import http"),
     (libraries_stay_in_their_package, "services.feed", "def late():\n    from twisted.internet import reactor"),

@@ -1,18 +1,27 @@
-"""Context of the commands: the configuration and the open data directory."""
+"""Context of the commands: the configuration, the public URL and the open data directory."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from functools import cached_property
 
 import click
 from attrs import frozen
 
 from .. import sqlite
-from ..config import Config
+from ..config import Config, endpoints
 from ..machine import machine_time
 from ..run_sync import inline
 from ..search import TextAnalysis
+
+PROXY = "http://ADDRESS"
+"""Placeholder URL of a server that listens only on sockets behind a proxy."""
+
+
+def base_url(listen: Sequence[str]) -> str:
+    """Return the local URL of the first endpoint in `listen` that has one."""
+    return next(filter(None, (endpoints.read(each).url for each in listen)), PROXY)
 
 
 @frozen
@@ -21,6 +30,11 @@ class CommandContext:
 
     config: Config
     data: sqlite.DataDirectory
+
+    @property
+    def public_url(self) -> str:
+        """The setting web.url without a trailing slash, else the local URL."""
+        return self.config.web.url.rstrip("/") or base_url(self.config.listen)
 
     @cached_property
     def store(self) -> sqlite.SqliteStore:
@@ -55,9 +69,16 @@ class CommandContext:
         return sqlite.SqliteRegistryTokens(self.data.directory, time.time)
 
 
+def configuration(ctx: click.Context) -> Config:
+    """Return the configuration that the command group has loaded."""
+    config = ctx.find_object(Config)
+    assert config is not None
+    return config
+
+
 def command_context(ctx: click.Context, *, new: bool = False) -> CommandContext:
     """Open the data directory until the command ends; create it only if `new`. Raises ClickException."""
-    config: Config = ctx.find_object(Config)  # type: ignore[assignment]
+    config = configuration(ctx)
     if not new and not (config.data_dir / "directory.db").exists():
         raise click.ClickException(
             f"{config.data_dir.absolute()} is not a data directory: it has no directory.db. Choose another one with "

@@ -95,10 +95,10 @@ _marking("disallow", "allowed", False, "not allowed", "Remove NAME from the allo
 @entry.command("list")
 @click.pass_context
 def list_(ctx: click.Context) -> None:
-    """List the names that the operator has a say in, and how."""
+    """List local entries and curated names, with their flags: local, hidden, pinned, allowed."""
     for each in run_sync(command_context(ctx).curation.curated()):
-        said = {"own": each.local, "hidden": each.hidden, "pinned": each.pinned, "allowed": each.allowed}
-        echo(f"{each.name}  {', '.join(word for word, is_so in said.items() if is_so)}")
+        flags = {"local": each.local, "hidden": each.hidden, "pinned": each.pinned, "allowed": each.allowed}
+        echo(f"{each.name}  {', '.join(name for name, is_set in flags.items() if is_set)}")
 
 
 def _read(file: str) -> list[Entry]:

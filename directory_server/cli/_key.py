@@ -11,7 +11,7 @@ import click
 from ..domain.keys import ApiKey
 from ..run_sync import run_sync
 from ._context import command_context
-from ._output import echo
+from ._output import echo, minute, print_table
 
 _DURATION = re.compile(r"(\d{1,6})(d|h|m|s)")
 _SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
@@ -54,15 +54,13 @@ def list_(ctx: click.Context) -> None:
                 each.last_four,
                 used,
                 limit,
-                day(each.created_at),
-                day(each.expires_at),
+                minute(each.created_at),
+                "never" if each.expires_at is None else minute(each.expires_at),
                 key_state(each),
                 emails[each.owner] if each.owner else "-",
             )
         )
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    print_table(rows)
 
 
 @key.command("revoke")
@@ -114,11 +112,6 @@ def _expiry(text: str) -> float | None:
         raise click.BadParameter(
             "must be a duration such as 30d, a date such as 2027-01-31 (UTC), or 'never'", param_hint="--expires"
         ) from None
-
-
-def day(moment: float | None) -> str:
-    """Return a time in seconds since the epoch as date and minute (UTC), 'never' for None."""
-    return "never" if moment is None else datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def key_state(key: ApiKey) -> str:

@@ -1,12 +1,82 @@
-"""Output of the commands, without terminal control sequences from foreign text."""
+"""Output of the commands: cleaned text, tables, times, progress bars and lists of errors."""
 
 from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import count
+from typing import Any
 
 import click
 
 from ..sanitize import clean
 
+_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
+
+ShowProgress = Callable[..., None]
+"""`show(position, label=…, length=…)` moves the bar; `length` may be given with the first call."""
+
 
 def echo(text: str, *, err: bool = False) -> None:
-    """Print `text`, cleaned, to standard output or standard error."""
+    """Print `text`, without terminal control sequences, to standard output or standard error."""
     click.echo(clean(text), err=err)
+
+
+def print_table(rows: Sequence[Sequence[str]]) -> None:
+    """Print `rows`, all of the same length, in aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def minute(timestamp: float) -> str:
+    """Return a Unix timestamp as date and minute (UTC): "2027-01-31 12:00"."""
+    return datetime.fromtimestamp(timestamp, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def duration(seconds: float) -> str:
+    """Return a duration of whole seconds, in units from days to seconds: "3 days", "1 hour 30 minutes"."""
+    left, parts = round(seconds), []
+    for size, unit in _UNITS:
+        number, left = divmod(left, size)
+        if number:
+            parts.append(f"{number:,} {unit}{'' if number == 1 else 's'}")
+    return " ".join(parts) or "0 seconds"
+
+
+@contextmanager
+def progress_bar(label: str, length: int | None = None) -> Iterator[ShowProgress]:
+    """Show a progress bar if standard error is a terminal and the length is not 0; None is an unknown length."""
+    if not sys.stderr.isatty() or length == 0:
+        yield lambda position, **_: None
+        return
+    bar: Any = None
+    shown = 0
+
+    def show(position: int, *, label: str = label, length: int | None = length, show_pos: bool = False) -> None:
+        nonlocal bar, shown
+        if bar is None:
+            size = {"length": length} if length else {"iterable": count()}
+            bar = click.progressbar(**size, label=label, file=sys.stderr, show_pos=show_pos)
+            bar.__enter__()
+        bar.label = label
+        bar.update(position - shown)
+        shown = position
+
+    try:
+        yield show
+    finally:
+        if bar is not None:
+            bar.__exit__(None, None, None)
+
+
+def print_errors(errors: Sequence[str], rejected: int, too_old: int) -> None:
+    """Print the `errors` of rejected entries, how many more were rejected, and how many versions were too old."""
+    for error in errors:
+        echo(f"rejected {error}", err=True)
+    if rejected > len(errors):
+        echo(f"… and {rejected - len(errors):,} more rejected", err=True)
+    if too_old:
+        echo(f"{too_old:,} versions not stored: older than the stored versions of the same name.", err=True)

@@ -16,8 +16,7 @@ from .. import mirror
 from ..domain.errors import DirectoryError
 from ..run_sync import inline
 from ._context import CommandContext, command_context
-from ._output import echo
-from ._progress import Show, print_errors, progress_bar
+from ._output import ShowProgress, echo, print_errors, progress_bar
 
 
 @click.command()
@@ -43,10 +42,10 @@ def _run(reactor: Any, context: CommandContext, upstreams: Sequence[mirror.Upstr
     run = Deferred.fromCoroutine(_sync_all(reactor, context, upstreams, full))
     # Ctrl-C must release the lease.
     reactor.addSystemEventTrigger("before", "shutdown", run.cancel)
-    return run.addErrback(_stopped)
+    return run.addErrback(_exit_on_signal)
 
 
-def _stopped(failure: Failure) -> None:
+def _exit_on_signal(failure: Failure) -> None:
     """Exit with code 1 and one line after a signal."""
     failure.trap(CancelledError)
     echo("Stopped by a signal; the next sync continues from here.", err=True)
@@ -54,41 +53,42 @@ def _stopped(failure: Failure) -> None:
 
 
 async def _sync_all(reactor: Any, context: CommandContext, upstreams: Sequence[mirror.Upstream], full: bool) -> None:
-    following = mirror.mirror(reactor, context.store.publish, context.mirrors, inline, time.time, os.environ)
+    service = mirror.mirror(reactor, context.store.publish, context.mirrors, inline, time.time, os.environ)
     failed = False
     for upstream in upstreams:
-        began = time.monotonic()
+        start = time.monotonic()
         try:
             with progress_bar(upstream.name) as show:
-                report = await following.sync(upstream, full=full, on_progress=_show_report(upstream.name, show, began))
+                report = await service.sync(upstream, full=full, on_progress=_progress(upstream.name, show, start))
         except DirectoryError as error:
             failed = True
             echo(f"{upstream.name}: {error.message}", err=True)
         else:
-            _print_report(upstream.name, report, time.monotonic() - began)
-    await following.close()
+            _print_report(upstream.name, report, time.monotonic() - start)
+    await service.close()
     if failed:
         raise SystemExit(1)
 
 
-def _show_report(name: str, show: Show, began: float) -> Callable[[mirror.SyncReport], None]:
-    """Return a function that shows pages, entries and entries per second of a sync that began at `began`."""
+def _progress(name: str, show: ShowProgress, start: float) -> Callable[[mirror.SyncReport], None]:
+    """Return a function that shows pages, entries and entries per second of a sync that started at `start`."""
 
-    def tell(report: mirror.SyncReport) -> None:
-        rate = report.entries / max(time.monotonic() - began, 0.001)
+    def show_report(report: mirror.SyncReport) -> None:
+        rate = report.entries / max(time.monotonic() - start, 0.001)
         label = f"{name}: {report.pages:,} pages, {report.entries:,} entries, {rate:,.0f}/s"
         # Only a full sync knows the number of entries in advance.
         length = report.expected if report.full and report.expected else None
         show(report.entries, label=label, length=length, show_pos=bool(report.expected))
 
-    return tell
+    return show_report
 
 
 def _print_report(name: str, report: mirror.SyncReport, seconds: float) -> None:
     print_errors(report.reasons, report.rejected, report.too_old)
-    what = "all" if report.full else "what is new"
+    kind = "full sync" if report.full else "incremental sync"
+    pages = "1 page" if report.pages == 1 else f"{report.pages:,} pages"
     echo(
-        f"{name}: {what}, {report.entries:,} entries in {report.pages:,} pages and {seconds:.1f} seconds: "
+        f"{name}: {kind} of {report.entries:,} entries in {pages} and {seconds:.1f} seconds: "
         f"{report.added:,} added, {report.changed:,} changed, {report.unchanged:,} unchanged, "
         f"{report.removed:,} removed, {report.rejected:,} rejected."
     )

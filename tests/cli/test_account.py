@@ -66,7 +66,7 @@ def directory(tmp_path: Path) -> Iterator[Directory]:
 def test_an_invitation_alone_goes_to_standard_output(directory: Directory) -> None:
     result = directory.run("account", "add", "Ann@example.org")
     assert directory.linked(result.stdout) == directory.account("ann@example.org")
-    assert result.stderr == "For ann@example.org, to be used once, within 3 days:\n"
+    assert result.stderr == "One-time link for ann@example.org, valid for 3 days:\n"
 
 
 @pytest.mark.parametrize("url", ["https://directory.example.org", "https://directory.example.org/"])
@@ -84,7 +84,7 @@ def test_a_lost_link_is_replaced(directory: Directory) -> None:
 
 def test_the_time_for_a_link_is_written_as_people_do(directory: Directory) -> None:
     result = directory.run("--set", "accounts.link=60", "account", "add", "ann@example.org")
-    assert result.stderr == "For ann@example.org, to be used once, within 1 minute:\n"
+    assert result.stderr == "One-time link for ann@example.org, valid for 1 minute:\n"
 
 
 def with_keys(directory: Directory) -> list[str]:
@@ -102,7 +102,7 @@ def test_a_reset_names_the_keys_that_it_leaves(directory: Directory) -> None:
     result = directory.run("account", "reset", "ann@example.org")
     assert result.stderr == (
         "2 keys of ann@example.org can still be used. To revoke them: account reset ann@example.org --revoke-keys\n"
-        "For ann@example.org, to be used once, within 3 days:\n"
+        "One-time link for ann@example.org, valid for 3 days:\n"
     )
     assert directory.linked(result.stdout) == directory.account("ann@example.org")
     assert all(run_sync(directory.keys.find(secret)) for secret in secrets)
@@ -114,7 +114,7 @@ def test_a_reset_revokes_the_keys_and_ends_the_password_if_asked(directory: Dire
     result = directory.run("account", "reset", "ann@example.org", "--revoke-keys")
     assert result.stderr == (
         "2 keys of ann@example.org revoked; password and sessions ended.\n"
-        "For ann@example.org, to be used once, within 3 days:\n"
+        "One-time link for ann@example.org, valid for 3 days:\n"
     )
     ann = directory.account("ann@example.org")
     assert directory.linked(result.stdout) == ann

@@ -65,7 +65,7 @@ def test_an_entry_of_ones_own_goes_before_upstreams(directory: Directory) -> Non
     shown = directory.shown()
     assert shown is not None
     assert (shown.version, shown.brief) == ("1.0.0", "Ours.")
-    assert directory.run("list") == f"{NAME}  own\n"
+    assert directory.run("list") == f"{NAME}  local\n"
     assert directory.run("remove", NAME) == f"{NAME}: removed\n"
     assert directory.shown() == entry(NAME, "10.0.0", "Theirs.")
     assert directory.refuse("remove", NAME) == f"Error: There is no local entry called '{NAME}'."

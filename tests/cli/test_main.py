@@ -290,7 +290,7 @@ def test_the_status_counts(directory: Directory) -> None:
         ["data directory", str(directory.data.resolve())],
         ["entries", "2"],
         ["last change", "3"],
-        ["keys", "1 valid, 2 in all"],
+        ["keys", "1 valid, 2 total"],
     ]
 
 

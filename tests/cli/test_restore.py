@@ -119,7 +119,7 @@ def test_what_ended_since_the_backup_ends_again(tmp_path: Path, story: dict[str,
         f"Revoked again, keys:\n  {story['revoked_id']}  revoked, ends in ",
         "Revoked again, registry tokens:\n",
         "  ann@example.org\n",
-        f"keys to be made again:\n  {story['made_id']}  made since\n",
+        f"create them again:\n  {story['made_id']}  made since\n",
     ):
         assert line in said.replace(f"{ann.id}  ", "")
 

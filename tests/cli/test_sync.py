@@ -45,7 +45,7 @@ def test_status_tells_how_upstreams_are(tmp_path: Path) -> None:
         run_sync(mirrors.put(UpstreamState("a", entries=1_200, last_success=0.5)))
         run_sync(mirrors.put(UpstreamState("b", error="It answered 500.", failures=3)))
     assert run(tmp_path, "status").stdout.splitlines()[-3:] == [
-        "upstream        a: 1,200 entries, 1970-01-01 00:00 UTC",
-        "upstream        b: 0 entries, not followed yet",
-        "                3 failed since then, the latest: It answered 500.",
+        "upstream        a: 1,200 entries, last sync 1970-01-01 00:00 UTC",
+        "upstream        b: 0 entries, not synced yet",
+        "                3 failed sync runs since then; the last error: It answered 500.",
     ]

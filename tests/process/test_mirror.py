@@ -84,10 +84,10 @@ def test_a_round_that_was_killed_goes_on_where_it_was(installation: Installation
         assert run_sync(mirrors.hold("official", "test", now=time.time() + 61, until=0))
         said, error = sync(installation, file).communicate(timeout=4 * TIMEOUT)
         assert error == ""
-        assert said.startswith("official: all, 500 entries in 5 pages and ")
+        assert said.startswith("official: full sync of 500 entries in 5 pages and ")
         assert said.endswith(" seconds: 500 added, 0 changed, 0 unchanged, 0 removed, 0 rejected.\n")
         assert run_sync(mirrors.entries("official")) == 2_500
-        assert "upstream        official: 2,500 entries, 20" in installation.command("status")
+        assert "upstream        official: 2,500 entries, last sync 20" in installation.command("status")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

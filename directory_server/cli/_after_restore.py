@@ -26,21 +26,24 @@ def after_restore(ctx: click.Context, newer: Path | None) -> None:
     readers of the change feed must start over. With --newer, revocations and disabled accounts, new secrets and new
     passwords are copied from the newer database.
     """
-    done = sqlite.after_restore(command_context(ctx).data.directory, newer)
+    result = sqlite.after_restore(command_context(ctx).data.directory, newer)
     echo("Readers of the change feed start over: the log has a new id.")
-    echo(f"{done.sessions} sessions and {done.links} links ended.")
+    echo(f"{result.sessions} sessions and {result.links} links ended.")
     if newer is None:
-        _list("Valid keys. Revoke those that were revoked after the backup, with 'key revoke ID':", done.valid_keys)
+        _print_list(
+            "Valid keys. If a key was revoked after the backup, revoke it again with 'key revoke ID':",
+            result.valid_keys,
+        )
         return
-    echo(f"{done.retired_secrets} secrets and {done.passwords} passwords replaced by newer ones.")
-    _list("Revoked again, keys:", done.revoked_keys)
-    _list("Revoked again, registry tokens:", done.revoked_tokens)
-    _list("Disabled again, accounts:", done.disabled_accounts)
-    _list("Not in the backup, keys to be made again:", done.unknown_keys)
+    echo(f"{result.retired_secrets} secrets and {result.passwords} passwords replaced by newer ones.")
+    _print_list("Revoked again, keys:", result.revoked_keys)
+    _print_list("Revoked again, registry tokens:", result.revoked_tokens)
+    _print_list("Disabled again, accounts:", result.disabled_accounts)
+    _print_list("Keys missing from the backup; create them again:", result.unknown_keys)
 
 
-def _list(title: str, rows: Sequence[tuple[str, str]]) -> None:
+def _print_list(title: str, rows: Sequence[tuple[str, str]]) -> None:
     if rows:
         echo(title)
-    for identity, text in rows:
-        echo(f"  {identity}  {text}")
+    for identifier, text in rows:
+        echo(f"  {identifier}  {text}")

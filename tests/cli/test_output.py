@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from directory_server.cli._durations import duration
+from directory_server.cli._output import duration
 
 
 @pytest.mark.parametrize(

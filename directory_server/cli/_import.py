@@ -1,0 +1,58 @@
+"""`directory-server import`: entries from files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import click
+
+from .. import importer
+from ..run_sync import run_sync
+from ._context import command_context
+from ._output import echo, print_errors, progress_bar
+
+
+@click.command("import")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--official", is_flag=True, help="Trust the official marks in the files.")
+@click.pass_context
+def import_(ctx: click.Context, files: Sequence[str], official: bool) -> None:
+    """Import entries from FILEs: .json, .jsonl, either with .gz, or - for standard input.
+
+    A file contains a server.json, a list page of a registry, an array of either, or one entry per line. A running
+    server on the same data directory serves the entries within seconds. Invalid entries are reported and skipped. The
+    exit code is 1 if a file cannot be read completely or has no valid entry.
+    """
+    store, report = command_context(ctx, new=True).store, importer.ImportReport()
+    size = sum(os.path.getsize(file) for file in files if os.path.isfile(file))
+    positions: dict[str, int] = {}
+    try:
+        with progress_bar("Importing", size) as show:
+
+            def progress(file: importer.Progress) -> None:
+                positions[file.file] = file.read
+                show(sum(positions.values()))
+
+            run_sync(
+                importer.import_files(
+                    files, store.publish, source="local", official=official, progress=progress, report=report
+                )
+            )
+    finally:
+        _print_report(report)
+    if report.unfinished or report.rejected_files:
+        ctx.exit(1)
+
+
+def _print_report(report: importer.ImportReport) -> None:
+    errors = [
+        f"{error.file if error.line is None else f'{error.file}:{error.line}'}: {error.reason}"
+        for error in report.rejections
+    ]
+    print_errors(errors, report.rejected, report.too_old)
+    changed = "" if report.added or report.changed else " Nothing has changed."
+    echo(
+        f"{report.added:,} added, {report.changed:,} changed, {report.unchanged:,} unchanged, "
+        f"{report.rejected:,} rejected.{changed}"
+    )

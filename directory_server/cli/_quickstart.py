@@ -1,0 +1,88 @@
+"""`directory-server quickstart`: fill an empty data directory and print the next steps."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import closing
+from urllib.parse import urlsplit
+
+import click
+
+from .. import importer, sample
+from ..config import Config, endpoints
+from ..run_sync import run_sync
+from ..serialization import pretty
+from ._context import PROXY, command_context, configuration
+from ._output import echo
+
+MCP_PATH = "/api/open/mcp"
+SEARCH_PATH = "/api/open/v1/search"
+
+
+@click.command()
+@click.option("--check-ports", "check", is_flag=True, help="Fail if a port to listen on is in use.")
+@click.pass_context
+def quickstart(ctx: click.Context, check: bool) -> None:
+    """Import the sample catalogue into an empty data directory, create a first key and print the next steps."""
+    if check:
+        check_ports(configuration(ctx))
+    context = command_context(ctx, new=True)
+    if not run_sync(context.store.count()):
+        run_sync(importer.import_files([str(sample.path())], context.store.publish, source="local", official=True))
+    secret = None
+    if not run_sync(context.keys.list()):
+        _, secret = run_sync(context.keys.create("first key", limit=context.config.quota.limit, expires_at=None))
+    entries = run_sync(context.store.count())
+    echo(instructions(context.public_url, secret, entries, pages=context.config.web.search == "public"))
+
+
+def check_ports(config: Config) -> None:
+    """Raise ClickException if a TCP port of `config` is in use or not permitted."""
+    if config.reuse_port:
+        return
+    for description in config.listen:
+        endpoint = endpoints.read(description)
+        url = urlsplit(endpoint.url or "")
+        if not url.hostname or not url.port:
+            continue
+        family = socket.AF_INET6 if ":" in url.hostname else socket.AF_INET
+        with closing(socket.socket(family, socket.SOCK_STREAM)) as probe:
+            # As in the server: connections in TIME_WAIT do not block the port.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((endpoint.named.get("interface") or ("::" if endpoint.kind == "tcp6" else ""), url.port))
+            except OSError as error:
+                raise click.ClickException(
+                    f"Cannot listen on {description}: {error.strerror}. Choose another port, as in "
+                    "'make run PORT=8081' or --set listen=tcp:8081:interface=127.0.0.1."
+                ) from None
+
+
+def editor_configuration(base: str, key: str) -> str:
+    """Return the editor configuration for a server with an API key, as JSON."""
+    server = {
+        "type": "http",
+        "url": base + MCP_PATH,
+        "headers": {"Authorization": f"Bearer {key}", "Content-Type": "application/json"},
+    }
+    return pretty({"mcpServers": {"mcp-directory": server}})
+
+
+def instructions(base: str, key: str | None, entries: int, *, pages: bool = False) -> str:
+    """Return the next steps. `key` is None if it was shown before; `pages` means that the search page is public."""
+    shown = key or "<your key>"
+    key_line = f"Your API key (shown only once): {key}" if key else "Your API key: the one shown at the first start"
+    address = "  ADDRESS:       the address of your proxy or systemd socket\n" if base == PROXY else ""
+    browser = f"  In a browser:  {base}/\n" if pages else ""
+    return f"""
+MCP directory server: {entries:,} entries
+  MCP endpoint:  {base}{MCP_PATH}
+  REST search:   {base}{SEARCH_PATH}
+{browser}{address}  {key_line}
+
+Try it:
+  curl -H 'Authorization: Bearer {shown}' '{base}{SEARCH_PATH}?keywords=github'
+
+Paste into an editor (Cursor: ~/.cursor/mcp.json; others: see README.md):
+{editor_configuration(base, shown)}
+"""
