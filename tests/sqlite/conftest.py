@@ -1,7 +1,8 @@
-"""Fixtures: databases that are closed after the test, and threads that the test controls."""
+"""Shared fixtures and helpers: databases, a clock, offloads that the test runs, and concurrent threads."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any, TypeAlias
 
 import pytest
 from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 
 from directory_server.sqlite import Database
@@ -17,24 +19,24 @@ from directory_server.sqlite._database import Schema
 Open: TypeAlias = Callable[[Schema], Database]
 
 
-class Thread:
-    """An Offload whose thread runs a step on request of the test."""
+class ManualOffload:
+    """An Offload that runs a function when the test says so."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[Callable[[], Any], Deferred[Any]]] = []
+        self.pending: list[tuple[Callable[[], Any], Deferred[Any]]] = []
 
     async def __call__(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         done: Deferred[Any] = Deferred()
-        self.asked.append((partial(function, *args, **kwargs), done))
+        self.pending.append((partial(function, *args, **kwargs), done))
         return await done
 
-    def step(self) -> None:
-        """Run the oldest function and pass its result to the reactor."""
-        self.work()()
+    def run_next(self) -> None:
+        """Run the oldest function and deliver its result."""
+        self.compute_next()()
 
-    def work(self) -> Callable[[], None]:
-        """Run the oldest function; return a function that passes its result to the reactor."""
-        function, done = self.asked.pop(0)
+    def compute_next(self) -> Callable[[], None]:
+        """Run the oldest function; return a function that delivers its result."""
+        function, done = self.pending.pop(0)
         try:
             result = function()
         except Exception:
@@ -42,24 +44,72 @@ class Thread:
         return lambda: done.callback(result)
 
 
-def outcomes(*asked: Deferred[Any]) -> list[Any]:
-    """Return the results of Deferreds, `...` for pending ones and the exception type of failed ones."""
-    seen: list[Any] = []
-    for each in asked:
+def outcomes(*deferreds: Deferred[Any]) -> list[Any]:
+    """Return the result of each Deferred: `...` if it is pending, the exception type if it failed."""
+    results: list[Any] = []
+    for each in deferreds:
         each.addErrback(lambda failure: failure.type)
-        seen.append(getattr(each, "result", ...))
-    return seen
+        results.append(getattr(each, "result", ...))
+    return results
+
+
+def stored_bytes(database: Database) -> bytes:
+    """Return the bytes of the files of a closed database."""
+    return b"".join(file.read_bytes() for file in database.path.parent.glob(f"{database.path.name}*"))
+
+
+def run_concurrently(function: Callable[[int], None], count: int = 8) -> None:
+    """Call `function` with 0, 1 … `count` - 1 in as many threads, which start together, and wait for all of them."""
+    start = threading.Barrier(count)
+
+    def run(number: int) -> None:
+        start.wait()
+        function(number)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+class SqliteAdapterTest:
+    """Base of the tests of an adapter. Each call of `open_database` acts as another process with the same folder."""
+
+    open_database: Open
+
+    @pytest.fixture(autouse=True)
+    def _open_database(self, open_database: Open) -> None:
+        self.open_database = open_database
 
 
 @pytest.fixture
 def open_database(tmp_path: Path) -> Iterator[Open]:
-    """Return a function that opens a database of one folder, as another process would, at each call."""
+    """Return a function that opens a database; each call acts as another process with the same folder."""
     opened = []
 
-    def open_one(schema: Schema) -> Database:
+    def open_database_of(schema: Schema) -> Database:
         opened.append(Database(tmp_path, schema))
         return opened[-1]
 
-    yield open_one
+    yield open_database_of
     for database in opened:
         database.close()
+
+
+@pytest.fixture
+def directory_database(open_database: Open) -> Database:
+    return open_database("directory")
+
+
+@pytest.fixture
+def quota_database(open_database: Open) -> Database:
+    return open_database("quota")
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """Return a clock at 1,000,000 seconds."""
+    clock = Clock()
+    clock.advance(1_000_000)
+    return clock

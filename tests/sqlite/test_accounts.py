@@ -1,7 +1,8 @@
+"""SQLite adapters of Accounts and Sessions."""
+
 from __future__ import annotations
 
 import sqlite3
-import threading
 from collections.abc import Callable
 from contextlib import closing
 from importlib.resources import files
@@ -15,78 +16,57 @@ from directory_server.run_sync import run_sync
 from directory_server.sqlite import Database, SqliteAccounts, SqliteSessions
 
 from ..contract.accounts import ABSOLUTE, IDLE, AccountsContract
-from .conftest import Open
+from .conftest import SqliteAdapterTest, run_concurrently, stored_bytes
 
 
-class TestSqliteAccounts(AccountsContract):
-    @pytest.fixture(autouse=True)
-    def _databases(self, open_database: Open) -> None:
-        self._open = open_database
-
+class TestSqliteAccounts(SqliteAdapterTest, AccountsContract):
     async def both(self, now: Callable[[], float]) -> tuple[SqliteAccounts, SqliteSessions]:
-        database = self._open("directory")
+        database = self.open_database("directory")
         return SqliteAccounts(database, now), SqliteSessions(database, now, IDLE, ABSOLUTE)
 
 
 @pytest.fixture
-def database(open_database: Open) -> Database:
-    return open_database("directory")
+def accounts(directory_database: Database, clock: Clock) -> SqliteAccounts:
+    return SqliteAccounts(directory_database, clock.seconds)
 
 
 @pytest.fixture
-def clock() -> Clock:
-    clock = Clock()
-    clock.advance(1_000_000)
-    return clock
+def sessions(directory_database: Database, clock: Clock) -> SqliteSessions:
+    return SqliteSessions(directory_database, clock.seconds, IDLE, ABSOLUTE)
 
 
-@pytest.fixture
-def accounts(database: Database, clock: Clock) -> SqliteAccounts:
-    return SqliteAccounts(database, clock.seconds)
-
-
-@pytest.fixture
-def sessions(database: Database, clock: Clock) -> SqliteSessions:
-    return SqliteSessions(database, clock.seconds, IDLE, ABSOLUTE)
-
-
-def count(database: Database, table: str) -> int:
+def count_rows(database: Database, table: str) -> int:
     with database.connection() as connection:
         (rows,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
     return int(rows)
 
 
 def test_stores_no_secret_of_a_link_or_a_session(
-    database: Database, accounts: SqliteAccounts, sessions: SqliteSessions
+    directory_database: Database, accounts: SqliteAccounts, sessions: SqliteSessions
 ) -> None:
     ann = run_sync(accounts.add("ann@example.org"))
     secrets = [run_sync(accounts.link(ann.id, lifetime=60)), run_sync(sessions.open(ann.id))]
-    database.close()
-    kept = b"".join(file.read_bytes() for file in database.path.parent.glob("directory.db*"))
-    assert b"ann@example.org" in kept
-    assert not any(secret.encode() in kept for secret in secrets)
+    directory_database.close()
+    stored = stored_bytes(directory_database)
+    assert b"ann@example.org" in stored
+    assert not any(secret.encode() in stored for secret in secrets)
 
 
-def test_one_of_many_that_use_a_link_at_once_gets_it(accounts: SqliteAccounts) -> None:
+def test_one_of_several_concurrent_callers_redeems_a_link(accounts: SqliteAccounts) -> None:
     ann = run_sync(accounts.add("ann@example.org"))
     token = run_sync(accounts.link(ann.id, lifetime=60))
-    begin = threading.Barrier(8)
     outcomes: list[str] = []
 
-    def use(hashed: str) -> None:
-        begin.wait()
+    def redeem(number: int) -> None:
+        hashed = f"hash {number}"
         try:
             run_sync(accounts.redeem(token, hashed))
             outcomes.append(hashed)
         except NotFound:
-            outcomes.append("refused")
+            outcomes.append("not found")
 
-    threads = [threading.Thread(target=use, args=(f"hash {number}",)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert outcomes.count("refused") == 7
+    run_concurrently(redeem)
+    assert outcomes.count("not found") == 7
     assert run_sync(accounts.password(ann.id)) in outcomes
 
 
@@ -105,25 +85,25 @@ def test_accounts_of_an_older_schema_are_approved(tmp_path: Path) -> None:
 
 
 def test_deletes_ended_sessions(
-    database: Database, clock: Clock, accounts: SqliteAccounts, sessions: SqliteSessions
+    directory_database: Database, clock: Clock, accounts: SqliteAccounts, sessions: SqliteSessions
 ) -> None:
     ann = run_sync(accounts.add("ann@example.org"))
     for _ in range(3):
         run_sync(sessions.open(ann.id))
     clock.advance(IDLE)
     run_sync(sessions.open(ann.id))
-    assert count(database, "session") == 1
+    assert count_rows(directory_database, "session") == 1
 
 
-def test_writes_only_now_and_then_that_a_session_is_in_use(
-    database: Database, clock: Clock, accounts: SqliteAccounts, sessions: SqliteSessions
+def test_the_last_use_of_a_session_is_written_ten_times_per_idle_timeout(
+    directory_database: Database, clock: Clock, accounts: SqliteAccounts, sessions: SqliteSessions
 ) -> None:
     ann = run_sync(accounts.add("ann@example.org"))
     session = run_sync(sessions.open(ann.id))
-    with database.connection() as connection:
+    with directory_database.connection() as connection:
         before = connection.total_changes
         for _ in range(100):
             clock.advance(IDLE / 100)
             assert run_sync(sessions.find(session)) == ann
-        # Each time a row of the session and one of its account.
+        # Each write changes one row of the session and one of its account.
         assert connection.total_changes - before == 2 * 10

@@ -1,4 +1,4 @@
-"""Storage faults are logged once each, with SQLite's code and the path, and end with a check that succeeds."""
+"""Storage faults: each is logged once with SQLite's code and the path, until a check succeeds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def data(tmp_path: Path) -> Iterator[DataDirectory]:
 
 @pytest.fixture
 def logged() -> Iterator[list[str]]:
-    """Return the lines that the databases log."""
+    """Return the lines that the databases log from now on."""
     lines: list[str] = []
 
     def observe(event: LogEvent) -> None:
@@ -35,48 +35,46 @@ def logged() -> Iterator[list[str]]:
     globalLogPublisher.removeObserver(observe)  # type: ignore[arg-type]
 
 
-def fill(data: DataDirectory, *, full: bool) -> None:
-    """Let this thread's connection to the quota add no page, or as many as it likes."""
+def set_full(data: DataDirectory, *, full: bool) -> None:
+    """Allow this thread's connection to the quota database no more pages, or a million."""
     with data.quota.connection() as connection:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages if full else 1_000_000}")
 
 
-def spend(data: DataDirectory) -> None:
-    """Write until the database needs a page more."""
+def charge_many(data: DataDirectory) -> None:
+    """Write until the database needs another page."""
     quota = SqliteQuota(data.quota, lambda: 1.0)
     for number in range(1_000):
         run_sync(quota.charge(f"key-{number:050}", 10))
 
 
-def test_a_full_disk_is_logged_once_with_code_and_path_and_so_is_its_end(
-    data: DataDirectory, logged: list[str]
-) -> None:
-    fill(data, full=True)
+def test_a_full_disk_and_its_end_are_logged_once_each(data: DataDirectory, logged: list[str]) -> None:
+    set_full(data, full=True)
     for _ in range(3):
         with pytest.raises(Unavailable, match=r"quota\.db cannot be used now: the disk is full\."):
-            spend(data)
+            charge_many(data)
     assert logged == [f"Storage unavailable: {data.quota.path}: the disk is full (SQLITE_FULL)"]
     assert [fault.code for fault in data.availability.faults] == ["SQLITE_FULL"]
-    fill(data, full=False)
-    spend(data)
+    set_full(data, full=False)
+    charge_many(data)
     data.check()
     data.check()
     assert data.availability.faults == []
     assert logged[1:] == [f"Storage available again: {data.quota.path} (SQLITE_FULL ended)"]
 
 
-def test_reads_that_succeed_do_not_end_a_fault_of_writing(data: DataDirectory, logged: list[str]) -> None:
-    fill(data, full=True)
+def test_successful_reads_do_not_end_a_write_fault(data: DataDirectory, logged: list[str]) -> None:
+    set_full(data, full=True)
     for _ in range(3):
         with pytest.raises(Unavailable):
-            spend(data)
+            charge_many(data)
         data.check()
     assert len(logged) == 1
     assert data.availability.faults
 
 
-def test_a_check_finds_what_nobody_has_used(data: DataDirectory, logged: list[str]) -> None:
+def test_a_check_detects_a_fault_of_an_unused_database(data: DataDirectory, logged: list[str]) -> None:
     for database in (data.directory, data.quota):
         with database.connection() as connection:
             connection.execute("PRAGMA query_only = ON")
@@ -85,7 +83,7 @@ def test_a_check_finds_what_nobody_has_used(data: DataDirectory, logged: list[st
     assert logged == [f"Storage unavailable: {data.quota.path}: the file may not be written to (SQLITE_READONLY)"]
 
 
-def test_a_check_writes_to_the_quota_alone(data: DataDirectory) -> None:
+def test_a_check_writes_to_the_quota_database_only(data: DataDirectory) -> None:
     def versions() -> list[int]:
         found = []
         for other in others:
@@ -100,16 +98,16 @@ def test_a_check_writes_to_the_quota_alone(data: DataDirectory) -> None:
         other.close()
 
 
-def test_a_disk_that_cannot_be_read_is_not_called_damage_alone() -> None:
+def test_a_corruption_error_also_names_a_failing_disk() -> None:
     from directory_server.sqlite._availability import unavailable
 
-    # What SQLite makes of EIO when it reads (os_unix.c, unixRead: SQLITE_IOERR_CORRUPTFS).
+    # SQLite reports EIO of a read as corruption (os_unix.c, unixRead: SQLITE_IOERR_CORRUPTFS).
     error = sqlite3.DatabaseError("database disk image is malformed")
     error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
     assert "or the disk fails to read it" in unavailable(Path("directory.db"), error).message
 
 
-def test_each_code_of_an_outage_is_logged_once(data: DataDirectory, logged: list[str]) -> None:
+def test_each_error_code_of_a_fault_is_logged_once(data: DataDirectory, logged: list[str]) -> None:
     fail: Callable[[str], None] = lambda code: data.availability.failed(data.quota.path, code, "it fails")  # noqa: E731
     for code in ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_FULL", "SQLITE_IOERR_WRITE"):
         fail(code)

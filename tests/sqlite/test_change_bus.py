@@ -1,3 +1,5 @@
+"""Bus of changes: it polls PRAGMA data_version."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -17,7 +19,7 @@ from .conftest import Open
 
 class TestDataVersionBus(BusContract):
     @pytest.fixture(autouse=True)
-    def _running(self, open_database: Open) -> Iterator[None]:
+    def _start(self, open_database: Open) -> Iterator[None]:
         self.clock = Clock()
         self._service = DataVersionBus(open_database("directory"), self.clock)
         self._store = SqliteStore(open_database("directory"), inline, Briefs())
@@ -38,18 +40,8 @@ class TestDataVersionBus(BusContract):
 
 
 @pytest.fixture
-def database(open_database: Open) -> Database:
-    return open_database("directory")
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def bus(database: Database, clock: Clock) -> Iterator[DataVersionBus]:
-    bus = DataVersionBus(database, clock, interval=1.0)
+def bus(directory_database: Database, clock: Clock) -> Iterator[DataVersionBus]:
+    bus = DataVersionBus(directory_database, clock, interval=1.0)
     yield bus
     bus.stopService()
 
@@ -67,7 +59,7 @@ def test_wakes_for_new_and_revoked_keys(bus: DataVersionBus, clock: Clock, open_
     assert len(woken) == 2
 
 
-def test_wakes_once_when_it_starts(bus: DataVersionBus, clock: Clock) -> None:
+def test_wakes_listeners_once_after_the_start(bus: DataVersionBus, clock: Clock) -> None:
     woken: list[None] = []
     bus.subscribe(lambda: woken.append(None))
     assert woken == []
@@ -76,7 +68,7 @@ def test_wakes_once_when_it_starts(bus: DataVersionBus, clock: Clock) -> None:
     assert len(woken) == 1
 
 
-def test_leaves_nothing_running_when_it_stops(bus: DataVersionBus, clock: Clock) -> None:
+def test_stop_cancels_the_timer(bus: DataVersionBus, clock: Clock) -> None:
     bus.startService()
     assert clock.getDelayedCalls()
     bus.stopService()
@@ -84,10 +76,10 @@ def test_leaves_nothing_running_when_it_stops(bus: DataVersionBus, clock: Clock)
     assert not bus.running
 
 
-def test_logs_a_run_of_failures_once_and_goes_on(
+def test_consecutive_failures_are_logged_once_and_polling_continues(
     bus: DataVersionBus,
     clock: Clock,
-    database: Database,
+    directory_database: Database,
     open_database: Open,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -98,17 +90,17 @@ def test_logs_a_run_of_failures_once_and_goes_on(
     bus.startService()
     bus.subscribe(lambda: woken.append(None))
 
-    connection = database.connection
+    connection = directory_database.connection
 
     def unavailable(**_: object) -> None:
-        raise Unavailable("The disk is away.")
+        raise Unavailable("The disk is unavailable.")
 
     for failed_runs in (1, 2):
-        monkeypatch.setattr(database, "connection", unavailable)
+        monkeypatch.setattr(directory_database, "connection", unavailable)
         run_sync(store.publish("a", [entry(version=f"{failed_runs}.0.0")]))
         clock.pump([1.0] * 3)
         assert len(woken) == failed_runs - 1
         assert len(warnings) == failed_runs
-        monkeypatch.setattr(database, "connection", connection)
+        monkeypatch.setattr(directory_database, "connection", connection)
         clock.advance(1)
         assert len(woken) == failed_runs

@@ -1,9 +1,11 @@
+"""Anchored clock: system time at the start, monotonic time from then on."""
+
 from __future__ import annotations
 
 from directory_server.sqlite import anchored
 
 
-def test_begins_at_the_wall_and_goes_on_with_the_monotonic_clock() -> None:
+def test_starts_at_the_system_time_and_advances_with_the_monotonic_clock() -> None:
     wall, monotonic = [1_000_000.0], [50.0]
     now = anchored(lambda: wall[0], lambda: monotonic[0])
     assert now() == 1_000_000.0
@@ -11,7 +13,7 @@ def test_begins_at_the_wall_and_goes_on_with_the_monotonic_clock() -> None:
     assert now() == 1_000_010.0
 
 
-def test_does_not_follow_the_wall_when_it_jumps() -> None:
+def test_ignores_jumps_of_the_system_time() -> None:
     wall, monotonic = [1_000_000.0], [50.0]
     now = anchored(lambda: wall[0], lambda: monotonic[0])
     for jump in (86_400.0, -2 * 86_400.0):

@@ -1,3 +1,5 @@
+"""Data directory: its files, their durability and closing."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -9,7 +11,7 @@ from directory_server.sqlite import Database, DataDirectory
 from directory_server.sqlite._connection import Synchronous
 
 
-def closed(database: Database) -> bool:
+def is_closed(database: Database) -> bool:
     try:
         with database.connection():
             return False
@@ -17,7 +19,7 @@ def closed(database: Database) -> bool:
         return True
 
 
-def test_keeps_quota_apart_from_the_catalogue_and_one_secret_for_both(tmp_path: Path) -> None:
+def test_has_a_catalogue_a_quota_database_and_a_session_secret(tmp_path: Path) -> None:
     data = DataDirectory(tmp_path / "data")
     assert len(data.session_secret()) == 32
     data.close()
@@ -28,23 +30,23 @@ def test_keeps_quota_apart_from_the_catalogue_and_one_secret_for_both(tmp_path: 
     ]
 
 
-def synchronous(database: Database) -> int:
+def synchronous_level(database: Database) -> int:
     with database.connection() as connection:
         return int(connection.execute("PRAGMA synchronous").fetchone()[0])
 
 
-@pytest.mark.parametrize(("asked", "number"), [("normal", 1), ("full", 2)])
-def test_commits_spent_quota_as_safely_as_asked_and_keys_always(
-    tmp_path: Path, asked: Synchronous, number: int
+@pytest.mark.parametrize(("synchronous", "level"), [("normal", 1), ("full", 2)])
+def test_quota_has_the_configured_durability_and_keys_have_full_durability(
+    tmp_path: Path, synchronous: Synchronous, level: int
 ) -> None:
-    data = DataDirectory(tmp_path, synchronous=asked)
-    assert (synchronous(data.quota), synchronous(data.directory)) == (number, 2)
+    data = DataDirectory(tmp_path, synchronous=synchronous)
+    assert (synchronous_level(data.quota), synchronous_level(data.directory)) == (level, 2)
     data.close()
 
 
-def test_closes_both(tmp_path: Path) -> None:
+def test_close_closes_both_databases(tmp_path: Path) -> None:
     data = DataDirectory(tmp_path)
-    assert not closed(data.directory)
+    assert not is_closed(data.directory)
     data.close()
-    assert closed(data.directory)
-    assert closed(data.quota)
+    assert is_closed(data.directory)
+    assert is_closed(data.quota)

@@ -1,3 +1,5 @@
+"""Database: files, transactions, snapshots, threads and error messages."""
+
 from __future__ import annotations
 
 import fcntl
@@ -19,7 +21,7 @@ from directory_server.sqlite import Database, _database, _folder_lock
 from directory_server.sqlite._connection import Synchronous, is_busy
 from directory_server.sqlite._transactions import TransactionQueue
 
-from .conftest import Open, Thread, outcomes
+from .conftest import ManualOffload, Open, outcomes
 
 INSERT = "INSERT INTO spent (key, at, n) VALUES ('k', 0, ?)"
 COUNT = "SELECT count(*) FROM spent"
@@ -30,7 +32,7 @@ def count(database: Database) -> int:
         return int(connection.execute(COUNT).fetchone()[0])
 
 
-def test_makes_the_folder_for_its_owner_alone_and_the_schema(tmp_path: Path) -> None:
+def test_creates_a_private_folder_and_the_schema(tmp_path: Path) -> None:
     folder = tmp_path / "deep" / "data"
     database = Database(folder, "quota")
     with database.connection() as connection:
@@ -41,14 +43,14 @@ def test_makes_the_folder_for_its_owner_alone_and_the_schema(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("synchronous", "number"), [("normal", 1), ("full", 2)])
-def test_commits_as_safely_as_told(tmp_path: Path, synchronous: Synchronous, number: int) -> None:
+def test_uses_the_configured_durability(tmp_path: Path, synchronous: Synchronous, number: int) -> None:
     database = Database(tmp_path, "quota", synchronous=synchronous)
     with database.connection() as connection:
         assert connection.execute("PRAGMA synchronous").fetchone() == (number,)
     database.close()
 
 
-def test_keeps_what_is_there_when_opened_again(open_database: Open) -> None:
+def test_reopening_keeps_the_data(open_database: Open) -> None:
     with open_database("quota").transaction() as connection:
         connection.execute(INSERT, (1,))
     assert count(open_database("quota")) == 1
@@ -61,15 +63,15 @@ def test_opening_writes_nothing(open_database: Open) -> None:
         assert connection.execute("PRAGMA data_version").fetchone() == before
 
 
-def test_runs_only_the_steps_that_a_file_has_not_seen(
+def test_an_upgrade_runs_only_the_missing_steps(
     open_database: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_database("quota").transaction() as connection:
         connection.execute(INSERT, (1,))
     steps = tmp_path / "package" / "schema" / "quota"
     steps.mkdir(parents=True)
-    (steps / "001_first.sql").write_text("no SQL at all;")
-    (steps / "002_second.sql").write_text("nor this;")
+    (steps / "001_first.sql").write_text("not SQL;")
+    (steps / "002_second.sql").write_text("not SQL either;")
     (steps / "003_third.sql").write_text(
         "CREATE TABLE more (a TEXT DEFAULT ';');\nINSERT INTO more (a) VALUES ('x');\n"
     )
@@ -81,15 +83,13 @@ def test_runs_only_the_steps_that_a_file_has_not_seen(
     assert count(upgraded) == 1
 
 
-def test_a_step_that_fails_leaves_the_file_as_it_was(
-    open_database: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_step_is_rolled_back(open_database: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = open_database("quota")
     steps = tmp_path / "package" / "schema" / "quota"
     steps.mkdir(parents=True)
     (steps / "001_first.sql").write_text("")
     (steps / "002_second.sql").write_text("")
-    (steps / "003_third.sql").write_text("CREATE TABLE more (a TEXT);\nno SQL at all;\n")
+    (steps / "003_third.sql").write_text("CREATE TABLE more (a TEXT);\nnot SQL;\n")
     monkeypatch.setattr(_database, "files", lambda _: tmp_path / "package")
     with pytest.raises(Unavailable, match="syntax error"):
         open_database("quota")
@@ -98,24 +98,24 @@ def test_a_step_that_fails_leaves_the_file_as_it_was(
         assert connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'more'").fetchall() == []
 
 
-def test_has_the_folder_to_itself_while_it_upgrades(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    upgrade, alone = _database._upgrade, []
+def test_an_upgrade_locks_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    upgrade, upgraded = _database._upgrade, []
 
-    def watched(connection: sqlite3.Connection, path: Path, schema: _database.Schema) -> None:
+    def upgrade_locked(connection: sqlite3.Connection, path: Path, schema: _database.Schema) -> None:
         folder = os.open(path.parent, os.O_RDONLY)
         with pytest.raises(BlockingIOError):
             fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.close(folder)
-        alone.append(path)
+        upgraded.append(path)
         upgrade(connection, path, schema)
 
-    monkeypatch.setattr(_database, "_upgrade", watched)
+    monkeypatch.setattr(_database, "_upgrade", upgrade_locked)
     database = Database(tmp_path, "quota")
     database.close()
-    assert alone == [database.path]
+    assert upgraded == [database.path]
 
 
-def test_says_so_when_another_process_keeps_the_folder_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_lock_of_another_process_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_folder_lock, "TIMEOUT", 0.1)
     folder = os.open(tmp_path, os.O_RDONLY)
     fcntl.flock(folder, fcntl.LOCK_EX)
@@ -125,31 +125,31 @@ def test_says_so_when_another_process_keeps_the_folder_locked(tmp_path: Path, mo
     Database(tmp_path, "quota").close()
 
 
-def test_waits_for_a_process_that_upgrades_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waits_for_an_upgrade_by_another_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = os.open(tmp_path, os.O_RDONLY)
     fcntl.flock(folder, fcntl.LOCK_EX)
-    waited = []
+    waits = []
 
-    class Pause:
+    class CountingEvent:
         def wait(self, seconds: float) -> None:
-            waited.append(seconds)
-            if len(waited) == 3:
+            waits.append(seconds)
+            if len(waits) == 3:
                 os.close(folder)
 
-    monkeypatch.setattr(threading, "Event", Pause)
+    monkeypatch.setattr(threading, "Event", CountingEvent)
     Database(tmp_path, "quota").close()
-    assert len(waited) == 3
+    assert len(waits) == 3
 
 
-def test_opens_what_needs_no_upgrade_while_another_process_writes(open_database: Open, tmp_path: Path) -> None:
+def test_opens_a_current_database_while_another_process_writes(open_database: Open, tmp_path: Path) -> None:
     one = open_database("quota")
     with one.transaction():
         assert count(open_database("quota")) == 0
 
 
 @pytest.fixture
-def locked_against_readers(tmp_path: Path) -> Iterator[Callable[[], sqlite3.Connection]]:
-    """Return what locks a quota database that nobody has open against readers, and returns the connection."""
+def lock_against_readers(tmp_path: Path) -> Iterator[Callable[[], sqlite3.Connection]]:
+    """Return a function that locks the closed quota database against readers, and returns its connection."""
     connections = []
 
     def lock() -> sqlite3.Connection:
@@ -164,27 +164,27 @@ def locked_against_readers(tmp_path: Path) -> Iterator[Callable[[], sqlite3.Conn
         connection.close()
 
 
-def test_reads_at_once_and_where_it_would_wait_in_the_queue(
-    open_database: Open, locked_against_readers: Callable[[], sqlite3.Connection]
+def test_reads_use_the_queue_only_if_the_database_is_locked(
+    open_database: Open, lock_against_readers: Callable[[], sqlite3.Connection]
 ) -> None:
-    database, thread = open_database("quota"), Thread()
+    database, offload = open_database("quota"), ManualOffload()
     begin = database.snapshot
-    foreign = locked_against_readers()
-    database.queue = TransactionQueue("quota.db", lambda *, wait=None: begin(wait=0), Clock(), thread)
+    foreign = lock_against_readers()
+    database.queue = TransactionQueue("quota.db", lambda *, wait=None: begin(wait=0), Clock(), offload)
     reading = Deferred.fromCoroutine(database.read(lambda connection: connection.execute(COUNT).fetchone()))
     assert outcomes(reading) == [...]
     foreign.close()
-    thread.step()
+    offload.run_next()
     assert outcomes(reading) == [(0,)]
     assert run_sync(database.read(lambda connection: connection.execute(COUNT).fetchone())) == (0,)
-    assert thread.asked == []
+    assert offload.pending == []
 
 
-def test_a_lock_that_is_not_waited_for_is_no_fault_of_the_storage(
-    open_database: Open, locked_against_readers: Callable[[], sqlite3.Connection]
+def test_a_lock_without_waiting_is_no_storage_fault(
+    open_database: Open, lock_against_readers: Callable[[], sqlite3.Connection]
 ) -> None:
     database = open_database("quota")
-    foreign = locked_against_readers()
+    foreign = lock_against_readers()
     with pytest.raises(Unavailable) as caught, database.connection(wait=0):
         pass
     assert is_busy(caught.value)
@@ -195,39 +195,39 @@ def test_a_lock_that_is_not_waited_for_is_no_fault_of_the_storage(
     assert database.availability.faults == []
 
 
-def test_refuses_a_file_of_a_newer_version(open_database: Open) -> None:
+def test_rejects_a_file_of_a_newer_version(open_database: Open) -> None:
     with open_database("directory").connection() as connection:
         connection.execute("PRAGMA user_version = 99")
     with pytest.raises(Unavailable, match=r"directory\.db was written by a newer version.* number 99.* knows \d"):
         open_database("directory")
 
 
-def test_refuses_a_file_that_is_no_database(tmp_path: Path) -> None:
-    (tmp_path / "quota.db").write_bytes(b"This is a letter to my aunt. " * 100)
+def test_rejects_a_file_that_is_no_database(tmp_path: Path) -> None:
+    (tmp_path / "quota.db").write_bytes(b"This is plain text. " * 100)
     with pytest.raises(Unavailable, match=r"quota\.db cannot be used now: the file is not an SQLite database"):
         Database(tmp_path, "quota")
 
 
-def test_refuses_a_folder_that_is_a_file(tmp_path: Path) -> None:
+def test_rejects_a_data_directory_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "data").touch()
     with pytest.raises(Unavailable, match="data: the data directory cannot be created or read"):
         Database(tmp_path / "data", "quota")
 
 
-def test_refuses_an_sqlite_that_is_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rejects_an_old_sqlite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 36, 9))
     with pytest.raises(Unavailable, match=r"SQLite 3\.37\.0 or newer is needed"):
         Database(tmp_path, "quota")
 
 
-def test_says_so_when_another_holds_the_lock_too_long(open_database: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_held_too_long_is_an_error(open_database: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = open_database("quota"), open_database("quota")
     monkeypatch.setattr(_database, "BUSY_TIMEOUT", 0.0)
     with one.transaction(), pytest.raises(Unavailable, match="another process has held its lock"), other.transaction():
         pass
 
 
-def test_says_so_when_the_file_is_damaged(open_database: Open) -> None:
+def test_a_damaged_file_is_an_error(open_database: Open) -> None:
     database = open_database("quota")
     with database.transaction() as connection:
         connection.executemany(INSERT, ((number,) for number in range(5000)))
@@ -239,7 +239,7 @@ def test_says_so_when_the_file_is_damaged(open_database: Open) -> None:
         count(open_database("quota"))
 
 
-def test_leaves_mistakes_of_ours_as_they_are(open_database: Open) -> None:
+def test_programming_errors_are_raised_unchanged(open_database: Open) -> None:
     database = open_database("quota")
     with pytest.raises(sqlite3.IntegrityError), database.transaction() as connection:
         connection.executemany(INSERT, [(1,), (1,)])
@@ -247,23 +247,23 @@ def test_leaves_mistakes_of_ours_as_they_are(open_database: Open) -> None:
 
 
 @pytest.mark.parametrize("reason", [ValueError, KeyboardInterrupt])
-def test_undoes_a_transaction_that_does_not_end(open_database: Open, reason: type[BaseException]) -> None:
+def test_an_exception_rolls_the_transaction_back(open_database: Open, reason: type[BaseException]) -> None:
     database = open_database("quota")
 
-    def leave_midway() -> None:
+    def fail_during_transaction() -> None:
         with database.transaction() as connection:
             connection.execute(INSERT, (1,))
             raise reason
 
     with pytest.raises(reason):
-        leave_midway()
+        fail_during_transaction()
     assert count(database) == 0
     with database.transaction() as connection:
         connection.execute(INSERT, (1,))
     assert count(open_database("quota")) == 1
 
 
-def test_a_snapshot_does_not_see_what_is_written_meanwhile(open_database: Open) -> None:
+def test_a_snapshot_does_not_see_later_writes(open_database: Open) -> None:
     one, other = open_database("quota"), open_database("quota")
     with one.snapshot() as connection:
         assert connection.execute(COUNT).fetchone() == (0,)
@@ -273,10 +273,10 @@ def test_a_snapshot_does_not_see_what_is_written_meanwhile(open_database: Open) 
     assert count(one) == 1
 
 
-def test_lends_each_thread_a_connection_of_its_own(open_database: Open) -> None:
+def test_each_thread_has_its_own_connection(open_database: Open) -> None:
     database = open_database("quota")
 
-    def mine() -> list[int]:
+    def connection_ids() -> list[int]:
         numbers = []
         for _ in range(2):
             with database.connection() as connection:
@@ -284,13 +284,13 @@ def test_lends_each_thread_a_connection_of_its_own(open_database: Open) -> None:
         return numbers
 
     with ThreadPoolExecutor(1) as thread:
-        there, here = thread.submit(mine).result(), mine()
+        there, here = thread.submit(connection_ids).result(), connection_ids()
     assert there[0] == there[1]
     assert here[0] == here[1]
     assert there[0] != here[0]
 
 
-def test_is_unavailable_in_every_thread_once_closed(open_database: Open) -> None:
+def test_a_closed_database_is_unavailable_in_every_thread(open_database: Open) -> None:
     database = open_database("quota")
     with ThreadPoolExecutor(1) as used, ThreadPoolExecutor(1) as unused:
         assert count(database) == used.submit(count, database).result() == 0
@@ -302,27 +302,27 @@ def test_is_unavailable_in_every_thread_once_closed(open_database: Open) -> None
             assert isinstance(thread.submit(count, database).exception(), Unavailable)
 
 
-def test_lets_a_transaction_end_before_it_closes(open_database: Open) -> None:
+def test_close_waits_for_a_transaction(open_database: Open) -> None:
     database = open_database("quota")
-    begun, go_on = Event(), Event()
+    started, may_continue = Event(), Event()
 
     def write() -> None:
         with database.transaction() as connection:
-            begun.set()
-            go_on.wait()
+            started.set()
+            may_continue.wait()
             connection.execute(INSERT, (1,))
 
     with ThreadPoolExecutor(2) as threads:
         writing = threads.submit(write)
-        begun.wait()
+        started.wait()
         closing = threads.submit(database.close)
-        go_on.set()
+        may_continue.set()
         writing.result()
         closing.result()
     assert count(open_database("quota")) == 1
 
 
-def test_nobody_else_may_read_the_files(tmp_path: Path) -> None:
+def test_files_are_readable_by_their_owner_only(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     database = Database(tmp_path, "directory")
     with database.transaction() as connection:

@@ -1,3 +1,5 @@
+"""SQLite adapter of KeyRing."""
+
 from __future__ import annotations
 
 import re
@@ -10,29 +12,20 @@ from directory_server.run_sync import run_sync
 from directory_server.sqlite import Database, SqliteAccounts, SqliteKeyRing, _keyring
 
 from ..contract.keyring import KeyRingContract
-from .conftest import Open
+from .conftest import SqliteAdapterTest, stored_bytes
 
 
-class TestSqliteKeyRing(KeyRingContract):
-    @pytest.fixture(autouse=True)
-    def _databases(self, open_database: Open) -> None:
-        self._open = open_database
-
+class TestSqliteKeyRing(SqliteAdapterTest, KeyRingContract):
     async def keys(self, now: Callable[[], float]) -> SqliteKeyRing:
-        return SqliteKeyRing(self._open("directory"), now)
+        return SqliteKeyRing(self.open_database("directory"), now)
 
     async def accounts(self, now: Callable[[], float]) -> SqliteAccounts:
-        return SqliteAccounts(self._open("directory"), now)
+        return SqliteAccounts(self.open_database("directory"), now)
 
 
 @pytest.fixture
-def database(open_database: Open) -> Database:
-    return open_database("directory")
-
-
-@pytest.fixture
-def keys(database: Database) -> SqliteKeyRing:
-    return SqliteKeyRing(database, lambda: 1_000_000.0)
+def keys(directory_database: Database) -> SqliteKeyRing:
+    return SqliteKeyRing(directory_database, lambda: 1_000_000.0)
 
 
 def test_secrets_and_ids_have_their_formats(keys: SqliteKeyRing) -> None:
@@ -41,42 +34,42 @@ def test_secrets_and_ids_have_their_formats(keys: SqliteKeyRing) -> None:
     assert re.fullmatch(r"[2-9a-km-z]{8}", key.id)
 
 
-def test_rejects_a_mistyped_secret_without_the_database(database: Database, keys: SqliteKeyRing) -> None:
+def test_rejects_a_mistyped_secret_without_the_database(directory_database: Database, keys: SqliteKeyRing) -> None:
     _, secret = run_sync(keys.create("laptop", limit=20, expires_at=None))
-    database.close()
+    directory_database.close()
     with pytest.raises(Unavailable):
         run_sync(keys.find(secret))
-    for place in range(5, len(secret)):
-        mistyped = secret[:place] + ("x" if secret[place] != "x" else "y") + secret[place + 1 :]
+    for index in range(5, len(secret)):
+        mistyped = secret[:index] + ("x" if secret[index] != "x" else "y") + secret[index + 1 :]
         assert run_sync(keys.find(mistyped)) is None
 
 
 def test_caches_a_lookup_until_a_write(
-    database: Database, keys: SqliteKeyRing, monkeypatch: pytest.MonkeyPatch
+    directory_database: Database, keys: SqliteKeyRing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_keyring, "CACHED", 2)
-    looked: list[str] = []
-    made = [run_sync(keys.create("laptop", limit=20, expires_at=None)) for _ in range(4)]
-    with database.connection() as connection:
-        connection.set_trace_callback(lambda statement: looked.append(statement) if "digest" in statement else None)
+    lookups: list[str] = []
+    created = [run_sync(keys.create("laptop", limit=20, expires_at=None)) for _ in range(4)]
+    with directory_database.connection() as connection:
+        connection.set_trace_callback(lambda statement: lookups.append(statement) if "digest" in statement else None)
     for _ in range(3):
-        for key, secret in made[:2]:
+        for key, secret in created[:2]:
             assert run_sync(keys.find(secret)) == key
-    assert len(looked) == 2
-    run_sync(keys.revoke(made[0][0].id))
-    assert run_sync(keys.find(made[0][1])) is None
-    assert run_sync(keys.find(made[1][1])) == made[1][0]
-    assert len(looked) == 4
-    for key, secret in made[1:]:
+    assert len(lookups) == 2
+    run_sync(keys.revoke(created[0][0].id))
+    assert run_sync(keys.find(created[0][1])) is None
+    assert run_sync(keys.find(created[1][1])) == created[1][0]
+    assert len(lookups) == 4
+    for key, secret in created[1:]:
         assert run_sync(keys.find(secret)) == key
-    assert run_sync(keys.find(made[1][1])) == made[1][0]
-    assert len(looked) == 7
+    assert run_sync(keys.find(created[1][1])) == created[1][0]
+    assert len(lookups) == 7
 
 
-def test_stores_no_secret(database: Database, keys: SqliteKeyRing) -> None:
+def test_stores_no_secret(directory_database: Database, keys: SqliteKeyRing) -> None:
     _, secret = run_sync(keys.create("laptop", limit=20, expires_at=None))
-    database.close()
-    kept = b"".join(file.read_bytes() for file in database.path.parent.glob("directory.db*"))
-    assert b"laptop" in kept
-    assert secret[:-4].encode() not in kept
-    assert secret[5:20].encode() not in kept
+    directory_database.close()
+    stored = stored_bytes(directory_database)
+    assert b"laptop" in stored
+    assert secret[:-4].encode() not in stored
+    assert secret[5:20].encode() not in stored

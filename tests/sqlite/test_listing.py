@@ -1,3 +1,5 @@
+"""SQLite adapter of Store listings and Curation."""
+
 from __future__ import annotations
 
 import sqlite3
@@ -14,23 +16,19 @@ from directory_server.sqlite import Database, SqliteCuration, SqliteStore
 
 from ..contract.listing import ListingContract
 from ..contract.store import Briefs, entry
-from .conftest import Open
+from .conftest import Open, SqliteAdapterTest
 
 
-class TestSqliteListing(ListingContract):
-    @pytest.fixture(autouse=True)
-    def _databases(self, open_database: Open) -> None:
-        self._open = open_database
-
+class TestSqliteListing(SqliteAdapterTest, ListingContract):
     async def store(self, sources: Sequence[str] = ()) -> SqliteStore:
-        return SqliteStore(self._open("directory"), inline, Briefs(), sources)
+        return SqliteStore(self.open_database("directory"), inline, Briefs(), sources)
 
     async def curation(self, sources: Sequence[str] = ()) -> SqliteCuration:
-        return SqliteCuration(self._open("directory"), sources)
+        return SqliteCuration(self.open_database("directory"), sources)
 
 
 @pytest.mark.parametrize("versions", ["latest", "all", "1.0.0"])
-def test_reads_no_more_of_the_table_than_a_page_needs(open_database: Open, versions: str) -> None:
+def test_a_page_reads_only_its_own_rows(open_database: Open, versions: str) -> None:
     database = open_database("directory")
     store = SqliteStore(database, inline, Briefs())
     run_sync(store.publish("a", [entry(f"x/{number:04}") for number in range(2_000)]))
@@ -47,7 +45,7 @@ def test_reads_no_more_of_the_table_than_a_page_needs(open_database: Open, versi
     assert steps < 20
 
 
-def test_takes_over_what_was_kept_before_there_were_lists(tmp_path: Path) -> None:
+def test_entries_of_the_second_schema_version_are_listed(tmp_path: Path) -> None:
     steps = files("directory_server.sqlite").joinpath("schema", "directory")
     with closing(sqlite3.connect(tmp_path / "directory.db")) as connection, connection:
         for step in ("001_first.sql", "002_analysed.sql"):

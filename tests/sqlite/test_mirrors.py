@@ -1,37 +1,32 @@
-from __future__ import annotations
+"""SQLite adapter of Mirrors."""
 
-import pytest
+from __future__ import annotations
 
 from directory_server.domain.upstreams import SyncProgress, UpstreamState
 from directory_server.run_sync import inline, run_sync
-from directory_server.sqlite import SqliteMirrors, SqliteStore
+from directory_server.sqlite import Database, SqliteMirrors, SqliteStore
 
 from ..contract.mirrors import MirrorsContract
 from ..contract.store import Briefs
-from .conftest import Open
+from .conftest import SqliteAdapterTest
 
 
-class TestSqliteMirrors(MirrorsContract):
-    @pytest.fixture(autouse=True)
-    def _databases(self, open_database: Open) -> None:
-        self._open = open_database
-
+class TestSqliteMirrors(SqliteAdapterTest, MirrorsContract):
     async def mirrors(self) -> SqliteMirrors:
-        return SqliteMirrors(self._open("directory"), inline)
+        return SqliteMirrors(self.open_database("directory"), inline)
 
     async def store(self) -> SqliteStore:
-        return SqliteStore(self._open("directory"), inline, Briefs())
+        return SqliteStore(self.open_database("directory"), inline, Briefs())
 
 
-def test_reads_the_state_that_version_0_1_stored(open_database: Open) -> None:
-    database = open_database("directory")
-    with database.transaction() as connection:
+def test_reads_the_state_that_version_0_1_stored(directory_database: Database) -> None:
+    with directory_database.transaction() as connection:
         connection.execute(
             "INSERT INTO upstream (name, question, last_round, last_success, next_round, error, failures, entries, "
             "mark, etag, modified, walked, walked_at, walk_full, walk_began, walk_cursor) "
             "VALUES ('a', 'q', 1, 2, 3, 'No.', 4, 5, 6, '7', '8', 9, 10, 1, 11, '12')"
         )
-    assert run_sync(SqliteMirrors(database, inline).get("a")) == UpstreamState(
+    assert run_sync(SqliteMirrors(directory_database, inline).get("a")) == UpstreamState(
         "a",
         selection="q",
         last_run=1.0,

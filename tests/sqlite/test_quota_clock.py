@@ -1,3 +1,5 @@
+"""Quota clock: one time for all processes, across restarts and changes of the system time."""
+
 from __future__ import annotations
 
 import pytest
@@ -10,58 +12,53 @@ from .conftest import Open
 NOW = 1_700_000_000.0
 
 
-@pytest.fixture
-def database(open_database: Open) -> Database:
-    return open_database("quota")
-
-
 def machine(wall: float = NOW, uptime: float = 100.0, boot: str = "a") -> MachineTime:
     return MachineTime(lambda: wall, lambda: uptime, boot)
 
 
-def test_begins_with_the_time_of_day_and_goes_on_with_the_uptime(database: Database) -> None:
+def test_starts_at_the_system_time_and_advances_with_the_uptime(quota_database: Database) -> None:
     uptime = [100.0]
-    now = quota_clock(database, MachineTime(lambda: NOW, lambda: uptime[0], "a"))
+    now = quota_clock(quota_database, MachineTime(lambda: NOW, lambda: uptime[0], "a"))
     assert now() == NOW
     uptime[0] = 103.5
     assert now() == NOW + 3.5
 
 
 @pytest.mark.parametrize("boot", ["a", ""])
-def test_is_the_same_for_a_process_that_starts_with_another_time_of_day(open_database: Open, boot: str) -> None:
+def test_is_the_same_for_processes_with_different_system_times(open_database: Open, boot: str) -> None:
     for wall, uptime in ((NOW, 100.0), (NOW + 7200, 101.0), (NOW - 7200, 102.0)):
         assert quota_clock(open_database("quota"), machine(wall, uptime, boot))() == NOW + uptime - 100
 
 
-def test_a_boot_sets_a_new_origin(database: Database) -> None:
-    quota_clock(database, machine())
-    assert quota_clock(database, machine(NOW + 500, 3.0, "b"))() == NOW + 500
-    assert quota_clock(database, machine(NOW + 9999, 4.0, "b"))() == NOW + 501
+def test_a_boot_sets_a_new_origin(quota_database: Database) -> None:
+    quota_clock(quota_database, machine())
+    assert quota_clock(quota_database, machine(NOW + 500, 3.0, "b"))() == NOW + 500
+    assert quota_clock(quota_database, machine(NOW + 9999, 4.0, "b"))() == NOW + 501
 
 
 @pytest.mark.parametrize("boot", ["b", ""])
-def test_never_begins_behind_what_was_spent_last(database: Database, boot: str) -> None:
+def test_never_starts_before_the_latest_charge(quota_database: Database, boot: str) -> None:
     first = "a" if boot else ""
-    run_sync(SqliteQuota(database, quota_clock(database, machine(boot=first))).charge("k", 5))
-    again = quota_clock(database, machine(NOW - 7200, 3.0, boot))
+    run_sync(SqliteQuota(quota_database, quota_clock(quota_database, machine(boot=first))).charge("k", 5))
+    again = quota_clock(quota_database, machine(NOW - 7200, 3.0, boot))
     assert again() == NOW
-    assert run_sync(SqliteQuota(database, again).peek("k", 5)).reset == 3600
+    assert run_sync(SqliteQuota(quota_database, again).peek("k", 5)).reset == 3600
 
 
-def test_without_names_of_boots_stands_still_where_the_uptime_may_be_that_of_the_same_boot(database: Database) -> None:
-    run_sync(SqliteQuota(database, quota_clock(database, machine(boot=""))).charge("k", 5))
-    assert quota_clock(database, machine(NOW + 86_400, 250.0, ""))() == NOW + 150
+def test_without_boot_ids_a_plausible_uptime_continues_the_same_boot(quota_database: Database) -> None:
+    run_sync(SqliteQuota(quota_database, quota_clock(quota_database, machine(boot=""))).charge("k", 5))
+    assert quota_clock(quota_database, machine(NOW + 86_400, 250.0, ""))() == NOW + 150
 
 
-def test_only_reads_if_the_origin_exists(database: Database, open_database: Open) -> None:
-    quota_clock(database, machine())
+def test_only_reads_if_the_origin_exists(quota_database: Database, open_database: Open) -> None:
+    quota_clock(quota_database, machine())
     with open_database("quota").transaction():
-        quota_clock(database, machine(uptime=101.0))
+        quota_clock(quota_database, machine(uptime=101.0))
 
 
-def test_last_returns_the_system_time(database: Database) -> None:
+def test_last_returns_the_system_time(quota_database: Database) -> None:
     wall = [NOW]
-    quota = SqliteQuota(database, quota_clock(database, machine()), wall=lambda: wall[0])
+    quota = SqliteQuota(quota_database, quota_clock(quota_database, machine()), wall=lambda: wall[0])
     run_sync(quota.charge("k", 5))
     wall[0] += 7200
     assert run_sync(quota.last("k")) == NOW + 7200

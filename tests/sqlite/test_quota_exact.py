@@ -1,4 +1,4 @@
-"""The quota is exact in any window, whatever processes, restarts and clocks do."""
+"""Property tests: the quota is exact in any hour with several processes, restarts and wrong clocks."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from directory_server.sqlite import Database, MachineTime, SqliteQuota, quota_cl
 WINDOW = 3600
 START = 1_000_000_000.0
 
-# Around the window's edges, where mistakes live, and anywhere else.
+# Durations in seconds near the edges of the window, and any others.
 SPANS = st.sampled_from([0.0, 0.25, 1.0, 1199.75, 1200.0, 1800.0, 3599.75, 3600.0]) | st.floats(0, 2 * WINDOW)
 
-# By how much the time of day is wrong, or set.
+# Errors and changes of the system time in seconds.
 STEPS = st.sampled_from([0.0, 0.0, 5.0, -5.0, 4000.0, -1800.0, -4000.0, 7200.0])
 
 
-def charged(quota: SqliteQuota, key_id: str, limit: int) -> tuple[bool, Allowance]:
+def try_charge(quota: SqliteQuota, key_id: str, limit: int) -> tuple[bool, Allowance]:
+    """Charge one request; return whether it was admitted, and the allowance."""
     try:
         return True, run_sync(quota.charge(key_id, limit))
-    except QuotaExceeded as refused:
-        return False, refused.allowance
+    except QuotaExceeded as rejected:
+        return False, rejected.allowance
 
 
 @settings(derandomize=True, deadline=None, max_examples=60)
@@ -48,7 +49,7 @@ def test_admits_exactly_the_limit_in_any_hour(limit: int, charges: list[tuple[fl
             if prune:
                 run_sync(quotas[process].prune())
             last_hour = sum(now - WINDOW < at for at in admitted)
-            if charged(quotas[process], "k", limit)[0]:
+            if try_charge(quotas[process], "k", limit)[0]:
                 assert last_hour < limit
                 admitted.append(now)
             else:
@@ -58,25 +59,25 @@ def test_admits_exactly_the_limit_in_any_hour(limit: int, charges: list[tuple[fl
 
 
 @define
-class Unit:
-    """A unit that was admitted; `back` once any process's clock has seen it leave the window."""
+class AdmittedRequest:
+    """An admitted request. It is `expired` once the clock of any process has seen it leave the window."""
 
     at: float
-    back: bool = False
+    expired: bool = False
 
 
 class Processes(RuleBasedStateMachine):
-    """Two processes, which may start with any time of day, on a machine that may be booted again.
+    """Two processes with arbitrary system times, on a machine that may reboot.
 
-    Restarts change nothing, whatever is done to the time of day meanwhile. After a boot units are as old as the time of
-    day says, but never younger than at the latest charge. A unit that was back before the time of day was set back may
-    count again or not, as it may have been pruned.
+    A restart of a process changes no age of a request, even if the system time changes. After a reboot the system time
+    determines the ages, but time never goes back behind the latest charge. A request that had expired before the system
+    time was set back may count again, unless it has been pruned.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = TemporaryDirectory()
-        self.units: dict[str, list[Unit]] = {"a": [], "b": []}
+        self.requests: dict[str, list[AdmittedRequest]] = {"a": [], "b": []}
         self.wall = START
         self.uptime = 50.0
         self.boot = 1
@@ -88,17 +89,17 @@ class Processes(RuleBasedStateMachine):
         self._open()
 
     @rule(span=SPANS)
-    def wait(self, span: float) -> None:
+    def advance(self, span: float) -> None:
         for clock in ("wall", "uptime", "now"):
             setattr(self, clock, getattr(self, clock) + span)
-        self._see()
+        self._mark_expired()
 
     @rule(process=st.integers(0, 1), key=st.sampled_from("ab"), limit=st.sampled_from([1, 2, 3, 3, 3, 5]))
     def charge(self, process: int, key: str, limit: int) -> None:
-        units = self.units[key]
-        possible = sorted(unit.at for unit in units if unit.at > self.now - WINDOW)
-        certain = sorted(unit.at for unit in units if unit.at > self.now - WINDOW and not unit.back)
-        admitted, allowance = charged(self.quotas[process], key, limit)
+        requests = self.requests[key]
+        possible = sorted(request.at for request in requests if request.at > self.now - WINDOW)
+        certain = sorted(request.at for request in requests if request.at > self.now - WINDOW and not request.expired)
+        admitted, allowance = try_charge(self.quotas[process], key, limit)
         if not admitted:
             assert len(possible) >= limit
             if possible == certain:
@@ -108,8 +109,8 @@ class Processes(RuleBasedStateMachine):
             assert len(certain) < limit
             assert allowance.remaining is not None
             assert limit - len(possible) <= allowance.remaining + 1 <= limit - len(certain)
-            units.append(Unit(self.now))
-            self._see()
+            requests.append(AdmittedRequest(self.now))
+            self._mark_expired()
 
     @rule(process=st.integers(0, 1), keys=st.integers(1, 3))
     def prune(self, process: int, keys: int) -> None:
@@ -125,9 +126,9 @@ class Processes(RuleBasedStateMachine):
         self._close()
         self.wall += off + step
         self.uptime, self.boot = 10.0, self.boot + 1
-        self.now = max([self.wall, *(unit.at for units in self.units.values() for unit in units)])
+        self.now = max([self.wall, *(request.at for requests in self.requests.values() for request in requests)])
         self._open()
-        self._see()
+        self._mark_expired()
 
     def teardown(self) -> None:
         self._close()
@@ -145,10 +146,10 @@ class Processes(RuleBasedStateMachine):
         for database in self.databases:
             database.close()
 
-    def _see(self) -> None:
-        for units in self.units.values():
-            for unit in units:
-                unit.back = unit.back or unit.at <= self.now - WINDOW
+    def _mark_expired(self) -> None:
+        for requests in self.requests.values():
+            for request in requests:
+                request.expired = request.expired or request.at <= self.now - WINDOW
 
 
 TestProcesses = Processes.TestCase

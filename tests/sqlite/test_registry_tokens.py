@@ -1,23 +1,19 @@
+"""SQLite adapter of RegistryTokens."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
-
-import pytest
 
 from directory_server.run_sync import run_sync
 from directory_server.sqlite import SqliteRegistryTokens
 
 from ..contract.registry_tokens import RegistryTokensContract
-from .conftest import Open
+from .conftest import Open, SqliteAdapterTest
 
 
-class TestSqliteRegistryTokens(RegistryTokensContract):
-    @pytest.fixture(autouse=True)
-    def _databases(self, open_database: Open) -> None:
-        self._open = open_database
-
+class TestSqliteRegistryTokens(SqliteAdapterTest, RegistryTokensContract):
     async def tokens(self, now: Callable[[], float]) -> SqliteRegistryTokens:
-        return SqliteRegistryTokens(self._open("directory"), now)
+        return SqliteRegistryTokens(self.open_database("directory"), now)
 
 
 def test_the_secret_is_not_stored(open_database: Open) -> None:

@@ -1,4 +1,4 @@
-"""The periodic check of the data directory."""
+"""Periodic check of the data directory."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from directory_server.sqlite._storage_watch import INTERVAL, STALLED
 
 
 @define
-class Watched:
-    """A data directory under watch, and the reasons for which it was given up."""
+class WatchedDirectory:
+    """A watched data directory. `lost` records the reasons that the watch reports."""
 
     data: DataDirectory
     clock: Clock = field(factory=Clock)
@@ -32,22 +32,22 @@ class Watched:
 
 
 @pytest.fixture
-def watched(tmp_path: Path) -> Iterator[Watched]:
+def watched(tmp_path: Path) -> Iterator[WatchedDirectory]:
     data = DataDirectory(tmp_path / "data")
-    yield Watched(data)
+    yield WatchedDirectory(data)
     data.close()
 
 
-def deleted(folder: Path) -> None:
+def delete_folder(folder: Path) -> None:
     shutil.rmtree(folder)
 
 
-def replaced_folder(folder: Path) -> None:
+def replace_folder(folder: Path) -> None:
     folder.rename(folder.with_name("old"))
     shutil.copytree(folder.with_name("old"), folder)
 
 
-def replaced_database(folder: Path) -> None:
+def replace_database(folder: Path) -> None:
     (folder / "directory.db").rename(folder / "old.db")
     shutil.copy(folder / "old.db", folder / "directory.db")
 
@@ -55,12 +55,14 @@ def replaced_database(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (deleted, "directory.db has been deleted or moved."),
-        (replaced_folder, "directory.db has been replaced by another file."),
-        (replaced_database, "directory.db has been replaced by another file."),
+        (delete_folder, "directory.db has been deleted or moved."),
+        (replace_folder, "directory.db has been replaced by another file."),
+        (replace_database, "directory.db has been replaced by another file."),
     ],
 )
-def test_a_lost_directory_is_reported_once(watched: Watched, change: Callable[[Path], None], reason: str) -> None:
+def test_a_lost_directory_is_reported_once(
+    watched: WatchedDirectory, change: Callable[[Path], None], reason: str
+) -> None:
     service = watched.start()
     watched.clock.advance(INTERVAL)
     assert watched.lost == []
@@ -70,11 +72,11 @@ def test_a_lost_directory_is_reported_once(watched: Watched, change: Callable[[P
     service.stopService()
 
 
-def test_a_check_that_hangs_is_a_fault_until_it_ends(watched: Watched) -> None:
-    answers: Deferred[None] = Deferred()
+def test_a_check_that_hangs_is_a_fault_until_it_ends(watched: WatchedDirectory) -> None:
+    check_ends: Deferred[None] = Deferred()
 
     async def hang(function: Callable[[], None]) -> None:
-        await answers
+        await check_ends
         function()
 
     service = watched.start(hang)
@@ -83,13 +85,13 @@ def test_a_check_that_hangs_is_a_fault_until_it_ends(watched: Watched) -> None:
     watched.clock.advance(INTERVAL)
     assert [fault.code for fault in watched.data.availability.faults] == ["TIMEOUT"]
     assert watched.data.available() == {"directory.db": False, "quota.db": False}
-    answers.callback(None)
+    check_ends.callback(None)
     watched.clock.advance(INTERVAL)
     assert watched.data.availability.faults == []
     service.stopService()
 
 
-def test_nothing_is_left_running_when_it_stops(watched: Watched) -> None:
+def test_stop_cancels_the_timer(watched: WatchedDirectory) -> None:
     service = watched.start()
     service.stopService()
     assert watched.clock.getDelayedCalls() == []

@@ -1,3 +1,5 @@
+"""SQLite adapter of Store."""
+
 from __future__ import annotations
 
 import signal
@@ -18,19 +20,15 @@ from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database, SqliteStore
 
 from ..contract.store import Briefs, StoreContract, entry
-from .conftest import Open
+from .conftest import Open, SqliteAdapterTest
 
 
-class TestSqliteStore(StoreContract):
-    @pytest.fixture(autouse=True)
-    def _databases(self, open_database: Open) -> None:
-        self._open = open_database
-
+class TestSqliteStore(SqliteAdapterTest, StoreContract):
     async def store(self, sources: Sequence[str] = (), version: str = "1") -> SqliteStore:
-        return SqliteStore(self._open("directory"), inline, Briefs(version), sources)
+        return SqliteStore(self.open_database("directory"), inline, Briefs(version), sources)
 
 
-def test_offloads_what_takes_long_and_nothing_else(open_database: Open) -> None:
+def test_offloads_long_operations_only(open_database: Open) -> None:
     offloaded = []
 
     async def offload(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
@@ -50,16 +48,16 @@ def test_offloads_what_takes_long_and_nothing_else(open_database: Open) -> None:
     assert len(offloaded) == 4
 
 
-def test_writes_nothing_at_all_for_what_did_not_change(open_database: Open) -> None:
+def test_publishing_unchanged_entries_writes_nothing(open_database: Open) -> None:
     store = SqliteStore(open_database("directory"), inline, Briefs())
     run_sync(store.publish("a", [entry()]))
-    with open_database("directory").connection() as elsewhere:
-        before = elsewhere.execute("PRAGMA data_version").fetchone()
+    with open_database("directory").connection() as other:
+        before = other.execute("PRAGMA data_version").fetchone()
         run_sync(store.publish("a", [entry()]))
-        assert elsewhere.execute("PRAGMA data_version").fetchone() == before
+        assert other.execute("PRAGMA data_version").fetchone() == before
 
 
-def test_keeps_nothing_of_a_batch_that_the_disk_has_no_room_for(open_database: Open) -> None:
+def test_a_batch_that_fills_the_disk_is_rolled_back(open_database: Open) -> None:
     database = open_database("directory")
     store = SqliteStore(database, inline, Briefs())
     run_sync(store.publish("a", [entry("x/before")]))
@@ -77,7 +75,7 @@ def test_keeps_nothing_of_a_batch_that_the_disk_has_no_room_for(open_database: O
     assert run_sync(store.publish("a", batch)) == ["added"] * 100
 
 
-def test_answers_again_what_it_shows_after_its_order_of_sources_changed(open_database: Open) -> None:
+def test_a_changed_order_of_sources_applies_to_the_next_publish(open_database: Open) -> None:
     one = SqliteStore(open_database("directory"), inline, Briefs(), ["b"])
     run_sync(one.publish("a", [entry(brief="a")]))
     run_sync(one.publish("b", [entry(brief="b")]))
@@ -87,8 +85,8 @@ def test_answers_again_what_it_shows_after_its_order_of_sources_changed(open_dat
 
 
 @define
-class Counted(Briefs):
-    """An Analysis that counts its work."""
+class CountingBriefs(Briefs):
+    """An Analysis that counts its calls."""
 
     calls: int = 0
 
@@ -98,7 +96,7 @@ class Counted(Briefs):
 
 
 def test_analyses_an_entry_once(open_database: Open) -> None:
-    analysis = Counted()
+    analysis = CountingBriefs()
     store = SqliteStore(open_database("directory"), inline, analysis)
     for _ in range(2):
         run_sync(store.publish("a", [entry(), entry("x/b")]))
@@ -107,15 +105,15 @@ def test_analyses_an_entry_once(open_database: Open) -> None:
     assert analysis.calls == 2
 
 
-def test_analyses_once_again_for_another_version(open_database: Open) -> None:
+def test_a_new_analysis_version_analyses_each_entry_once_more(open_database: Open) -> None:
     run_sync(SqliteStore(open_database("directory"), inline, Briefs()).publish("a", [entry(), entry("x/b")]))
-    analysis = Counted("2")
+    analysis = CountingBriefs("2")
     for _ in range(2):
         run_sync(SqliteStore(open_database("directory"), inline, analysis).current("", 10))
     assert analysis.calls == 2
 
 
-def test_reads_where_a_new_analysis_cannot_be_kept(open_database: Open) -> None:
+def test_a_new_analysis_is_returned_if_it_cannot_be_stored(open_database: Open) -> None:
     run_sync(SqliteStore(open_database("directory"), inline, Briefs()).publish("a", [entry()]))
     database = open_database("directory")
     with database.connection() as connection:
@@ -142,14 +140,14 @@ PUBLISHER = """
 
 
 @pytest.mark.process
-def test_keeps_what_a_process_that_is_killed_has_published(tmp_path: Path) -> None:
+def test_published_entries_survive_a_killed_process(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(PUBLISHER), str(tmp_path)], stdout=subprocess.PIPE, text=True
     ) as publisher:
         assert publisher.stdout is not None
-        kept = [line for line, _ in zip(publisher.stdout, range(10), strict=False)]
+        batches = [line for line, _ in zip(publisher.stdout, range(10), strict=False)]
         publisher.send_signal(signal.SIGKILL)
-    assert len(kept) == 10
+    assert len(batches) == 10
     database = Database(tmp_path, "directory")
     store = SqliteStore(database, inline, Briefs())
     count = run_sync(store.count())
@@ -160,7 +158,7 @@ def test_keeps_what_a_process_that_is_killed_has_published(tmp_path: Path) -> No
     database.close()
 
 
-def test_keeps_the_real_catalogue(open_database: Open, shared_data: Path) -> None:
+def test_real_entries_are_stored_and_read_back(open_database: Open, shared_data: Path) -> None:
     pages = sorted((shared_data / "registry_pages").glob("*.json"))
     entries = [
         serialization.decode_entry(each)
