@@ -15,16 +15,13 @@ from .. import http, mirror, sqlite
 from ..config import Config, endpoints
 from ..domain.ports.search import Follower
 from ..domain.upstreams import UpstreamState
-from ..http.proxies import Proxies
 from ..services.feed import Feed
 from ..services.unused_accounts import UnusedAccounts
 from ..web import metrics
-from ._people import People, build_people
+from ._core import Core, Search, Storage, build_core
 from ._publishers import Publishers, build_publishers
 from ._runtime import Runtime, machine_runtime
-from ._search import Search, build_search
-from ._storage import Storage, build_storage
-from ._web import Web, build_web
+from ._web import People, Web, build_people, build_web
 
 PRUNE_INTERVAL = 1.0
 """Seconds between two deletions of charges that no longer count."""
@@ -92,36 +89,22 @@ def build(
     At most `sockets` client connections may be open. `lost` is called with the reason when the data directory was
     deleted or replaced. Raises Unavailable.
     """
-    runtime = runtime or machine_runtime(reactor)
-    proxies, meter = Proxies(config.http.trusted_proxies), metrics.Metrics()
-    storage = build_storage(config, reactor, runtime)
-    search = build_search(storage, runtime)
-    publishers = build_publishers(config, reactor, runtime, storage, sockets)
-    people = build_people(config, reactor, runtime, storage, search, publishers, proxies)
+    core = build_core(config, reactor, runtime or machine_runtime(reactor))
+    storage, search, meter, now = core.storage, core.search, core.meter, core.runtime.now
+    publishers = build_publishers(core, sockets)
+    people = build_people(core, publishers)
     subscribers = [meter.builds(search.index, reactor.seconds), publishers.newest]
     followers: list[Follower] = [publishers.broadcaster, publishers.announcements, people.pages.notifier]
     feed = Feed(storage.store, storage.bus, subscribers, followers, reactor)
     readiness = Readiness(feed, storage.data)
-    upstreams = _upstreams(config, reactor, runtime, storage, search)
+    upstreams = _upstreams(core)
 
     def states() -> list[UpstreamState]:
         return [upstream.state for upstream in upstreams]
 
-    web = build_web(
-        config,
-        reactor,
-        runtime,
-        storage,
-        search,
-        publishers,
-        people,
-        proxies,
-        meter,
-        sockets,
-        readiness.obstacles,
-        states,
-    )
+    web = build_web(core, publishers, people, sockets, readiness.obstacles, states)
     meter.watch(search.index, publishers.hub, web.connections, states, storage.data.available)
+    unused = UnusedAccounts(storage.accounts, storage.quota, now, config.accounts.unused)
     return Application(
         storage,
         search,
@@ -132,38 +115,32 @@ def build(
         readiness,
         serving=(storage.bus, feed, publishers.hub, publishers.page_hub, web.connections),
         background=(
-            sqlite.StorageWatch(storage.data, runtime.offload, reactor, lost),
+            sqlite.StorageWatch(storage.data, core.runtime.offload, reactor, lost),
             TimerService(PRUNE_INTERVAL, storage.quota.prune),
-            TimerService(
-                UNUSED_INTERVAL,
-                UnusedAccounts(storage.accounts, storage.quota, runtime.now, config.accounts.unused).remove,
-            ),
+            TimerService(UNUSED_INTERVAL, unused.remove),
             *upstreams,
-            *_metrics(config, reactor, meter),
+            *_metrics(core),
         ),
         ports=_ports(config, reactor, web),
-        runtime=runtime,
+        runtime=core.runtime,
     )
 
 
-def _upstreams(
-    config: Config, reactor: Any, runtime: Runtime, storage: Storage, search: Search
-) -> list[mirror.UpstreamService]:
+def _upstreams(core: Core) -> list[mirror.UpstreamService]:
     """Return a service for each configured upstream."""
-    following = mirror.mirror(
-        reactor, search.directory.publish, storage.mirrors, runtime.offload, runtime.now, os.environ
-    )
+    runtime, publish = core.runtime, core.search.directory.publish
+    following = mirror.mirror(core.reactor, publish, core.storage.mirrors, runtime.offload, runtime.now, os.environ)
     return [
-        mirror.UpstreamService(following, mirror.Upstream(**asdict(each)), reactor, runtime.now)
-        for each in config.upstream
+        mirror.UpstreamService(following, mirror.Upstream(**asdict(each)), core.reactor, runtime.now)
+        for each in core.config.upstream
     ]
 
 
-def _metrics(config: Config, reactor: Any, meter: metrics.Metrics) -> list[IService]:
+def _metrics(core: Core) -> list[IService]:
     """Return the measurement of the reactor's delays, and the metrics endpoint if one is configured."""
-    services: list[IService] = [metrics.Lag(reactor, meter.observe_lag)]
-    if config.metrics.listen:
-        services.append(strports.service(config.metrics.listen, metrics.site(meter), reactor=reactor))
+    services: list[IService] = [metrics.Lag(core.reactor, core.meter.observe_lag)]
+    if listen := core.config.metrics.listen:
+        services.append(strports.service(listen, metrics.site(core.meter), reactor=core.reactor))
     return services
 
 

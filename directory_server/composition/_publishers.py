@@ -1,8 +1,6 @@
-"""Publishers: what sends changes of entries to open streams."""
+"""Publishers: the parts that send changes of entries to open streams."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from attrs import asdict, frozen
 
@@ -11,13 +9,12 @@ from ..config import Config
 from ..run_sync import run_sync
 from ..search import percolate
 from ..web import changes, mcp, pages
-from ._runtime import Runtime
-from ._storage import Storage
+from ._core import Core
 
 
 @frozen
 class Publishers:
-    """The hubs of open streams, and what publishes to them.
+    """The hubs of open streams, and the parts that publish to them.
 
     Keys own the streams of `hub`; the streams of `page_hub` belong to anonymous readers of pages.
     """
@@ -29,20 +26,21 @@ class Publishers:
     newest: mcp.NewestEntries
 
 
-def build_publishers(config: Config, reactor: Any, runtime: Runtime, storage: Storage, sockets: int) -> Publishers:
+def build_publishers(core: Core, sockets: int) -> Publishers:
     """Return the publishers. Streams take at most three quarters of the `sockets`; the others are for requests."""
+    config, runtime, storage = core.config, core.runtime, core.storage
     total = max_streams(config, sockets)
     keyed = {**asdict(config.streams), "total": total}
     anonymous = {**keyed, "per_key": runtime.page_streams, "total": min(config.web.streams, total // 10)}
-    hub = streams.Hub(storage.keys, storage.bus, reactor, runtime.new_random(), **keyed)
-    page_hub = streams.Hub(pages.AnonymousOwners(), storage.bus, reactor, runtime.new_random(), **anonymous)
+    hub = streams.Hub(storage.keys, storage.bus, core.reactor, runtime.new_random(), **keyed)
+    page_hub = streams.Hub(pages.AnonymousOwners(), storage.bus, core.reactor, runtime.new_random(), **anonymous)
     log_id = run_sync(storage.store.log_id())
     log_pages = changes.LogPages(storage.store, percolate, runtime.offload, log_id)
     return Publishers(
         hub=hub,
         page_hub=page_hub,
         broadcaster=changes.Broadcaster(hub, log_pages, percolate, runtime.offload, log_id),
-        announcements=mcp.Announcements(hub, reactor),
+        announcements=mcp.Announcements(hub, core.reactor),
         newest=mcp.NewestEntries(storage.store),
     )
 

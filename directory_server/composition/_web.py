@@ -1,29 +1,56 @@
-"""Web: the site with all its routes, the connections and the access log."""
+"""Web: accounts and pages, the site with all its routes, the connections and the access log."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from attrs import frozen
 
 from .. import http
 from ..config import Config, endpoints
 from ..domain.upstreams import UpstreamState
-from ..http.proxies import Proxies
 from ..search import percolate
-from ..web import access_file, access_log, authentication, changes, health, mcp, metrics, registry, rest, routing
+from ..services.accounts import AccountService
+from ..services.user_keys import Pending, UserKeys
+from ..web import access_file, access_log, account, authentication, changes, health, mcp, pages, registry, rest, routing
 from ..web.origins import Origins
 from ..web.rate_limit import AddressLimiter
 from ..web.site import DirectorySite
-from ._people import People, account_pages
+from ._core import Core
 from ._publishers import Publishers
-from ._runtime import Runtime
-from ._search import Search
-from ._storage import Storage
 
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
+
+
+@frozen
+class People:
+    """Accounts with their session cookies, and the pages that do not need the MCP endpoint."""
+
+    accounts: AccountService
+    cookies: account.SessionCookies
+    pages: pages.PageHandlers
+
+
+def build_people(core: Core, publishers: Publishers) -> People:
+    """Return the accounts and the search pages."""
+    storage, runtime, web, limits = core.storage, core.runtime, core.config.web, core.config.accounts
+    service = AccountService(storage.accounts, storage.sessions, runtime.passwords, limits.pending_total)
+    cookies = account.session_cookies(service, core.proxies, limits.absolute)
+    handlers = pages.page_handlers(
+        core.search.directory,
+        storage.store,
+        core.search.index.__len__,
+        publishers.page_hub,
+        core.proxies,
+        core.reactor.seconds,
+        web.search,
+        web.per_minute,
+        viewer=runtime.wrap_viewer(cookies.account),
+        sign_in=account.SIGN_IN,
+        hsts=web.hsts,
+    )
+    return People(service, cookies, handlers)
 
 
 @frozen
@@ -45,55 +72,37 @@ class AccessLogging:
 
 
 def build_web(
-    config: Config,
-    reactor: Any,
-    runtime: Runtime,
-    storage: Storage,
-    search: Search,
+    core: Core,
     publishers: Publishers,
     people: People,
-    proxies: Proxies,
-    meter: metrics.Metrics,
     sockets: int,
     obstacles: Callable[[], Sequence[str]],
     upstream_states: Callable[[], Sequence[UpstreamState]],
 ) -> Web:
     """Return the site. `obstacles` returns why the process is not ready; /readyz lists these reasons."""
-    limits = config.http
+    limits = core.config.http
     connections = http.Connections(
-        reactor,
-        proxies,
+        core.reactor,
+        core.proxies,
         limit=limits.connections,
         per_address=limits.per_address,
-        grace=config.streams.grace,
+        grace=core.config.streams.grace,
         queued=limits.queued,
         sockets=sockets,
         streams=lambda: publishers.hub.sockets + publishers.page_hub.sockets,
     )
-    checks = health.Health(search.index, obstacles, limits.health == "full", upstream_states)
-    routes = _routes(config, reactor, runtime, storage, search, publishers, people, proxies, meter, checks)
-    log = _access_log(config, reactor, runtime, meter)
-    origins = Origins(_hosts(config), frozenset(limits.allowed_origins))
-    return Web(DirectorySite(routes, origins, connections, log.recorder, reactor), connections, log)
+    checks = health.Health(core.search.index, obstacles, limits.health == "full", upstream_states)
+    routes = _routes(core, publishers, people, checks)
+    log = _access_log(core)
+    origins = Origins(_hosts(core.config), frozenset(limits.allowed_origins))
+    return Web(DirectorySite(routes, origins, connections, log.recorder, core.reactor), connections, log)
 
 
-def _routes(
-    config: Config,
-    reactor: Any,
-    runtime: Runtime,
-    storage: Storage,
-    search: Search,
-    publishers: Publishers,
-    people: People,
-    proxies: Proxies,
-    meter: metrics.Metrics,
-    checks: health.Health,
-) -> routing.Routes:
-    directory, hub, offload = search.directory, publishers.hub, runtime.offload
-    failed_keys, registry_reads = config.http.failed_keys, config.registry.per_minute
-    failures = AddressLimiter(proxies, reactor.seconds, rate=failed_keys / 60, burst=failed_keys)
-    reads = AddressLimiter(proxies, reactor.seconds, rate=registry_reads / 60, burst=registry_reads)
-    authenticator = authentication.Authenticator(storage.keys, meter.quota(storage.quota), failures)
+def _routes(core: Core, publishers: Publishers, people: People, checks: health.Health) -> routing.Routes:
+    config, storage, directory = core.config, core.storage, core.search.directory
+    hub, offload = publishers.hub, core.runtime.offload
+    failures, reads = _limiter(core, config.http.failed_keys), _limiter(core, config.registry.per_minute)
+    authenticator = authentication.Authenticator(storage.keys, core.meter.quota(storage.quota), failures)
     access = registry.RegistryAccess(config.registry.access, authenticator, storage.registry_tokens, reads, failures)
     sessions = mcp.McpSessions(storage.data.session_secret())
     endpoint = mcp.endpoint(authenticator, directory, publishers.newest, sessions, hub, publishers.announcements)
@@ -104,17 +113,47 @@ def _routes(
         registry.RegistryHandlers(access, directory, storage.store, config.registry.listed == "curated"),
         checks,
         people.pages,
-        account_pages(config, runtime, storage, people, endpoint, proxies),
+        _account_pages(core, people, endpoint),
     )
 
 
-def _access_log(config: Config, reactor: Any, runtime: Runtime, meter: metrics.Metrics) -> AccessLogging:
+def _account_pages(core: Core, people: People, endpoint: mcp.McpEndpoint) -> account.AccountPages:
+    """Return the pages of an account."""
+    storage, config, limits = core.storage, core.config, core.config.accounts
+    user_keys = UserKeys(
+        storage.keys,
+        storage.quota,
+        storage.new_secrets,
+        config.quota.limit,
+        limits.keys,
+        config.keys.grace,
+        Pending(limits.pending_keys, limits.unused),
+    )
+    return account.account_pages(
+        people.pages.layout,
+        people.cookies,
+        people.accounts,
+        user_keys,
+        endpoint,
+        core.proxies,
+        core.runtime.now,
+        url=config.web.url,
+        registration=account.RegistrationPolicy(limits.registration == "open", limits.per_address, limits.per_network),
+    )
+
+
+def _limiter(core: Core, per_minute: int) -> AddressLimiter:
+    return AddressLimiter(core.proxies, core.reactor.seconds, rate=per_minute / 60, burst=per_minute)
+
+
+def _access_log(core: Core) -> AccessLogging:
     """Return the recorder of requests: metrics always, log lines unless log.access is off."""
-    if config.log.access == "off":
-        return AccessLogging(access_log.AccessRecorder(reactor.seconds, [meter.observe]))
-    file = access_file.AccessFile(Path(config.log.access_file)) if config.log.access_file else None
-    lines = access_log.AccessLog(config.log.access, runtime.log_clock, file.logger if file else None)
-    recorder = access_log.AccessRecorder(reactor.seconds, [meter.observe, lines])
+    config, seconds, observe = core.config.log, core.reactor.seconds, core.meter.observe
+    if config.access == "off":
+        return AccessLogging(access_log.AccessRecorder(seconds, [observe]))
+    file = access_file.AccessFile(Path(config.access_file)) if config.access_file else None
+    lines = access_log.AccessLog(config.access, core.runtime.log_clock, file.logger if file else None)
+    recorder = access_log.AccessRecorder(seconds, [observe, lines])
     return AccessLogging(recorder, lines.flush, file.reopen) if file else AccessLogging(recorder, lines.flush)
 
 

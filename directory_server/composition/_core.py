@@ -1,4 +1,4 @@
-"""Storage: the SQLite adapters on the data directory."""
+"""Core: configuration, runtime, storage, search and metrics, which all other parts use."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from attrs import frozen
 
 from .. import sqlite
 from ..config import Config
-from ..search import TextAnalysis
+from ..http.proxies import Proxies
+from ..search import ImpactIndex, TextAnalysis
+from ..services.directory import Directory
+from ..web.metrics import Metrics
 from ._runtime import Runtime
 
 
@@ -28,8 +31,44 @@ class Storage:
     registry_tokens: sqlite.SqliteRegistryTokens
 
 
-def build_storage(config: Config, reactor: Any, runtime: Runtime) -> Storage:
-    """Open the data directory and return its adapters. Raises Unavailable."""
+@frozen
+class Search:
+    """The search index, and the directory that reads it and the store."""
+
+    index: ImpactIndex
+    directory: Directory
+
+
+@frozen
+class Core:
+    """The parts that all others use. The index is empty until the feed loads it."""
+
+    config: Config
+    reactor: Any
+    runtime: Runtime
+    proxies: Proxies
+    meter: Metrics
+    storage: Storage
+    search: Search
+
+
+def build_core(config: Config, reactor: Any, runtime: Runtime) -> Core:
+    """Open the data directory and return the core. Raises Unavailable."""
+    storage = _storage(config, reactor, runtime)
+    index = ImpactIndex(runtime.offload)
+    return Core(
+        config=config,
+        reactor=reactor,
+        runtime=runtime,
+        proxies=Proxies(config.http.trusted_proxies),
+        meter=Metrics(),
+        storage=storage,
+        search=Search(index, Directory(storage.store, index, storage.bus)),
+    )
+
+
+def _storage(config: Config, reactor: Any, runtime: Runtime) -> Storage:
+    """Open the data directory and return its adapters."""
     now, offload, writes = runtime.now, runtime.offload, runtime.account_writes
     data = sqlite.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
     limits = {each.name: sqlite.SourceLimits(each.max_entries, each.max_bytes) for each in config.upstream}
