@@ -9,20 +9,18 @@ from typing import Any
 from attrs import frozen
 
 from ..sanitize import clean_line
-from ._editors import Configuration, configurations
-from ._keys import input_prefix, server_key
+from ._editors import Configuration, configurations, input_prefix, server_key
 from ._notices import REASONS, WARNINGS, Notice, Unusable
-from ._packages import local
-from ._remotes import hosted
-from ._server_config import ServerConfig
-from ._values import Input, words
+from ._packages import package_config
+from ._remotes import remote_config
+from ._server_config import Input, ServerConfig, as_text
 
 __all__ = ["REASONS", "WARNINGS", "Configuration", "Input", "Installation", "Notice", "installations"]
 
-WAYS = 8
+MAX_SOURCES = 8
 """Packages that are read, and as many remotes."""
 
-LARGEST = 2_000
+MAX_CONFIGURATION = 2_000
 """Characters of one configuration. They are repeated about six times: for each editor, and in the inputs."""
 
 
@@ -49,30 +47,30 @@ def installations(
 ) -> tuple[Installation, ...]:
     """Return the installations of the server. Remotes come first: they need no software on the machine."""
     key, prefix = server_key(server_name, mcp_id), input_prefix(server_name, mcp_id)
-    ways = chain(
-        ((hosted, way, "type", "url") for way in islice(remotes, WAYS)),
-        ((local, way, "registryType", "identifier") for way in islice(packages, WAYS)),
+    sources = chain(
+        ((remote_config, source, "type", "url") for source in islice(remotes, MAX_SOURCES)),
+        ((package_config, source, "registryType", "identifier") for source in islice(packages, MAX_SOURCES)),
     )
-    return tuple(_installation(key, prefix, *each) for each in ways)
+    return tuple(_installation(key, prefix, *each) for each in sources)
 
 
 def _installation(
     key: str,
     prefix: str,
     read: Callable[[Mapping[str, Any]], ServerConfig],
-    way: Mapping[str, Any],
+    source: Mapping[str, Any],
     kind: str,
     name: str,
 ) -> Installation:
     try:
-        server = read(way)
-        if server.size > LARGEST:
-            raise Unusable("size", f"{LARGEST:,}")
+        server = read(source)
+        if server.size > MAX_CONFIGURATION:
+            raise Unusable("size", f"{MAX_CONFIGURATION:,}")
     except Unusable as unusable:
         reason = unusable.notice
         return Installation(
-            clean_line(words(way.get(kind)), 30),
-            clean_line(words(way.get(name)), 300),
+            clean_line(as_text(source.get(kind)), 30),
+            clean_line(as_text(source.get(name)), 300),
             unavailable=reason,
             note=reason.message,
         )

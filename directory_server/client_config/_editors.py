@@ -1,16 +1,25 @@
-"""The configuration formats of editors."""
+"""Editor configurations: the format of each editor, keys of servers and ids of inputs."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from attrs import frozen
 
-from ._server_config import ServerConfig
-from ._values import Input, Template, shown
+from ._server_config import Input, ServerConfig, Template, display
 
 Fill = Callable[[Template], str]
+"""Returns a template as text, with the editor's form of each input."""
+
+_HOSTING = ("io.github", "com.github", "io.gitlab", "com.gitlab")
+"""Namespaces in which the next label is the owner."""
+
+_GENERIC = re.compile(r"(?:^|-)(?:mcp|server)(?=-|$)")
+
+MAX_SLUG = 20
+"""Characters. Editors put the key in front of each tool's name, which many models limit to 64 characters."""
 
 
 @frozen
@@ -27,34 +36,34 @@ def configurations(key: str, prefix: str, server: ServerConfig) -> tuple[Configu
     return (
         Configuration("VS Code", ".vscode/mcp.json", _vs_code(key, prefix, server)),
         Configuration("Cursor", "~/.cursor/mcp.json", {"mcpServers": {key: _plain(server, "url")}}),
-        Configuration("Claude Code", ".mcp.json", {"mcpServers": {key: _typed(server, shown)}}),
+        Configuration("Claude Code", ".mcp.json", {"mcpServers": {key: _typed(server, display)}}),
         Configuration(
             "Windsurf", "~/.codeium/windsurf/mcp_config.json", {"mcpServers": {key: _plain(server, "serverUrl")}}
         ),
-        Configuration("Others", "mcp.json", {"mcpServers": {key: _typed(server, shown)}}),
+        Configuration("Others", "mcp.json", {"mcpServers": {key: _typed(server, display)}}),
     )
 
 
 def _vs_code(key: str, prefix: str, server: ServerConfig) -> Mapping[str, Any]:
     known = {each.name: each for each in server.inputs}
-    questions = [_question(prefix, known[name]) for name in dict.fromkeys(each.name for each in server.asked)]
-    inputs = {"inputs": questions} if questions else {}
+    prompts = [_prompt(prefix, known[name]) for name in dict.fromkeys(each.name for each in server.used_inputs)]
+    inputs = {"inputs": prompts} if prompts else {}
 
-    def asked(text: Template) -> str:
+    def with_prompts(text: Template) -> str:
         return "".join(f"${{input:{_id(prefix, part)}}}" if isinstance(part, Input) else part for part in text)
 
-    return {**inputs, "servers": {key: _typed(server, asked)}}
+    return {**inputs, "servers": {key: _typed(server, with_prompts)}}
 
 
-def _id(prefix: str, asked: Input) -> str:
-    return f"{prefix}-{asked.name}"
+def _id(prefix: str, input_: Input) -> str:
+    return f"{prefix}-{input_.name}"
 
 
-def _question(prefix: str, asked: Input) -> Mapping[str, Any]:
-    question = {"id": _id(prefix, asked), "description": asked.description or asked.name}
-    if asked.choices and not asked.secret:
-        return {"type": "pickString", **question, "options": list(asked.choices)}
-    return {"type": "promptString", **question, **({"password": True} if asked.secret else {})}
+def _prompt(prefix: str, input_: Input) -> Mapping[str, Any]:
+    prompt = {"id": _id(prefix, input_), "description": input_.description or input_.name}
+    if input_.choices and not input_.secret:
+        return {"type": "pickString", **prompt, "options": list(input_.choices)}
+    return {"type": "promptString", **prompt, **({"password": True} if input_.secret else {})}
 
 
 def _typed(server: ServerConfig, fill: Fill) -> Mapping[str, Any]:
@@ -63,12 +72,44 @@ def _typed(server: ServerConfig, fill: Fill) -> Mapping[str, Any]:
 
 
 def _plain(server: ServerConfig, url: str) -> Mapping[str, Any]:
-    return _body(server, url, shown)
+    return _body(server, url, display)
 
 
 def _body(server: ServerConfig, url: str, fill: Fill) -> Mapping[str, Any]:
-    given = {name: fill(text) for name, text in server.given.items()}
+    env_or_headers = {name: fill(text) for name, text in server.env_or_headers.items()}
     if server.command:
         arguments = [fill(text) for text in server.arguments]
-        return {"command": server.command, "args": arguments, **({"env": given} if given else {})}
-    return {url: fill(server.url), **({"headers": given} if given else {})}
+        return {"command": server.command, "args": arguments, **({"env": env_or_headers} if env_or_headers else {})}
+    return {url: fill(server.url), **({"headers": env_or_headers} if env_or_headers else {})}
+
+
+def slug(server_name: str) -> str:
+    """Return a short name of the server and its owner, in characters that all editors allow."""
+    namespace, _, name = server_name.rpartition("/")
+    labels = namespace.split(".")
+    owner = _ascii_slug((labels[2:] if ".".join(labels[:2]) in _HOSTING else labels[1:] or labels)[:1])
+    name = _ascii_slug([name])
+    short = _GENERIC.sub("", name.lower()).strip("-") or name.lower()
+    whole = short if not owner or short == owner or short.startswith(f"{owner}-") else f"{owner[:10]}-{short}"
+    return whole[:MAX_SLUG].strip("-") or "server"
+
+
+def server_key(server_name: str, mcp_id: str) -> str:
+    """Return the key of the server in an editor's configuration.
+
+    It ends with the last group of the `mcp_id`, 48 bits of the hash of the whole name, so that servers with the same
+    last part of the name have different keys.
+    """
+    return f"{slug(server_name)}-{mcp_id.rpartition('-')[2]}"
+
+
+def input_prefix(server_name: str, mcp_id: str) -> str:
+    """Return the prefix of the ids of the server's inputs.
+
+    VS Code stores the values of all servers by input id, secrets included, so the id has the whole `mcp_id`.
+    """
+    return f"{slug(server_name)}-{mcp_id}"
+
+
+def _ascii_slug(texts: list[str]) -> str:
+    return re.sub(r"[^a-z0-9_-]+", "-", "".join(texts)[:60].lower()).strip("-_")

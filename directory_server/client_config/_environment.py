@@ -91,7 +91,7 @@ _PARTS = re.compile(
 """Patterns by a part of a name: TLS, trust, proxies, home directories, programs and libraries."""
 
 
-def steers(name: str) -> bool:
+def is_sensitive(name: str) -> bool:
     """Return whether a variable can change which code runs, which servers are trusted or where files are stored."""
     if name in _HARMLESS:
         return False
@@ -103,7 +103,7 @@ def check_fixed(name: str, value: str) -> None:
     """Raise Unusable if an entry may not set the variable `name` to `value`."""
     if (form := _HARMLESS.get(name)) and form.fullmatch(value):
         return
-    if form or steers(name):
+    if form or is_sensitive(name):
         raise Unusable("variable", name)
     upper = _upper(name)
     if "_" not in upper.strip("_") and upper not in _SINGLE:

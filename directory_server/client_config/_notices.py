@@ -8,7 +8,7 @@ from attrs import frozen
 
 from ..sanitize import clean_line
 
-LONGEST_SUBJECT = 100
+MAX_SUBJECT = 100
 """Characters of the part of an entry that a notice quotes."""
 
 REASONS: Mapping[str, str] = {
@@ -86,5 +86,5 @@ def warning(code: str, subject: str = "") -> Notice:
 
 
 def _notice(messages: Mapping[str, str], code: str, subject: str) -> Notice:
-    shown = clean_line(subject, LONGEST_SUBJECT)
-    return Notice(code, shown, messages[code].replace("{subject}", shown))
+    quoted = clean_line(subject, MAX_SUBJECT)
+    return Notice(code, quoted, messages[code].replace("{subject}", quoted))

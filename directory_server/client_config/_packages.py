@@ -1,7 +1,7 @@
 """Servers that run on the user's machine, from a package.
 
 This module determines the command, the package and its version. The entry provides variables, arguments of the package,
-and the options of the command that a table allows (`_runtime`).
+and the options of the command that a table allows (`_runner_options`).
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from attrs import define, field, frozen
 
 from .. import hosts
 from . import _identifiers as identifiers
-from ._environment import NAME, check_fixed, steers
+from ._environment import NAME, check_fixed, is_sensitive
 from ._notices import Notice, Unusable, warning
-from ._remotes import KINDS, hosted
-from ._runtime import DNX, DOCKER, NPX, UVX, Options, Table
-from ._server_config import ServerConfig
-from ._values import INPUT, Input, Inputs, Template, flat, mapping, mappings, words
+from ._remotes import REMOTE_TYPES, remote_config
+from ._runner_options import DNX, DOCKER, NPX, UVX, Options, Table
+from ._server_config import INPUT, Input, Inputs, ServerConfig, Template, as_text, flat, mapping, mappings
 
 _VALUED = {"value", "default", "valueHint", "placeholder", "choices", "format", "isSecret", "variables"}
 
@@ -41,7 +40,7 @@ _REGISTRIES = (
 """Image registries that need no warning."""
 
 
-LONGEST_VERSION = 100
+MAX_VERSION = 100
 """Characters of a version."""
 
 
@@ -105,25 +104,25 @@ _DOCKER = Runner(
 
 @frozen
 class Package:
-    """A package in the form for its runner. `repeated` tests whether a word of an argument names the package."""
+    """A package in the form for its runner. `is_package` returns whether a word of an argument names the package."""
 
     runner: Runner
     exact: str
-    repeated: Callable[[str], bool]
+    is_package: Callable[[str], bool]
     warnings: Sequence[Notice]
 
 
-def local(package: Mapping[str, Any]) -> ServerConfig:
+def package_config(package: Mapping[str, Any]) -> ServerConfig:
     """Return the server that a package runs. Raises Unusable."""
     transport = mapping(package.get("transport"))
-    kind, name = words(package.get("registryType")), words(package.get("identifier"))
-    if words(transport.get("type")) in KINDS:
-        return _elsewhere(transport)
+    kind, name = as_text(package.get("registryType")), as_text(package.get("identifier"))
+    if as_text(transport.get("type")) in REMOTE_TYPES:
+        return _config_of_url(transport)
     if kind == "mcpb":
         raise _bundle(package, name)
-    base = _base(words(package.get("registryBaseUrl")))
-    version = words(package.get("version"))
-    if len(version) > LONGEST_VERSION:
+    base = _base(as_text(package.get("registryBaseUrl")))
+    version = as_text(package.get("version"))
+    if len(version) > MAX_VERSION:
         raise Unusable("version", version)
     if kind == "oci":
         found = _image(name, version, base)
@@ -131,7 +130,7 @@ def local(package: Mapping[str, Any]) -> ServerConfig:
         found = _named(RUNNERS[kind], name, version, base)
     else:
         raise Unusable("kind", kind)
-    return _Reader(kind, found).server(package)
+    return _PackageReader(kind, found).server(package)
 
 
 def _named(runner: Runner, name: str, version: str, base: str) -> Package:
@@ -142,13 +141,13 @@ def _named(runner: Runner, name: str, version: str, base: str) -> Package:
     if version and not runner.is_version(version):
         raise Unusable("version", version)
 
-    def repeated(word: str) -> bool:
+    def is_package(word: str) -> bool:
         stated, _, other = word.partition("==") if "==" in word else (word[0] + word[1:].partition("@")[0], "", "")
         other = other or word[len(stated) + 1 :]
         return stated == name and (not other or other == "latest" or runner.is_version(other))
 
     exact = f"{name}@{version}" if version else f"{name}{runner.open_version}"
-    return Package(runner, exact, repeated, () if version else (warning("version_open"),))
+    return Package(runner, exact, is_package, () if version else (warning("version_open"),))
 
 
 def _image(reference: str, version: str, base: str) -> Package:
@@ -178,7 +177,7 @@ def _base(url: str) -> str:
 
 
 def _bundle(package: Mapping[str, Any], url: str) -> Unusable:
-    digest = words(package.get("fileSha256"))
+    digest = as_text(package.get("fileSha256"))
     try:
         reachable = url.startswith("https://") and hosts.of(url).scope != "local"
     except ValueError:
@@ -190,16 +189,16 @@ def _bundle(package: Mapping[str, Any], url: str) -> Unusable:
     return Unusable("bundle", digest.lower())
 
 
-def _elsewhere(transport: Mapping[str, Any]) -> ServerConfig:
+def _config_of_url(transport: Mapping[str, Any]) -> ServerConfig:
     """Return the server at a package's URL. Raises Unusable if the user must start it."""
-    url = words(transport.get("url"))
+    url = as_text(transport.get("url"))
     if _LOCAL_URL.match(url):
         raise Unusable("local_server", url)
-    return hosted(transport)
+    return remote_config(transport)
 
 
 @define
-class _Reader:
+class _PackageReader:
     """Reads variables and arguments of one package."""
 
     _kind: str
@@ -209,17 +208,17 @@ class _Reader:
 
     def server(self, package: Mapping[str, Any]) -> ServerConfig:
         runner, exact = self._package.runner, self._package.exact
-        given = dict(self._variables(package))
+        variables = dict(self._variables(package))
         # Docker passes only the listed variables to the container.
-        passed = [part for each in given for part in ("-e", each)] if self._kind == "oci" else []
-        options = Options(self._inputs, runner.table, runner.own, self._package.repeated, given)
-        stated = options.read(mappings(package.get("runtimeArguments")))
+        passed = [part for each in variables for part in ("-e", each)] if self._kind == "oci" else []
+        options = Options(self._inputs, runner.table, runner.own, self._package.is_package, variables)
+        runtime_arguments = options.read(mappings(package.get("runtimeArguments")))
         own = list(self._arguments(options.rest)) + list(self._arguments(mappings(package.get("packageArguments"))))
         if runner.batch:
             _check_batch(own)
         arguments: list[Template] = [
             *((part,) for part in (*runner.before, *passed)),
-            *stated,
+            *runtime_arguments,
             *((part,) for part in (exact, *runner.after)),
             *own,
         ]
@@ -230,40 +229,40 @@ class _Reader:
             self._inputs.all,
             runner.command,
             arguments,
-            given=given,
+            env_or_headers=variables,
             warnings=list(dict.fromkeys(warnings)),
         )
 
     def _variables(self, package: Mapping[str, Any]) -> Iterator[tuple[str, Template]]:
-        for said in mappings(package.get("environmentVariables")):
-            name = words(said.get("name"))
+        for spec in mappings(package.get("environmentVariables")):
+            name = as_text(spec.get("name"))
             if not name:
                 continue
             if not NAME.fullmatch(name):
                 raise Unusable("variable_name", name)
-            value = self._inputs.text(said, name, asked=steers(name) and not said.get("default"))
+            value = self._inputs.text(spec, name, ignore_defaults=is_sensitive(name) and not spec.get("default"))
             if not value:
                 continue
             if flat(value) != INPUT:
                 check_fixed(name, flat(value))
-            elif steers(name):
+            elif is_sensitive(name):
                 self._warnings.append(warning("variable", name))
             yield name, value
 
     def _arguments(self, arguments: Iterable[Mapping[str, Any]]) -> Iterator[Template]:
-        for said in arguments:
-            name = words(said.get("name"))
-            if words(said.get("type")) == "named" or (name and said.get("type") != "positional"):
-                yield from self._argument(said, name)
-            elif value := self._inputs.text(said, words(said.get("valueHint")) or name or "argument"):
+        for spec in arguments:
+            name = as_text(spec.get("name"))
+            if as_text(spec.get("type")) == "named" or (name and spec.get("type") != "positional"):
+                yield from self._argument(spec, name)
+            elif value := self._inputs.text(spec, as_text(spec.get("valueHint")) or name or "argument"):
                 yield value
 
-    def _argument(self, said: Mapping[str, Any], name: str) -> Iterator[Template]:
-        if said.get("format") == "boolean" or not said.keys() & _VALUED:
+    def _argument(self, spec: Mapping[str, Any], name: str) -> Iterator[Template]:
+        if spec.get("format") == "boolean" or not spec.keys() & _VALUED:
             # A switch has no value.
-            if said.get("isRequired") is True or words(said.get("value")) == "true":
+            if spec.get("isRequired") is True or as_text(spec.get("value")) == "true":
                 yield self._inputs.filled(name, {})
-        elif (value := self._inputs.text(said, words(said.get("valueHint")) or name)) is not None:
+        elif (value := self._inputs.text(spec, as_text(spec.get("valueHint")) or name)) is not None:
             yield self._inputs.filled(name, {})
             yield value
 
@@ -271,6 +270,6 @@ class _Reader:
 def _check_batch(arguments: Iterable[Template]) -> None:
     for text in arguments:
         for part in text:
-            for said in part.choices if isinstance(part, Input) else (part,):
-                if _SHELL.search(said):
-                    raise Unusable("shell", said)
+            for value in part.choices if isinstance(part, Input) else (part,):
+                if _SHELL.search(value):
+                    raise Unusable("shell", value)

@@ -9,10 +9,9 @@ from typing import Any
 
 from .. import hosts
 from ._notices import Notice, Unusable, warning
-from ._server_config import ServerConfig
-from ._values import INPUT, Input, Inputs, Template, flat, literal, mappings, shown, words
+from ._server_config import INPUT, Input, Inputs, ServerConfig, Template, as_text, display, flat, literal, mappings
 
-KINDS = ("streamable-http", "sse")
+REMOTE_TYPES = ("streamable-http", "sse")
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
 """The name of a header (RFC 9110, section 5.6.2)."""
@@ -42,21 +41,21 @@ _URL = re.compile(
 """An absolute URL without user information, which can be mistaken for the host."""
 
 
-def hosted(remote: Mapping[str, Any]) -> ServerConfig:
+def remote_config(remote: Mapping[str, Any]) -> ServerConfig:
     """Return the server at a remote, or at a package's own transport. Raises Unusable."""
-    kind = words(remote.get("type"))
-    if kind not in KINDS:
+    kind = as_text(remote.get("type"))
+    if kind not in REMOTE_TYPES:
         raise Unusable("kind", kind)
     inputs = Inputs()
-    url, warnings = _checked(inputs.filled(words(remote.get("url")), remote))
+    url, warnings = _checked(inputs.filled(as_text(remote.get("url")), remote))
     headers = {}
-    for said in mappings(remote.get("headers")):
-        name = words(said.get("name"))
+    for spec in mappings(remote.get("headers")):
+        name = as_text(spec.get("name"))
         if not _TOKEN.fullmatch(name) or name.lower() in _RESERVED or name.lower().startswith(("proxy-", "sec-")):
             raise Unusable("header_name", name)
-        if value := inputs.text(said, name):
+        if value := inputs.text(spec, name):
             headers[literal(name)] = value
-    return ServerConfig(kind, shown(url), inputs.all, url=url, given=headers, warnings=warnings)
+    return ServerConfig(kind, display(url), inputs.all, url=url, env_or_headers=headers, warnings=warnings)
 
 
 def _checked(url: Template) -> tuple[Template, list[Notice]]:
@@ -65,16 +64,16 @@ def _checked(url: Template) -> tuple[Template, list[Notice]]:
     found = _URL.fullmatch(whole)
     port = found["port"] if found else None
     if not found or (port and port != INPUT and not 0 < int(port) < 65_536):
-        raise Unusable("url", shown(url))
+        raise Unusable("url", display(url))
     host, warnings = found["host"], []
     if found["scheme"].lower() == "http":
         warnings.append(warning("unencrypted"))
     if host == INPUT:
         return url, warnings
-    read = _read(host, shown(url))
+    read = _read(host, display(url))
     if read.international:
         if INPUT in host:
-            raise Unusable("url", shown(url))
+            raise Unusable("url", display(url))
         warnings.append(warning("international", read.name))
     if read.scope == "private":
         warnings.append(warning("private_address", host.replace(INPUT, "…")))

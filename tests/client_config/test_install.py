@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directory_server import serialization
-from directory_server.client_config import WAYS, installations
-from directory_server.client_config._values import PLACES, Inputs
+from directory_server.client_config import MAX_SOURCES, installations
+from directory_server.client_config._server_config import MAX_PLACEHOLDERS, Inputs
 from directory_server.domain.entries import mcp_id_of
 from directory_server.sanitize import clean
 
@@ -291,11 +291,11 @@ def test_installations_of_a_huge_entry_are_small() -> None:
 def test_too_many_items_are_unavailable(said: Any) -> None:
     with patch.object(Inputs, "_input", autospec=True, side_effect=Inputs._input) as asked:
         assert not only(said).configurations
-    assert asked.call_count <= PLACES
+    assert asked.call_count <= MAX_PLACEHOLDERS
 
 
 def test_number_of_installations_is_bounded() -> None:
-    assert len(ways(*[package()] * 1_000, remotes=[remote()] * 1_000)) == 2 * WAYS
+    assert len(ways(*[package()] * 1_000, remotes=[remote()] * 1_000)) == 2 * MAX_SOURCES
 
 
 WORD = st.sampled_from(

@@ -12,9 +12,9 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from ._environment import NAME, check_fixed, steers
+from ._environment import NAME, check_fixed, is_sensitive
 from ._notices import Notice, Unusable, warning
-from ._values import INPUT, LONGEST, Inputs, Template, flat, words
+from ._server_config import INPUT, MAX_TEXT, Inputs, Template, as_text, flat
 
 _PATH = r"(?:/(?!\.\.?(?:[/:,]|$))[A-Za-z0-9._-]+)+/?"
 """An absolute path in a container, of plain characters."""
@@ -26,12 +26,13 @@ _NUMBER = r"[0-9]{1,5}"
 class Form:
     """The form that an option's value may take: `pattern`, where an input is one character `INPUT`.
 
-    With `asked`, the user must enter the inputs: defaults and choices of the publisher are ignored. `warning` is the
-    code of a warning for values with an input, or with `always` for all values. `reason` is the code for other forms.
+    With `ignore_defaults`, the user must enter the inputs: defaults and choices of the publisher are ignored.
+    `warning` is the code of a warning for values with an input, or with `always` for all values. `reason` is the code
+    for other forms.
     """
 
     pattern: re.Pattern[str]
-    asked: bool = False
+    ignore_defaults: bool = False
     warning: str = ""
     always: bool = False
     reason: str = "option_value"
@@ -42,18 +43,18 @@ def _form(pattern: str, **more: Any) -> Form:
 
 
 _VARIABLE = _form(rf"(?P<name>{NAME.pattern})(?:=(?P<value>.*))?")
-_VOLUME = _form(rf"{INPUT}:{_PATH}(?::(?:ro|rw|z|Z))?", asked=True, warning="host_path", reason="host_path")
+_VOLUME = _form(rf"{INPUT}:{_PATH}(?::(?:ro|rw|z|Z))?", ignore_defaults=True, warning="host_path", reason="host_path")
 _MOUNT = _form(
     rf"type=bind,(?:src|source)={INPUT},(?:dst|destination|target)={_PATH}(?:,(?:readonly|ro)(?:=true)?)?",
-    asked=True,
+    ignore_defaults=True,
     warning="host_path",
     reason="host_path",
 )
 _PUBLISH = _form(
     rf"(?:127\.0\.0\.1:)?(?:{_NUMBER}|{INPUT}):(?:{_NUMBER}|{INPUT})(?:/(?:tcp|udp))?", warning="port", always=True
 )
-_NETWORK = _form(rf"none|bridge|{INPUT}", asked=True, warning="network", reason="network")
-_USER = _form(rf"[1-9][0-9]{{0,9}}(?::[1-9][0-9]{{0,9}})?|{INPUT}(?::{INPUT})?", asked=True, warning="user")
+_NETWORK = _form(rf"none|bridge|{INPUT}", ignore_defaults=True, warning="network", reason="network")
+_USER = _form(rf"[1-9][0-9]{{0,9}}(?::[1-9][0-9]{{0,9}})?|{INPUT}(?::{INPUT})?", ignore_defaults=True, warning="user")
 _MEMORY = _form(r"[1-9][0-9]{0,9}[bkmgBKMG]?")
 _PYTHON = _form(r"3(?:\.[0-9]{1,2}){0,2}")
 
@@ -104,7 +105,7 @@ DOCKER: Table = {
 class Options:
     """Reads the runtime arguments of one package.
 
-    `own` are words that the command already has. `is_package` tests whether a word names the package. `declared` are
+    `own` are words that the command already has. `is_package` returns whether a word names the package. `declared` are
     the names of the entry's environment variables.
     """
 
@@ -117,76 +118,77 @@ class Options:
     rest: list[Mapping[str, Any]] = field(factory=list, init=False)
     """Arguments after the package's name, which are arguments of the package."""
 
-    def read(self, stated: Iterable[Mapping[str, Any]]) -> list[Template]:
+    def read(self, specs: Iterable[Mapping[str, Any]]) -> list[Template]:
         """Return the options as arguments. Raises Unusable for an option that is not allowed."""
         found: list[Template] = []
-        rest = deque(stated)
+        rest = deque(specs)
         while rest:
-            said = rest.popleft()
-            name = words(said.get("name")) if _is_named(said) else ""
-            word = name or words(said.get("value"))
-            if len(word) > LONGEST:
-                raise Unusable("size", f"{LONGEST:,}")
+            spec = rest.popleft()
+            name = as_text(spec.get("name")) if _is_named(spec) else ""
+            word = name or as_text(spec.get("value"))
+            if len(word) > MAX_TEXT:
+                raise Unusable("size", f"{MAX_TEXT:,}")
             if not word.startswith("-"):
-                if self._is_repeated(said, word):
+                if self._is_repeated(spec, word):
                     self.rest = list(rest)
                     break
                 continue
-            found += self._option(said, word, bool(name), rest)
+            found += self._option(spec, word, bool(name), rest)
         return found
 
-    def _is_repeated(self, said: Mapping[str, Any], word: str) -> bool:
+    def _is_repeated(self, spec: Mapping[str, Any], word: str) -> bool:
         """Return whether a word in front of the package names the package. Raises Unusable for all other words."""
-        if word in self._own or (not word and not _has_value(said)):
+        if word in self._own or (not word and not _has_value(spec)):
             return False
         if word and self._is_package(word):
             return True
-        raise Unusable("other_package", word or words(said.get("valueHint")) or "?")
+        raise Unusable("other_package", word or as_text(spec.get("valueHint")) or "?")
 
     def _option(
-        self, said: Mapping[str, Any], word: str, named: bool, rest: deque[Mapping[str, Any]]
+        self, spec: Mapping[str, Any], word: str, named: bool, rest: deque[Mapping[str, Any]]
     ) -> Iterator[Template]:
         option, equals, attached = word.partition("=")
         if option in self._own:
             return
         if option not in self._table:
             # Optional arguments without a value are omitted.
-            if equals or not named or said.get("isRequired") is True or _has_value(said):
+            if equals or not named or spec.get("isRequired") is True or _has_value(spec):
                 raise Unusable("option", option)
         elif (form := self._table[option]) is None:
-            if equals or words(said.get("value")) not in ("", "true", option):
+            if equals or as_text(spec.get("value")) not in ("", "true", option):
                 raise Unusable("option_value", option)
-            if not named or said.get("isRequired") is True or words(said.get("value")) == "true":
+            if not named or spec.get("isRequired") is True or as_text(spec.get("value")) == "true":
                 yield (option,)
         elif equals:
             yield from self._valued(option, form, {"value": attached})
-        elif named and (_has_value(said) or said.get("valueHint")):
-            yield from self._valued(option, form, said)
-        elif rest and not _is_named(rest[0]) and not words(rest[0].get("value")).startswith("-"):
+        elif named and (_has_value(spec) or spec.get("valueHint")):
+            yield from self._valued(option, form, spec)
+        elif rest and not _is_named(rest[0]) and not as_text(rest[0].get("value")).startswith("-"):
             yield from self._valued(option, form, rest.popleft())
-        elif not named or said.get("isRequired") is True:
+        elif not named or spec.get("isRequired") is True:
             raise Unusable("option_value", option)
 
-    def _valued(self, option: str, form: object, said: Mapping[str, Any]) -> Iterator[Template]:
+    def _valued(self, option: str, form: object, spec: Mapping[str, Any]) -> Iterator[Template]:
         if form is PACKAGE:
-            value = words(said.get("value"))
-            if not value or len(value) > LONGEST or not self._is_package(value):
+            value = as_text(spec.get("value"))
+            if not value or len(value) > MAX_TEXT or not self._is_package(value):
                 raise Unusable("other_package", value or option)
             return
         assert isinstance(form, Form)
-        name = words(said.get("value"))[:LONGEST].partition("=")[0] if form is _VARIABLE else ""
-        asked = form.asked or bool(name and steers(name))
-        text = self._inputs.text(said, words(said.get("valueHint")) or option.strip("-"), asked=asked)
+        name = as_text(spec.get("value"))[:MAX_TEXT].partition("=")[0] if form is _VARIABLE else ""
+        ignore_defaults = form.ignore_defaults or bool(name and is_sensitive(name))
+        input_name = as_text(spec.get("valueHint")) or option.strip("-")
+        text = self._inputs.text(spec, input_name, ignore_defaults=ignore_defaults)
         if text is None:
             return
-        shown = flat(text)
-        match = form.pattern.fullmatch(shown)
+        text_form = flat(text)
+        match = form.pattern.fullmatch(text_form)
         if not match:
-            raise Unusable(form.reason, option if form.reason == "option_value" else shown.replace(INPUT, "…"))
+            raise Unusable(form.reason, option if form.reason == "option_value" else text_form.replace(INPUT, "…"))
         if form is _VARIABLE:
             self._check_variable(match)
-        if form.warning and (form.always or INPUT in shown):
-            self.warnings.append(warning(form.warning, shown.replace(INPUT, "…")))
+        if form.warning and (form.always or INPUT in text_form):
+            self.warnings.append(warning(form.warning, text_form.replace(INPUT, "…")))
         yield (option,)
         yield text
 
@@ -197,15 +199,15 @@ class Options:
             if name not in self._declared:
                 raise Unusable("undeclared", name)
         elif value == INPUT:
-            if steers(name):
+            if is_sensitive(name):
                 self.warnings.append(warning("variable", name))
         else:
             check_fixed(name, value)
 
 
-def _is_named(said: Mapping[str, Any]) -> bool:
-    return words(said.get("type")) == "named" or bool(said.get("name") and said.get("type") != "positional")
+def _is_named(spec: Mapping[str, Any]) -> bool:
+    return as_text(spec.get("type")) == "named" or bool(spec.get("name") and spec.get("type") != "positional")
 
 
-def _has_value(said: Mapping[str, Any]) -> bool:
-    return bool(words(said.get("value")) or words(said.get("default")))
+def _has_value(spec: Mapping[str, Any]) -> bool:
+    return bool(as_text(spec.get("value")) or as_text(spec.get("default")))
