@@ -8,8 +8,8 @@ from typing import Any
 
 from directory_server import sample
 from directory_server.domain.changes import Change
-from directory_server.domain.entries import Hit
 from directory_server.domain.search import Page, Query
+from directory_server.domain.views import Hit
 from directory_server.serialization import decode_entry
 
 HITS = 50

@@ -58,7 +58,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.access_log": {"domain.errors", "serialization"},
     "web.responses": {"serialization", "http"},
     "web.rate_limit": {"domain.errors", "http"},
-    "web.error_responses": {"domain.errors", "http", "web.responses"},
+    "web.error_responses": {"domain.errors", "http", "serialization", "web.responses"},
     "web.origins": {"domain.errors", "http"},
     "web.access_file": {"domain.errors", "web.access_log"},
     "web.health": _WEB | {"__init__"},

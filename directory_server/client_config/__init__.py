@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from ..sanitize import clean_line
 from ._editors import Configuration, configurations, input_prefix, server_key
@@ -33,13 +33,17 @@ class Installation:
     configuration is possible, there is none: `unavailable` is the reason, and `note` its message.
     """
 
-    kind: str
-    name: str
-    inputs: Sequence[Input] = ()
-    configurations: Sequence[Configuration] = ()
-    warnings: Sequence[Notice] = ()
-    unavailable: Notice | None = None
-    note: str = ""
+    kind: str = field(metadata={"description": "The registry type of the package, or the transport of the remote."})
+    name: str = field(metadata={"description": "The package with its version, or the URL of the remote."})
+    inputs: Sequence[Input] = field(default=(), metadata={"description": "Values that the user provides."})
+    configurations: Sequence[Configuration] = field(default=(), metadata={"description": "One for each editor."})
+    warnings: Sequence[Notice] = field(default=(), metadata={"description": "Notices to read before use."})
+    unavailable: Notice | None = field(
+        default=None, metadata={"description": "Reason for a missing configuration; null if there is one."}
+    )
+    note: str = field(
+        default="", metadata={"description": "Message of unavailable; empty if there is a configuration."}
+    )
 
 
 def installations(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from ._server_config import Input, ServerConfig, Template, display
 
@@ -26,9 +26,9 @@ MAX_SLUG = 20
 class Configuration:
     """The content of the configuration `file` of an editor: `config` is JSON, for an empty file."""
 
-    editor: str
-    file: str
-    config: Mapping[str, Any]
+    editor: str = field(metadata={"description": "The editor's name."})
+    file: str = field(metadata={"description": "Path of the editor's configuration file."})
+    config: Mapping[str, Any] = field(metadata={"description": "JSON of a configuration file with only this server."})
 
 
 def configurations(key: str, prefix: str, server: ServerConfig) -> tuple[Configuration, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attrs import frozen
+from attrs import field, frozen
 
 from ..sanitize import clean_line
 
@@ -67,9 +67,14 @@ WARNINGS: Mapping[str, str] = {
 class Notice:
     """A reason or a warning: its `code`, the part of the entry it is about, and a readable message."""
 
-    code: str
-    subject: str
-    message: str
+    code: str = field(metadata={"description": "Machine-readable code; it does not change."})
+    subject: str = field(
+        metadata={
+            "description": "Part of the entry that the notice is about: publisher's text.",
+            "maxLength": MAX_SUBJECT,
+        }
+    )
+    message: str = field(metadata={"description": "Human-readable text; it may change."})
 
 
 class Unusable(Exception):

@@ -33,11 +33,13 @@ class Input:
     """A value that the user enters. `default` is empty if there is none, `choices` if any value is allowed."""
 
     name: str
-    description: str
-    required: bool
-    secret: bool
-    default: str
-    choices: Sequence[str]
+    description: str = field(metadata={"description": "Description by the publisher; may be empty."})
+    required: bool = field(
+        metadata={"description": "Whether the configurations contain it; other inputs are optional."}
+    )
+    secret: bool = field(metadata={"description": "Whether the value is secret."})
+    default: str = field(metadata={"description": "Default value; empty if there is none."})
+    choices: Sequence[str] = field(metadata={"description": "Allowed values; empty if any value is allowed."})
 
 
 Template = tuple[str | Input, ...]

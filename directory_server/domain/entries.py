@@ -1,17 +1,18 @@
-"""Entries: published MCP servers, and their views in lists and details."""
+"""Entries: published MCP servers, and how their views are made."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 from uuid import UUID, uuid5
 
 from attrs import field, frozen
 
-from ..client_config import Installation, installations
+from ..client_config import installations
 from ..sanitize import Cleaner, clean_line
-from .limits import BRIEF, LONG, NAME, SERVER, TOOLS, DetailFields, url
+from .limits import BRIEF, LONG, MAX_STARS, NAME, SERVER, TOOLS, DetailFields, url
+from .views import Detail, Hit, Tool
 
 NAMESPACE = UUID("7d9a1a47-8c6b-42d7-96dd-0a8aa272d25a")
 """The published namespace of every `mcp_id`: `uuid5(NAMESPACE, server name)`."""
@@ -22,74 +23,10 @@ OFFICIAL = "io.modelcontextprotocol.registry/official"
 PUBLISHER = "io.modelcontextprotocol.registry/publisher-provided"
 """The key of `server._meta` for publisher data outside the schema."""
 
-MAX_STARS = 10_000_000
-"""The most stars accepted; a larger stated number is ignored. No real repository has a million."""
-
 
 def mcp_id_of(name: str) -> str:
     """Return the id of the server `name`, the same in every directory (UUID version 5, RFC 9562)."""
     return str(uuid5(NAMESPACE, name))
-
-
-@frozen
-class Tool:
-    """A tool that an entry lists."""
-
-    name: str
-    description: str
-
-
-@frozen
-class Hit:
-    """The view of an entry in lists: sanitized strings within limits."""
-
-    mcp_id: str
-    name: str
-    brief: str
-    website_url: str
-    server_name: str = ""
-
-    @property
-    def size(self) -> int:
-        """The bytes of the encoded hit, about."""
-        texts = (self.name, self.brief, self.website_url, self.server_name)
-        return 100 + sum(len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts)
-
-
-@frozen
-class Detail:
-    """The full view of an entry.
-
-    A field that the entry lacks is empty or None. `install` is derived from packages and remotes. `server` is the
-    document as published, empty if it is too large. Dates are RFC 3339 strings as the registry wrote them. All texts
-    are sanitized and within limits; `omitted` names the fields that were cut or left out for that reason.
-    """
-
-    mcp_id: str
-    name: str
-    brief: str
-    website_url: str
-    server_name: str
-    title: str
-    version: str
-    long_description: str
-    descriptions: Mapping[str, str]
-    tags: Sequence[str]
-    categories: Sequence[str]
-    tools: Sequence[Tool]
-    repository: Mapping[str, Any] | None
-    packages: Sequence[Mapping[str, Any]]
-    remotes: Sequence[Mapping[str, Any]]
-    install: Sequence[Installation]
-    icons: Sequence[Mapping[str, Any]]
-    license: str
-    stars: int | None
-    status: str
-    official: bool
-    published_at: str | None
-    updated_at: str | None
-    server: Mapping[str, Any]
-    omitted: Sequence[str] = ()
 
 
 @frozen

@@ -35,6 +35,9 @@ SERVER = 100_000
 TAGS, LANGUAGES, TOOLS, OBJECTS = 200, 30, 200, 100
 """Items of a list; the largest real ones have 108 tags and 120 tools."""
 
+MAX_STARS = 10_000_000
+"""The most stars accepted; a larger stated number is ignored. No real repository has a million."""
+
 PART = 20_000
 """Characters of one list of objects in a document larger than SERVER."""
 

@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from attrs import frozen
 
-from .entries import Hit
+from .views import Hit
 
 DEFAULT_LIMIT = 50
 """Hits on a page if the request has no limit."""

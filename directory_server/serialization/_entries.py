@@ -8,8 +8,9 @@ from typing import Any
 import orjson
 from attrs import evolve
 
-from ..domain.entries import Detail, Entry
+from ..domain.entries import Entry
 from ..domain.errors import BadInput
+from ..domain.views import Detail
 from ._json import encode
 
 OWN = "io.github.mcp-directory-server/entry"

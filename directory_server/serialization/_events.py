@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..domain.changes import Change
-from ._entries import restore_entry
 from ._json import encode
+from ._responses import change_fields
 
 _LINE_ENDS = {end.encode(): b"\\u%04x" % ord(end) for end in "\x85\u2028\u2029"}
 """Characters that JSON does not escape and some clients treat as line ends (Unicode, section 5.8); their escapes."""
@@ -38,16 +38,4 @@ def place(seq: int, log: str) -> bytes:
 
 def change_event(change: Change, log: str) -> bytes:
     """Return the encoded event of a change in the log with the id `log`."""
-    return event(_fields(change), name=f"entry.{change.kind}", identity=position(change.seq, log))
-
-
-def change_item(change: Change) -> bytes:
-    """Return the encoded item of a change in a list of changes."""
-    return encode({"seq": change.seq, "event": f"entry.{change.kind}", **_fields(change)})
-
-
-def _fields(change: Change) -> dict[str, str]:
-    if change.body is None:
-        return {"mcp_id": change.mcp_id}
-    hit = restore_entry(change.body).hit()
-    return {"mcp_id": hit.mcp_id, "name": hit.name, "brief": hit.brief, "website_url": hit.website_url}
+    return event(change_fields(change), name=f"entry.{change.kind}", identity=position(change.seq, log))

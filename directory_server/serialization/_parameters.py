@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import parse_qsl
 
-from attrs import frozen
+from attrs import field, fields, frozen
 
 from ..domain.errors import BadInput
 from ..domain.search import DEFAULT_LIMIT, Position, Query
+from ..domain.views import MCP_ID
 from ._cursors import decode_array, encode_array
-from ._records import fields_of
+from ._records import FIELDS, fields_of
 from ._structuring import structure
 
 MAX_KEYWORDS = 256
@@ -29,12 +30,6 @@ DEFAULT_CHANGES = 100
 
 MAX_PARAMETERS = 20
 """Parameters of a URL."""
-
-SEARCH_PARAMETERS = ("keywords", "limit", "cursor", "fields")
-"""Parameters of a search."""
-
-WATCH_PARAMETERS = ("since", "keywords", "limit")
-"""Parameters of a list or stream of changes."""
 
 POSITION = "^([0-9]{1,18})(?:-([0-9a-f]{12}))?$"
 """The seq of a change, optionally with the id of its log. SQLite integers hold eighteen digits."""
@@ -55,31 +50,111 @@ class Watch:
     log: str | None = None
 
 
-@frozen
-class _SearchArguments:
-    keywords: str
-    limit: int = DEFAULT_LIMIT
+_KEYWORDS = {
+    "minLength": 1,
+    "maxLength": MAX_KEYWORDS,
+    # At least one character that is not white space.
+    "pattern": r"\S",
+    "description": (
+        "Search words in any language: a name or part of one, a product, a category, a task. Filters may stand between "
+        'the words: "exact phrase", -word, tag:NAME, transport:stdio|http|sse, package:npm|pypi|oci, official:true.'
+    ),
+    "examples": ["postgres", "read gmail", "browser automation"],
+}
+_LIMIT = {"minimum": 1, "maximum": MAX_LIMIT, "description": "Largest number of entries in the response."}
 
 
 @frozen
-class _DetailArguments:
-    mcp_id: str
+class SearchParameters:
+    """Parameters of a search in a URL. The metadata are keywords of JSON Schema, as in the classes below."""
+
+    keywords: str = field(metadata=_KEYWORDS)
+    limit: int = field(default=DEFAULT_LIMIT, metadata=_LIMIT)
+    cursor: str | None = field(
+        default=None,
+        metadata={"description": "Start of the page, from the Link header of the previous page. Opaque."},
+    )
+    fields: Sequence[str] | None = field(
+        default=None,
+        metadata={
+            "description": (
+                "Fields of Detail to return for each entry, in this order. By default: name, brief, website_url. "
+                "A page of large entries may have fewer entries than its limit."
+            ),
+            "items": {"enum": list(FIELDS)},
+            "minItems": 1,
+            "examples": [["mcp_id", "name", "server_name"]],
+        },
+    )
+
+
+@frozen
+class WatchParameters:
+    """Parameters of a list or stream of changes in a URL."""
+
+    since: str | None = field(
+        default=None,
+        metadata={
+            "description": (
+                "Return changes after this position: 0 for the whole log, the next of a page, the id of an event, or "
+                "the seq of a change. A seq does not reveal that the directory was restored from a backup. By default "
+                "a page starts at the beginning of the log, and a stream with new changes."
+            ),
+            "pattern": POSITION,
+            "examples": ["0", "51-0c9f1e22ab34"],
+        },
+    )
+    keywords: str | None = field(
+        default=None,
+        metadata={
+            **_KEYWORDS,
+            "description": "Only entries that contain all of these whole words. Filters work as in a search.",
+        },
+    )
+    limit: int = field(
+        default=DEFAULT_CHANGES,
+        metadata={
+            "minimum": 1,
+            "maximum": MAX_CHANGES,
+            "description": "Largest number of changes in a page; fewer if they are large. Streams ignore it.",
+        },
+    )
+
+
+@frozen
+class SearchArguments:
+    """Arguments of the tool for searches."""
+
+    keywords: str = field(metadata=_KEYWORDS)
+    # Some models write 50.0 for 50, and their clients check it against the schema.
+    limit: int = field(default=DEFAULT_LIMIT, metadata={"type": "number", **_LIMIT})
+
+
+@frozen
+class DetailArguments:
+    """Arguments of the tool for details, and the parameter in the path of an entry."""
+
+    mcp_id: str = field(metadata={**MCP_ID, "description": "Id of an entry, from a search or a change: a UUID."})
+
+
+_SEARCH_NAMES = tuple(each.name for each in fields(SearchParameters))
+_WATCH_NAMES = tuple(each.name for each in fields(WatchParameters))
 
 
 def search_arguments(arguments: Any) -> Query:
-    """Return the query in the arguments of `search_mcp`. Raises BadInput."""
-    given = structure(arguments, _SearchArguments, what="arguments")
+    """Return the query in the arguments of a tool. Raises BadInput."""
+    given = structure(arguments, SearchArguments, what="arguments")
     return Query(_keywords(given.keywords), _within(given.limit, MAX_LIMIT))
 
 
 def detail_arguments(arguments: Any) -> str:
-    """Return the mcp_id in the arguments of `get_mcp_detail`. Raises BadInput."""
-    return entry_id(structure(arguments, _DetailArguments, what="arguments").mcp_id)
+    """Return the mcp_id in the arguments of a tool. Raises BadInput."""
+    return entry_id(structure(arguments, DetailArguments, what="arguments").mcp_id)
 
 
 def search_parameters(query: bytes) -> Query:
     """Return the search query in the query string of a URL. Raises BadInput, also for repeated parameters."""
-    values = _parameters(query, *SEARCH_PARAMETERS)
+    values = _parameters(query, *_SEARCH_NAMES)
     keywords = _keywords(values.get("keywords", ""))
     limit = _limit(values["limit"], MAX_LIMIT) if "limit" in values else DEFAULT_LIMIT
     after = decode_cursor(values["cursor"], keywords) if "cursor" in values else None
@@ -90,7 +165,7 @@ def search_fields(query: bytes) -> Sequence[str] | None:
     """Return the names in the `fields` parameter of a query string, or None without one. Raises BadInput."""
     if b"fields" not in query:
         return None
-    values = _parameters(query, *SEARCH_PARAMETERS)
+    values = _parameters(query, *_SEARCH_NAMES)
     return fields_of(values["fields"]) if "fields" in values else None
 
 
@@ -99,7 +174,7 @@ def watch_parameters(query: bytes, last_event_id: str | None) -> Watch:
 
     `last_event_id`, the last event that a reconnecting client received, overrides `since`.
     """
-    values = _parameters(query, *WATCH_PARAMETERS)
+    values = _parameters(query, *_WATCH_NAMES)
     since, log = _position("since", values["since"]) if "since" in values else (None, None)
     if last_event_id:
         since, log = _position("Last-Event-ID", last_event_id)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import attrs
 
-from ..domain.entries import Detail, Hit
 from ..domain.errors import BadInput
 from ..domain.search import PAGE_BYTES
 from ..domain.versions import Version
+from ..domain.views import Detail, Hit
 from ._entries import restore_entry
 from ._json import encode
 

@@ -8,13 +8,14 @@ from typing import TypeVar
 from attrs import evolve, field, frozen
 
 from ..domain.changes import Outcome
-from ..domain.entries import Detail, Entry, mcp_id_of
+from ..domain.entries import Entry, mcp_id_of
 from ..domain.errors import NotFound
 from ..domain.ports.runtime import Bus
 from ..domain.ports.search import Index
 from ..domain.ports.storage import READ_BYTES, Store
 from ..domain.search import PAGE_BYTES, Page, Position, Query
 from ..domain.versions import Version
+from ..domain.views import Detail
 from .page_cache import CachedPage, PageCache
 
 T = TypeVar("T")

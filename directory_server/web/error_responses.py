@@ -13,6 +13,7 @@ from werkzeug import exceptions as routing
 from ..domain import errors
 from ..http import Request
 from ..http.errors import ErrorResponse, HttpError
+from ..serialization import ErrorBody
 from .responses import empty_response, json_response
 
 REALM = 'Bearer realm="MCP directory"'
@@ -79,9 +80,9 @@ def respond_with_error(request: Request, failure: Failure, body: Callable[[Error
     return json_response(request, body(error), error.status, **error.headers)
 
 
-def rest_error_body(error: ErrorResponse) -> dict[str, str]:
+def rest_error_body(error: ErrorResponse) -> ErrorBody:
     """Return the body of an error response in the REST format."""
-    return {"error": error.code, "message": error.message}
+    return ErrorBody(error.code, error.message)
 
 
 def _headers(error: errors.DirectoryError) -> dict[str, str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
-from attrs import frozen
+from attrs import field, frozen
 
 from .. import __version__, serialization
 from ..domain.ports.search import Index
@@ -15,6 +15,53 @@ from .responses import json_response
 
 NOT_READY_REASONS = ("index", "storage", "draining")
 """Reasons for not being ready: the index is not loaded, the storage fails, the process is stopping."""
+
+
+@frozen
+class HealthResponse:
+    """Body of `/healthz`."""
+
+    status: Literal["ok"]
+    entries: int = field(metadata={"minimum": 0, "description": "The number of searchable entries."})
+    generation: int = field(
+        metadata={"minimum": 0, "description": "The number of changes of the index since the process started."}
+    )
+
+
+@frozen
+class UpstreamHealth:
+    """Public state of an upstream. The error text is only in `directory-server status` and the log."""
+
+    status: Literal["new", "ok", "failing"] = field(
+        metadata={"description": "new before the end of the first sync run."}
+    )
+    entries: int = field(metadata={"minimum": 0, "description": "The number of entries of this upstream."})
+    last_success: str | None = field(metadata={"description": "Time of the last successful sync run (RFC 3339)."})
+
+
+@frozen
+class FullHealth(HealthResponse):
+    """Body of `/healthz` with `http.health = "full"`."""
+
+    version: str = field(metadata={"description": "Version of the server."})
+    upstreams: Mapping[str, UpstreamHealth] = field(metadata={"description": "State of each upstream, by its name."})
+
+
+@frozen
+class Ready:
+    """Body of `/readyz`."""
+
+    status: Literal["ready"]
+
+
+@frozen
+class NotReady:
+    """Body of `/readyz` with status 503."""
+
+    status: Literal["unavailable"]
+    reasons: Sequence[str] = field(
+        metadata={"items": {"enum": list(NOT_READY_REASONS)}, "description": "Reasons for not being ready."}
+    )
 
 
 @frozen(eq=False)
@@ -33,25 +80,20 @@ class Health:
     async def live(self, request: Request) -> bytes:
         """Respond to `/healthz` with 200."""
         index = self._index
-        health: dict[str, Any] = {"status": "ok", "entries": len(index), "generation": index.generation}
-        if self._is_full:
-            health["version"] = __version__
-            health["upstreams"] = {each.name: _state(each) for each in self._upstreams()}
-        return json_response(request, health)
+        entries, generation = len(index), index.generation
+        if not self._is_full:
+            return json_response(request, HealthResponse("ok", entries, generation))
+        upstreams = {each.name: _state(each) for each in self._upstreams()}
+        return json_response(request, FullHealth("ok", entries, generation, __version__, upstreams))
 
     async def ready(self, request: Request) -> bytes:
         """Respond to `/readyz` with 200 if the process can serve requests, else with 503 and the reasons."""
         if reasons := self._not_ready_reasons():
-            return json_response(
-                request, {"status": "unavailable", "reasons": list(reasons)}, 503, **{"Retry-After": "1"}
-            )
-        return json_response(request, {"status": "ready"})
+            return json_response(request, NotReady("unavailable", list(reasons)), 503, **{"Retry-After": "1"})
+        return json_response(request, Ready("ready"))
 
 
-def _state(upstream: UpstreamState) -> dict[str, Any]:
-    """Return the public state of an upstream. The error text is only in `directory-server status` and the log."""
-    return {
-        "status": "failing" if upstream.error else "ok" if upstream.last_success else "new",
-        "entries": upstream.entries,
-        "last_success": upstream.last_success and serialization.rfc3339(upstream.last_success),
-    }
+def _state(upstream: UpstreamState) -> UpstreamHealth:
+    last_success = None if upstream.last_success is None else serialization.rfc3339(upstream.last_success)
+    status: Literal["new", "ok", "failing"] = "failing" if upstream.error else "ok" if last_success else "new"
+    return UpstreamHealth(status, upstream.entries, last_success)

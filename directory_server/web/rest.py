@@ -70,9 +70,8 @@ class RestHandlers:
 
 
 def _body(page: Page) -> bytes:
-    hits = [{"name": hit.name, "brief": hit.brief, "website_url": hit.website_url} for hit in page.hits]
-    return serialization.encode({"data": hits, "count": len(hits)})
+    return serialization.search_page([serialization.listed(hit) for hit in page.hits])
 
 
 def _records(records: Sequence[bytes]) -> bytes:
-    return serialization.encode({"data": [serialization.raw(record) for record in records], "count": len(records)})
+    return serialization.search_page([serialization.raw(record) for record in records])

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from directory_server.domain.changes import Change
-from directory_server.domain.entries import Entry, Hit, mcp_id_of
+from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.domain.ports.search import Index
 from directory_server.domain.search import Page, Position, Query
+from directory_server.domain.views import Hit
 from directory_server.search import TextAnalysis
 from directory_server.serialization import encode_entry
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directory_server import serialization
-from directory_server.domain.entries import Hit
 from directory_server.domain.errors import BadInput
+from directory_server.domain.views import Hit
 
 VALUES = st.recursive(
     st.none()

@@ -9,12 +9,13 @@ import pytest
 from attrs import define, field
 
 from directory_server.domain.changes import Outcome
-from directory_server.domain.entries import Entry, Hit
+from directory_server.domain.entries import Entry
 from directory_server.domain.errors import Gone, NotFound, Unavailable
 from directory_server.domain.ports.runtime import Bus
 from directory_server.domain.ports.search import Index
 from directory_server.domain.ports.storage import Store
 from directory_server.domain.search import Page, Position, Query
+from directory_server.domain.views import Hit
 from directory_server.run_sync import run_sync
 from directory_server.services.directory import Directory
 from directory_server.services.feed import check_position

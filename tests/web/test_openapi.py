@@ -13,7 +13,7 @@ from openapi_schema_validator import OAS31Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 
 from directory_server import serialization
-from directory_server.domain.entries import Detail
+from directory_server.domain.views import Detail
 
 from .conftest import POSTGRES_ID, Server
 from .test_every_route import ENDPOINTS

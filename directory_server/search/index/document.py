@@ -12,7 +12,8 @@ from math import log10
 import numpy as np
 from attrs import frozen
 
-from ...domain.entries import Entry, Hit
+from ...domain.entries import Entry
+from ...domain.views import Hit
 from ..text.analysis import COMMON_PARTS, MAX_KEY, MAX_TEXT, MAX_TOKEN, Word, fold, key, tokens, words
 from .bm25 import Field
 

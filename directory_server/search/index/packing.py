@@ -11,7 +11,8 @@ from importlib.resources import files
 import orjson
 from attrs import frozen
 
-from ...domain.entries import Entry, Hit
+from ...domain.entries import Entry
+from ...domain.views import Hit
 from .document import Document, Row, build_document
 
 _SOURCES = (

@@ -72,9 +72,8 @@ class ChangesHandler:
             link = urlencode({"since": serialization.position(place, self._broadcaster.log), **filters, "limit": limit})
             request.setHeader("Link", f'<{PATH}?{link}>; rel="next"')
         data = [serialization.raw(each) for each in items]
-        return json_response(
-            request, {"data": data, "count": len(data), "next": serialization.position(place, self._broadcaster.log)}
-        )
+        position = serialization.position(place, self._broadcaster.log)
+        return json_response(request, serialization.changes_page(data, position))
 
     async def _stream(
         self, request: Request, authenticated: AuthenticatedRequest, watch: serialization.Watch

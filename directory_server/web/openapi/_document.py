@@ -6,11 +6,11 @@ from typing import Any
 
 from ... import __version__, serialization
 from ...domain import errors
-from ...domain.search import DEFAULT_LIMIT
+from ...serialization import DetailArguments, SearchParameters, WatchParameters
 from ..changes import PATH as CHANGES
 from ..rest import SEARCH
 from ._responses import KEY_ERRORS, error_responses, headers, success
-from ._schemas import Schema, mcp_id, schemas
+from ._schemas import parameters, schemas
 
 PATH = "/api/open/openapi.json"
 
@@ -23,14 +23,6 @@ nothing. MCP clients use the same directory at `/api/open/mcp`, which this docum
 """
 
 _QUOTA = ("RateLimit-Policy", "RateLimit", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
-
-# At least one character that is not white space.
-_KEYWORDS: Schema = {
-    "type": "string",
-    "pattern": r"\S",
-    "maxLength": serialization.MAX_KEYWORDS,
-    "examples": ["postgres"],
-}
 
 _HIT = {
     "name": "Supabase",
@@ -71,44 +63,11 @@ def _document() -> bytes:
 
 
 def _search() -> dict[str, Any]:
-    parameters: dict[str, dict[str, Any]] = {
-        "keywords": {
-            "required": True,
-            "description": (
-                "Search words in any language: a name or part of one, a product, a category, a task. Filters may stand "
-                'between the words: "exact phrase", -word, tag:NAME, transport:stdio|http|sse, '
-                "package:npm|pypi|oci, official:true."
-            ),
-            "schema": _KEYWORDS,
-        },
-        "limit": {
-            "description": "Largest number of entries in the response.",
-            "schema": _integer(1, serialization.MAX_LIMIT, default=DEFAULT_LIMIT),
-        },
-        "cursor": {
-            "description": "Start of the page, from the Link header of the previous page. Opaque.",
-            "schema": {"type": "string"},
-        },
-        "fields": {
-            "description": (
-                "Fields of Detail to return for each entry, in this order. By default: name, brief, website_url. "
-                "A page of large entries may have fewer entries than its limit."
-            ),
-            "style": "form",
-            "explode": False,
-            "schema": {
-                "type": "array",
-                "items": {"enum": list(serialization.FIELDS)},
-                "minItems": 1,
-                "examples": [["mcp_id", "name", "server_name"]],
-            },
-        },
-    }
     return {
         "operationId": "search",
         "summary": "Search by keywords",
         "description": "Returns matching entries, best match first. Costs one request.",
-        "parameters": [{"name": name, "in": "query", **parameters[name]} for name in serialization.SEARCH_PARAMETERS],
+        "parameters": parameters(SearchParameters),
         "responses": {
             "200": success("A page of entries.", "SearchPage", *_QUOTA, "Link", example={"data": [_HIT], "count": 1}),
             **error_responses(*KEY_ERRORS),
@@ -121,38 +80,12 @@ def _entry() -> dict[str, Any]:
         "operationId": "entry",
         "summary": "Get an entry",
         "description": "Returns all fields of an entry. Costs one request, also if the entry does not exist.",
-        "parameters": [
-            {
-                "name": "mcp_id",
-                "in": "path",
-                "required": True,
-                "description": "Id of an entry, as returned by the changes and by a search with fields=mcp_id.",
-                "schema": mcp_id(),
-            }
-        ],
+        "parameters": parameters(DetailArguments, "path"),
         "responses": {"200": success("The entry.", "Detail", *_QUOTA), **error_responses(*KEY_ERRORS, errors.NotFound)},
     }
 
 
 def _changes() -> dict[str, Any]:
-    parameters: dict[str, dict[str, Any]] = {
-        "since": {
-            "description": (
-                "Return changes after this position: 0 for the whole log, the next of a page, the id of an event, or "
-                "the seq of a change. A seq does not reveal that the directory was restored from a backup. By default "
-                "a page starts at the beginning of the log, and a stream with new changes."
-            ),
-            "schema": {"type": "string", "pattern": serialization.POSITION, "examples": ["0", "51-0c9f1e22ab34"]},
-        },
-        "keywords": {
-            "description": "Only entries that contain all of these whole words. Filters work as in a search.",
-            "schema": _KEYWORDS,
-        },
-        "limit": {
-            "description": "Largest number of changes in a page; fewer if they are large. Streams ignore it.",
-            "schema": _integer(1, serialization.MAX_CHANGES, default=serialization.DEFAULT_CHANGES),
-        },
-    }
     change = {"seq": 51, "event": "entry.removed", "mcp_id": "41d18bdd-f870-5370-a6db-68de9251dacf"}
     return {
         "operationId": "changes",
@@ -162,7 +95,7 @@ def _changes() -> dict[str, Any]:
             "events that continues with new changes. If `Accept` ranks JSON equally, the response is a page. Costs one "
             "request."
         ),
-        "parameters": [{"name": name, "in": "query", **parameters[name]} for name in serialization.WATCH_PARAMETERS],
+        "parameters": parameters(WatchParameters),
         "responses": {
             "200": success(
                 "A page or a stream of changes.",
@@ -218,10 +151,6 @@ def _openapi() -> dict[str, Any]:
         "security": [],
         "responses": {"200": success("The document.", "Description"), **error_responses()},
     }
-
-
-def _integer(minimum: int, maximum: int, **more: int) -> Schema:
-    return {"type": "integer", "minimum": minimum, "maximum": maximum, **more}
 
 
 DOCUMENT = _document()

@@ -9,7 +9,8 @@ from attrs import frozen
 
 from ... import serialization
 from ...client_config import Installation, Notice
-from ...domain.entries import Detail, Entry, Tool
+from ...domain.entries import Entry
+from ...domain.views import Detail, Tool
 from ._cards import transports
 from ._filters import caution, link, plain
 

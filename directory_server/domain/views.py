@@ -1,0 +1,113 @@
+"""Views of entries, in lists and in full. The metadata of fields are keywords of JSON Schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attrs import field, frozen
+
+from ..client_config import Installation
+from .limits import BRIEF, LONG, MAX_STARS, NAME, TOOLS, URL
+
+MCP_ID = {
+    "format": "uuid",
+    "description": "Id of an entry, the same in every directory: UUIDv5 of a published namespace and the name.",
+    "examples": ["41d18bdd-f870-5370-a6db-68de9251dacf"],
+}
+"""JSON Schema keywords of an `mcp_id`."""
+
+
+@frozen
+class Tool:
+    """A tool that an entry lists."""
+
+    name: str
+    description: str = field(metadata={"description": "Description; empty if the publisher gives none."})
+
+
+@frozen
+class Hit:
+    """The view of an entry in lists: sanitized strings within limits."""
+
+    mcp_id: str
+    name: str
+    brief: str
+    website_url: str
+    server_name: str = ""
+
+    @property
+    def size(self) -> int:
+        """The bytes of the encoded hit, about."""
+        texts = (self.name, self.brief, self.website_url, self.server_name)
+        return 100 + sum(len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts)
+
+
+@frozen
+class Detail:
+    """The full view of an entry.
+
+    A field that the entry lacks is empty or None. `install` is derived from packages and remotes. `server` is the
+    document as published, empty if it is too large. Dates are RFC 3339 strings as the registry wrote them. All texts
+    are sanitized and within limits; `omitted` names the fields that were cut or left out for that reason.
+    """
+
+    mcp_id: str = field(metadata=MCP_ID)
+    name: str = field(
+        metadata={"description": "Title, or the registered name if there is no title.", "maxLength": NAME}
+    )
+    brief: str = field(metadata={"description": "What the server does, in one sentence.", "maxLength": BRIEF})
+    website_url: str = field(
+        metadata={"description": "Website or repository; empty if neither is known.", "maxLength": URL}
+    )
+    server_name: str = field(
+        metadata={"description": "The registered name, such as io.github.crystaldba/postgres-mcp.", "maxLength": NAME}
+    )
+    title: str = field(metadata={"description": "Title; empty if there is none.", "maxLength": NAME})
+    version: str = field(metadata={"description": "The version that this entry describes."})
+    long_description: str = field(
+        metadata={"description": "Long description; empty if there is none.", "maxLength": LONG}
+    )
+    descriptions: Mapping[str, str] = field(metadata={"description": "Descriptions by language tag (BCP 47)."})
+    tags: Sequence[str] = field(metadata={"description": "Tags of the publisher."})
+    categories: Sequence[str] = field(metadata={"description": "Categories of the publisher."})
+    tools: Sequence[Tool] = field(metadata={"description": "Tools that the publisher declares.", "maxItems": TOOLS})
+    repository: Mapping[str, Any] | None = field(metadata={"description": "As in the server.json."})
+    packages: Sequence[Mapping[str, Any]] = field(
+        metadata={"description": "Ways to run the server locally, as in the server.json."}
+    )
+    remotes: Sequence[Mapping[str, Any]] = field(
+        metadata={"description": "URLs of the hosted server, as in the server.json."}
+    )
+    install: Sequence[Installation] = field(
+        metadata={
+            "description": "Installation options, each with configurations to paste into editors, or the reason for "
+            "having none."
+        }
+    )
+    icons: Sequence[Mapping[str, Any]] = field(metadata={"description": "As in the server.json."})
+    license: str = field(metadata={"description": "Licence; empty if the publisher names none."})
+    stars: int | None = field(
+        metadata={
+            "description": "Stars of the repository, as the publisher states them.",
+            "minimum": 0,
+            "maximum": MAX_STARS,
+        }
+    )
+    status: str = field(
+        metadata={"description": "As in the entry's registry, such as active or deprecated; active if it has none."}
+    )
+    official: bool = field(
+        metadata={
+            "description": "Whether the official registry lists the entry, according to a source that the "
+            "operator trusts."
+        }
+    )
+    published_at: str | None = field(metadata={"description": "As in the entry's registry (RFC 3339)."})
+    updated_at: str | None = field(metadata={"description": "As in the entry's registry (RFC 3339)."})
+    server: Mapping[str, Any] = field(
+        metadata={"description": "The server.json document as published; empty if it is too large."}
+    )
+    omitted: Sequence[str] = field(
+        default=(), metadata={"description": "Fields that are shortened or omitted because the entry is too large."}
+    )

@@ -1,0 +1,87 @@
+"""Bodies of responses that REST and MCP share: pages of hits and of changes, and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+from attrs import field, frozen
+
+from ..domain.changes import Change, ChangeKind
+from ..domain.views import Hit
+from ._entries import restore_entry
+from ._json import encode
+
+LISTED = ("name", "brief", "website_url")
+"""Fields of an entry in a search response, by default."""
+
+IDENTIFIED = ("mcp_id", *LISTED)
+"""Fields of an entry in the result of a tool, and in a change."""
+
+_COUNT = {"minimum": 0, "description": "The number of items in data."}
+
+
+@frozen
+class SearchPage:
+    """A page of hits."""
+
+    data: Sequence[Hit] = field(metadata={"description": "Matching entries, best match first."})
+    count: int = field(metadata=_COUNT)
+
+
+@frozen
+class ChangeItem:
+    """What all changes in a page have, beside the mcp_id. Except for a removed entry, the LISTED fields follow."""
+
+    seq: int = field(metadata={"minimum": 0, "description": "Sequence number; it increases with each change."})
+    event: str = field(metadata={"enum": [f"entry.{kind}" for kind in get_args(ChangeKind)]})
+
+
+@frozen
+class ChangesPage:
+    """A page of changes."""
+
+    data: Sequence[ChangeItem] = field(metadata={"description": "Changes in the order of the log."})
+    count: int = field(metadata=_COUNT)
+    next: str = field(metadata={"description": "Value of since for the next page, now or later."})
+
+
+@frozen
+class ErrorBody:
+    """The body of an error response."""
+
+    error: str = field(metadata={"description": "Machine-readable code; it does not change."})
+    message: str = field(metadata={"description": "Human-readable message; it may change."})
+
+
+def listed(hit: Hit) -> dict[str, str]:
+    """Return the LISTED fields of `hit`. A literal takes a quarter of the time of a loop over the names."""
+    return {"name": hit.name, "brief": hit.brief, "website_url": hit.website_url}
+
+
+def identified(hit: Hit) -> dict[str, str]:
+    """Return the IDENTIFIED fields of `hit`."""
+    return {"mcp_id": hit.mcp_id, "name": hit.name, "brief": hit.brief, "website_url": hit.website_url}
+
+
+def search_page(items: Sequence[Any]) -> bytes:
+    """Return an encoded page of `items`, each with fields of a hit."""
+    return encode(SearchPage(items, len(items)))
+
+
+def changes_page(items: Sequence[Any], position: str) -> bytes:
+    """Return an encoded page of encoded changes, after which the page at `position` follows."""
+    return encode(ChangesPage(items, len(items), position))
+
+
+def change_item(change: Change) -> bytes:
+    """Return an encoded change of a page."""
+    item = ChangeItem(change.seq, f"entry.{change.kind}")
+    return encode({"seq": item.seq, "event": item.event, **change_fields(change)})
+
+
+def change_fields(change: Change) -> Mapping[str, str]:
+    """Return the fields of the changed entry; of a removed one only its id."""
+    if change.body is None:
+        return {"mcp_id": change.mcp_id}
+    return identified(restore_entry(change.body).hit())

@@ -1,0 +1,140 @@
+"""Compare real responses with the schemas that REST and MCP publish: the same fields in both, and none missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+import pytest
+from openapi_schema_validator import OAS31Validator
+
+from directory_server.client_config import Configuration, Input, Installation, Notice
+from directory_server.domain.entries import PUBLISHER, Entry
+from directory_server.domain.views import Detail, Tool
+
+from .conftest import Server
+
+REFERENCE = "#/components/schemas/"
+
+
+@pytest.fixture
+def schemas(server: Server) -> Any:
+    """The schemas of the OpenAPI document, by name."""
+    return server.get("/api/open/openapi.json", key=None).json["components"]["schemas"]
+
+
+@pytest.fixture
+def tools(server: Server) -> Any:
+    """The listed tools, by name."""
+    answer = server.post({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).json
+    return {tool["name"]: tool for tool in answer["result"]["tools"]}
+
+
+def differences(value: Any, schema: Any, schemas: Any, path: str = "$") -> Iterator[str]:
+    """Yield the members that only `value` or only `schema` has, in objects whose schema has properties."""
+    for each in (schema, *schema.get("oneOf", ())):
+        if "$ref" in each and value is not None:
+            yield from differences(value, schemas[each["$ref"].removeprefix(REFERENCE)], schemas, path)
+    if isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from differences(item, schema.get("items", {}), schemas, f"{path}[{number}]")
+    elif isinstance(value, dict) and "properties" in schema:
+        for name in sorted(value.keys() ^ schema["properties"].keys()):
+            yield f"{path}.{name}"
+        for name in value.keys() & schema["properties"].keys():
+            yield from differences(value[name], schema["properties"][name], schemas, f"{path}.{name}")
+
+
+def assert_valid(value: Any, schema: Any, schemas: Any) -> None:
+    OAS31Validator({**schema, "components": {"schemas": schemas}}).validate(value)
+
+
+WEATHER = Entry(
+    {
+        "name": "io.github.example/weather",
+        "version": "1.0.0",
+        "description": "Weather.",
+        "packages": [
+            {
+                "registryType": "npm",
+                "identifier": "@example/weather",
+                "version": "1.0.0",
+                "transport": {"type": "stdio"},
+                "environmentVariables": [{"name": "WEATHER_KEY", "description": "Your key", "isSecret": True}],
+            },
+            {"registryType": "unknown", "identifier": "weather", "transport": {"type": "stdio"}},
+        ],
+        "remotes": [{"type": "streamable-http", "url": "http://weather.example.org/mcp"}],
+        "_meta": {PUBLISHER: {"tools": [{"name": "forecast"}], "descriptions": {"zh": "天气"}}},
+    }
+)
+"""An entry whose detail has every object: tools, inputs, configurations, a warning and a reason."""
+
+
+def test_a_detail_has_exactly_the_fields_of_both_schemas(server: Server, schemas: Any, tools: Any) -> None:
+    server.publish(WEATHER)
+    rest = server.get(f"/api/open/v1/entries/{WEATHER.mcp_id}").json
+    mcp = server.call("get_mcp_detail", {"mcp_id": WEATHER.mcp_id})["structuredContent"]
+    assert mcp == {"success": True, "data": rest}
+    remote, npm, unknown = rest["install"]
+    assert all((rest["tools"], remote["warnings"], npm["inputs"], npm["configurations"], unknown["unavailable"]))
+    for value, schema in ((rest, schemas["Detail"]), (mcp, tools["get_mcp_detail"]["outputSchema"])):
+        assert_valid(value, schema, schemas)
+        assert list(differences(value, schema, schemas)) == []
+
+
+def test_a_hit_of_a_tool_has_exactly_the_fields_of_its_schema(server: Server, schemas: Any, tools: Any) -> None:
+    result = server.call("search_mcp", {"keywords": "postgres"})["structuredContent"]
+    schema = tools["search_mcp"]["outputSchema"]
+    assert result["data"]
+    assert_valid(result, schema, schemas)
+    assert list(differences(result, schema, schemas)) == []
+
+
+def test_a_search_with_all_fields_has_exactly_those_of_the_schema(server: Server, schemas: Any) -> None:
+    fields = ",".join(schemas["Hit"]["properties"])
+    page = server.get(f"/api/open/v1/search?keywords=postgres&fields={fields}").json
+    assert page["data"]
+    assert_valid(page, schemas["SearchPage"], schemas)
+    assert list(differences(page, schemas["SearchPage"], schemas)) == []
+
+
+def test_changes_have_exactly_the_fields_of_the_schema(server: Server, schemas: Any) -> None:
+    page = server.get("/api/open/v1/changes").json
+    assert page["data"]
+    assert_valid(page, schemas["ChangesPage"], schemas)
+    assert list(differences(page, schemas["ChangesPage"], schemas)) == []
+
+
+def test_an_error_has_exactly_the_fields_of_the_schema(server: Server, schemas: Any) -> None:
+    error = server.get("/api/open/v1/search").json
+    assert_valid(error, schemas["Error"], schemas)
+    assert list(differences(error, schemas["Error"], schemas)) == []
+
+
+def test_rest_and_mcp_describe_a_field_equally(schemas: Any, tools: Any) -> None:
+    rest = schemas["Detail"]["properties"]
+    mcp = tools["get_mcp_detail"]["outputSchema"]["properties"]["data"]["properties"]
+    hit = tools["search_mcp"]["outputSchema"]["properties"]["data"]["items"]["properties"]
+    assert mcp.keys() == rest.keys()
+    assert {name: each["description"] for name, each in mcp.items()} == {
+        name: each["description"] for name, each in rest.items()
+    }
+    assert {name: mcp[name] for name in hit} == hit
+
+
+def test_rest_and_mcp_have_the_same_limits_of_arguments(server: Server, tools: Any) -> None:
+    operation = server.get("/api/open/openapi.json", key=None).json["paths"]["/api/open/v1/search"]["get"]
+    rest = {each["name"]: each for each in operation["parameters"]}
+    arguments = tools["search_mcp"]["inputSchema"]
+    assert arguments["required"] == [name for name, each in rest.items() if each.get("required")]
+    for name, schema in arguments["properties"].items():
+        assert schema["description"] == rest[name]["description"]
+        for keyword in ("minimum", "maximum", "default", "minLength", "maxLength"):
+            assert schema.get(keyword) == rest[name]["schema"].get(keyword)
+
+
+@pytest.mark.parametrize("of", [Detail, Tool, Installation, Input, Configuration, Notice])
+def test_the_documented_fields_are_those_of_the_class(schemas: Any, of: type) -> None:
+    assert list(schemas[of.__name__]["properties"]) == [each.name for each in attrs.fields(of)]
