@@ -111,7 +111,7 @@ def until_asked(folder: str, name: str) -> None:
     from directory_server.sqlite import Database, SqliteMirrors
 
     database = Database(Path(folder), "directory")
-    mirrors = SqliteMirrors(database, inline)
+    mirrors = SqliteMirrors(database, time.time, inline)
     state = run_sync(mirrors.get("official"))
     rounds = state.last_success
     while run_sync(mirrors.get("official")).last_success == rounds:

@@ -11,6 +11,7 @@ from attrs import frozen
 
 from .. import sqlite
 from ..config import Config, endpoints
+from ..domain.publishing import SourceLimits
 from ..machine import machine_time
 from ..run_sync import inline
 from ..search import TextAnalysis
@@ -38,7 +39,7 @@ class CommandContext:
 
     @cached_property
     def store(self) -> sqlite.SqliteStore:
-        limits = {each.name: sqlite.SourceLimits(each.max_entries, each.max_bytes) for each in self.config.upstream}
+        limits = {each.name: SourceLimits(each.max_entries, each.max_bytes) for each in self.config.upstream}
         return sqlite.SqliteStore(
             self.data.directory, inline, TextAnalysis(), list(limits), limits, time.monotonic, time.sleep
         )
@@ -49,7 +50,7 @@ class CommandContext:
 
     @cached_property
     def mirrors(self) -> sqlite.SqliteMirrors:
-        return sqlite.SqliteMirrors(self.data.directory, inline)
+        return sqlite.SqliteMirrors(self.data.directory, time.time, inline)
 
     @cached_property
     def keys(self) -> sqlite.SqliteKeyRing:

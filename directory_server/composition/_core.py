@@ -8,6 +8,7 @@ from attrs import frozen
 
 from .. import sqlite
 from ..config import Config
+from ..domain.publishing import SourceLimits
 from ..http.proxies import Proxies
 from ..search import ImpactIndex, TextAnalysis
 from ..services.directory import Directory
@@ -71,12 +72,12 @@ def _storage(config: Config, reactor: Any, runtime: Runtime) -> Storage:
     """Open the data directory and return its adapters."""
     now, offload, writes = runtime.now, runtime.offload, runtime.account_writes
     data = sqlite.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
-    limits = {each.name: sqlite.SourceLimits(each.max_entries, each.max_bytes) for each in config.upstream}
+    limits = {each.name: SourceLimits(each.max_entries, each.max_bytes) for each in config.upstream}
     return Storage(
         data=data,
         store=sqlite.SqliteStore(data.directory, offload, TextAnalysis(), list(limits), limits, runtime.monotonic),
         bus=sqlite.DataVersionBus(data.directory, reactor),
-        mirrors=sqlite.SqliteMirrors(data.directory, offload),
+        mirrors=sqlite.SqliteMirrors(data.directory, now, offload),
         keys=sqlite.SqliteKeyRing(data.directory, now, writes),
         quota=sqlite.SqliteQuota(data.quota, runtime.quota_clock(data.quota), wall=runtime.wall),
         accounts=sqlite.SqliteAccounts(data.directory, now, writes),

@@ -43,3 +43,19 @@ class UpstreamState:
     full_sync_names: int = 0
     full_sync_at: float | None = None
     progress: SyncProgress | None = None
+
+
+@frozen
+class Lease:
+    """The right of one process to sync an upstream, `until` a time in seconds since the epoch."""
+
+    holder: str
+    until: float
+
+
+def may_hold(lease: Lease | None, holder: str, now: float, seconds: float) -> bool:
+    """Return whether `holder` may have the lease from `now` for `seconds`, given the stored `lease`.
+
+    A lease that ends more than twice as far ahead as this one is void: a wrong clock wrote it.
+    """
+    return lease is None or lease.holder == holder or lease.until <= now or lease.until > now + 2 * seconds

@@ -90,8 +90,7 @@ class Mirror:
         seconds = LEASE + (FILE_DEADLINE if upstream.is_file else 0)
 
         async def renew() -> None:
-            now = self._now()
-            if not await self._mirrors.hold(upstream.name, self._holder, now=now, until=now + seconds):
+            if not await self._mirrors.hold(upstream.name, self._holder, seconds=seconds):
                 raise UpstreamBusy(f"Another process is syncing {upstream.name}.")
 
         return lambda: Deferred.fromCoroutine(renew())

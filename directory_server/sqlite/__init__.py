@@ -9,7 +9,6 @@ from ._database import Database
 from ._keyring import SqliteKeyRing
 from ._mirrors import SqliteMirrors
 from ._new_secrets import SqliteNewSecrets
-from ._publishing import SourceLimits
 from ._quota import SqliteQuota
 from ._quota_clock import MachineTime, quota_clock
 from ._registry_tokens import SqliteRegistryTokens
@@ -26,7 +25,6 @@ __all__ = [
     "Database",
     "MachineTime",
     "Restored",
-    "SourceLimits",
     "SqliteAccounts",
     "SqliteCuration",
     "SqliteKeyRing",

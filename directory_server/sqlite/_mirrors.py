@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -60,7 +60,7 @@ _ENTRIES = "SELECT count(DISTINCT name) FROM record WHERE source = ? AND NOT del
 _HOLD = """
     INSERT INTO lease (upstream, holder, until) VALUES (:upstream, :holder, :until)
     ON CONFLICT (upstream) DO UPDATE SET holder = :holder, until = :until
-        WHERE holder = :holder OR until <= :now OR until > :until + (:until - :now)
+        WHERE holder = :holder OR until <= :now OR until > :void
 """
 
 _RELEASE = "DELETE FROM lease WHERE upstream = ? AND holder = ?"
@@ -68,9 +68,10 @@ _RELEASE = "DELETE FROM lease WHERE upstream = ? AND holder = ?"
 
 @frozen
 class SqliteMirrors:
-    """States of upstreams in the data directory."""
+    """States and leases of upstreams in the data directory; `now` returns seconds since the epoch."""
 
     _database: Database
+    _now: Callable[[], float]
     _offload: Offload
 
     async def all(self) -> Sequence[UpstreamState]:
@@ -95,8 +96,9 @@ class SqliteMirrors:
     async def entries(self, name: str) -> int:
         return await self._offload(self._number, _ENTRIES, name)
 
-    async def hold(self, name: str, holder: str, *, now: float, until: float) -> bool:
-        lease = {"upstream": name, "holder": holder, "now": now, "until": until}
+    async def hold(self, name: str, holder: str, *, seconds: float) -> bool:
+        now = self._now()
+        lease = {"upstream": name, "holder": holder, "now": now, "until": now + seconds, "void": now + 2 * seconds}
         return await self._offload(self._change, _HOLD, lease) > 0
 
     async def release(self, name: str, holder: str) -> None:

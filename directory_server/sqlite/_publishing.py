@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cmp_to_key
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
-from attrs import evolve, frozen
+from attrs import asdict, frozen
 
 from ..domain.changes import Outcome
-from ..domain.precedence import Record, later
+from ..domain.precedence import Record
+from ..domain.publishing import SourceLimits, Usage, excess_records, excess_versions, has_room, is_same
 from ._database import Database
 from ._visibility import NOW, updating_visibility
-
-MAX_VERSIONS = 200
-"""The most stored versions of a name and source."""
 
 TRANSACTION = 0.5
 """Seconds after which a transaction is committed, and the rest of the batch written in another one."""
@@ -24,10 +20,10 @@ TRANSACTION = 0.5
 PAUSE = 0.15
 """Seconds between two such transactions: SQLite looks every tenth of a second whether a lock has been released."""
 
-Row = dict[str, Any]
-"""The columns of a record that is to be written, without `created_at`."""
+_COLUMNS = "id, source, version, latest, deleted, published_at, fingerprint"
+"""The columns of a Record, in the order of its fields."""
 
-_KNOWN = "SELECT fingerprint, latest, length(body) FROM record WHERE name = ? AND source = ? AND version = ?"
+_KNOWN = f"SELECT {_COLUMNS}, length(body) FROM record WHERE name = ? AND source = ? AND version = ?"
 
 # A record that is written again gets a new, highest id.
 _STORE = f"""
@@ -49,9 +45,7 @@ _OUTDATE = """
     UPDATE record SET latest = 0 WHERE name = :name AND source = :source AND version <> :version AND latest
 """
 
-_VERSIONS = """
-    SELECT id, source, version, latest, deleted, published_at, fingerprint FROM record WHERE name = ? AND source = ?
-"""
+_VERSIONS = f"SELECT {_COLUMNS} FROM record WHERE name = ? AND source = ?"
 
 _DROP = "DELETE FROM record WHERE id = ?"
 
@@ -61,11 +55,20 @@ _HAS_NAME = "SELECT 1 FROM record WHERE name = ? AND source = ? LIMIT 1"
 
 
 @frozen
-class SourceLimits:
-    """The limits of a source: names, including those of deleted entries, and bytes of all documents."""
+class Row:
+    """A record that is to be written, with its document; `analysis` is the version of the Analysis."""
 
-    entries: int
-    bytes: int
+    name: str
+    record: Record
+    body: bytes
+    analysis: str | None = None
+    analysed: bytes | None = None
+
+    @property
+    def columns(self) -> dict[str, object]:
+        """The columns by name."""
+        own = {"name": self.name, "body": self.body, "analysis": self.analysis, "analysed": self.analysed}
+        return asdict(self.record) | own
 
 
 @frozen
@@ -83,7 +86,7 @@ class Publisher:
         outcomes: dict[int, Outcome] = {}
         names: dict[str, list[int]] = {}
         for number, row in enumerate(rows):
-            names.setdefault(row["name"], []).append(number)
+            names.setdefault(row.name, []).append(number)
         waiting = deque(names.values())
         while waiting:
             with self.database.transaction() as connection:
@@ -105,86 +108,54 @@ class Publisher:
         if all(is_known(connection, row) for row in rows):
             return ["unchanged"] * len(rows)
         done: list[Outcome] = []
-        with updating_visibility(connection, rows[0]["name"], self.sources):
-            surplus = _surplus(connection, rows)
+        with updating_visibility(connection, rows[0].name, self.sources):
+            excess = excess_versions(_records(connection, rows[0]), [row.record for row in rows])
             for row in rows:
-                done.append("too_old" if row["version"] in surplus else self._store(connection, row))
+                done.append("too_old" if row.record.version in excess else self._store(connection, row))
                 if self.clock() >= end:
                     break
             _prune(connection, rows[0])
         return done
 
     def _store(self, connection: sqlite3.Connection, row: Row) -> Outcome:
-        before = _known(connection, row)
-        if _same(before, row):
+        stored, size = _known(connection, row)
+        if is_same(stored, row.record):
             return "unchanged"
-        if not self._has_room(connection, row, before[2] if before else None):
+        if not self._has_room(connection, row, size):
             return "over_limit"
-        connection.execute(_STORE, row)
-        if row["latest"]:
-            connection.execute(_OUTDATE, row)
-        return "changed" if before else "added"
+        columns = row.columns
+        connection.execute(_STORE, columns)
+        if row.record.latest:
+            connection.execute(_OUTDATE, columns)
+        return "changed" if stored else "added"
 
     def _has_room(self, connection: sqlite3.Connection, row: Row, replaced: int | None) -> bool:
-        """Return whether `row`, in place of a document of `replaced` bytes if there is one, is within the limits."""
-        limits = self.limits.get(row["source"])
-        # Limits do not apply to a deletion.
-        if limits is None or (replaced is not None and row["deleted"]):
-            return True
-        names, size = connection.execute(_STORED, (row["source"],)).fetchone() or (0, 0)
-        growth = len(row["body"]) - (replaced or 0)
-        if growth > 0 and size + growth > limits.bytes:
-            return False
-        if replaced is not None or names < limits.entries:
-            return True
-        return connection.execute(_HAS_NAME, (row["name"], row["source"])).fetchone() is not None
+        source = row.record.source
+        limits = self.limits.get(source)
+        usage = Usage() if limits is None else Usage(*connection.execute(_STORED, (source,)).fetchone() or ())
+
+        def has_name() -> bool:
+            return connection.execute(_HAS_NAME, (row.name, source)).fetchone() is not None
+
+        return has_room(limits, usage, row.record, len(row.body), replaced=replaced, has_name=has_name)
 
 
 def is_known(connection: sqlite3.Connection, row: Row) -> bool:
     """Return whether `row` equals the stored record."""
-    return _same(_known(connection, row), row)
+    stored, _ = _known(connection, row)
+    return is_same(stored, row.record)
 
 
-def _known(connection: sqlite3.Connection, row: Row) -> tuple[bytes, int, int] | None:
-    """Return of the record that `row` would replace its fingerprint, whether it is the latest, and its bytes."""
-    found: tuple[bytes, int, int] | None = connection.execute(
-        _KNOWN, (row["name"], row["source"], row["version"])
-    ).fetchone()
-    return found
-
-
-def _same(before: tuple[bytes, int, int] | None, row: Row) -> bool:
-    # A version may become the latest again.
-    return before is not None and before[:2] == (row["fingerprint"], row["latest"])
-
-
-def _surplus(connection: sqlite3.Connection, rows: Sequence[Row]) -> set[str]:
-    """Return the versions among `rows`, all of one name and source, that exceed the MAX_VERSIONS to be stored."""
-    records = _records(connection, rows[0])
-    versions = {record.version: record for record in records}
-    if len(versions.keys() | {row["version"] for row in rows}) <= MAX_VERSIONS:
-        return set()
-    latest = next((row["version"] for row in reversed(rows) if row["latest"]), None)
-    if latest is not None:
-        versions = {version: evolve(record, latest=False) for version, record in versions.items()}
-    for number, row in enumerate(rows, max((record.id for record in records), default=0) + 1):
-        fields = {name: row[name] for name in ("source", "version", "deleted", "published_at", "fingerprint")}
-        versions[row["version"]] = Record(number, latest=row["version"] == latest, **fields)
-    return {record.version for record in _ranked(versions.values())[MAX_VERSIONS:]}
+def _known(connection: sqlite3.Connection, row: Row) -> tuple[Record | None, int | None]:
+    """Return the record that `row` would replace, and the bytes of its document."""
+    found = connection.execute(_KNOWN, (row.name, row.record.source, row.record.version)).fetchone()
+    return (Record(*found[:-1]), found[-1]) if found else (None, None)
 
 
 def _prune(connection: sqlite3.Connection, row: Row) -> None:
-    """Drop the records of the name and source of `row` that exceed the MAX_VERSIONS to be stored."""
-    records = _records(connection, row)
-    if len(records) > MAX_VERSIONS:
-        connection.executemany(_DROP, [(record.id,) for record in _ranked(records)[MAX_VERSIONS:]])
+    """Drop the records of the name and source of `row` that exceed the versions to be stored."""
+    connection.executemany(_DROP, [(each.id,) for each in excess_records(_records(connection, row))])
 
 
 def _records(connection: sqlite3.Connection, row: Row) -> list[Record]:
-    return [Record(*fields) for fields in connection.execute(_VERSIONS, (row["name"], row["source"]))]
-
-
-def _ranked(records: Iterable[Record]) -> list[Record]:
-    """Return `records`, all of one name and source, in order of precedence; see `preferred`."""
-    by_age = sorted(records, key=cmp_to_key(later), reverse=True)
-    return sorted(by_age, key=lambda record: not record.latest)
+    return [Record(*fields) for fields in connection.execute(_VERSIONS, (row.name, row.record.source))]

@@ -8,7 +8,7 @@ from contextlib import closing, suppress
 from threading import Event
 from typing import Concatenate, ParamSpec, TypeVar
 
-from attrs import frozen
+from attrs import evolve, frozen
 from twisted.logger import Logger
 
 from .. import serialization
@@ -18,10 +18,11 @@ from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
 from ..domain.ports.search import Analysis
 from ..domain.ports.storage import READ_BYTES
-from ..domain.versions import Version, epoch
+from ..domain.publishing import MAX_VERSIONS, SourceLimits, record
+from ..domain.versions import Version
 from ._database import Database
 from ._listing import all_versions, latest_versions, listing, one_version
-from ._publishing import MAX_VERSIONS, Publisher, Row, SourceLimits, is_known
+from ._publishing import Publisher, Row, is_known
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -162,10 +163,14 @@ class SqliteStore:
         rows = [_row(source, entry) for entry in entries]
         # Before the transaction, which blocks other writers.
         with self._database.connection() as connection:
-            for entry, row in zip(entries, rows, strict=True):
-                if not is_known(connection, row):
-                    row |= {"analysis": self._analysis.version, "analysed": self._analysis(entry)}
+            rows = [
+                row if is_known(connection, row) else self._analyse(row, entry)
+                for row, entry in zip(rows, entries, strict=True)
+            ]
         return Publisher(self._database, self._sources, self._limits, self._clock, self._pause).publish(rows)
+
+    def _analyse(self, row: Row, entry: Entry) -> Row:
+        return evolve(row, analysis=self._analysis.version, analysed=self._analysis(entry))
 
     def _read(self, query: str, after: str | int, limit: int, most: int) -> Sequence[Change]:
         rows, size = [], 0
@@ -174,10 +179,10 @@ class SqliteStore:
                 rows.append(row)
                 size += sum(len(column) for column in row if isinstance(column, bytes))
         current, found, outdated = self._analysis.version, [], []
-        for seq, kind, mcp_id, record, body, analysis, analysed, pinned in rows:
+        for seq, kind, mcp_id, number, body, analysis, analysed, pinned in rows:
             if body and (analysis != current or analysed is None):
                 analysed = self._analysis(serialization.restore_entry(body))
-                outdated.append((current, analysed, record))
+                outdated.append((current, analysed, number))
             found.append(Change(seq, kind, mcp_id, body, analysed, bool(pinned)))
         if outdated:
             # Storing the analysis only saves time later, so a failure is ignored.
@@ -205,16 +210,5 @@ class SqliteStore:
 
 
 def _row(source: str, entry: Entry) -> Row:
-    official = entry.official
-    return {
-        "name": entry.name,
-        "source": source,
-        "version": entry.version,
-        "latest": official.get("isLatest") is True,
-        "deleted": official.get("status") == "deleted",
-        "published_at": epoch(official.get("publishedAt")),
-        "fingerprint": serialization.fingerprint(entry),
-        "body": serialization.encode_entry(entry),
-        "analysis": None,
-        "analysed": None,
-    }
+    written = record(0, source, entry, serialization.fingerprint(entry))
+    return Row(entry.name, written, serialization.encode_entry(entry))

@@ -41,7 +41,7 @@ def test_there_must_be_an_upstream(tmp_path: Path, configured: str, arguments: l
 def test_status_tells_how_upstreams_are(tmp_path: Path) -> None:
     run(tmp_path, "key", "create", "--label", "a")
     with closing(Database(tmp_path / "data", "directory")) as database:
-        mirrors = SqliteMirrors(database, inline)
+        mirrors = SqliteMirrors(database, lambda: 0.0, inline)
         run_sync(mirrors.put(UpstreamState("a", entries=1_200, last_success=0.5)))
         run_sync(mirrors.put(UpstreamState("b", error="It answered 500.", failures=3)))
     assert run(tmp_path, "status").stdout.splitlines()[-3:] == [

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
 from attrs import evolve
+from twisted.internet.task import Clock
 
 from directory_server.domain.ports.storage import Mirrors, Store
 from directory_server.domain.upstreams import SyncProgress, UpstreamState
@@ -15,8 +17,12 @@ from .store import entry
 class MirrorsContract:
     """Subclasses define how to open mirrors."""
 
+    @pytest.fixture(autouse=True)
+    def _clock(self) -> None:
+        self.clock = Clock()
+
     async def mirrors(self) -> Mirrors:
-        """Return the mirrors; each call acts as another process with the same data."""
+        """Return the mirrors on `clock`; each call acts as another process with the same data."""
         raise NotImplementedError
 
     async def store(self) -> Store:
@@ -65,26 +71,33 @@ class MirrorsContract:
     @awaited
     async def test_one_holder_at_a_time_has_the_lease(self) -> None:
         one, other = await self.mirrors(), await self.mirrors()
-        assert await one.hold("a", "one", now=0.0, until=10.0)
-        assert await one.hold("a", "one", now=5.0, until=15.0)
-        assert not await other.hold("a", "other", now=14.0, until=24.0)
-        assert await other.hold("b", "other", now=14.0, until=24.0)
-        assert await other.hold("a", "other", now=15.0, until=25.0)
-        assert not await one.hold("a", "one", now=16.0, until=26.0)
+        assert await one.hold("a", "one", seconds=10.0)
+        self.clock.advance(5)
+        assert await one.hold("a", "one", seconds=10.0)
+        self.clock.advance(9)
+        assert not await other.hold("a", "other", seconds=10.0)
+        assert await other.hold("b", "other", seconds=10.0)
+        self.clock.advance(1)
+        assert await other.hold("a", "other", seconds=10.0)
+        self.clock.advance(1)
+        assert not await one.hold("a", "one", seconds=10.0)
 
     @awaited
     async def test_a_lease_from_a_clock_that_was_years_ahead_is_void(self) -> None:
         one, other = await self.mirrors(), await self.mirrors()
-        assert await one.hold("a", "one", now=1e9, until=1e9 + 60)
-        assert not await other.hold("a", "other", now=1e9 - 60, until=1e9)
-        assert await other.hold("a", "other", now=1e9 - 61, until=1e9 - 1)
-        assert not await one.hold("a", "one", now=1e9 - 60, until=1e9)
+        self.clock.advance(1e9)
+        assert await one.hold("a", "one", seconds=60.0)
+        self.clock.rightNow -= 60
+        assert not await other.hold("a", "other", seconds=60.0)
+        self.clock.rightNow -= 1
+        assert await other.hold("a", "other", seconds=60.0)
+        assert not await one.hold("a", "one", seconds=60.0)
 
     @awaited
-    async def test_a_lease_is_given_back_by_its_holder_alone(self) -> None:
+    async def test_only_its_holder_releases_a_lease(self) -> None:
         mirrors = await self.mirrors()
-        assert await mirrors.hold("a", "one", now=0.0, until=10.0)
+        assert await mirrors.hold("a", "one", seconds=10.0)
         await mirrors.release("a", "other")
-        assert not await mirrors.hold("a", "other", now=1.0, until=11.0)
+        assert not await mirrors.hold("a", "other", seconds=10.0)
         await mirrors.release("a", "one")
-        assert await mirrors.hold("a", "other", now=1.0, until=11.0)
+        assert await mirrors.hold("a", "other", seconds=10.0)

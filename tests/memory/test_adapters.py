@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import count
 
 import pytest
 
 from directory_server.memory import (
     AccessData,
     BusGroup,
+    Catalogue,
     MemoryAccounts,
     MemoryBus,
+    MemoryCuration,
     MemoryKeyRing,
+    MemoryMirrors,
     MemoryNewSecrets,
     MemoryQuota,
     MemoryRegistryTokens,
     MemorySessions,
+    MemoryStore,
 )
 
 from ..contract.accounts import ABSOLUTE, IDLE, AccountsContract
 from ..contract.bus import BusContract
 from ..contract.keyring import KeyRingContract
+from ..contract.listing import ListingContract
+from ..contract.mirrors import MirrorsContract
 from ..contract.new_secrets import NewSecretsContract
 from ..contract.quota import QuotaContract
 from ..contract.registry_tokens import RegistryTokensContract
+from ..contract.store import Briefs, StoreContract
 
 Now = Callable[[], float]
 
@@ -89,3 +97,36 @@ class TestMemoryNewSecrets(NewSecretsContract):
 
     async def both(self, now: Now) -> tuple[MemoryNewSecrets, MemoryKeyRing]:
         return MemoryNewSecrets(self.data, now), MemoryKeyRing(self.data, now)
+
+
+class TestMemoryStore(StoreContract):
+    @pytest.fixture(autouse=True)
+    def _catalogue(self) -> None:
+        self.catalogue = Catalogue(lambda: 1_000_000.0)
+
+    async def store(self, sources: Sequence[str] = (), version: str = "1") -> MemoryStore:
+        return MemoryStore(self.catalogue, Briefs(version), sources)
+
+
+class TestMemoryListing(ListingContract):
+    @pytest.fixture(autouse=True)
+    def _catalogue(self) -> None:
+        self.catalogue = Catalogue(count(1_000_000.0).__next__)
+
+    async def store(self, sources: Sequence[str] = ()) -> MemoryStore:
+        return MemoryStore(self.catalogue, Briefs(), sources)
+
+    async def curation(self, sources: Sequence[str] = ()) -> MemoryCuration:
+        return MemoryCuration(self.catalogue, sources)
+
+
+class TestMemoryMirrors(MirrorsContract):
+    @pytest.fixture(autouse=True)
+    def _catalogue(self) -> None:
+        self.catalogue = Catalogue(lambda: 1_000_000.0)
+
+    async def mirrors(self) -> MemoryMirrors:
+        return MemoryMirrors(self.catalogue, self.clock.seconds)
+
+    async def store(self) -> MemoryStore:
+        return MemoryStore(self.catalogue, Briefs())

@@ -94,7 +94,8 @@ def harness(tmp_path: Path) -> Iterator[Harness]:
 
     globalLogPublisher.addObserver(observe)
     with closing(Database(tmp_path, "directory")) as database:
-        store, mirrors = SqliteStore(database, inline, Briefs(), [NAME]), SqliteMirrors(database, inline)
+        store = SqliteStore(database, inline, Briefs(), [NAME])
+        mirrors = SqliteMirrors(database, clock.seconds, inline)
         environ: dict[str, str] = {}
         mirror = Mirror(client, store.publish, mirrors, inline, clock, clock.seconds, environ, Random(1), "first")
         yield Harness(registry, port.getHost().port, clock, client, store, mirrors, mirror, logged, environ)

@@ -116,7 +116,7 @@ async def test_retry_after_of_an_upstream_is_respected(harness: Harness) -> None
 
 @awaited
 async def test_a_lease_two_years_ahead_is_void(harness: Harness) -> None:
-    assert await harness.mirrors.hold(NAME, "other", now=NOW + YEARS, until=NOW + YEARS + 60)
+    assert await harness.mirrors.hold(NAME, "other", seconds=YEARS + 60)
     harness.registry.entries = [registry_entry("x/a")]
     await run_service(harness)
     assert harness.names() == ["x/a"]

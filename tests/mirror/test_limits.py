@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
+from directory_server.domain.publishing import SourceLimits
 from directory_server.mirror import Mirror, UpstreamFailed
-from directory_server.sqlite import SourceLimits
 
 from ..contract import awaited
 from .conftest import NAME, Harness

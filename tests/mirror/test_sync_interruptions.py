@@ -16,7 +16,7 @@ from directory_server.mirror._sync_run import BATCH
 
 from ..contract import awaited
 from .conftest import NAME, Harness
-from .registry import ABC, NOW, numbered_entries, registry_entry
+from .registry import ABC, numbered_entries, registry_entry
 
 
 @awaited
@@ -104,7 +104,7 @@ async def test_a_failed_publish_is_repeated_by_the_next_sync(harness: Harness) -
 async def test_one_process_holds_the_lease(harness: Harness) -> None:
     harness.registry.entries = ABC
     other = harness.other_mirror("other")
-    assert await harness.mirrors.hold(NAME, "other", now=NOW, until=NOW + 60)
+    assert await harness.mirrors.hold(NAME, "other", seconds=60)
     with pytest.raises(UpstreamBusy, match=r"Another process is syncing official\."):
         await harness.mirror.sync(harness.upstream())
     assert harness.registry.requests == []
@@ -123,9 +123,7 @@ async def test_a_lost_lease_ends_the_sync(harness: Harness) -> None:
     async def publish(source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
         published.append(len(entries))
         harness.clock.advance(61)
-        assert await harness.mirrors.hold(
-            NAME, "other", now=harness.clock.seconds(), until=harness.clock.seconds() + 60
-        )
+        assert await harness.mirrors.hold(NAME, "other", seconds=60)
         return await harness.store.publish(source, entries)
 
     harness.registry.entries, harness.registry.page_size = numbered_entries(2 * BATCH), BATCH

@@ -73,7 +73,7 @@ def sync(installation: Installation, file: Path) -> subprocess.Popen[str]:
 
 def test_a_round_that_was_killed_goes_on_where_it_was(installation: Installation) -> None:
     with registry(2_500, stall="2000") as official, closing(Database(installation.data, "directory")) as database:
-        file, mirrors = configured(installation, official.port), SqliteMirrors(database, inline)
+        file, mirrors = configured(installation, official.port), SqliteMirrors(database, time.time, inline)
 
         with sync(installation, file) as killed:
             official.stalled()
@@ -81,7 +81,9 @@ def test_a_round_that_was_killed_goes_on_where_it_was(installation: Installation
         busy, error = sync(installation, file).communicate(timeout=4 * TIMEOUT)
         assert (busy, error) == ("", "official: Another process is syncing official.\n")
         # A minute later.
-        assert run_sync(mirrors.hold("official", "test", now=time.time() + 61, until=0))
+        later = SqliteMirrors(database, lambda: time.time() + 61, inline)
+        assert run_sync(later.hold("official", "test", seconds=60))
+        run_sync(later.release("official", "test"))
         said, error = sync(installation, file).communicate(timeout=4 * TIMEOUT)
         assert error == ""
         assert said.startswith("official: full sync of 500 entries in 5 pages and ")
@@ -124,10 +126,10 @@ def test_a_server_follows_and_says_so(installation: Installation) -> None:
 
 def test_a_server_stops_in_the_midst_of_a_round(installation: Installation) -> None:
     with registry(2_500, stall="2000") as official, closing(Database(installation.data, "directory")) as database:
-        mirrors = SqliteMirrors(database, inline)
+        mirrors = SqliteMirrors(database, time.time, inline)
         with installation.serve("-c", configured(installation, official.port)) as server:
             official.stalled()
             assert "Traceback" not in server.stop()
         assert run_sync(mirrors.get("official")).error == ""
         # The lease is given back.
-        assert run_sync(mirrors.hold("official", "test", now=time.time(), until=0))
+        assert run_sync(mirrors.hold("official", "test", seconds=60))

@@ -13,7 +13,7 @@ from .conftest import SqliteAdapterTest
 
 class TestSqliteMirrors(SqliteAdapterTest, MirrorsContract):
     async def mirrors(self) -> SqliteMirrors:
-        return SqliteMirrors(self.open_database("directory"), inline)
+        return SqliteMirrors(self.open_database("directory"), self.clock.seconds, inline)
 
     async def store(self) -> SqliteStore:
         return SqliteStore(self.open_database("directory"), inline, Briefs())
@@ -26,7 +26,7 @@ def test_reads_the_state_that_version_0_1_stored(directory_database: Database) -
             "mark, etag, modified, walked, walked_at, walk_full, walk_began, walk_cursor) "
             "VALUES ('a', 'q', 1, 2, 3, 'No.', 4, 5, 6, '7', '8', 9, 10, 1, 11, '12')"
         )
-    assert run_sync(SqliteMirrors(directory_database, inline).get("a")) == UpstreamState(
+    assert run_sync(SqliteMirrors(directory_database, lambda: 0.0, inline).get("a")) == UpstreamState(
         "a",
         selection="q",
         last_run=1.0,

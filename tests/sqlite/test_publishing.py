@@ -13,10 +13,11 @@ from twisted.logger import LogEvent, globalLogPublisher
 
 from directory_server.domain.entries import Entry
 from directory_server.domain.errors import Unavailable
+from directory_server.domain.publishing import MAX_VERSIONS, SourceLimits
 from directory_server.domain.visibility import transition
 from directory_server.run_sync import inline, run_sync
-from directory_server.sqlite import Database, SourceLimits, SqliteCuration, SqliteStore, _visibility
-from directory_server.sqlite._publishing import MAX_VERSIONS, PAUSE, TRANSACTION
+from directory_server.sqlite import Database, SqliteCuration, SqliteStore, _visibility
+from directory_server.sqlite._publishing import PAUSE, TRANSACTION
 
 from ..contract.store import NAME, Briefs, entry
 from .conftest import Open

@@ -24,6 +24,8 @@ class Store(Protocol):
     async def publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
         """Store `entries` and log the resulting changes, at most one per name; return the outcomes in order.
 
+        `domain.publishing` decides what is stored of a name and a source, `domain.visibility` what is visible of it.
+
         A call that takes longer than about half a second uses several transactions, so that other writers are not
         blocked. Raises Unavailable if a transaction fails. Earlier transactions of the call stay committed; publishing
         the same entries again completes the rest.
@@ -85,11 +87,15 @@ class Store(Protocol):
         `versions` is "latest" for one of each name, "all", in the order of their texts within a name, or an exact
         version. `updated_since` (seconds since the epoch) excludes versions that last changed earlier; `curated`
         excludes names that are not pinned, allowed or local. The versions of a name are those of its preferred source;
-        hidden names have none.
+        hidden names have none. The latest version changes when the name is updated (see `visibility.Transition`),
+        another one when it is written. Names and versions are ordered by the code points of their characters.
         """
 
     async def versions(self, name: str, after: str = "", limit: int = 1_000, most: int = READ_BYTES) -> list[Version]:
-        """Return versions of `name` after the version `after`: the latest first, then by age. `most` is as above."""
+        """Return versions of `name` after the version `after`, none if that is unknown. `most` is as above.
+
+        The latest is first; the others are in the order of their `published_at`, then of writing, the last first.
+        """
 
     async def latest(self, mcp_ids: Sequence[str], most: int = READ_BYTES) -> Sequence[Version]:
         """Return the latest versions of the visible entries among `mcp_ids`, in that order.
@@ -144,10 +150,10 @@ class Mirrors(Protocol):
     async def entries(self, name: str) -> int:
         """Return the number of the upstream's names with a version that is not deleted."""
 
-    async def hold(self, name: str, holder: str, *, now: float, until: float) -> bool:
-        """Acquire or renew the upstream's lease for `holder`; return False if another holder has it `now`.
+    async def hold(self, name: str, holder: str, *, seconds: float) -> bool:
+        """Acquire or renew the upstream's lease for `holder`, for `seconds`; return False if another holder has it.
 
-        A lease that ends more than twice as far ahead as this one is void: a wrong clock wrote it.
+        The clock is the adapter's, the same for all processes; see `upstreams.may_hold`.
         """
 
     async def release(self, name: str, holder: str) -> None:
