@@ -98,11 +98,12 @@ class ImpactIndex:
     async def search(self, query: Query) -> Page:
         collection, live, pinned = self._collection(self._snapshot)
         plan = build_plan(parse(query.keywords), collection)
-        totals = score_documents(plan, collection, live, pinned)
-        ranked = top_documents(plan, list(zip(collection.segments, totals, strict=True)), query.limit + 1, query.after)
-        hits = ranked[: query.limit]
-        last = Position(hits[-1][0], hits[-1][1].name) if len(ranked) > query.limit else None
-        return Page(tuple(row.hit for _, row in hits), last)
+        scored = score_documents(plan, collection, live, pinned)
+        segments = collection.segments
+        ranked = top_documents(plan, segments, scored, query.limit + 1, query.after)
+        rows = [segments[number].rows[doc_id] for _, number, doc_id in ranked[: query.limit]]
+        last = Position(ranked[query.limit - 1][0], rows[-1].name) if len(ranked) > query.limit else None
+        return Page(tuple([row.hit for row in rows]), last)
 
     def explain(self, query: Query) -> str:
         """Return an explanation of the ranking of the hits for `query`, as text."""

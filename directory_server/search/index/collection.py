@@ -12,7 +12,7 @@ from ..text.thesaurus import Thesaurus
 from .bm25 import inverse_document_frequency
 from .lexicon import Lexicon
 from .segment import Segment
-from .vocabulary import Vocabulary
+from .vocabulary import Longs, Vocabulary
 
 NAME_RATIO = 0.5
 """The share of a term's documents with it in the name, from which the term counts fully as a name."""
@@ -39,15 +39,19 @@ class Collection:
         if len(terms) == 1:
             return [self.document_frequency(term) for term in terms]
         numbers = np.fromiter(terms, np.int64, len(terms))
-        counts = np.zeros(len(numbers), np.int64)
-        for segment in self.segments:
-            counts += segment.document_frequencies(numbers)
-        found: list[int] = counts.tolist()
+        found: list[int] = self.frequencies(numbers).tolist()
         return found
+
+    def frequencies(self, terms: Longs) -> Longs:
+        """Return the document frequency of each of `terms`, as an array."""
+        counts = np.zeros(len(terms), np.int64)
+        for segment in self.segments:
+            counts += segment.lists.frequencies(terms)
+        return counts
 
     def document_frequency(self, term: int) -> int:
         """Return the number of documents that have `term`."""
-        return sum(len(segment.postings(term)[0]) for segment in self.segments)
+        return sum([segment.lists.frequency(term) for segment in self.segments])
 
     def idf(self, frequency: float, size: int | None = None) -> float:
         """Return the inverse document frequency for `frequency` of `size` documents, by default of all."""
@@ -61,5 +65,5 @@ class Collection:
         named, held = np.zeros(len(terms), np.int64), np.full(len(terms), SMOOTHING)
         for segment in self.segments:
             named += segment.name_frequencies(numbers)
-            held += segment.document_frequencies(numbers)
+            held += segment.lists.frequencies(numbers)
         return float(np.max(np.minimum(1, named / held / NAME_RATIO) * np.array(weights)))

@@ -43,10 +43,11 @@ class Lexicon:
         foreign = np.fromiter((not term.isascii() and is_unsegmented(term) for term in terms), bool)
         native = np.fromiter((term.isascii() and term.isalpha() and len(term) > 2 for term in terms), bool)
         bilingual = np.zeros(len(segment), bool)
-        bilingual[segment.doc_ids[foreign[segment.terms]]] = True
+        all_doc_ids, all_terms = segment.lists.doc_ids, segment.terms
+        bilingual[all_doc_ids[foreign[all_terms]]] = True
         size = int(np.count_nonzero(bilingual))
-        used = bilingual[segment.doc_ids] & (foreign | native)[segment.terms]
-        doc_ids, numbers = segment.doc_ids[used], segment.terms[used]
+        used = bilingual[all_doc_ids] & (foreign | native)[all_terms]
+        doc_ids, numbers = all_doc_ids[used], all_terms[used]
         frequency = np.bincount(numbers, minlength=len(terms))
         known = (frequency >= MIN_DOCUMENTS)[numbers]
         most = MAX_PAIRS + MAX_PAIRS_PER_DOCUMENT * len(segment)

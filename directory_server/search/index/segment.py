@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .bm25 import impacts as bm25_impacts
 from .dictionary import Dictionary
 from .document import EXACT_NAME, SHORT_NAME, WEIGHT, Document, Row
+from .merging import UNIT, PostingLists, Shorts
 from .priors import priors
 from .vocabulary import Ints, Longs, Vocabulary
 
@@ -30,24 +31,19 @@ RENUMBER_BATCH = 4_000
 class Segment:
     """Documents, and an inverted index of them.
 
-    `rows` and `priors` are by document number. The postings are `terms`, `doc_ids` and `impacts`, sorted by term.
-    `starts[term]` is the offset of a term's first posting; it has two more items, the number of postings, so that there
-    is one term without postings. `named[term]` is the number of documents with the term in the name. `top_terms` and
-    `top_impacts` have the TOP_TERMS words of each document; those of a document begin at `top_starts[document]`.
-    `counts[word]` is the number of documents with a word before stemming.
+    `rows` and `priors` are by document number. `named[term]` is the number of documents with the term in the name.
+    `top_terms` and `top_impacts` have the TOP_TERMS words of each document; those of a document begin at
+    `top_starts[document]`. `counts[word]` is the number of documents with a word before stemming.
     """
 
     rows: Sequence[Row]
     counts: Ints
     dictionary: Dictionary
     priors: Floats
-    starts: Longs
-    named: Longs
-    terms: Ints
-    doc_ids: Ints
-    impacts: Floats
+    lists: PostingLists
+    named: Ints
     top_terms: Ints
-    top_impacts: Floats
+    top_impacts: Shorts
     top_starts: Longs
 
     @classmethod
@@ -79,7 +75,7 @@ class Segment:
             Dictionary.of(counts[:0], vocabulary),
             np.concatenate([codes % size, numbers]).astype(np.int32),
             np.concatenate([codes // size, special_doc_ids]).astype(np.int32),
-            np.concatenate([impacts, np.ones(len(numbers))]).astype(np.float32),
+            np.concatenate([_stored(impacts), np.full(len(numbers), UNIT, np.uint16)]),
         )
 
     @classmethod
@@ -93,10 +89,10 @@ class Segment:
         counts = np.zeros(len(vocabulary.words), np.int32)
         for segment, live in parts:
             new_ids = np.cumsum(live, dtype=np.int32) - 1 + len(rows)
-            kept = live[segment.doc_ids]
+            kept = live[segment.lists.doc_ids]
             terms.append(segment.terms[kept])
-            doc_ids.append(new_ids[segment.doc_ids[kept]].astype(np.int32))
-            impacts.append(segment.impacts[kept])
+            doc_ids.append(new_ids[segment.lists.doc_ids[kept]].astype(np.int32))
+            impacts.append(segment.lists.impacts[kept])
             rows += [segment.rows[number] for number in np.flatnonzero(live).tolist()]
             counts[: len(segment.counts)] += segment.counts
         dictionary = Dictionary.of(counts, vocabulary)
@@ -115,7 +111,8 @@ class Segment:
         numbers[used_terms] = new.number_terms(old.terms[number] for number in used_terms.tolist())
         counts = self.counts[kept]
         dictionary = Dictionary.of(counts, new)
-        return self._from_postings(self.rows, counts, dictionary, numbers[self.terms], self.doc_ids, self.impacts)
+        columns = numbers[self.terms], self.lists.doc_ids, self.lists.impacts
+        return self._from_postings(self.rows, counts, dictionary, *columns)
 
     @classmethod
     def _from_postings(
@@ -125,64 +122,50 @@ class Segment:
         dictionary: Dictionary,
         terms: Ints,
         doc_ids: Ints,
-        impacts: Floats,
+        impacts: Shorts,
     ) -> Segment:
         order = np.argsort(terms, kind="stable")
         terms = terms[order]
         starts = np.searchsorted(terms, np.arange(terms[-1] + 3 if len(terms) else 2, dtype=terms.dtype))
         impacts = impacts[order]
         # Only words in the name have an impact above 1.
-        named = np.bincount(terms[impacts > 1], minlength=len(starts) - 1)
+        named = np.bincount(terms[impacts > UNIT], minlength=len(starts) - 1).astype(np.int32)
         doc_ids = doc_ids[order]
         top_terms, top_impacts, top_starts = _top_terms(len(rows), terms, doc_ids, impacts)
-        columns = terms, doc_ids, impacts, top_terms, top_impacts, top_starts
-        return cls(rows, counts, dictionary, priors(rows), starts, named, *columns)
+        lists = PostingLists(starts.astype(np.uint32), doc_ids, impacts, len(rows))
+        return cls(rows, counts, dictionary, priors(rows), lists, named, top_terms, top_impacts, top_starts)
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def postings(self, term: int) -> tuple[Ints, Floats]:
-        """Return the numbers of the documents that have `term`, and its impact in each."""
-        term = min(term, len(self.starts) - 2)
-        span = slice(self.starts[term], self.starts[term + 1])
-        return self.doc_ids[span], self.impacts[span]
+    @property
+    def terms(self) -> Ints:
+        """The term of each posting."""
+        starts = self.lists.starts
+        return np.repeat(np.arange(len(starts) - 1, dtype=np.int32), starts[1:].astype(np.int64) - starts[:-1])
 
-    def postings_of(self, terms: Longs) -> tuple[Ints, Floats, Longs]:
-        """Return the postings of `terms`, concatenated, and the number of postings of each."""
-        starts, counts = self._spans(terms)
-        # The offset from the first posting of the term is the same in the segment and in the result.
-        places = np.arange(int(counts.sum())) + np.repeat(starts - np.cumsum(counts) + counts, counts)
-        return self.doc_ids[places], self.impacts[places], counts
-
-    def top_terms_of(self, document: int) -> tuple[Ints, Floats]:
+    def top_terms_of(self, document: int) -> tuple[Ints, Shorts]:
         """Return the terms of the TOP_TERMS words of a document, and the impact of each."""
         span = slice(self.top_starts[document], self.top_starts[document + 1])
         return self.top_terms[span], self.top_impacts[span]
 
-    def document_frequencies(self, terms: Longs) -> Longs:
-        """Return the document frequency of each of `terms`."""
-        return self._spans(terms)[1]
-
-    def name_frequencies(self, terms: Longs) -> Longs:
+    def name_frequencies(self, terms: Longs) -> Ints:
         """Return for each of `terms` the number of documents that have it in the name."""
-        counts: Longs = self.named[self._clamp(terms)]
+        counts: Ints = self.named[np.minimum(terms, len(self.named) - 1)]
         return counts
 
-    def _spans(self, terms: Longs) -> tuple[Longs, Longs]:
-        known = self._clamp(terms)
-        starts = self.starts[known]
-        return starts, self.starts[known + 1] - starts
 
-    def _clamp(self, terms: Longs) -> Longs:
-        # A term that is newer than the segment is mapped to the one without postings.
-        return np.minimum(terms, len(self.starts) - 2)
+def _stored(impacts: NDArray[np.float64]) -> Shorts:
+    """Return the impacts of words in units of 1 / UNIT. None is exactly UNIT, which is that of special terms."""
+    stored = np.rint(impacts * UNIT).astype(np.uint16)
+    return np.where(stored == UNIT, np.where(impacts > 1, UNIT + 1, UNIT - 1), stored).astype(np.uint16)
 
 
-def _top_terms(documents: int, terms: Ints, doc_ids: Ints, impacts: Floats) -> tuple[Ints, Floats, Longs]:
+def _top_terms(documents: int, terms: Ints, doc_ids: Ints, impacts: Shorts) -> tuple[Ints, Shorts, Longs]:
     """Return the terms and impacts of the TOP_TERMS words of each document, and where those of each document begin."""
     # Special terms, and only they, have an impact of 1.
-    words = np.flatnonzero(impacts != 1)
-    words = words[np.lexsort((-impacts[words], doc_ids[words]))]
+    words = np.flatnonzero(impacts != UNIT)
+    words = words[np.lexsort((-impacts[words].astype(np.int32), doc_ids[words]))]
     top_starts = np.searchsorted(doc_ids[words], np.arange(documents + 1))
     words = words[np.arange(len(words)) - top_starts[doc_ids[words]] < TOP_TERMS]
     return terms[words], impacts[words], np.searchsorted(doc_ids[words], np.arange(documents + 1))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import sqrt
 
-import numpy as np
 from attrs import frozen
 
 from ..index.collection import Collection
+from ..index.merging import Postings, add_up, scaled
 from ..index.segment import Segment
 from ..text.thesaurus import Concept
 from .parsing import ParsedQuery
-from .terms import Postings, TermGroup
+from .terms import TermGroup
 
 CONCEPT_SHARE = 0.75
 """The score of the best document for a concept, as a share of the query weight."""
@@ -34,13 +34,9 @@ class ConceptEvidence:
 
     def postings(self, segments: Sequence[Segment]) -> list[Postings]:
         """Return for each of `segments` the documents that match the concept, and their scores."""
-        totals = [np.zeros(len(segment), np.float32) for segment in segments]
-        for group in self.terms:
-            for total, (doc_ids, scores) in zip(totals, group.postings(segments), strict=True):
-                total[doc_ids] += scores
-        most = max(float(total.max(initial=0)) for total in totals)
-        share = np.float32(self.max_score / most)
-        return [(doc_ids := np.flatnonzero(total > 0).astype(np.int32), total[doc_ids] * share) for total in totals]
+        every = [group.postings(segments) for group in self.terms]
+        totals = [add_up([each[number] for each in every], len(segment)) for number, segment in enumerate(segments)]
+        return scaled(totals, self.max_score)
 
 
 def concept_evidence(query: ParsedQuery, collection: Collection, query_weight: float) -> list[ConceptEvidence]:

@@ -8,11 +8,12 @@ from typing import Protocol
 from attrs import frozen
 
 from ..index.collection import Collection
+from ..index.merging import Postings
 from ..index.segment import Segment
 from .concepts import concept_evidence
 from .names import exact_name_matches, fuzzy_name_matches, prefix_name_matches
 from .parsing import ParsedQuery
-from .terms import Postings, TermGroup, similar_groups, term_groups
+from .terms import TermGroup, similar_groups, term_groups
 
 
 class Evidence(Protocol):

@@ -10,8 +10,8 @@ from attrs import frozen
 
 from ..index.collection import Collection
 from ..index.dictionary import CORRECTABLE_LENGTHS
-from ..index.segment import Floats, Segment
-from ..index.vocabulary import Ints
+from ..index.merging import Postings
+from ..index.segment import Segment
 from ..text.analysis import COMMON_PARTS, stem
 from ..text.pinyin import pinyin
 from .parsing import ParsedQuery
@@ -48,9 +48,6 @@ com da do dos em meu meus minha na no o os para por que um uma
 STOP_WORDS = COMMON_PARTS | frozenset(_FUNCTION_WORDS.split())
 """Words that are ignored if the query has others."""
 
-Postings = tuple[Ints, Floats]
-"""Document numbers in a segment, and a score for each."""
-
 
 @frozen
 class TermGroup:
@@ -71,30 +68,11 @@ class TermGroup:
     def _in_segment(self, segment: Segment) -> Postings:
         if len(self.terms) == 1:
             ((term, weight),) = self.terms.items()
-            doc_ids, impacts = segment.postings(term)
-            return doc_ids, np.float32(self.idf * weight) * impacts
-        if self.match_all:
-            return self._all_terms(segment)
+            return segment.lists.scores_of(term, self.idf * weight)
         terms = np.fromiter(self.terms, np.int64, len(self.terms))
-        weights = np.fromiter(self.terms.values(), np.float32, len(terms)) * np.float32(self.idf)
-        doc_ids, impacts, counts = segment.postings_of(terms)
-        best = np.zeros(len(segment), np.float32)
-        np.maximum.at(best, doc_ids, np.repeat(weights, counts) * impacts)
-        doc_ids = np.flatnonzero(best > 0).astype(np.int32)
-        return doc_ids, best[doc_ids]
-
-    def _all_terms(self, segment: Segment) -> Postings:
-        """Return the documents that have all terms, each with the score of its worst term."""
-        least = np.full(len(segment), np.inf, np.float32)
-        doc_ids: Ints = np.empty(0, np.int32)
-        for term, weight in self.terms.items():
-            matching, impacts = segment.postings(term)
-            scores = np.zeros(len(segment), np.float32)
-            scores[matching] = np.float32(self.idf * weight) * impacts
-            np.minimum(least, scores, out=least)
-            doc_ids = matching
-        doc_ids = doc_ids[least[doc_ids] > 0]
-        return doc_ids, least[doc_ids]
+        weights = np.fromiter(self.terms.values(), np.float64, len(terms)) * self.idf
+        merge = segment.lists.least_of if self.match_all else segment.lists.best_of
+        return merge(terms, weights)
 
 
 def term_groups(query: ParsedQuery, collection: Collection) -> list[TermGroup]:

@@ -8,10 +8,10 @@ import numpy as np
 
 from ...domain.search import Position
 from ..index.collection import Collection
+from ..index.merging import Ints, Postings
 from ..index.segment import Bools
-from ..index.vocabulary import Ints
 from ..query.plan import Plan
-from ..query.terms import Postings, TermGroup
+from ..query.terms import TermGroup
 from .scoring import PINNED_SCORE, score_documents, top_documents
 
 
@@ -25,17 +25,13 @@ def explain_lines(
 ) -> Iterator[str]:
     """Yield lines: the term groups, then each hit with its score and the parts of it."""
     evidence: list[tuple[str, Sequence[Postings]]] = []
-    totals = score_documents(plan, collection, live, pinned, lambda label, found: evidence.append((label, found)))
+    scored = score_documents(plan, collection, live, pinned, lambda label, found: evidence.append((label, found)))
     for each in (*plan.evidence, *plan.names):
         if isinstance(each, TermGroup):
             yield _group_line(each, collection)
-    segments = collection.segments
-    scored = list(zip(segments, totals, strict=True))
-    for rank, (score, row) in enumerate(top_documents(plan, scored, limit, after), 1):
-        yield f"{rank:>4}  {score:8.3f}  {row.name}"
-        number, doc_id = next(
-            (number, segment.rows.index(row)) for number, segment in enumerate(segments) if row in segment.rows
-        )
+    hits = top_documents(plan, collection.segments, scored, limit, after)
+    for rank, (score, number, doc_id) in enumerate(hits, 1):
+        yield f"{rank:>4}  {score:8.3f}  {collection.segments[number].rows[doc_id].name}"
         parts = [(label, _score(found[number], doc_id)) for label, found in evidence]
         if doc_id in pinned[number]:
             parts.append(("pinned", PINNED_SCORE))

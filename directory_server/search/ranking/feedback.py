@@ -9,8 +9,8 @@ from attrs import frozen
 
 from ..index.bm25 import inverse_document_frequencies
 from ..index.collection import Collection
-from ..index.segment import Floats, Segment
-from ..query.terms import Postings
+from ..index.merging import NO_POSTINGS, UNIT, Ints, Postings, contains, scaled
+from ..index.segment import Segment
 from .top_k import top_k
 
 FEEDBACK_HITS = 12
@@ -36,46 +36,52 @@ FEEDBACK_SHARE = 0.3
 class Feedback:
     """The added terms with their weights. The most similar document gets `max_score` for them.
 
-    A name match also gets `max_score`: its name is stronger evidence than similarity.
+    The documents in `names`, sorted numbers for each segment, also get `max_score`: a name match is stronger evidence
+    than similarity.
     """
 
     terms: Sequence[tuple[int, float]]
     max_score: float
-    names: Sequence[Sequence[Postings]]
+    names: Sequence[Ints]
     label: str = "like the first hits"
 
     def postings(self, segments: Sequence[Segment]) -> list[Postings]:
         """Return for each of `segments` the documents with any of the terms, and their scores."""
-        numbers = np.array([term for term, _ in self.terms], np.int64)
-        term_weights = np.array([weight for _, weight in self.terms])
-        totals = []
-        for segment in segments:
-            doc_ids, impacts, counts = segment.postings_of(numbers)
-            weighted = impacts * np.repeat(term_weights, counts)
-            totals.append(np.bincount(doc_ids, weighted, len(segment)).astype(np.float32))
-        most = max((float(total.max(initial=0)) for total in totals), default=0.0)
-        for postings in self.names:
-            for total, (doc_ids, _) in zip(totals, postings, strict=True):
-                total[doc_ids] = most
-        share = np.float32(self.max_score / most)
-        return [(doc_ids := np.flatnonzero(total > 0).astype(np.int32), total[doc_ids] * share) for total in totals]
+        terms = np.array([term for term, _ in self.terms], np.int64)
+        weights = np.array([weight for _, weight in self.terms])
+        totals = [segment.lists.sum_of(terms, weights) for segment in segments]
+        most = max((float(scores.max(initial=0)) for _, scores in totals), default=0.0)
+        for number, named in enumerate(self.names):
+            if len(named):
+                doc_ids, scores = totals[number]
+                others = ~contains(named, doc_ids)
+                full = np.full(len(named), most, np.float32)
+                totals[number] = np.concatenate([doc_ids[others], named]), np.concatenate([scores[others], full])
+        return scaled(totals, self.max_score)
 
 
-def feedback(scores: Sequence[Floats], collection: Collection, names: Sequence[Sequence[Postings]]) -> Feedback | None:
-    """Return the feedback of the first hits by `scores`, or None if they are too few or have no terms in common."""
-    hits = _first_hits(scores)
+def feedback(
+    scored: Sequence[Postings], collection: Collection, names: Sequence[Sequence[Postings]]
+) -> Feedback | None:
+    """Return the feedback of the first hits, or None if they are too few or have no terms in common.
+
+    `scored` has the scores of the documents of each segment, `names` the postings of each name match in each segment.
+    """
+    hits = _first_hits(scored)
     if len(hits) < FEEDBACK_HITS:
         return None
     hit_scores = np.array([score for score, _, _ in hits], np.float32)
     contents = [collection.segments[number].top_terms_of(doc_id) for _, number, doc_id in hits]
     terms = np.concatenate([each for each, _ in contents])
-    impacts = np.concatenate([impacts for _, impacts in contents])
+    impacts = np.concatenate([impacts for _, impacts in contents]) * np.float32(1 / UNIT)
     impacts *= np.repeat(hit_scores / hit_scores.sum(), [len(each) for each, _ in contents])
-    terms, which, counts = np.unique(terms, return_inverse=True, return_counts=True)
-    weights = np.bincount(which, impacts)
-    common = counts >= MIN_HITS
-    terms, weights = terms[common], weights[common]
-    frequencies = np.array(collection.document_frequencies(terms), float)
+    order = terms.argsort(kind="stable")
+    terms, impacts = terms[order], impacts[order]
+    # A document has a term once, so as many equal ones in a row have it.
+    first = np.flatnonzero(np.diff(terms, prepend=-1))
+    common = np.diff(first, append=len(terms)) >= MIN_HITS
+    terms, weights = terms[first[common]], np.add.reduceat(impacts, first, dtype=np.float64)[common]
+    frequencies = collection.frequencies(terms).astype(float)
     idfs = inverse_document_frequencies(frequencies, collection.size)
     weights = weights * idfs * (frequencies >= MIN_FREQUENCY)
     chosen: list[tuple[int, float]] = []
@@ -85,15 +91,21 @@ def feedback(scores: Sequence[Floats], collection: Collection, names: Sequence[S
         term = int(terms[place])
         if _is_word(collection.vocabulary.terms[term]):
             chosen.append((term, float(weights[place])))
-    return Feedback(chosen, FEEDBACK_SHARE * hits[0][0], names) if chosen else None
+    if not chosen:
+        return None
+    doc_ids = [
+        np.unique(np.concatenate([NO_POSTINGS[0], *(each[number][0] for each in names)]))
+        for number in range(len(collection.segments))
+    ]
+    return Feedback(chosen, FEEDBACK_SHARE * hits[0][0], doc_ids)
 
 
-def _first_hits(scores: Sequence[Floats]) -> list[tuple[float, int, int]]:
+def _first_hits(scored: Sequence[Postings]) -> list[tuple[float, int, int]]:
     """Return the score, the segment number and the document number of each of the first FEEDBACK_HITS hits."""
     found = [
-        (float(total[doc_id]), number, doc_id)
-        for number, total in enumerate(scores)
-        for doc_id in top_k(total, FEEDBACK_HITS).tolist()
+        (float(scores[place]), number, int(doc_ids[place]))
+        for number, (doc_ids, scores) in enumerate(scored)
+        for place in top_k(scores, FEEDBACK_HITS).tolist()
     ]
     found.sort(key=lambda each: (-each[0], *each[1:]))
     return found[:FEEDBACK_HITS]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from ...domain.search import Position
 from ..index.collection import Collection
 from ..index.document import Row
-from ..index.segment import Bools, Floats, Segment
-from ..index.vocabulary import Ints
+from ..index.merging import NO_POSTINGS, Ints, Postings, add_up, contains
+from ..index.segment import Bools, Segment
 from ..query.plan import Evidence, Plan
-from ..query.terms import Postings
 from .feedback import feedback
 from .top_k import top_k
 
@@ -25,16 +24,14 @@ PINNED_SCORE = 4_096.0
 PHRASE_GROWTH = 8
 """Factor by which more documents are searched for phrases while too few match."""
 
-_NO_IDS, _NO_SCORES = np.empty(0, np.int32), np.empty(0, np.float32)
-
 Trace = Callable[[str, Sequence[Postings]], None]
 """Receives the label of each piece of evidence, and its postings in each segment."""
 
 
 def score_documents(
     plan: Plan, collection: Collection, live: Sequence[Bools], pinned: Sequence[Ints], trace: Trace | None = None
-) -> list[Floats]:
-    """Return for each segment the scores of its documents; 0 for those that do not match or are not `live`.
+) -> list[Postings]:
+    """Return for each segment the matching documents that are `live`, and their scores.
 
     Matching documents that are `pinned` rank before all others.
     """
@@ -46,83 +43,100 @@ def score_documents(
         return found
 
     names = [postings(each) for each in plan.names]
-    totals = _accumulate([*(postings(each) for each in plan.evidence), *names], collection)
-    scores = _apply_priors(totals, plan, collection, live)
-    if plan.allows_feedback and (expansion := feedback(scores, collection, names)):
-        added = _accumulate([postings(expansion)], collection)
-        totals = [total + more for total, more in zip(totals, added, strict=True)]
-        scores = _apply_priors(totals, plan, collection, live)
-    for total, doc_ids in zip(scores, pinned, strict=True):
-        total[doc_ids] += np.float32(PINNED_SCORE) * (total[doc_ids] > 0)
-    return scores
+    every = [*(postings(each) for each in plan.evidence), *names]
+    totals = [
+        add_up([each[number] for each in every], len(segment)) for number, segment in enumerate(collection.segments)
+    ]
+    if plan.filters_only:
+        totals = [_all_documents(segment) for segment in collection.segments]
+    scored = _apply_priors(totals, plan, collection, live)
+    if plan.allows_feedback and (expansion := feedback(scored, collection, names)):
+        added = postings(expansion)
+        totals = [
+            add_up([total, more], len(segment))
+            for total, more, segment in zip(totals, added, collection.segments, strict=True)
+        ]
+        scored = _apply_priors(totals, plan, collection, live)
+    for (doc_ids, scores), pins in zip(scored, pinned, strict=True):
+        if len(pins):
+            scores[np.isin(doc_ids, pins)] += np.float32(PINNED_SCORE)
+    return scored
 
 
-def _accumulate(every: Sequence[Sequence[Postings]], collection: Collection) -> list[Floats]:
-    """Return for each segment the sum of the scores of each of its documents."""
-    totals = []
-    for number, segment in enumerate(collection.segments):
-        postings = [each[number] for each in every]
-        doc_ids = np.concatenate([_NO_IDS, *(doc_ids for doc_ids, _ in postings)])
-        values = np.concatenate([_NO_SCORES, *(values for _, values in postings)])
-        totals.append(np.bincount(doc_ids, values, len(segment)).astype(np.float32))
-    return totals
+def _all_documents(segment: Segment) -> Postings:
+    # A match needs a score above 0, also without words.
+    return np.arange(len(segment), dtype=np.int32), np.ones(len(segment), np.float32)
 
 
-def _apply_priors(totals: Sequence[Floats], plan: Plan, collection: Collection, live: Sequence[Bools]) -> list[Floats]:
-    """Return `totals` with the priors of the matching documents, and 0 for all others."""
-    scores = []
-    for total, segment, is_live in zip(totals, collection.segments, live, strict=True):
-        # A match needs a score above 0, also without words.
-        score = total + np.float32(1) if plan.filters_only else total
-        matches = (score > 0) & is_live
+def _apply_priors(
+    totals: Sequence[Postings], plan: Plan, collection: Collection, live: Sequence[Bools]
+) -> list[Postings]:
+    """Return `totals` of the matching documents with their priors."""
+    weight = np.float32(PRIOR_SHARE * plan.query_weight)
+    scored = []
+    for (doc_ids, total), segment, is_live in zip(totals, collection.segments, live, strict=True):
+        matches = is_live[doc_ids]
         if plan.has_filters:
-            matches &= _matches_filters(plan, segment)
-        scores.append((score + np.float32(PRIOR_SHARE * plan.query_weight) * segment.priors) * matches)
-    return scores
+            matches &= _matches_filters(plan, segment, doc_ids)
+        if not matches.all():
+            doc_ids, total = doc_ids[matches], total[matches]
+        scored.append((doc_ids, total + weight * segment.priors[doc_ids]))
+    return scored
 
 
-def _matches_filters(plan: Plan, segment: Segment) -> Bools:
-    """Return which documents match the filters and exclusions. Phrases are checked later."""
-    matches = np.ones(len(segment), bool)
+def _matches_filters(plan: Plan, segment: Segment, doc_ids: Ints) -> Bools:
+    """Return which of `doc_ids` match the filters and exclusions. Phrases are checked later."""
+    matches = np.ones(len(doc_ids), bool)
     for term in plan.required:
-        has_term = np.zeros(len(segment), bool)
-        if term is not None:
-            has_term[segment.postings(term)[0]] = True
-        matches &= has_term
+        matches &= term is not None and contains(segment.lists.documents_with(term), doc_ids)
     for term in plan.excluded:
-        matches[segment.postings(term)[0]] = False
+        matches &= ~contains(segment.lists.documents_with(term), doc_ids)
     return matches
 
 
+Ranked = tuple[float, int, int]
+"""The score, the segment number and the document number of a hit."""
+
+
 def top_documents(
-    plan: Plan, scored: Sequence[tuple[Segment, Floats]], limit: int, after: Position | None
-) -> list[tuple[float, Row]]:
+    plan: Plan, segments: Sequence[Segment], scored: Sequence[Postings], limit: int, after: Position | None
+) -> list[Ranked]:
     """Return at most `limit` documents after `after` that have all phrases, by descending score and then by name."""
-    candidates: list[tuple[float, str, Row]] = []
-    for segment, total in scored:
-        remaining, wanted = total, limit
-        if after is not None:
-            remaining = total * (total <= after.score)
-            # All documents with the score of `after` may come before it.
-            wanted += int(np.count_nonzero(remaining == np.float32(after.score)))
-        candidates += _top_candidates(plan, segment, remaining, wanted, after)
-    candidates.sort(key=lambda candidate: candidate[:2])
-    return [(-negated, row) for negated, _, row in candidates[:limit]]
-
-
-def _top_candidates(
-    plan: Plan, segment: Segment, total: Floats, wanted: int, after: Position | None
-) -> list[tuple[float, str, Row]]:
+    numbers = np.repeat(np.arange(len(scored)), [len(doc_ids) for doc_ids, _ in scored])
+    doc_ids = np.concatenate([NO_POSTINGS[0], *(doc_ids for doc_ids, _ in scored)])
+    scores = np.concatenate([NO_POSTINGS[1], *(scores for _, scores in scored)])
+    wanted = limit
+    if after is not None:
+        behind = np.flatnonzero(scores <= np.float32(after.score))
+        numbers, doc_ids, scores = numbers[behind], doc_ids[behind], scores[behind]
+        # All documents with the score of `after` may come before it.
+        wanted += int(np.count_nonzero(scores == np.float32(after.score)))
     # Phrases are checked from the best document on, until enough match.
     depth = wanted
     while True:
-        chosen = top_k(total, depth)
-        found = [
-            (-value, row.name, row)
-            for value, row in zip(total[chosen].tolist(), map(segment.rows.__getitem__, chosen.tolist()), strict=True)
-            if (after is None or (-value, row.name) > (-after.score, after.name))
-            and (not plan.phrases or all(phrase in row.phrases for phrase in plan.phrases))
-        ]
+        chosen = top_k(scores, depth)
+        found = _ordered(
+            zip(scores[chosen].tolist(), numbers[chosen].tolist(), doc_ids[chosen].tolist(), strict=True),
+            plan,
+            segments,
+            after,
+        )
         if not plan.phrases or len(found) >= wanted or len(chosen) < depth:
-            return found
+            return found[:limit]
         depth *= PHRASE_GROWTH
+
+
+def _ordered(hits: Iterable[Ranked], plan: Plan, segments: Sequence[Segment], after: Position | None) -> list[Ranked]:
+    """Return the hits after `after` that have all phrases, in their order."""
+    named = [(-score, segments[number].rows[doc_id].name, number, doc_id) for score, number, doc_id in hits]
+    if after is not None:
+        place = -after.score, after.name
+        named = [hit for hit in named if hit[:2] > place]
+    if plan.phrases:
+        named = [hit for hit in named if _has_phrases(segments[hit[2]].rows[hit[3]], plan.phrases)]
+    named.sort()
+    return [(-negated, number, doc_id) for negated, _, number, doc_id in named]
+
+
+def _has_phrases(row: Row, phrases: Sequence[str]) -> bool:
+    return all(phrase in row.phrases for phrase in phrases)

@@ -1,0 +1,312 @@
+/* Merges of postings, compiled. `merging.py` documents the functions and has the same in numpy.
+ *
+ * Arguments are contiguous buffers: offsets uint32, documents int32, impacts uint16, terms int64, weights float64, scores
+ * float32. Results are bytes of native items.
+ * Only the limited API is used, so that one build serves Python 3.11 and later.
+ */
+
+#define Py_LIMITED_API 0x030B0000
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IMPACT_SCALE (1.0f / 32768.0f)
+#define RELEASE 20000 /* Postings from which other threads run meanwhile. */
+
+/* Where the score of a document is in the output. `stamp` says whether that is of the present merge. */
+typedef struct {
+    uint32_t stamp;
+    uint32_t slot;
+} Cell;
+
+typedef struct {
+    Cell *cells;
+    size_t size;
+    uint32_t stamp;
+} Scratch;
+
+/* The scratch that no merge uses. It is taken and put back with the interpreter lock held. */
+static Scratch idle = {NULL, 0, 0};
+
+static int take_scratch(Scratch *scratch, size_t size) {
+    *scratch = idle;
+    idle.cells = NULL;
+    idle.size = 0;
+    if (scratch->size < size) {
+        free(scratch->cells);
+        scratch->cells = calloc(size, sizeof(Cell));
+        if (scratch->cells == NULL) {
+            scratch->size = 0;
+            PyErr_NoMemory();
+            return -1;
+        }
+        scratch->size = size;
+        scratch->stamp = 0;
+    }
+    if (++scratch->stamp == 0) {
+        memset(scratch->cells, 0, scratch->size * sizeof(Cell));
+        scratch->stamp = 1;
+    }
+    return 0;
+}
+
+static void put_scratch(Scratch *scratch) {
+    if (idle.size < scratch->size) {
+        free(idle.cells);
+        idle = *scratch;
+    } else {
+        free(scratch->cells);
+    }
+}
+
+/* The columns of a segment: the postings of term t are those from starts[t] to starts[t + 1]. */
+typedef struct {
+    Py_buffer starts, doc_ids, impacts, terms, weights;
+} Columns;
+
+static void release_columns(Columns *columns) {
+    PyBuffer_Release(&columns->starts);
+    PyBuffer_Release(&columns->doc_ids);
+    PyBuffer_Release(&columns->impacts);
+    PyBuffer_Release(&columns->terms);
+    PyBuffer_Release(&columns->weights);
+}
+
+#define STARTS(columns) ((const uint32_t *)(columns)->starts.buf)
+#define DOC_IDS(columns) ((const int32_t *)(columns)->doc_ids.buf)
+#define IMPACTS(columns) ((const uint16_t *)(columns)->impacts.buf)
+#define TERMS(columns) ((const int64_t *)(columns)->terms.buf)
+#define WEIGHTS(columns) ((const double *)(columns)->weights.buf)
+
+/* Check the columns of these terms and return the number of their postings, or -1 with an error set. */
+static Py_ssize_t count_postings(const Columns *columns, Py_ssize_t documents) {
+    Py_ssize_t known = columns->starts.len / 4 - 1, terms = columns->terms.len / 8, total = 0;
+    Py_ssize_t postings = columns->doc_ids.len / 4;
+    if (columns->weights.len / 8 != terms || columns->impacts.len / 2 != postings || documents < 0) {
+        PyErr_SetString(PyExc_ValueError, "columns differ in length");
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < terms; i++) {
+        int64_t term = TERMS(columns)[i];
+        if (term < 0 || term >= known || STARTS(columns)[term] > STARTS(columns)[term + 1] ||
+            STARTS(columns)[term + 1] > (uint64_t)postings) {
+            PyErr_SetString(PyExc_IndexError, "no such term");
+            return -1;
+        }
+        total += STARTS(columns)[term + 1] - STARTS(columns)[term];
+    }
+    return total;
+}
+
+/* Return the documents and float32 scores as a pair of bytes. */
+static PyObject *pair(const int32_t *doc_ids, const float *scores, Py_ssize_t count) {
+    PyObject *ids = PyBytes_FromStringAndSize((const char *)doc_ids, count * 4);
+    PyObject *values = PyBytes_FromStringAndSize((const char *)scores, count * 4);
+    PyObject *both = ids && values ? PyTuple_Pack(2, ids, values) : NULL;
+    Py_XDECREF(ids);
+    Py_XDECREF(values);
+    return both;
+}
+
+enum { BEST, LEAST, SUM };
+
+/* Merge the postings of terms. Documents stay in the order of their first posting. */
+static Py_ssize_t merge_terms(const Columns *columns, int mode, Py_ssize_t documents, Scratch *scratch, int32_t *ids,
+                              float *scores, double *sums, uint32_t *seen) {
+    Cell *cells = scratch->cells;
+    uint32_t stamp = scratch->stamp;
+    Py_ssize_t count = 0, terms = columns->terms.len / 8;
+    for (Py_ssize_t i = 0; i < terms; i++) {
+        int64_t term = TERMS(columns)[i];
+        double weight = WEIGHTS(columns)[i];
+        float narrow = (float)weight;
+        uint32_t end = STARTS(columns)[term + 1];
+        for (uint32_t at = STARTS(columns)[term]; at < end; at++) {
+            int32_t id = DOC_IDS(columns)[at];
+            if ((uint32_t)id >= (uint64_t)documents)
+                return -1;
+            float impact = (float)IMPACTS(columns)[at] * IMPACT_SCALE;
+            Cell *cell = &cells[id];
+            int is_new = cell->stamp != stamp;
+            if (is_new) {
+                if (mode == LEAST && i > 0)
+                    continue;
+                cell->stamp = stamp;
+                cell->slot = (uint32_t)count;
+                ids[count++] = id;
+            }
+            uint32_t slot = cell->slot;
+            if (mode == SUM) {
+                double value = (double)impact * weight;
+                sums[slot] = is_new ? value : sums[slot] + value;
+            } else {
+                float value = narrow * impact;
+                if (mode == LEAST) {
+                    if (is_new || value < scores[slot])
+                        scores[slot] = value;
+                    seen[slot] = is_new ? 1 : seen[slot] + (seen[slot] == (uint32_t)i);
+                } else if (is_new || value > scores[slot]) {
+                    scores[slot] = value;
+                }
+            }
+        }
+    }
+    if (mode == SUM)
+        for (Py_ssize_t i = 0; i < count; i++)
+            scores[i] = (float)sums[i];
+    if (mode == LEAST) {
+        Py_ssize_t kept = 0;
+        for (Py_ssize_t i = 0; i < count; i++)
+            if (seen[i] == (uint32_t)terms) {
+                ids[kept] = ids[i];
+                scores[kept++] = scores[i];
+            }
+        count = kept;
+    }
+    return count;
+}
+
+static PyObject *merge(PyObject *args, int mode) {
+    Columns columns;
+    Py_ssize_t documents;
+    if (!PyArg_ParseTuple(args, "y*y*y*y*y*n", &columns.starts, &columns.doc_ids, &columns.impacts, &columns.terms,
+                          &columns.weights, &documents))
+        return NULL;
+    PyObject *result = NULL;
+    Scratch scratch;
+    Py_ssize_t total = count_postings(&columns, documents);
+    if (total >= 0 && take_scratch(&scratch, (size_t)documents + 1) == 0) {
+        size_t room = (size_t)total + 1;
+        int32_t *ids = malloc(room * 4);
+        float *scores = malloc(room * 4);
+        double *sums = mode == SUM ? malloc(room * 8) : NULL;
+        uint32_t *seen = mode == LEAST ? malloc(room * 4) : NULL;
+        if (!ids || !scores || (mode == SUM && !sums) || (mode == LEAST && !seen)) {
+            PyErr_NoMemory();
+        } else {
+            Py_ssize_t count;
+            if (total > RELEASE) {
+                Py_BEGIN_ALLOW_THREADS
+                count = merge_terms(&columns, mode, documents, &scratch, ids, scores, sums, seen);
+                Py_END_ALLOW_THREADS
+            } else {
+                count = merge_terms(&columns, mode, documents, &scratch, ids, scores, sums, seen);
+            }
+            if (count < 0)
+                PyErr_SetString(PyExc_IndexError, "no such document");
+            else
+                result = pair(ids, scores, count);
+        }
+        free(ids);
+        free(scores);
+        free(sums);
+        free(seen);
+        put_scratch(&scratch);
+    }
+    release_columns(&columns);
+    return result;
+}
+
+static PyObject *best_of(PyObject *module, PyObject *args) { return merge(args, BEST); }
+static PyObject *least_of(PyObject *module, PyObject *args) { return merge(args, LEAST); }
+static PyObject *sum_of(PyObject *module, PyObject *args) { return merge(args, SUM); }
+
+/* Add the scores of one list of postings. Returns the new count of documents, or -1. */
+static Py_ssize_t add_part(const Py_buffer *part_ids, const Py_buffer *part_scores, Py_ssize_t documents,
+                           Scratch *scratch, int32_t *ids, double *sums, Py_ssize_t count) {
+    const int32_t *from = part_ids->buf;
+    const float *values = part_scores->buf;
+    Py_ssize_t length = part_ids->len / 4;
+    for (Py_ssize_t i = 0; i < length; i++) {
+        int32_t id = from[i];
+        if ((uint32_t)id >= (uint64_t)documents)
+            return -1;
+        Cell *cell = &scratch->cells[id];
+        if (cell->stamp != scratch->stamp) {
+            cell->stamp = scratch->stamp;
+            cell->slot = (uint32_t)count;
+            ids[count] = id;
+            sums[count++] = values[i];
+        } else {
+            sums[cell->slot] += values[i];
+        }
+    }
+    return count;
+}
+
+static PyObject *add_up(PyObject *module, PyObject *args) {
+    PyObject *ids_list, *scores_list, *result = NULL;
+    Py_ssize_t documents, count = 0, total = 0;
+    if (!PyArg_ParseTuple(args, "OOn", &ids_list, &scores_list, &documents))
+        return NULL;
+    Py_ssize_t parts = PyList_Size(ids_list);
+    if (parts < 0 || PyList_Size(scores_list) != parts || documents < 0) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ValueError, "lists differ in length");
+        return NULL;
+    }
+    Py_buffer *buffers = calloc((size_t)parts * 2 + 1, sizeof(Py_buffer));
+    if (buffers == NULL)
+        return PyErr_NoMemory();
+    Py_ssize_t held = 0;
+    for (Py_ssize_t i = 0; i < parts; i++, total += buffers[held - 2].len / 4) {
+        if (PyObject_GetBuffer(PyList_GetItem(ids_list, i), &buffers[held], PyBUF_SIMPLE) < 0)
+            goto done;
+        held++;
+        if (PyObject_GetBuffer(PyList_GetItem(scores_list, i), &buffers[held], PyBUF_SIMPLE) < 0)
+            goto done;
+        held++;
+        if (buffers[held - 1].len != buffers[held - 2].len) {
+            PyErr_SetString(PyExc_ValueError, "postings differ in length");
+            goto done;
+        }
+    }
+    Scratch scratch;
+    if (take_scratch(&scratch, (size_t)documents + 1) == 0) {
+        int32_t *ids = malloc(((size_t)total + 1) * 4);
+        double *sums = malloc(((size_t)total + 1) * 8);
+        if (!ids || !sums) {
+            PyErr_NoMemory();
+        } else {
+            for (Py_ssize_t i = 0; i < parts && count >= 0; i++)
+                count = add_part(&buffers[2 * i], &buffers[2 * i + 1], documents, &scratch, ids, sums, count);
+            if (count < 0) {
+                PyErr_SetString(PyExc_IndexError, "no such document");
+            } else {
+                /* In place: a float takes less room than the double before it. */
+                float *scores = (float *)(void *)sums;
+                for (Py_ssize_t i = 0; i < count; i++) {
+                    double value;
+                    memcpy(&value, (char *)sums + i * 8, 8);
+                    float narrow = (float)value;
+                    memcpy((char *)scores + i * 4, &narrow, 4);
+                }
+                result = pair(ids, scores, count);
+            }
+        }
+        free(ids);
+        free(sums);
+        put_scratch(&scratch);
+    }
+done:
+    for (Py_ssize_t i = 0; i < held; i++)
+        PyBuffer_Release(&buffers[i]);
+    free(buffers);
+    return result;
+}
+
+static PyMethodDef methods[] = {
+    {"best_of", best_of, METH_VARARGS, "Merge the postings of terms: the greatest score of each document."},
+    {"least_of", least_of, METH_VARARGS, "Merge the postings of terms: documents with all, by their least score."},
+    {"sum_of", sum_of, METH_VARARGS, "Merge the postings of terms: the sum of the scores of each document."},
+    {"add_up", add_up, METH_VARARGS, "Add up lists of postings."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_kernel", "Merges of postings, compiled.", -1, methods, NULL, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit__kernel(void) { return PyModule_Create(&definition); }

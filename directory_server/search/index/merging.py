@@ -1,0 +1,191 @@
+"""Merges of postings: the cost depends on the postings, not on the number of documents.
+
+Postings are document numbers of one segment, and a score for each. The scores are those of a compiled module where it
+was built, else of numpy; both give the same documents in the same order, and the same scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from threading import local
+from types import ModuleType
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+kernel: ModuleType | None
+"""The compiled module, or None if there was no C compiler when the package was installed."""
+
+try:
+    kernel = import_module("._kernel", __package__)
+except ImportError:
+    kernel = None
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+Shorts = NDArray[np.uint16]
+Offsets = NDArray[np.uint32]
+
+Postings = tuple[Ints, Floats]
+"""Document numbers in a segment, each once, and a score for each."""
+
+NO_POSTINGS: Postings = np.empty(0, np.int32), np.empty(0, np.float32)
+
+UNIT = 1 << 15
+"""The stored impact that is 1."""
+
+_SCALE = np.float32(1 / UNIT)
+
+
+@frozen(eq=False)
+class PostingLists:
+    """The postings of all terms of a segment with so many `documents`.
+
+    Those of `term` are the items of `doc_ids` and `impacts` (in units of 1 / UNIT) from starts[term] to
+    starts[term + 1], sorted by document. The last term has no postings and stands for all newer ones.
+    """
+
+    starts: Offsets
+    doc_ids: Ints
+    impacts: Shorts
+    documents: int
+
+    def __len__(self) -> int:
+        return len(self.doc_ids)
+
+    def documents_with(self, term: int) -> Ints:
+        """Return the sorted numbers of the documents with `term`."""
+        term = min(term, len(self.starts) - 2)
+        return self.doc_ids[self.starts[term] : self.starts[term + 1]]
+
+    def scores_of(self, term: int, weight: float) -> Postings:
+        """Return the postings of one term."""
+        term = min(term, len(self.starts) - 2)
+        span = slice(self.starts[term], self.starts[term + 1])
+        return self.doc_ids[span], np.float32(weight) * (self.impacts[span] * _SCALE)
+
+    def best_of(self, terms: Longs, weights: Doubles) -> Postings:
+        """Return the documents with any of `terms`, each with its best weighted impact."""
+        terms = self._clamp(terms)
+        if kernel is not None:
+            return _arrays(kernel.best_of(self.starts, self.doc_ids, self.impacts, terms, weights, self.documents))
+        doc_ids, impacts, counts = self._concatenated(terms)
+        scores = np.repeat(weights.astype(np.float32), counts) * impacts
+        distinct = _scratch.distinct(doc_ids, self.documents)
+        best = _scratch.scores
+        best[distinct] = -np.inf
+        np.maximum.at(best, doc_ids, scores)
+        return distinct, best[distinct]
+
+    def least_of(self, terms: Longs, weights: Doubles) -> Postings:
+        """Return the documents with all of `terms`, each with its least weighted impact."""
+        terms = self._clamp(terms)
+        if kernel is not None:
+            return _arrays(kernel.least_of(self.starts, self.doc_ids, self.impacts, terms, weights, self.documents))
+        doc_ids, impacts, counts = self._concatenated(terms)
+        scores = np.repeat(weights.astype(np.float32), counts) * impacts
+        distinct = _scratch.distinct(doc_ids, self.documents)
+        least, held = _scratch.scores, _scratch.totals
+        least[distinct], held[distinct] = np.inf, 0
+        np.minimum.at(least, doc_ids, scores)
+        np.add.at(held, doc_ids, 1)
+        distinct = distinct[held[distinct] == len(terms)]
+        return distinct, least[distinct]
+
+    def sum_of(self, terms: Longs, weights: Doubles) -> Postings:
+        """Return the documents with any of `terms`, each with the sum of its weighted impacts."""
+        terms = self._clamp(terms)
+        if kernel is not None:
+            return _arrays(kernel.sum_of(self.starts, self.doc_ids, self.impacts, terms, weights, self.documents))
+        doc_ids, impacts, counts = self._concatenated(terms)
+        return _sums(doc_ids, np.repeat(weights, counts) * impacts, self.documents)
+
+    def frequencies(self, terms: Longs) -> Longs:
+        """Return the number of postings of each of `terms`."""
+        terms = self._clamp(terms)
+        return self.starts[terms + 1].astype(np.int64) - self.starts[terms]
+
+    def frequency(self, term: int) -> int:
+        """Return the number of postings of `term`."""
+        term = min(term, len(self.starts) - 2)
+        return int(self.starts[term + 1]) - int(self.starts[term])
+
+    def _concatenated(self, terms: Longs) -> tuple[Ints, Floats, Longs]:
+        """Return the documents and impacts of `terms`, concatenated, and the number of postings of each."""
+        starts = self.starts[terms].astype(np.int64)
+        counts = self.starts[terms + 1] - starts
+        # The offset from the first posting of the term is the same in the segment and in the result.
+        places = np.arange(int(counts.sum())) + np.repeat(starts - np.cumsum(counts) + counts, counts)
+        return self.doc_ids[places], self.impacts[places] * _SCALE, counts
+
+    def _clamp(self, terms: Longs) -> Longs:
+        return np.minimum(terms, len(self.starts) - 2)
+
+
+def add_up(parts: Sequence[Postings], documents: int) -> Postings:
+    """Return each document of `parts` once, with the sum of its scores. A segment has so many `documents`."""
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return NO_POSTINGS
+    if kernel is not None:
+        return _arrays(kernel.add_up([doc_ids for doc_ids, _ in parts], [scores for _, scores in parts], documents))
+    doc_ids = np.concatenate([doc_ids for doc_ids, _ in parts])
+    return _sums(doc_ids, np.concatenate([scores for _, scores in parts]).astype(np.float64), documents)
+
+
+def scaled(parts: Sequence[Postings], max_score: float) -> list[Postings]:
+    """Return the postings of each segment with scores in proportion, so that the greatest of all is `max_score`."""
+    most = max((float(scores.max(initial=0)) for _, scores in parts), default=0.0)
+    share = np.float32(max_score / most) if most else np.float32(0)
+    return [(doc_ids, scores * share) for doc_ids, scores in parts]
+
+
+def contains(doc_ids: Ints, wanted: Ints) -> NDArray[np.bool_]:
+    """Return for each of `wanted` whether it is one of `doc_ids`, which are sorted."""
+    if not len(doc_ids):
+        return np.zeros(len(wanted), bool)
+    places = np.minimum(np.searchsorted(doc_ids, wanted), len(doc_ids) - 1)
+    found: NDArray[np.bool_] = doc_ids[places] == wanted
+    return found
+
+
+def _arrays(pair: tuple[bytes, bytes]) -> Postings:
+    return np.frombuffer(pair[0], np.int32), np.frombuffer(pair[1], np.float32)
+
+
+class _Scratch(local):
+    """Arrays of one thread, by document number. A merge sets what it reads, so they are never cleared."""
+
+    def __init__(self) -> None:
+        self.first = np.empty(0, np.int64)
+        self.totals = np.empty(0, np.float64)
+        self.scores = np.empty(0, np.float32)
+
+    def distinct(self, doc_ids: Ints, documents: int) -> Ints:
+        """Return the different numbers in `doc_ids` by their first occurrence. The arrays fit so many `documents`."""
+        if len(self.first) < documents:
+            # The next power of two: a growing index does not replace the arrays each time.
+            size = 1 << documents.bit_length()
+            self.first, self.totals = np.empty(size, np.int64), np.empty(size, np.float64)
+            self.scores = np.empty(size, np.float32)
+        order = np.arange(len(doc_ids))
+        # Of several assignments to one item, the last one stays.
+        self.first[doc_ids[::-1]] = order[::-1]
+        found: Ints = doc_ids[self.first[doc_ids] == order]
+        return found
+
+
+_scratch = _Scratch()
+
+
+def _sums(doc_ids: Ints, scores: Doubles, documents: int) -> Postings:
+    distinct = _scratch.distinct(doc_ids, documents)
+    totals = _scratch.totals
+    totals[distinct] = 0
+    np.add.at(totals, doc_ids, scores)
+    return distinct, totals[distinct].astype(np.float32)
