@@ -6,39 +6,33 @@ from collections.abc import Callable
 
 import pytest
 from attrs import evolve
-from twisted.internet.task import Clock
 
 from directory_server.domain.accounts import Account
 from directory_server.domain.errors import BadInput, NotFound, TooManyAccounts
 from directory_server.domain.ports.accounts import Accounts, Sessions
 
-from . import awaited
+from . import ContractWithClock, awaited
 
 HOUR = 3600.0
 
 IDLE = 8 * HOUR
-"""Seconds after which the sessions under test end unused."""
+"""Idle timeout of the sessions under test, in seconds."""
 
 ABSOLUTE = 24 * HOUR
-"""Seconds after which they end."""
+"""Absolute lifetime of the sessions under test, in seconds."""
 
 
-class AccountsContract:
-    """Subclasses define how to open both."""
+class AccountsContract(ContractWithClock):
+    """Subclasses define how to open accounts and sessions."""
 
-    @pytest.fixture(autouse=True)
-    def _clock(self) -> None:
-        self.clock = Clock()
-        self.clock.advance(1_000_000)
-
-    async def both(self, now: Callable[[], float]) -> tuple[Accounts, Sessions]:
-        """Return both; each call acts as another process with the same data. Sessions last for IDLE and ABSOLUTE."""
+    async def accounts_and_sessions(self, now: Callable[[], float]) -> tuple[Accounts, Sessions]:
+        """Return both, with the timeouts IDLE and ABSOLUTE; each call acts as another process with the same data."""
         raise NotImplementedError
 
     async def open(self) -> tuple[Accounts, Sessions]:
-        return await self.both(self.clock.seconds)
+        return await self.accounts_and_sessions(self.clock.seconds)
 
-    async def of_ann(self) -> tuple[Accounts, Sessions, Account]:
+    async def open_with_ann(self) -> tuple[Accounts, Sessions, Account]:
         accounts, sessions = await self.open()
         ann = await accounts.add("ann@example.org")
         await accounts.set_password(ann.id, "hash")
@@ -73,7 +67,7 @@ class AccountsContract:
     @awaited
     async def test_finds_no_account_by_an_unknown_address(self) -> None:
         accounts, _ = await self.open()
-        assert await accounts.find("nobody@example.org") is None
+        assert await accounts.find("unknown@example.org") is None
         assert await accounts.password("nosuchid") is None
 
     @awaited
@@ -91,16 +85,16 @@ class AccountsContract:
     @awaited
     async def test_sets_a_password_by_a_link_once(self) -> None:
         accounts, _ = await self.open()
-        elsewhere, _ = await self.open()
+        other, _ = await self.open()
         ann = await accounts.add("ann@example.org")
         token = await accounts.link(ann.id, lifetime=HOUR)
         assert await accounts.linked(token) == await accounts.linked(token) == ann
         active = await accounts.redeem(token, "hash")
         assert active == evolve(ann, active=True)
         assert await accounts.password(ann.id) == "hash"
-        assert await elsewhere.linked(token) is None
+        assert await other.linked(token) is None
         with pytest.raises(NotFound, match="unknown, used or expired"):
-            await elsewhere.redeem(token, "another hash")
+            await other.redeem(token, "another hash")
         assert await accounts.password(ann.id) == "hash"
 
     @awaited
@@ -114,7 +108,7 @@ class AccountsContract:
             await accounts.redeem(token, "hash")
 
     @awaited
-    async def test_replaces_a_link_by_the_next(self) -> None:
+    async def test_a_new_link_replaces_the_previous_one(self) -> None:
         accounts, _ = await self.open()
         ann = await accounts.add("ann@example.org")
         first = await accounts.link(ann.id, lifetime=HOUR)
@@ -124,7 +118,7 @@ class AccountsContract:
 
     @awaited
     async def test_setting_the_password_ends_a_link(self) -> None:
-        accounts, _, ann = await self.of_ann()
+        accounts, _, ann = await self.open_with_ann()
         token = await accounts.link(ann.id, lifetime=HOUR)
         await accounts.set_password(ann.id, "another hash")
         assert await accounts.linked(token) is None
@@ -139,7 +133,7 @@ class AccountsContract:
 
     @awaited
     async def test_disabling_an_account_ends_all_access(self) -> None:
-        accounts, sessions, ann = await self.of_ann()
+        accounts, sessions, ann = await self.open_with_ann()
         token, session = await accounts.link(ann.id, lifetime=HOUR), await sessions.open(ann.id)
         await accounts.disable(ann.id)
         disabled = evolve(ann, disabled_at=1_000_000.0)
@@ -152,12 +146,12 @@ class AccountsContract:
         with pytest.raises(BadInput, match="disabled"):
             await accounts.link(ann.id, lifetime=HOUR)
         # A session that a concurrent request opens is invalid.
-        late = await sessions.open(ann.id)
-        assert await sessions.find(late) is None
+        session = await sessions.open(ann.id)
+        assert await sessions.find(session) is None
 
     @awaited
     async def test_enables_an_account_without_its_old_sessions_and_links(self) -> None:
-        accounts, sessions, ann = await self.of_ann()
+        accounts, sessions, ann = await self.open_with_ann()
         token, session = await accounts.link(ann.id, lifetime=HOUR), await sessions.open(ann.id)
         await accounts.disable(ann.id)
         await accounts.enable(ann.id)
@@ -222,37 +216,37 @@ class AccountsContract:
 
     @awaited
     async def test_finds_the_account_of_a_session_in_every_process(self) -> None:
-        _, sessions, ann = await self.of_ann()
-        _, elsewhere = await self.open()
+        _, sessions, ann = await self.open_with_ann()
+        _, other = await self.open()
         first, second = await sessions.open(ann.id), await sessions.open(ann.id)
         assert first != second
-        assert await elsewhere.find(first) == await elsewhere.find(second) == ann
+        assert await other.find(first) == await other.find(second) == ann
 
     @awaited
     async def test_closing_a_session_ends_it_in_every_process(self) -> None:
-        _, sessions, ann = await self.of_ann()
-        _, elsewhere = await self.open()
+        _, sessions, ann = await self.open_with_ann()
+        _, other = await self.open()
         first, second = await sessions.open(ann.id), await sessions.open(ann.id)
         await sessions.close(first)
-        assert await elsewhere.find(first) is None
-        assert await elsewhere.find(second) == ann
+        assert await other.find(first) is None
+        assert await other.find(second) == ann
 
     @awaited
     async def test_setting_the_password_ends_every_session(self) -> None:
-        accounts, sessions, ann = await self.of_ann()
+        accounts, sessions, ann = await self.open_with_ann()
         bob = await accounts.add("bob@example.org")
-        mine = [await sessions.open(ann.id) for _ in range(2)]
-        his = await sessions.open(bob.id)
+        of_ann = [await sessions.open(ann.id) for _ in range(2)]
+        of_bob = await sessions.open(bob.id)
         await accounts.set_password(ann.id, "another hash")
-        assert [await sessions.find(each) for each in mine] == [None, None]
-        assert await sessions.find(his) == bob
+        assert [await sessions.find(each) for each in of_ann] == [None, None]
+        assert await sessions.find(of_bob) == bob
         again = await sessions.open(ann.id)
         await accounts.redeem(await accounts.link(ann.id, lifetime=HOUR), "a third hash")
         assert await sessions.find(again) is None
 
     @awaited
     async def test_deleting_a_password_ends_every_session_and_link(self) -> None:
-        accounts, sessions, ann = await self.of_ann()
+        accounts, sessions, ann = await self.open_with_ann()
         session, link = await sessions.open(ann.id), await accounts.link(ann.id, lifetime=HOUR)
         await accounts.forget_password(ann.id)
         assert await accounts.password(ann.id) is None
@@ -264,7 +258,7 @@ class AccountsContract:
 
     @awaited
     async def test_an_idle_session_ends(self) -> None:
-        _, sessions, ann = await self.of_ann()
+        _, sessions, ann = await self.open_with_ann()
         session = await sessions.open(ann.id)
         self.clock.advance(IDLE - 1)
         assert await sessions.find(session) == ann
@@ -275,7 +269,7 @@ class AccountsContract:
 
     @awaited
     async def test_a_session_ends_after_its_absolute_lifetime(self) -> None:
-        _, sessions, ann = await self.of_ann()
+        _, sessions, ann = await self.open_with_ann()
         session = await sessions.open(ann.id)
         for _ in range(23):
             self.clock.advance(HOUR)

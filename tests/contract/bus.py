@@ -14,7 +14,7 @@ def fail() -> None:
 
 
 class BusContract:
-    """Subclasses define how to open a bus, write in another process and let a second pass."""
+    """Subclasses define how to open a bus, write in another process and advance the time by a second."""
 
     async def bus(self) -> Bus:
         """Return a running bus that has seen all earlier writes."""
@@ -24,8 +24,8 @@ class BusContract:
         """Change an entry or a key in another process."""
         raise NotImplementedError
 
-    async def second(self) -> None:
-        """Let a second pass."""
+    async def wait_a_second(self) -> None:
+        """Advance the time by one second."""
         raise NotImplementedError
 
     @awaited
@@ -44,7 +44,7 @@ class BusContract:
         bus.subscribe(lambda: woken.append(None))
         for times in (1, 2):
             await self.write()
-            await self.second()
+            await self.wait_a_second()
             assert len(woken) == times
 
     @awaited
@@ -52,8 +52,8 @@ class BusContract:
         bus = await self.bus()
         woken: list[None] = []
         bus.subscribe(lambda: woken.append(None))
-        await self.second()
-        await self.second()
+        await self.wait_a_second()
+        await self.wait_a_second()
         assert woken == []
 
     @awaited
@@ -64,7 +64,7 @@ class BusContract:
         bus.subscribe(lambda: woken.append(None))
         bus.announce()
         await self.write()
-        await self.second()
+        await self.wait_a_second()
         assert len(woken) == 2
         assert [event["log_failure"].type for event in logged_failures] == [ZeroDivisionError, ZeroDivisionError]
         logged_failures.clear()

@@ -43,26 +43,26 @@ some_words = st.lists(st.sampled_from(["mail", "mailbox", "mai", "letter", "lett
 analysis = TextAnalysis()
 
 
-def an_entry(name: str, description: str = "", **more: Any) -> Entry:
+def make_entry(name: str, description: str = "", **more: Any) -> Entry:
     return Entry({"name": name, "description": description, "version": "1.0.0", **more})
 
 
-def added(*entries: Entry) -> list[Change]:
+def additions(*entries: Entry) -> list[Change]:
     return [
         Change(seq, "added", entry.mcp_id, encode_entry(entry), analysis(entry)) for seq, entry in enumerate(entries, 1)
     ]
 
 
-def removed(*names: str) -> list[Change]:
+def removals(*names: str) -> list[Change]:
     return [Change(seq, "removed", mcp_id_of(name), None, None) for seq, name in enumerate(names, 1)]
 
 
-async def found(index: Index, keywords: str) -> list[str]:
-    """Return the names that the hits for `keywords` show."""
+async def search_names(index: Index, keywords: str) -> list[str]:
+    """Return the names of the hits for `keywords`."""
     return [hit.name for hit in (await index.search(Query(keywords))).hits]
 
 
-async def walked(index: Index, keywords: str, limit: int) -> list[Hit]:
+async def all_hits(index: Index, keywords: str, limit: int) -> list[Hit]:
     """Return the hits of all pages, each of at most `limit`."""
     hits: list[Hit] = []
     after: Position | None = None
@@ -93,7 +93,7 @@ class IndexContract:
     async def test_added_entry_is_found(self) -> None:
         index = await self.open()
         site = "https://mail.example"
-        await index.apply(added(an_entry("org.example/mail", "Reads letters", title="The Mail", websiteUrl=site)))
+        await index.apply(additions(make_entry("org.example/mail", "Reads letters", title="The Mail", websiteUrl=site)))
         assert len(index) == 1
         hit = Hit(mcp_id_of("org.example/mail"), "The Mail", "Reads letters", site, "org.example/mail")
         assert await index.search(Query("letters")) == Page((hit,))
@@ -101,61 +101,61 @@ class IndexContract:
     @awaited
     async def test_changed_entry_is_found_by_its_new_words_only(self) -> None:
         index = await self.open()
-        await index.apply(added(an_entry("org.example/post", "Reads letters"), an_entry("org.example/other")))
-        await index.apply(added(an_entry("org.example/post", "Sends parcels")))
+        await index.apply(additions(make_entry("org.example/post", "Reads letters"), make_entry("org.example/other")))
+        await index.apply(additions(make_entry("org.example/post", "Sends parcels")))
         assert len(index) == 2
-        assert await found(index, "letters") == []
+        assert await search_names(index, "letters") == []
         assert [hit.brief for hit in (await index.search(Query("parcels"))).hits] == ["Sends parcels"]
 
     @awaited
     async def test_removed_entry_is_not_found(self) -> None:
         index = await self.open()
-        await index.apply(added(an_entry("org.example/one", "letters"), an_entry("org.example/two", "letters")))
-        await index.apply(removed("org.example/one"))
+        await index.apply(additions(make_entry("org.example/one", "letters"), make_entry("org.example/two", "letters")))
+        await index.apply(removals("org.example/one"))
         assert len(index) == 1
-        assert await found(index, "letters") == ["org.example/two"]
+        assert await search_names(index, "letters") == ["org.example/two"]
 
     @awaited
-    async def test_removed_entry_can_come_back(self) -> None:
+    async def test_removed_entry_can_be_added_again(self) -> None:
         index = await self.open()
-        await index.apply(added(an_entry("org.example/one", "letters")))
-        await index.apply(removed("org.example/one"))
+        await index.apply(additions(make_entry("org.example/one", "letters")))
+        await index.apply(removals("org.example/one"))
         assert len(index) == 0
-        await index.apply(added(an_entry("org.example/two", "parcels"), an_entry("org.example/one", "letters")))
-        assert await found(index, "letters") == ["org.example/one"]
-        assert await found(index, "parcels") == ["org.example/two"]
+        await index.apply(additions(make_entry("org.example/two", "parcels"), make_entry("org.example/one", "letters")))
+        assert await search_names(index, "letters") == ["org.example/one"]
+        assert await search_names(index, "parcels") == ["org.example/two"]
 
     @awaited
     async def test_changes_may_be_applied_again(self) -> None:
         index = await self.open()
-        changes = [*added(an_entry("org.example/mail", "letters")), *removed("org.example/unknown")]
+        changes = [*additions(make_entry("org.example/mail", "letters")), *removals("org.example/unknown")]
         await index.apply(changes)
         await index.apply(changes)
         assert len(index) == 1
-        assert await found(index, "letters") == ["org.example/mail"]
+        assert await search_names(index, "letters") == ["org.example/mail"]
 
     @awaited
     async def test_the_last_of_several_changes_of_an_entry_counts(self) -> None:
         index = await self.open()
-        one, two = an_entry("org.example/one", "letters"), an_entry("org.example/two", "parcels")
-        changed = an_entry("org.example/two", "letters")
-        await index.apply([*added(one, two), *removed("org.example/one"), *added(changed)])
+        one, two = make_entry("org.example/one", "letters"), make_entry("org.example/two", "parcels")
+        changed = make_entry("org.example/two", "letters")
+        await index.apply([*additions(one, two), *removals("org.example/one"), *additions(changed)])
         assert len(index) == 1
-        assert await found(index, "letters") == ["org.example/two"]
-        assert await found(index, "parcels") == []
+        assert await search_names(index, "letters") == ["org.example/two"]
+        assert await search_names(index, "parcels") == []
 
     @awaited
-    async def test_pinned_entries_come_first_among_the_hits_they_are(self) -> None:
+    async def test_pinned_entries_are_the_first_hits(self) -> None:
         index = await self.open()
         names = [f"org.example/mail-{number}" for number in range(9)]
-        changes = added(
-            *(an_entry(name, "letters " * number) for number, name in enumerate(names)), an_entry("x/other")
+        changes = additions(
+            *(make_entry(name, "letters " * number) for number, name in enumerate(names)), make_entry("x/other")
         )
         await index.apply([evolve(each, pinned=each.mcp_id == mcp_id_of(names[4])) for each in changes])
-        plain = [name for name in await found(index, "letters") if name != names[4]]
-        assert await found(index, "letters") == [names[4], *plain]
-        assert await found(index, "other") == ["x/other"]
-        # Page by page, and in whichever part of the index they are.
+        plain = [name for name in await search_names(index, "letters") if name != names[4]]
+        assert await search_names(index, "letters") == [names[4], *plain]
+        assert await search_names(index, "other") == ["x/other"]
+        # The order is the same page by page, in the base and in the delta of the index.
         await index.apply([evolve(changes[7], pinned=True)])
         page = await index.search(Query("letters", 1))
         paged: list[Hit] = []
@@ -166,23 +166,23 @@ class IndexContract:
         assert {hit.name for hit in paged[:2]} == {names[4], names[7]}
         assert len({hit.name for hit in paged}) == len(paged) == len(plain) + 1
         await index.apply([evolve(each, pinned=False) for each in changes])
-        assert set(await found(index, "letters")) == {*plain, names[4]}
+        assert set(await search_names(index, "letters")) == {*plain, names[4]}
         assert (await index.search(Query("letters"))).hits[0].name == plain[0]
 
     @awaited
-    async def test_names_are_told_apart_by_case(self) -> None:
+    async def test_names_are_case_sensitive(self) -> None:
         index = await self.open()
-        await index.apply(added(an_entry("org.example/Mail"), an_entry("org.example/mail")))
+        await index.apply(additions(make_entry("org.example/Mail"), make_entry("org.example/mail")))
         assert len(index) == 2
-        assert await found(index, "mail") == ["org.example/Mail", "org.example/mail"]
-        await index.apply(removed("org.example/Mail"))
-        assert await found(index, "mail") == ["org.example/mail"]
+        assert await search_names(index, "mail") == ["org.example/Mail", "org.example/mail"]
+        await index.apply(removals("org.example/Mail"))
+        assert await search_names(index, "mail") == ["org.example/mail"]
 
     @awaited
     async def test_each_change_is_a_new_generation(self) -> None:
         index = await self.open()
         generations = [index.generation]
-        for changes in (added(an_entry("org.example/mail")), removed("org.example/mail")):
+        for changes in (additions(make_entry("org.example/mail")), removals("org.example/mail")):
             await index.apply(changes)
             generations.append(index.generation)
         assert generations == sorted(set(generations))
@@ -190,41 +190,41 @@ class IndexContract:
     @awaited
     async def test_no_changes_change_nothing(self) -> None:
         index = await self.open()
-        await index.apply(added(an_entry("org.example/mail")))
+        await index.apply(additions(make_entry("org.example/mail")))
         await index.apply([])
-        assert await found(index, "mail") == ["org.example/mail"]
+        assert await search_names(index, "mail") == ["org.example/mail"]
 
     @awaited
     async def test_keywords_without_a_word_find_nothing(self) -> None:
         index = await self.open()
-        await index.apply(added(an_entry("org.example/mail", "-._/ !? 🙂 \x00")))
+        await index.apply(additions(make_entry("org.example/mail", "-._/ !? 🙂 \x00")))
         for keywords in ("", " \t\n", "-._/", "!?…。、", "\x00", "\ud800", "🙂"):
             assert await index.search(Query(keywords)) == Page(())
 
     @awaited
-    async def test_no_keywords_break_it(self) -> None:
+    async def test_hostile_keywords_raise_no_error(self) -> None:
         index = await self.open()
         # No entry holds a lone surrogate: it is not JSON (RFC 7493).
         texts = (words.replace("\ud800", "?").replace("\udfff", "?") for words in HOSTILE)
-        await index.apply(added(*(an_entry(f"org.example/{n}", text) for n, text in enumerate(texts))))
+        await index.apply(additions(*(make_entry(f"org.example/{n}", text) for n, text in enumerate(texts))))
         for keywords in HOSTILE:
             await index.search(Query(keywords))
 
     @settings(max_examples=50, deadline=None, derandomize=True)
     @given(text=st.text(st.characters(), max_size=256))  # type: ignore[arg-type]  # pytest-twisted awaits it
     @awaited
-    async def test_no_text_breaks_it(self, text: str) -> None:
+    async def test_any_text_is_indexed_and_searched(self, text: str) -> None:
         index = await self.open()
-        await index.apply(added(an_entry("org.example/mail", text)))
+        await index.apply(additions(make_entry("org.example/mail", text)))
         await index.search(Query(text))
-        assert await found(index, "mail") == ["org.example/mail"]
+        assert await search_names(index, "mail") == ["org.example/mail"]
 
     @awaited
     async def test_equal_scores_come_in_the_order_of_their_names(self) -> None:
         index = await self.open()
         names = [f"org.example/{letter}" for letter in "dbaecf"]
         for name in names:
-            await index.apply(added(an_entry(name, "letters", title="Mail")))
+            await index.apply(additions(make_entry(name, "letters", title="Mail")))
         ids = [hit.mcp_id for hit in (await index.search(Query("letters"))).hits]
         assert ids == [mcp_id_of(name) for name in sorted(names)]
 
@@ -233,10 +233,10 @@ class IndexContract:
         index = await self.open()
         names = [f"org.example/{n * 77 % 200:03}" for n in range(200)]
         for batch in (names[:70], names[70:140], names[140:]):
-            await index.apply(added(*(an_entry(name, "letters", title="Mail") for name in batch)))
+            await index.apply(additions(*(make_entry(name, "letters", title="Mail") for name in batch)))
         in_order = [mcp_id_of(name) for name in sorted(names)]
         for limit in (1, 7, 50, 199, 200, 201):
-            assert [hit.mcp_id for hit in await walked(index, "letters", limit)] == in_order
+            assert [hit.mcp_id for hit in await all_hits(index, "letters", limit)] == in_order
 
     @settings(max_examples=30, deadline=None, derandomize=True)
     @given(  # type: ignore[arg-type]  # pytest-twisted awaits it
@@ -247,19 +247,19 @@ class IndexContract:
     @awaited
     async def test_pages_are_contiguous(self, briefs: list[str], keywords: str, limit: int) -> None:
         index = await self.open()
-        entries = [an_entry(f"org.example/{n * 77 % 101:03}", brief) for n, brief in enumerate(briefs)]
+        entries = [make_entry(f"org.example/{n * 77 % 101:03}", brief) for n, brief in enumerate(briefs)]
         for start in range(0, len(entries), 25):
-            await index.apply(added(*entries[start : start + 25]))
-        await index.apply(removed(*(entry.name for entry in entries[::9])))
+            await index.apply(additions(*entries[start : start + 25]))
+        await index.apply(removals(*(entry.name for entry in entries[::9])))
         whole = await index.search(Query(keywords, 1000))
         assert whole.next is None
         assert len({hit.mcp_id for hit in whole.hits}) == len(whole.hits)
-        assert await walked(index, keywords, limit) == list(whole.hits)
+        assert await all_hits(index, keywords, limit) == list(whole.hits)
 
     @awaited
     async def test_the_last_full_page_has_no_next(self) -> None:
         index = await self.open()
-        await index.apply(added(*(an_entry(f"org.example/{n}", "letters") for n in range(4))))
+        await index.apply(additions(*(make_entry(f"org.example/{n}", "letters") for n in range(4))))
         first = await index.search(Query("letters", 2))
         assert first.next is not None
         assert (await index.search(Query("letters", 2, first.next))).next is None
@@ -268,6 +268,6 @@ class IndexContract:
     @awaited
     async def test_nothing_follows_the_last_position(self) -> None:
         index = await self.open()
-        await index.apply(added(an_entry("org.example/mail", "letters")))
+        await index.apply(additions(make_entry("org.example/mail", "letters")))
         assert await index.search(Query("letters", 2, Position(0.0, ""))) == Page(())
         assert len((await index.search(Query("letters", 2, Position(1e9, "")))).hits) == 1

@@ -6,25 +6,19 @@ from collections.abc import Callable
 
 import pytest
 from attrs import evolve
-from twisted.internet.task import Clock
 
 from directory_server.domain.errors import BadInput, NotFound, TooManyKeys
 from directory_server.domain.keys import ApiKey
 from directory_server.domain.ports.access import KeyRing
 from directory_server.domain.ports.accounts import Accounts
 
-from . import awaited
+from . import ContractWithClock, awaited
 
 DAY = 86_400.0
 
 
-class KeyRingContract:
+class KeyRingContract(ContractWithClock):
     """Subclasses define how to open a key ring."""
-
-    @pytest.fixture(autouse=True)
-    def _clock(self) -> None:
-        self.clock = Clock()
-        self.clock.advance(1_000_000)
 
     async def keys(self, now: Callable[[], float]) -> KeyRing:
         """Return a key ring; each call acts as another process with the same data."""
@@ -117,12 +111,12 @@ class KeyRingContract:
 
     @awaited
     async def test_revokes_a_key_in_every_process_at_once(self) -> None:
-        keys, elsewhere = await self.open(), await self.open()
+        keys, other = await self.open(), await self.open()
         key, secret = await self.new_key(keys)
-        assert await elsewhere.find(secret) == key
+        assert await other.find(secret) == key
         await keys.revoke(key.id)
-        assert await elsewhere.find(secret) is None
-        assert await elsewhere.live([key.id]) == set()
+        assert await other.find(secret) is None
+        assert await other.live([key.id]) == set()
 
     @awaited
     async def test_revoking_again_keeps_the_first_time(self) -> None:
@@ -205,10 +199,10 @@ class KeyRingContract:
     @awaited
     async def test_live_returns_the_valid_keys(self) -> None:
         keys = await self.open()
-        living = {(await self.new_key(keys))[0].id for _ in range(3)}
+        valid = {(await self.new_key(keys))[0].id for _ in range(3)}
         revoked, _ = await self.new_key(keys)
         await keys.revoke(revoked.id)
-        assert await keys.live([*living, revoked.id, "nosuchid"]) == living
+        assert await keys.live([*valid, revoked.id, "nosuchid"]) == valid
         assert await keys.live([]) == set()
 
     @awaited
@@ -229,23 +223,23 @@ class KeyRingContract:
         keys, accounts = await self.open(), await self.accounts(self.clock.seconds)
         ann, bob = await accounts.add("ann@example.org"), await accounts.add("bob@example.org")
 
-        async def make(owner: str = ann.id, expires_at: float | None = None) -> ApiKey:
+        async def create(owner: str = ann.id, expires_at: float | None = None) -> ApiKey:
             return (await keys.create("laptop", limit=20, expires_at=expires_at, owner=owner, most=2))[0]
 
-        first = await make()
-        await make(expires_at=self.clock.seconds() + DAY)
-        await make(bob.id)
+        first = await create()
+        await create(expires_at=self.clock.seconds() + DAY)
+        await create(bob.id)
         with pytest.raises(TooManyKeys, match="the limit of 2 keys"):
-            await make()
+            await create()
         await keys.revoke(first.id)
         with pytest.raises(TooManyKeys):
-            await make()
+            await create()
         self.clock.advance(3600)
-        await make()
+        await create()
         with pytest.raises(TooManyKeys):
-            await make()
+            await create()
         self.clock.advance(DAY)
-        await make()
+        await create()
         assert len(await keys.list(ann.id)) == 4
 
     @awaited
@@ -257,24 +251,24 @@ class KeyRingContract:
         assert await keys.find(secret) == key
         assert list(await keys.list(ann.id)) == [key]
         await accounts.approve(ann.id)
-        own = await keys.find(secret)
-        assert own == evolve(key, shared=None)
-        assert own
-        assert own.quota_id == key.id
+        approved = await keys.find(secret)
+        assert approved == evolve(key, shared=None)
+        assert approved
+        assert approved.quota_id == key.id
 
     @awaited
     async def test_deletes_the_keys_of_a_removed_account(self) -> None:
         keys, accounts = await self.open(), await self.accounts(self.clock.seconds)
         ann = await accounts.register("ann@example.org", "hash", most=9)
         key, secret = await keys.create("laptop", limit=20, expires_at=None, owner=ann.id)
-        other, others = await self.new_key(keys)
+        kept, kept_secret = await self.new_key(keys)
         await keys.rotate(key.id, grace=DAY)
         assert await keys.find(secret)
         assert await accounts.remove(ann.id, before=self.clock.seconds())
         assert await keys.find(secret) is None
-        assert await keys.live([key.id, other.id]) == {other.id}
-        assert list(await keys.list()) == [other]
-        assert await keys.find(others) == other
+        assert await keys.live([key.id, kept.id]) == {kept.id}
+        assert list(await keys.list()) == [kept]
+        assert await keys.find(kept_secret) == kept
 
     @awaited
     async def test_rejects_a_key_of_a_disabled_owner(self) -> None:

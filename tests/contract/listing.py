@@ -14,7 +14,7 @@ from . import awaited
 from .store import NAME, entry, kinds
 
 
-def said(versions: Sequence[Version]) -> list[str]:
+def names_and_versions(versions: Sequence[Version]) -> list[str]:
     return [f"{each.name} {each.version}" for each in versions]
 
 
@@ -38,8 +38,8 @@ class ListingContract:
         store = await self.store()
         await store.publish("a", [entry(f"x/{name}", version) for name in "dbca" for version in ("1.0.0", "2.0.0")])
         page = await store.listing(("", ""), 3)
-        assert said(page) == ["x/a 2.0.0", "x/b 2.0.0", "x/c 2.0.0"]
-        assert said(await store.listing((page[-1].name, page[-1].version), 3)) == ["x/d 2.0.0"]
+        assert names_and_versions(page) == ["x/a 2.0.0", "x/b 2.0.0", "x/c 2.0.0"]
+        assert names_and_versions(await store.listing((page[-1].name, page[-1].version), 3)) == ["x/d 2.0.0"]
         assert all(each.latest and not each.deleted for each in page)
 
     @awaited
@@ -53,7 +53,7 @@ class ListingContract:
         while page := await store.listing(after, 4, versions="all"):
             found += page
             after = (page[-1].name, page[-1].version)
-        assert said(found) == [f"x/{name} {version}.0.0" for name in "ab" for version in (1, 2, 3)]
+        assert names_and_versions(found) == [f"x/{name} {version}.0.0" for name in "ab" for version in (1, 2, 3)]
         assert [each.latest for each in found] == [False, False, True] * 2
 
     @awaited
@@ -74,19 +74,19 @@ class ListingContract:
         await store.publish(
             "a", [entry("x/a", "1.0.0"), entry("x/a", "2.0.0"), entry("x/b", "1.0.0"), entry("x/c", "2.0.0")]
         )
-        assert said(await store.listing(("", ""), 9, versions="1.0.0")) == ["x/a 1.0.0", "x/b 1.0.0"]
-        assert said(await store.listing(("x/a", "1.0.0"), 9, versions="1.0.0")) == ["x/b 1.0.0"]
+        assert names_and_versions(await store.listing(("", ""), 9, versions="1.0.0")) == ["x/a 1.0.0", "x/b 1.0.0"]
+        assert names_and_versions(await store.listing(("x/a", "1.0.0"), 9, versions="1.0.0")) == ["x/b 1.0.0"]
         assert list(await store.listing(("", ""), 9, versions="9.9.9")) == []
 
     @awaited
     async def test_returns_the_versions_of_a_name_latest_first(self) -> None:
         store = await self.store()
         await store.publish("a", [entry(version="1.0.0"), entry(version="3.0.0"), entry(version="2.0.0"), entry("x/b")])
-        assert said(await store.versions(NAME)) == [f"{NAME} 3.0.0", f"{NAME} 2.0.0", f"{NAME} 1.0.0"]
+        assert names_and_versions(await store.versions(NAME)) == [f"{NAME} 3.0.0", f"{NAME} 2.0.0", f"{NAME} 1.0.0"]
         assert list(await store.versions("x/none")) == []
-        assert said(await store.versions(NAME, "3.0.0")) == [f"{NAME} 2.0.0", f"{NAME} 1.0.0"]
-        assert said(await store.versions(NAME, "3.0.0", 1)) == [f"{NAME} 2.0.0"]
-        assert said(await store.versions(NAME, most=1)) == [f"{NAME} 3.0.0"]
+        assert names_and_versions(await store.versions(NAME, "3.0.0")) == [f"{NAME} 2.0.0", f"{NAME} 1.0.0"]
+        assert names_and_versions(await store.versions(NAME, "3.0.0", 1)) == [f"{NAME} 2.0.0"]
+        assert names_and_versions(await store.versions(NAME, most=1)) == [f"{NAME} 3.0.0"]
         assert list(await store.versions(NAME, "none")) == []
         one, latest = await store.version(NAME, "1.0.0"), await store.version(NAME, "latest")
         assert one is not None
@@ -101,7 +101,7 @@ class ListingContract:
         store = await self.store(["a", "b"])
         await store.publish("b", [entry(version="9.0.0", brief="b"), entry(version="1.0.0", brief="b")])
         await store.publish("a", [entry(version="1.0.0", brief="a")])
-        assert said(await store.versions(NAME)) == [f"{NAME} 1.0.0"]
+        assert names_and_versions(await store.versions(NAME)) == [f"{NAME} 1.0.0"]
         assert await store.version(NAME, "9.0.0") is None
         (only,) = await store.listing(("", ""), 9, versions="all")
         assert restore_entry(only.body).brief == "a"
@@ -113,14 +113,14 @@ class ListingContract:
             "a", [entry("x/a"), entry("x/b", "1.0.0"), entry("x/b", "2.0.0"), entry("x/c", status="deleted")]
         )
         await store.publish("a", [entry("x/a", status="deleted"), entry("x/b", "1.0.0", status="deleted")])
-        assert said(await store.listing(("", ""), 9)) == ["x/b 2.0.0"]
+        assert names_and_versions(await store.listing(("", ""), 9)) == ["x/b 2.0.0"]
         everything = await store.listing(("", ""), 9, include_deleted=True)
         assert [(each.name, each.deleted) for each in everything] == [("x/a", True), ("x/b", False), ("x/c", True)]
-        assert said(await store.listing(("", ""), 9, versions="all")) == ["x/b 2.0.0"]
+        assert names_and_versions(await store.listing(("", ""), 9, versions="all")) == ["x/b 2.0.0"]
         assert len(await store.listing(("", ""), 9, versions="all", include_deleted=True)) == 4
-        gone = await store.version("x/a", "latest")
-        assert gone is not None
-        assert gone.deleted
+        deleted_version = await store.version("x/a", "latest")
+        assert deleted_version is not None
+        assert deleted_version.deleted
 
     @awaited
     async def test_lists_versions_updated_since_a_time(self) -> None:
@@ -201,7 +201,7 @@ class ListingContract:
     async def test_lists_only_curated_names_on_request(self) -> None:
         store, curation = await self.store(), await self.curation()
         await store.publish("a", [entry(f"x/{name}") for name in "abcd"])
-        await store.publish("local", [entry("x/b", brief="Ours.")])
+        await store.publish("local", [entry("x/b", brief="Local.")])
         await curation.mark("x/c", "pinned", True)
         await curation.mark("x/d", "allowed", True)
         for versions in ("latest", "all", "1.0.0"):

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
 from attrs import evolve
-from twisted.internet.task import Clock
 
 from directory_server.domain.ports.storage import Mirrors, Store
 from directory_server.domain.upstreams import SyncProgress, UpstreamState
 from directory_server.serialization import restore_entry
 
-from . import awaited
+from . import ContractWithClock, awaited
 from .store import entry
 
 
-class MirrorsContract:
+class MirrorsContract(ContractWithClock):
     """Subclasses define how to open mirrors."""
-
-    @pytest.fixture(autouse=True)
-    def _clock(self) -> None:
-        self.clock = Clock()
 
     async def mirrors(self) -> Mirrors:
         """Return the mirrors on `clock`; each call acts as another process with the same data."""
@@ -30,13 +24,13 @@ class MirrorsContract:
         raise NotImplementedError
 
     @awaited
-    async def test_an_upstream_that_was_never_followed_is_new(self) -> None:
+    async def test_an_unknown_upstream_has_an_empty_state(self) -> None:
         mirrors = await self.mirrors()
         assert await mirrors.get("a") == UpstreamState("a")
         assert list(await mirrors.all()) == []
 
     @awaited
-    async def test_remembers_every_part(self) -> None:
+    async def test_stores_every_field(self) -> None:
         mirrors = await self.mirrors()
         state = UpstreamState(
             "b", "q", 1.5, 2.5, 3.5, "No.", 4, 5, 6.5, '"7"', "8", 9, 10.5, SyncProgress(True, 11.5, "12")
@@ -49,7 +43,7 @@ class MirrorsContract:
         assert (await mirrors.get("b")).progress is None
 
     @awaited
-    async def test_tells_what_a_walk_has_not_seen(self) -> None:
+    async def test_returns_entries_not_seen_by_the_full_sync(self) -> None:
         mirrors, store = await self.mirrors(), await self.store()
         await store.publish("a", [entry(f"x/{letter}", version) for letter in "abcd" for version in ("1.0.0", "2.0.0")])
         await store.publish("a", [entry("x/d", "1.0.0", status="deleted"), entry("x/d", "2.0.0", status="deleted")])
@@ -69,7 +63,7 @@ class MirrorsContract:
         assert await mirrors.count_seen("b") == 1
 
     @awaited
-    async def test_one_holder_at_a_time_has_the_lease(self) -> None:
+    async def test_a_lease_has_one_holder_at_a_time(self) -> None:
         one, other = await self.mirrors(), await self.mirrors()
         assert await one.hold("a", "one", seconds=10.0)
         self.clock.advance(5)
@@ -83,7 +77,7 @@ class MirrorsContract:
         assert not await one.hold("a", "one", seconds=10.0)
 
     @awaited
-    async def test_a_lease_from_a_clock_that_was_years_ahead_is_void(self) -> None:
+    async def test_a_lease_from_a_clock_years_ahead_is_void(self) -> None:
         one, other = await self.mirrors(), await self.mirrors()
         self.clock.advance(1e9)
         assert await one.hold("a", "one", seconds=60.0)

@@ -4,52 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-from twisted.internet.task import Clock
-
 from directory_server.domain.keys import NewSecret
 from directory_server.domain.ports.access import KeyRing
 from directory_server.domain.ports.accounts import NewSecrets
 
-from . import awaited
+from . import ContractWithClock, awaited
 
 CREATED = NewSecret("mcpd_created", rotated=False)
 ROTATED = NewSecret("mcpd_rotated", rotated=True)
 
 
-class NewSecretsContract:
-    """Subclasses define how to open both."""
+class NewSecretsContract(ContractWithClock):
+    """Subclasses define how to open new secrets and a key ring."""
 
-    @pytest.fixture(autouse=True)
-    def _clock(self) -> None:
-        self.clock = Clock()
-        self.clock.advance(1_000_000)
-
-    async def both(self, now: Callable[[], float]) -> tuple[NewSecrets, KeyRing]:
-        """Return both; each call acts as another process with the same data."""
+    async def secrets_and_keys(self, now: Callable[[], float]) -> tuple[NewSecrets, KeyRing]:
+        """Return the new secrets and the key ring; each call acts as another process with the same data."""
         raise NotImplementedError
 
     async def open(self) -> tuple[NewSecrets, str]:
         """Return the new secrets, and the id of a key."""
-        secrets, keys = await self.both(self.clock.seconds)
+        secrets, keys = await self.secrets_and_keys(self.clock.seconds)
         key, _ = await keys.create("laptop", limit=20, expires_at=None)
         return secrets, key.id
 
     @awaited
-    async def test_gives_a_secret_once_in_any_process(self) -> None:
+    async def test_returns_a_secret_once_in_any_process(self) -> None:
         secrets, key = await self.open()
-        elsewhere, _ = await self.both(self.clock.seconds)
+        other, _ = await self.secrets_and_keys(self.clock.seconds)
         await secrets.put("session", key, CREATED)
-        assert await elsewhere.take("session", key) == CREATED
+        assert await other.take("session", key) == CREATED
         assert await secrets.take("session", key) is None
-        assert await elsewhere.take("session", key) is None
+        assert await other.take("session", key) is None
 
     @awaited
-    async def test_gives_a_secret_to_its_session_alone(self) -> None:
+    async def test_returns_a_secret_to_its_session_only(self) -> None:
         secrets, key = await self.open()
         await secrets.put("session", key, CREATED)
-        for other in ("", "Session", "another session", "\udc80"):
-            assert await secrets.take(other, key) is None
+        for session in ("", "Session", "another session", "\udc80"):
+            assert await secrets.take(session, key) is None
         assert await secrets.take("session", "nosuchid") is None
         assert await secrets.take("session", key) == CREATED
 
@@ -70,7 +62,7 @@ class NewSecretsContract:
         assert await secrets.take("two", key) == ROTATED
 
     @awaited
-    async def test_forgets_a_secret_after_five_minutes(self) -> None:
+    async def test_a_secret_expires_after_five_minutes(self) -> None:
         secrets, key = await self.open()
         await secrets.put("session", key, CREATED)
         self.clock.advance(299)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from twisted.internet.task import Clock
 
 from directory_server.domain.errors import QuotaExceeded
 from directory_server.domain.ports.access import Quota
 from directory_server.domain.quota import Allowance
 
-from . import awaited
+from . import ContractWithClock, awaited
 
 
 async def exceeded(quota: Quota, key_id: str, limit: int) -> Allowance:
@@ -20,13 +19,8 @@ async def exceeded(quota: Quota, key_id: str, limit: int) -> Allowance:
     return caught.value.allowance
 
 
-class QuotaContract:
+class QuotaContract(ContractWithClock):
     """Subclasses define how to open a quota."""
-
-    @pytest.fixture(autouse=True)
-    def _clock(self) -> None:
-        self.clock = Clock()
-        self.clock.advance(1_000_000)
 
     async def quota(self, wall: Callable[[], float], uptime: Callable[[], float]) -> Quota:
         """Return a quota; each call acts as another process with the same data, started now.
@@ -133,7 +127,7 @@ class QuotaContract:
             await exceeded(quota, "k", 4)
 
     @awaited
-    async def test_remembers_what_was_spent_before_a_restart(self) -> None:
+    async def test_requests_count_after_a_restart(self) -> None:
         await (await self.open()).charge("k", 1)
         await exceeded(await self.open(), "k", 1)
 

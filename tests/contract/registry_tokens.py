@@ -6,22 +6,16 @@ from collections.abc import Callable
 
 import pytest
 from attrs import evolve
-from twisted.internet.task import Clock
 
 from directory_server.domain.errors import BadInput, NotFound
 from directory_server.domain.keys import RegistryToken
 from directory_server.domain.ports.access import RegistryTokens
 
-from . import awaited
+from . import ContractWithClock, awaited
 
 
-class RegistryTokensContract:
+class RegistryTokensContract(ContractWithClock):
     """Subclasses define how to open registry tokens."""
-
-    @pytest.fixture(autouse=True)
-    def _clock(self) -> None:
-        self.clock = Clock()
-        self.clock.advance(1_000_000)
 
     async def tokens(self, now: Callable[[], float]) -> RegistryTokens:
         """Return the tokens; each call acts as another process with the same data."""
@@ -40,9 +34,9 @@ class RegistryTokensContract:
     @awaited
     async def test_ids_and_secrets_are_unique(self) -> None:
         tokens = await self.open()
-        token = [await tokens.create("editors") for _ in range(5)]
-        assert len({token.id for token, _ in token}) == len({secret for _, secret in token}) == 5
-        assert all(token.id not in secret for token, secret in token)
+        created = [await tokens.create("editors") for _ in range(5)]
+        assert len({token.id for token, _ in created}) == len({secret for _, secret in created}) == 5
+        assert all(token.id not in secret for token, secret in created)
 
     @awaited
     async def test_secrets_need_no_quoting_in_a_path(self) -> None:
@@ -69,7 +63,7 @@ class RegistryTokensContract:
         assert await one.find(other_secret) == kept
 
     @awaited
-    async def test_remembers_when_a_token_was_first_revoked(self) -> None:
+    async def test_revoking_again_keeps_the_first_time(self) -> None:
         tokens = await self.open()
         token, _ = await tokens.create("editors")
         for _ in range(2):
@@ -81,8 +75,8 @@ class RegistryTokensContract:
     async def test_lists_every_token_oldest_first(self) -> None:
         tokens = await self.open()
         labels = ["c", "a", "b"]
-        token = [(await tokens.create(label))[0] for label in labels]
-        await tokens.revoke(token[0].id)
+        created = [(await tokens.create(label))[0] for label in labels]
+        await tokens.revoke(created[0].id)
         assert [each.label for each in await tokens.list()] == labels
 
     @awaited

@@ -51,12 +51,12 @@ class StoreContract:
     async def store(self, sources: Sequence[str] = (), version: str = "1") -> Store:
         """Return a store that prefers `sources` in this order; each call acts as another process with the same data.
 
-        It analyses by Briefs(version).
+        Its analysis is Briefs(version).
         """
         raise NotImplementedError
 
     @awaited
-    async def test_begins_empty(self) -> None:
+    async def test_is_empty_at_first(self) -> None:
         store = await self.store()
         assert await store.head() == 0
         assert await store.oldest() == 0
@@ -67,7 +67,7 @@ class StoreContract:
         assert list(await store.changes(0, 10)) == []
 
     @awaited
-    async def test_the_log_has_an_id_that_all_processes_know(self) -> None:
+    async def test_the_log_has_the_same_id_in_all_processes(self) -> None:
         one, other = await self.store(), await self.store()
         log = await one.log_id()
         assert re.fullmatch("[0-9a-f]{12}", log)
@@ -154,8 +154,8 @@ class StoreContract:
         store = await self.store()
         await store.publish("a", [entry(), entry("x/b")])
         await store.publish("a", [entry(brief="It snows."), entry("x/b", status="deleted")])
-        shown = [change.body and restore_entry(change.body) for change in await store.changes(0, 10)]
-        assert shown == [entry(brief="It snows."), None, entry(brief="It snows."), None]
+        visible = [change.body and restore_entry(change.body) for change in await store.changes(0, 10)]
+        assert visible == [entry(brief="It snows."), None, entry(brief="It snows."), None]
 
     @awaited
     async def test_prefers_the_later_version_in_any_order_of_publishing(self) -> None:
@@ -178,21 +178,21 @@ class StoreContract:
     async def test_prefers_the_latest_version_of_the_registry(self) -> None:
         store = await self.store()
         await store.publish("a", [entry(version="3.0.0", isLatest=False), entry(version="2.0.0", isLatest=True)])
-        shown = await store.entry(mcp_id_of(NAME))
-        assert shown is not None
-        assert shown.version == "2.0.0"
+        visible = await store.entry(mcp_id_of(NAME))
+        assert visible is not None
+        assert visible.version == "2.0.0"
 
     @awaited
     async def test_prefers_local_entries_then_sources_in_order_then_others_by_name(self) -> None:
         store = await self.store(["second", "third"])
         ranking = ["local", "second", "third", "alpha", "zeta"]
-        shown = []
+        visible = []
         for source in reversed(ranking):
             await store.publish(source, [entry(brief=source)])
             current = await store.entry(mcp_id_of(NAME))
             assert current is not None
-            shown.append(current.brief)
-        assert shown == list(reversed(ranking))
+            visible.append(current.brief)
+        assert visible == list(reversed(ranking))
         for source in reversed(ranking[1:]):
             await store.publish(source, [entry(version="2.0.0", brief=source)])
         assert await store.entry(mcp_id_of(NAME)) == entry(brief="local")
@@ -261,7 +261,7 @@ class StoreContract:
         assert versions[0] == "0.0.7"
         assert "1.101.0" in versions
         assert await store.entry(mcp_id_of(NAME)) == entry(version="0.0.7", isLatest=True)
-        # What is older than those is not written, newer ones take the place of the oldest.
+        # Older versions are not stored; a newer one replaces the oldest.
         assert list(await store.publish("a", [entry(version="1.5.0")])) == ["too_old"]
         assert list(await store.publish("a", [entry(version="2.0.0", isLatest=True)])) == ["added"]
         versions = [each.version for each in await store.versions(NAME)]

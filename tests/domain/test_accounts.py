@@ -1,3 +1,5 @@
+"""E-mail addresses of accounts."""
+
 from __future__ import annotations
 
 import pytest

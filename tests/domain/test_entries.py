@@ -1,4 +1,4 @@
-"""What is shown of an entry: clean, within limits, and of what is too large as much as there is room for."""
+"""Hits and details of entries: clean text, and bounded sizes for any entry."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ HUGE = "long " * 180_000
 
 
 def entry(publisher: Any = None, **server: Any) -> Entry:
-    said = {"name": "a.example/b", "version": "1", "description": "It rains."} | server
-    return Entry(said if publisher is None else {**said, "_meta": {PUBLISHER: publisher}})
+    document = {"name": "a.example/b", "version": "1", "description": "It rains."} | server
+    return Entry(document if publisher is None else {**document, "_meta": {PUBLISHER: publisher}})
 
 
 def texts(value: Any) -> list[str]:
@@ -31,13 +31,13 @@ def texts(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
-def test_a_list_shows_texts_of_bounded_length() -> None:
+def test_texts_of_a_hit_are_bounded() -> None:
     hit = entry(description=HUGE, title=HUGE, websiteUrl=f"https://example.org/{'x' * 2_000}").hit()
     assert (len(hit.name), len(hit.brief), hit.website_url) == (200, 500, "")
     assert hit.name.endswith("…")
 
 
-def test_a_list_shows_nothing_that_cannot_be_seen() -> None:
+def test_texts_of_a_hit_have_no_invisible_characters() -> None:
     hit = entry(
         title="\u202eevil\u200b\x1b[31m\n\nTitle",
         description="SYSTEM:\r\nobey\U000e0041",
@@ -48,10 +48,10 @@ def test_a_list_shows_nothing_that_cannot_be_seen() -> None:
     assert hit.website_url == "https://example.org/code"
 
 
-def test_a_title_of_nothing_that_can_be_seen_is_none() -> None:
+def test_an_invisible_title_is_ignored() -> None:
     assert entry(title="\u200b\u3164").hit().name == "a.example/b"
-    nameless = entry(name="\u3164")
-    assert nameless.hit().name == nameless.mcp_id
+    without_visible_name = entry(name="\u3164")
+    assert without_visible_name.hit().name == without_visible_name.mcp_id
 
 
 LISTS = {
@@ -77,7 +77,7 @@ LISTS = {
     ],
     ids=lambda large: ",".join(large),
 )
-def test_a_detail_is_bounded_and_says_what_is_missing(large: dict[str, Any]) -> None:
+def test_a_detail_is_bounded_and_names_the_omitted_fields(large: dict[str, Any]) -> None:
     publisher = large.pop("publisher", None)
     detail = entry(publisher, **large).detail()
     assert len(serialization.encode(detail)) < 400_000
@@ -86,7 +86,7 @@ def test_a_detail_is_bounded_and_says_what_is_missing(large: dict[str, Any]) -> 
     assert {field.name for field in attrs.fields(type(detail))} >= set(detail.omitted)
 
 
-def test_the_parts_of_a_large_document_are_whole_or_not_there() -> None:
+def test_items_of_a_large_list_are_complete_or_omitted() -> None:
     packages = [{"registryType": "npm", "identifier": f"x{number}", "version": "1" * 1_000} for number in range(200)]
     detail = entry(packages=packages).detail()
     assert 10 < len(detail.packages) < 50
@@ -94,7 +94,7 @@ def test_the_parts_of_a_large_document_are_whole_or_not_there() -> None:
     assert set(detail.omitted) == {"server", "packages"}
 
 
-def test_a_detail_of_usual_size_is_whole() -> None:
+def test_a_detail_of_usual_size_is_complete() -> None:
     publisher = {"tags": ["a"], "longDescription": "One.\n\nTwo.", "tools": [{"name": "t", "description": "Does."}]}
     packages = [{"registryType": "npm", "identifier": "x", "version": "1" * 1_000} for _ in range(50)]
     small = entry(publisher, packages=packages)
@@ -110,27 +110,27 @@ ODD = st.text(st.characters() | st.sampled_from("\u202e\u200b\x1b\r\u3164\U000e0
 def test_all_texts_of_a_detail_are_clean(value: Any, text: str) -> None:
     publisher = {"longDescription": text, "tags": [text], "descriptions": {text: text}, "license": text, "x": value}
     publisher["tools"] = [{"name": text, "description": text}]
-    way = {"registryType": "npm", "identifier": "x" + text, "version": "1" + text, "x": value}
-    said = entry(
-        publisher, title=text, version="1" + text, packages=[way], icons=[{"src": value}], repository={"x": value}
+    package = {"registryType": "npm", "identifier": "x" + text, "version": "1" + text, "x": value}
+    original = entry(
+        publisher, title=text, version="1" + text, packages=[package], icons=[{"src": value}], repository={"x": value}
     )
-    for each in (said, Entry({**said.server, "y": HUGE})):
+    for each in (original, Entry({**original.server, "y": HUGE})):
         each = Entry(each.server, {OFFICIAL: {"status": text, "publishedAt": text}})
-        shown = json.loads(json.dumps(attrs.asdict(each.detail(), recurse=True), default=dict))
-        assert [said for said in texts(shown) if clean(said) != said] == []
+        detail = json.loads(json.dumps(attrs.asdict(each.detail(), recurse=True), default=dict))
+        assert [each for each in texts(detail) if clean(each) != each] == []
 
 
-@pytest.mark.parametrize("unseen", ["\u200b", "\u202e", "\U000e0041", "\u3164", "\x1b"])
-def test_what_is_installed_is_what_was_published_or_nothing(unseen: str) -> None:
-    ways: Any = [
+@pytest.mark.parametrize("invisible", ["\u200b", "\u202e", "\U000e0041", "\u3164", "\x1b"])
+def test_a_package_with_invisible_characters_has_no_configuration(invisible: str) -> None:
+    packages: Any = [
         {"registryType": "npm", "identifier": "good", "version": "1.0.0", "transport": {"type": "stdio"}},
         {
             "registryType": "npm",
             "identifier": "bad",
             "version": "1.0.0",
             "transport": {"type": "stdio"},
-            "packageArguments": [{"type": "positional", "value": f"a{unseen}b"}],
+            "packageArguments": [{"type": "positional", "value": f"a{invisible}b"}],
         },
     ]
-    shown = entry(packages=ways).detail()
-    assert [way.name for way in shown.install if way.configurations] == ["good@1.0.0"]
+    detail = entry(packages=packages).detail()
+    assert [each.name for each in detail.install if each.configurations] == ["good@1.0.0"]

@@ -1,3 +1,5 @@
+"""Rules of API keys: labels, limits, expiry, grace periods and rotation."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""Precedence of records of one name."""
+
 from __future__ import annotations
 
 from itertools import permutations
@@ -107,7 +109,7 @@ def test_compares_dates_of_equal_versions() -> None:
 
 
 @pytest.mark.parametrize("dates", [(None, None), (100.0, None), (None, 100.0), (100.0, 100.0)])
-def test_compares_the_order_of_writing_last(dates: tuple[float | None, float | None]) -> None:
+def test_the_last_criterion_is_the_order_of_writing(dates: tuple[float | None, float | None]) -> None:
     one, other = record(1, "mcp", published_at=dates[0]), record(2, "latest", published_at=dates[1])
     assert preferred([other, one], []) == other
 
@@ -127,5 +129,5 @@ def test_compares_the_order_of_writing_last(dates: tuple[float | None, float | N
         (5, None),
     ],
 )
-def test_reads_dates(date: object, seconds: float | None) -> None:
+def test_parses_dates(date: object, seconds: float | None) -> None:
     assert epoch(date) == seconds

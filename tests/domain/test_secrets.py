@@ -1,3 +1,5 @@
+"""Ids, secrets and their digests."""
+
 from __future__ import annotations
 
 import re
@@ -32,11 +34,11 @@ def test_the_checksum_of_a_key_never_changes() -> None:
 def test_the_checksum_of_a_key_detects_every_wrong_character() -> None:
     secret = new_key_secret()
     assert is_key_secret(secret)
-    for place in range(len(secret)):
-        assert not is_key_secret(secret[:place] + ("x" if secret[place] != "x" else "y") + secret[place + 1 :])
+    for index in range(len(secret)):
+        assert not is_key_secret(secret[:index] + ("x" if secret[index] != "x" else "y") + secret[index + 1 :])
 
 
-def test_other_texts_are_no_keys() -> None:
+def test_other_texts_are_not_keys() -> None:
     secret = new_key_secret()
     for text in ("", "mcpd_", secret[:-1], secret + "0", f" {secret}", f"{secret}\n", "é" * 43):
         assert not is_key_secret(text)

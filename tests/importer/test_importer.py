@@ -1,4 +1,4 @@
-"""Import: valid entries are published in batches, the others are reported."""
+"""Import: valid entries are published in batches; others are reported."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class RecordingStore:
             raise Unavailable("The disk is full.")
         self.sources.add(source)
         self.batches.append([entry.name for entry in entries])
-        return [self._keep(entry) for entry in entries]
+        return [self._store(entry) for entry in entries]
 
-    def _keep(self, entry: Entry) -> Outcome:
+    def _store(self, entry: Entry) -> Outcome:
         before = self._versions.get(entry.name)
         self._versions[entry.name] = entry.version
         return "added" if before is None else "unchanged" if before == entry.version else "changed"
@@ -57,7 +57,7 @@ def line(name: str, **members: Any) -> str:
     return json.dumps({"server": {"name": name, "version": "1", "description": "d", **members}}) + "\n"
 
 
-def test_files_are_trusted_about_the_official_registry_only_with_the_option(tmp_path: Path) -> None:
+def test_entries_are_official_only_with_the_option(tmp_path: Path) -> None:
     published: list[Entry] = []
 
     async def publish(source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
@@ -66,21 +66,23 @@ def test_files_are_trusted_about_the_official_registry_only_with_the_option(tmp_
 
     server = {"name": "x", "version": "1", "description": "d"}
     listed = {"server": server, "_meta": {OFFICIAL: {"status": "active"}}, "official": True, "is_official": True}
-    file = written(tmp_path / "a", json.dumps(listed) + "\n", json.dumps({"server": server, "official": True}) + "\n")
+    file = write_file(
+        tmp_path / "a", json.dumps(listed) + "\n", json.dumps({"server": server, "official": True}) + "\n"
+    )
     for official in (False, True):
         result(import_files([file], publish, source="local", official=official))
     assert [entry.is_official for entry in published] == [False, False, True, False]
 
 
-def written(path: Path, *lines: str) -> str:
+def write_file(path: Path, *lines: str) -> str:
     path.write_text("".join(lines))
     return str(path)
 
 
 def test_the_outcomes_are_counted_and_the_source_is_named(tmp_path: Path) -> None:
     store = RecordingStore()
-    first = written(tmp_path / "a", line("x"), line("y"))
-    second = written(tmp_path / "b", line("x"), line("y", version="2"), line("z"))
+    first = write_file(tmp_path / "a", line("x"), line("y"))
+    second = write_file(tmp_path / "b", line("x"), line("y", version="2"), line("z"))
     report = result(import_files([first, second], store.publish, source="local"))
     assert report == ImportReport(added=3, changed=1, unchanged=1)
     assert report.entries == 5
@@ -92,9 +94,11 @@ def test_invalid_files_and_entries_are_rejected_and_the_import_continues(tmp_pat
     store = RecordingStore()
     files = [
         str(tmp_path),
-        written(tmp_path / "a", line("x"), "oops\n", '{"name": "n", "version": 1, "description": ""}\n', line("y")),
-        written(tmp_path / "b", "[", line("z"), ", null, [", line("w")),
-        written(tmp_path / "c", line("v")),
+        write_file(
+            tmp_path / "a", line("x"), "not JSON\n", '{"name": "n", "version": 1, "description": ""}\n', line("y")
+        ),
+        write_file(tmp_path / "b", "[", line("z"), ", null, [", line("w")),
+        write_file(tmp_path / "c", line("v")),
     ]
     report = result(import_files(files, store.publish, source="local"))
     assert store.batches == [["x", "y", "v"]]
@@ -115,7 +119,7 @@ def test_invalid_files_and_entries_are_rejected_and_the_import_continues(tmp_pat
 def test_invalid_entry_of_a_page_is_reported_with_its_place(tmp_path: Path) -> None:
     store = RecordingStore()
     report = result(
-        import_files([written(tmp_path / "a", f'{{"servers": [{line("x")}, null]}}')], store.publish, source="local")
+        import_files([write_file(tmp_path / "a", f'{{"servers": [{line("x")}, null]}}')], store.publish, source="local")
     )
     assert (store.batches, report.rejected, report.unfinished) == ([["x"]], 1, 0)
     assert report.rejections[0].reason.startswith("servers[1]: An entry must be an object")
@@ -123,7 +127,7 @@ def test_invalid_entry_of_a_page_is_reported_with_its_place(tmp_path: Path) -> N
 
 def test_a_transaction_has_at_most_a_batch_of_entries(tmp_path: Path) -> None:
     store = RecordingStore()
-    file = written(tmp_path / "a", *(line(f"n{number}") for number in range(7)))
+    file = write_file(tmp_path / "a", *(line(f"n{number}") for number in range(7)))
     assert result(import_files([file], store.publish, source="local", batch=3)).added == 7
     assert [len(batch) for batch in store.batches] == [3, 3, 1]
 
@@ -131,21 +135,21 @@ def test_a_transaction_has_at_most_a_batch_of_entries(tmp_path: Path) -> None:
 def test_a_transaction_of_large_entries_has_fewer(tmp_path: Path) -> None:
     store = RecordingStore()
     large = "x" * (BATCH_BYTES // 5)
-    file = written(tmp_path / "a", *(line(f"n{number}", readme=large) for number in range(7)))
+    file = write_file(tmp_path / "a", *(line(f"n{number}", readme=large) for number in range(7)))
     assert result(import_files([file], store.publish, source="local")).added == 7
     assert [len(batch) for batch in store.batches] == [5, 2]
 
 
 def test_nothing_is_published_without_valid_entries(tmp_path: Path) -> None:
     store = RecordingStore()
-    assert result(import_files([written(tmp_path / "a", "[]")], store.publish, source="local")) == ImportReport()
-    assert result(import_files([written(tmp_path / "a")], store.publish, source="local")).unfinished == 1
+    assert result(import_files([write_file(tmp_path / "a", "[]")], store.publish, source="local")) == ImportReport()
+    assert result(import_files([write_file(tmp_path / "a")], store.publish, source="local")).unfinished == 1
     assert store.batches == []
 
 
 def test_full_disk_ends_the_import_with_a_report(tmp_path: Path) -> None:
     store = RecordingStore(full_after=2)
-    file = written(tmp_path / "a", "oops\n", *(line(f"n{number}") for number in range(9)))
+    file = write_file(tmp_path / "a", "not JSON\n", *(line(f"n{number}") for number in range(9)))
     report = ImportReport()
     with pytest.raises(Unavailable):
         result(import_files([file], store.publish, source="local", batch=2, report=report))
@@ -154,7 +158,7 @@ def test_full_disk_ends_the_import_with_a_report(tmp_path: Path) -> None:
 
 
 def test_rejected_entries_are_all_counted_and_the_first_listed(tmp_path: Path) -> None:
-    file = written(tmp_path / "a", "oops\n" * (DETAILS + 5), line("x"))
+    file = write_file(tmp_path / "a", "not JSON\n" * (DETAILS + 5), line("x"))
     report = result(import_files([file], RecordingStore().publish, source="local"))
     assert (report.added, report.rejected, len(report.rejections)) == (1, DETAILS + 5, DETAILS)
     assert report.rejections[-1].line == DETAILS
@@ -163,7 +167,7 @@ def test_rejected_entries_are_all_counted_and_the_first_listed(tmp_path: Path) -
 def test_progress_is_reported(tmp_path: Path) -> None:
     steps_seen: list[Progress] = []
     lines = [line(f"n{number}", readme="é" * 200) for number in range(500)]
-    plain, packed = written(tmp_path / "a", *lines), str(tmp_path / "b")
+    plain, packed = write_file(tmp_path / "a", *lines), str(tmp_path / "b")
     (tmp_path / "b").write_bytes(gzip.compress("".join(lines).encode()))
     result(
         import_files([plain, packed], RecordingStore().publish, source="local", batch=10, progress=steps_seen.append)

@@ -1,4 +1,4 @@
-"""Parsing of files: JSON Lines line by line, or one JSON document."""
+"""Parsing: JSON Lines line by line, or one JSON document."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ LIMIT = 100_000
 Found = list[tuple[int | None, Any]]
 
 
-def pieces(whole: bytes, size: int) -> list[bytes]:
-    return [whole[at : at + size] for at in range(0, len(whole), size)]
+def chunks(content: bytes, size: int) -> list[bytes]:
+    return [content[at : at + size] for at in range(0, len(content), size)]
 
 
-def read(whole: bytes | str, *, size: int = 1 << 16, limit: int = LIMIT, document: int = LIMIT) -> list[Document]:
-    raw = whole.encode() if isinstance(whole, str) else whole
-    return list(parse("file", text(pieces(raw, size)), max_entry=limit, max_document=document))
+def read(content: bytes | str, *, size: int = 1 << 16, limit: int = LIMIT, document: int = LIMIT) -> list[Document]:
+    raw = content.encode() if isinstance(content, str) else content
+    return list(parse("file", text(chunks(raw, size)), max_entry=limit, max_document=document))
 
 
-def found(whole: bytes | str, **options: int) -> Found:
+def found(content: bytes | str, **options: int) -> Found:
     """Return line and value of each entry, None for invalid JSON and errors."""
-    return [(document.line, value(document)) for document in read(whole, **options)]
+    return [(document.line, value(document)) for document in read(content, **options)]
 
 
 def value(document: Document) -> Any:
@@ -43,15 +43,15 @@ def value(document: Document) -> Any:
         return None
 
 
-TRICKY = st.text(st.sampled_from('ab"\\{}[],:\n\r\t /é文\U0001f600\u2028'), max_size=12) | st.just("servers")
+TEXTS = st.text(st.sampled_from('ab"\\{}[],:\n\r\t /é文\U0001f600\u2028'), max_size=12) | st.just("servers")
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-9, 10**6) | st.floats(-1, 1) | TRICKY,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TRICKY, inner, max_size=3),
+    st.none() | st.booleans() | st.integers(-9, 10**6) | st.floats(-1, 1) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=8,
 )
 # An object that has a list under "servers" is a page, not an entry.
 ENTRIES = st.lists(
-    st.dictionaries(TRICKY, VALUES, max_size=4).filter(lambda entry: not isinstance(entry.get("servers"), list)),
+    st.dictionaries(TEXTS, VALUES, max_size=4).filter(lambda entry: not isinstance(entry.get("servers"), list)),
     max_size=6,
 )
 
@@ -63,21 +63,21 @@ def files(draw: st.DrawFn) -> tuple[bytes, Found]:
     blank = st.sampled_from(["", " ", "\n", "\r\n", "\n\n  ", "\t"])
     ascii_only = draw(st.booleans())
     form = draw(st.sampled_from(["lines", "array", "page"]))
-    whole = draw(blank)
+    content = draw(blank)
     if form == "lines":
         expected: Found = []
         for entry in entries:
-            expected.append((whole.count("\n") + 1, entry))
-            whole += json.dumps(entry, ensure_ascii=ascii_only) + draw(st.sampled_from(["\n", "\r\n", "\n\n", " \n"]))
+            expected.append((content.count("\n") + 1, entry))
+            content += json.dumps(entry, ensure_ascii=ascii_only) + draw(st.sampled_from(["\n", "\r\n", "\n\n", " \n"]))
     else:
         metadata = {"nextCursor": 'servers": [', "count": 1}
         outer: Any = entries
         if form == "page":
             outer = draw(st.sampled_from([{"servers": entries, "m": metadata}, {"m": metadata, "servers": entries}]))
-        expected = [(whole.count("\n") + 1, entry) for entry in entries]
+        expected = [(content.count("\n") + 1, entry) for entry in entries]
         indent = draw(st.sampled_from([None, 0, 1, "\t"]))
-        whole += json.dumps(outer, ensure_ascii=ascii_only, indent=indent) + draw(blank)
-    raw = whole.encode("utf-8-sig" if draw(st.booleans()) else "utf-8")
+        content += json.dumps(outer, ensure_ascii=ascii_only, indent=indent) + draw(blank)
+    raw = content.encode("utf-8-sig" if draw(st.booleans()) else "utf-8")
     return (gzip.compress(raw) if draw(st.booleans()) else raw), expected
 
 
@@ -91,7 +91,7 @@ def test_every_form_in_chunks_of_any_size_is_read(file: tuple[bytes, Found], siz
     assert [(document.line, value(document)) for document in documents] == expected
 
 
-SCRAPS = [
+FRAGMENTS = [
     *("{", "}", "[", "]", ",", ":", '"', "\\", "\n", " ", "a", "1", "é"),
     *('"servers":[', '{"a":1}', '{"a":1}\n', '"b"'),
 ]
@@ -99,24 +99,24 @@ SCRAPS = [
 
 @settings(deadline=None, derandomize=True)
 @given(
-    st.lists(st.sampled_from(SCRAPS), min_size=1, max_size=40).map("".join),
+    st.lists(st.sampled_from(FRAGMENTS), min_size=1, max_size=40).map("".join),
     st.integers(1, 7),
     st.sampled_from([8, LIMIT]),
 )
-def test_chunk_size_makes_no_difference(whole: str, size: int, limit: int) -> None:
-    documents = read(whole, limit=limit)
-    assert read(whole, size=size, limit=limit) == documents
+def test_chunk_size_makes_no_difference(content: str, size: int, limit: int) -> None:
+    documents = read(content, limit=limit)
+    assert read(content, size=size, limit=limit) == documents
     if documents and documents[0].error == "The file is empty.":
-        assert not whole.strip()
+        assert not content.strip()
         return
-    assert all(1 <= (document.line or 1) <= whole.count("\n") + 1 for document in documents)
+    assert all(1 <= (document.line or 1) <= content.count("\n") + 1 for document in documents)
     assert all(document.final == (document.line is None) for document in documents)
     assert all(len(document.body) <= limit for document in documents)
     assert all(bool(document.body) != bool(document.error) for document in documents)
 
 
 A, B = {"name": "a"}, {"name": "b"}
-GOOD_A, GOOD_B = json.dumps(A), json.dumps(B)
+VALID_A, VALID_B = json.dumps(A), json.dumps(B)
 
 
 @pytest.mark.parametrize(
@@ -138,37 +138,37 @@ GOOD_A, GOOD_B = json.dumps(A), json.dumps(B)
         '{"name" "a"}',
         '{"name": "a\\',
         "oops",
-        "ame: cut at the beginning}",
+        "ame: truncated at the start}",
         "}",
         "# a comment",
         '"name": "a"',
     ],
 )
 def test_broken_line_is_rejected_alone(broken: str) -> None:
-    for lines, bad in (
-        ([broken, GOOD_A, GOOD_B], 1),
-        ([GOOD_A, broken, GOOD_B], 2),
-        ([GOOD_A, GOOD_B, broken], 3),
+    for lines, number in (
+        ([broken, VALID_A, VALID_B], 1),
+        ([VALID_A, broken, VALID_B], 2),
+        ([VALID_A, VALID_B, broken], 3),
     ):
         values = [A, B]
-        values.insert(bad - 1, None)  # type: ignore[arg-type]
+        values.insert(number - 1, None)  # type: ignore[arg-type]
         for end, size in product(("\n", "\r\n"), (1, 1 << 16)):
             assert found(end.join(lines), size=size) == list(enumerate(values, 1))
             assert found(end.join(lines) + end, size=size) == list(enumerate(values, 1))
 
 
 def test_consecutive_broken_lines_are_rejected_one_by_one() -> None:
-    assert found(f'oops\nnope\n{{"a": "\n{{"a": "\n{GOOD_A}\n') == [(1, None), (2, None), (3, None), (4, None), (5, A)]
+    assert found(f'oops\nnope\n{{"a": "\n{{"a": "\n{VALID_A}\n') == [(1, None), (2, None), (3, None), (4, None), (5, A)]
     cuts = ['{"a":', '{"a": [', '{"a": 1,', '{"a": "b"', '{"a": "b'] * 3
-    assert found("\n".join([*cuts, GOOD_A, *cuts, GOOD_B])) == [
+    assert found("\n".join([*cuts, VALID_A, *cuts, VALID_B])) == [
         *((number, None) for number in range(1, 16)), (16, A),
         *((number, None) for number in range(17, 32)), (32, B),
     ]  # fmt: skip
 
 
 def test_values_that_are_not_objects_are_passed_on() -> None:
-    assert found(f'1\n{GOOD_A}\n"text"\nnull') == [(1, 1), (2, A), (3, "text"), (4, None)]
-    assert found(f'[1, {GOOD_A},\n"a, [text", [2], null]') == [(1, 1), (1, A), (1, "a, [text"), (1, [2]), (1, None)]
+    assert found(f'1\n{VALID_A}\n"text"\nnull') == [(1, 1), (2, A), (3, "text"), (4, None)]
+    assert found(f'[1, {VALID_A},\n"a, [text", [2], null]') == [(1, 1), (1, A), (1, "a, [text"), (1, [2]), (1, None)]
 
 
 @pytest.mark.parametrize("opening", ["[", '{"servers": ['])
@@ -185,7 +185,7 @@ def test_values_that_are_not_objects_are_passed_on() -> None:
     ],
 )
 def test_broken_document_is_one_error_with_the_line(opening: str, broken: str, reason: str) -> None:
-    [error] = read(f"{opening}{GOOD_A},\n{broken}, {GOOD_B}]", size=3)
+    [error] = read(f"{opening}{VALID_A},\n{broken}, {VALID_B}]", size=3)
     assert (error.line, error.final) == (None, True)
     assert error.error.startswith("The file is not JSON: ")
     assert reason in error.error
@@ -195,32 +195,35 @@ def test_broken_document_is_one_error_with_the_line(opening: str, broken: str, r
 @pytest.mark.parametrize("opening", ["[", '{"servers": ['])
 @pytest.mark.parametrize("rest", ['{"a": ', '{"a": "', '"a\\', "", '"a"', "1"])
 def test_truncated_document_is_one_error(opening: str, rest: str) -> None:
-    [error] = read(f"{opening}{GOOD_A},\n{rest}", size=3)
+    [error] = read(f"{opening}{VALID_A},\n{rest}", size=3)
     assert error.final
     assert error.error.startswith("The file is not JSON: ")
 
 
 def test_document_with_a_duplicate_member_is_an_error() -> None:
-    [error] = read(f'[{GOOD_A},\n{{"a": 1, "a": 2}}]')
+    [error] = read(f'[{VALID_A},\n{{"a": 1, "a": 2}}]')
     assert error.error.startswith("The file names the member 'a' twice in one object.")
 
 
 def test_places_of_entries_in_arrays_and_pages() -> None:
-    assert [document.place for document in read(f"[{GOOD_A},\n{GOOD_B}]")] == ["[0]", "[1]"]
-    assert [document.place for document in read(f'{{"servers": [{GOOD_A}, {GOOD_B}]}}')] == ["servers[0]", "servers[1]"]
-    assert [document.place for document in read(f"{GOOD_A}\n{GOOD_B}")] == ["", ""]
+    assert [document.place for document in read(f"[{VALID_A},\n{VALID_B}]")] == ["[0]", "[1]"]
+    assert [document.place for document in read(f'{{"servers": [{VALID_A}, {VALID_B}]}}')] == [
+        "servers[0]",
+        "servers[1]",
+    ]
+    assert [document.place for document in read(f"{VALID_A}\n{VALID_B}")] == ["", ""]
 
 
 def test_object_over_several_lines_is_one_entry() -> None:
-    whole = json.dumps(A, indent=2)
+    content = json.dumps(A, indent=2)
     for size in (1, 2, 1 << 16):
-        assert found(f"\n{whole}\n", size=size) == [(2, A)]
-        assert [document.final for document in read(f"{whole}\n{whole}", size=size)] == [True]
+        assert found(f"\n{content}\n", size=size) == [(2, A)]
+        assert [document.final for document in read(f"{content}\n{content}", size=size)] == [True]
 
 
 def test_lines_may_be_pages_and_arrays() -> None:
-    page = f'{{"servers": [{GOOD_A}], "metadata": {{}}}}'
-    assert found(f"{page}\n{page}\n[{GOOD_B}]\n{GOOD_B}") == [(1, A), (2, A), (3, B), (4, B)]
+    page = f'{{"servers": [{VALID_A}], "metadata": {{}}}}'
+    assert found(f"{page}\n{page}\n[{VALID_B}]\n{VALID_B}") == [(1, A), (2, A), (3, B), (4, B)]
 
 
 def test_page_needs_a_list_under_servers_in_the_outermost_object() -> None:
@@ -230,7 +233,7 @@ def test_page_needs_a_list_under_servers_in_the_outermost_object() -> None:
 
 
 def test_files_with_byte_order_marks_may_be_concatenated() -> None:
-    assert found(f"\ufeff{GOOD_A}\n\ufeff{GOOD_B}\n\ufeff[{GOOD_A}]") == [(1, A), (2, B), (3, A)]
+    assert found(f"\ufeff{VALID_A}\n\ufeff{VALID_B}\n\ufeff[{VALID_A}]") == [(1, A), (2, B), (3, A)]
 
 
 @pytest.mark.parametrize("size", [1, 7, 1 << 16])
@@ -240,25 +243,25 @@ def test_entry_over_the_limit_is_rejected_alone(size: int) -> None:
     compact = json.dumps({"name": "a" * 88}, separators=(",", ":"))
     assert len(fits) == 100
     assert found(f"{big}\n{fits}", size=size, limit=100) == [(1, None), (2, json.loads(fits))]
-    for whole in (f"[{big},\n{compact}]", f'{{"servers": [{big},\n{compact}]}}'):
-        assert found(whole, size=size, limit=100) == [(1, None), (1, json.loads(fits))]
+    for content in (f"[{big},\n{compact}]", f'{{"servers": [{big},\n{compact}]}}'):
+        assert found(content, size=size, limit=100) == [(1, None), (1, json.loads(fits))]
     assert read(big, size=size, limit=100)[0].error == "The entry is larger than 100 bytes."
     assert found(f"{'x' * 200}\n{fits}", size=size, limit=100) == [(1, None), (2, json.loads(fits))]
 
 
 @pytest.mark.parametrize("size", [1, 7, 1 << 16])
 def test_document_over_the_limit_is_rejected(size: int) -> None:
-    whole = "[\n" + ",\n".join([GOOD_A] * 20) + "\n]"
-    assert found(whole, size=size, document=len(whole)) == [(1, A)] * 20
-    [error] = read(whole, size=size, document=len(whole) - 1)
+    content = "[\n" + ",\n".join([VALID_A] * 20) + "\n]"
+    assert found(content, size=size, document=len(content)) == [(1, A)] * 20
+    [error] = read(content, size=size, document=len(content) - 1)
     assert (
-        error.error == f"The JSON document is larger than {len(whole) - 1} bytes. Use JSON Lines: one entry per line."
+        error.error == f"The JSON document is larger than {len(content) - 1} bytes. Use JSON Lines: one entry per line."
     )
     assert error.final
 
 
 def test_page_may_have_more_metadata_than_an_entry_may_have_bytes() -> None:
-    page = f'{{"metadata": {{"a": "{"x" * 500}"}}, "servers": [{GOOD_A}]}}'
+    page = f'{{"metadata": {{"a": "{"x" * 500}"}}, "servers": [{VALID_A}]}}'
     for size in (1, 5, 64, 1000):
         assert found(page, size=size, limit=100) == [(1, A)]
 

@@ -36,6 +36,16 @@ from ..contract.store import Briefs, StoreContract
 Now = Callable[[], float]
 
 
+class AccessDataTest:
+    """Base of the tests of adapters on shared AccessData."""
+
+    data: AccessData
+
+    @pytest.fixture(autouse=True)
+    def _data(self) -> None:
+        self.data = AccessData()
+
+
 class TestMemoryBus(BusContract):
     @pytest.fixture(autouse=True)
     def _group(self) -> None:
@@ -47,7 +57,7 @@ class TestMemoryBus(BusContract):
     async def write(self) -> None:
         MemoryBus(self.group).announce()
 
-    async def second(self) -> None:
+    async def wait_a_second(self) -> None:
         pass
 
 
@@ -60,11 +70,7 @@ class TestMemoryQuota(QuotaContract):
         return MemoryQuota(self.spent, uptime, wall)
 
 
-class TestMemoryKeyRing(KeyRingContract):
-    @pytest.fixture(autouse=True)
-    def _data(self) -> None:
-        self.data = AccessData()
-
+class TestMemoryKeyRing(AccessDataTest, KeyRingContract):
     async def keys(self, now: Now) -> MemoryKeyRing:
         return MemoryKeyRing(self.data, now)
 
@@ -72,30 +78,18 @@ class TestMemoryKeyRing(KeyRingContract):
         return MemoryAccounts(self.data, now)
 
 
-class TestMemoryRegistryTokens(RegistryTokensContract):
-    @pytest.fixture(autouse=True)
-    def _data(self) -> None:
-        self.data = AccessData()
-
+class TestMemoryRegistryTokens(AccessDataTest, RegistryTokensContract):
     async def tokens(self, now: Now) -> MemoryRegistryTokens:
         return MemoryRegistryTokens(self.data, now)
 
 
-class TestMemoryAccounts(AccountsContract):
-    @pytest.fixture(autouse=True)
-    def _data(self) -> None:
-        self.data = AccessData()
-
-    async def both(self, now: Now) -> tuple[MemoryAccounts, MemorySessions]:
+class TestMemoryAccounts(AccessDataTest, AccountsContract):
+    async def accounts_and_sessions(self, now: Now) -> tuple[MemoryAccounts, MemorySessions]:
         return MemoryAccounts(self.data, now), MemorySessions(self.data, now, IDLE, ABSOLUTE)
 
 
-class TestMemoryNewSecrets(NewSecretsContract):
-    @pytest.fixture(autouse=True)
-    def _data(self) -> None:
-        self.data = AccessData()
-
-    async def both(self, now: Now) -> tuple[MemoryNewSecrets, MemoryKeyRing]:
+class TestMemoryNewSecrets(AccessDataTest, NewSecretsContract):
+    async def secrets_and_keys(self, now: Now) -> tuple[MemoryNewSecrets, MemoryKeyRing]:
         return MemoryNewSecrets(self.data, now), MemoryKeyRing(self.data, now)
 
 

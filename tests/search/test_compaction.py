@@ -27,8 +27,8 @@ def briefs(index: ImpactIndex, keywords: str) -> list[tuple[str, str]]:
 
 def test_unused_words_are_removed_from_the_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(impact_index, "MAX_UNUSED_TERMS", 100)
-    index, rounds = ImpactIndex(inline, fold=10), 30
-    for number in range(rounds):
+    index, updates = ImpactIndex(inline, fold=10), 30
+    for number in range(updates):
         changes = [change(number, each, f"weather word{number}x{each} forecasting") for each in range(20)]
         run_sync(index.apply(changes))
     vocabulary = index._snapshot.vocabulary

@@ -6,23 +6,25 @@ from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
 from directory_server.search import ImpactIndex
 from directory_server.search.query.parsing import parse
 from tests.contract import awaited
-from tests.contract.index import added, an_entry, found
+from tests.contract.index import additions, make_entry, search_names
 
 from . import inline
 
-LOCAL = an_entry(
+LOCAL = make_entry(
     "org.example/local",
     "Reads your mail box",
     packages=[{"registryType": "npm", "identifier": "x", "transport": {"type": "stdio"}}],
     _meta={PUBLISHER: {"tags": ["Vector Database"]}},
 )
 REMOTE = Entry(
-    an_entry("org.example/remote", "A box for mail", remotes=[{"type": "streamable-http", "url": "https://x"}]).server,
+    make_entry(
+        "org.example/remote", "A box for mail", remotes=[{"type": "streamable-http", "url": "https://x"}]
+    ).server,
     {OFFICIAL: {"status": "active"}},
     is_official=True,
 )
 ODD = Entry(
-    an_entry("org.example/odd", "Mail", packages=[{"registryType": 7}, "x"], remotes=[{"type": None}]).server,
+    make_entry("org.example/odd", "Mail", packages=[{"registryType": 7}, "x"], remotes=[{"type": None}]).server,
     {OFFICIAL: {"status": "active", "isLatest": True}},
 )
 
@@ -59,8 +61,10 @@ EXPECTED = {
 @awaited
 async def test_filters_select_entries() -> None:
     index = ImpactIndex(inline)
-    await index.apply(added(LOCAL, REMOTE, ODD))
-    short = {keywords: {name.rpartition("/")[2] for name in await found(index, keywords)} for keywords in EXPECTED}
+    await index.apply(additions(LOCAL, REMOTE, ODD))
+    short = {
+        keywords: {name.rpartition("/")[2] for name in await search_names(index, keywords)} for keywords in EXPECTED
+    }
     assert short == EXPECTED
 
 
@@ -74,26 +78,26 @@ def test_words_of_a_phrase_are_ranked_and_filters_are_not() -> None:
 async def test_everyday_words_are_expanded_to_concepts() -> None:
     index = ImpactIndex(inline)
     await index.apply(
-        added(an_entry("org.example/sky", "Weather and forecasts"), an_entry("org.example/other", "Mail"))
+        additions(make_entry("org.example/sky", "Weather and forecasts"), make_entry("org.example/other", "Mail"))
     )
     for keywords in ("do I need an umbrella tomorrow", "明日は傘が必要ですか", "明天要带伞吗"):
-        assert await found(index, keywords) == ["org.example/sky"]
+        assert await search_names(index, keywords) == ["org.example/sky"]
 
 
 @awaited
 async def test_translations_are_learnt_from_bilingual_entries() -> None:
     index = ImpactIndex(inline, fold=1)
     both = [
-        an_entry(
+        make_entry(
             f"org.example/{n}", f"zeppelin flights number {n}", _meta={PUBLISHER: {"descriptions": {"zh": "飞艇"}}}
         )
         for n in range(3)
     ]
     others = [
-        an_entry(f"org.other/{n}", f"tramway rides {n}", _meta={PUBLISHER: {"descriptions": {"zh": "电车"}}})
+        make_entry(f"org.other/{n}", f"tramway rides {n}", _meta={PUBLISHER: {"descriptions": {"zh": "电车"}}})
         for n in range(3)
     ]
-    await index.apply(added(*both, *others, an_entry("org.example/english", "A zeppelin")))
-    names = await found(index, "飞艇")
+    await index.apply(additions(*both, *others, make_entry("org.example/english", "A zeppelin")))
+    names = await search_names(index, "飞艇")
     assert "org.example/english" in names
     assert not any(name.startswith("org.other") for name in names)

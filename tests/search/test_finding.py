@@ -15,24 +15,24 @@ from directory_server.domain.search import Query
 from directory_server.search import ImpactIndex
 from directory_server.serialization import decode_entry
 from tests.contract import awaited
-from tests.contract.index import added, an_entry, found
+from tests.contract.index import additions, make_entry, search_names
 
 from . import inline
 
 
 def described(name: str, **publisher: object) -> Entry:
-    return an_entry(name, _meta={PUBLISHER: publisher})
+    return make_entry(name, _meta={PUBLISHER: publisher})
 
 
 CATALOGUE = [
-    an_entry("io.github.upstash/context7", "Documentation for coding"),
-    an_entry("io.github.someone/context7-mcp", "Documentation context7 context7 context7"),
-    an_entry("io.github.music/spotify-mcp", "Plays songs"),
-    an_entry("io.github.smith/homeassistant", "Switches lights"),
-    an_entry("com.example/FileScope", "Shows what depends on what"),
-    an_entry("com.github/mcp", "Issues and pull requests", title="GitHub"),
-    an_entry("io.github.someone/postgresql-mcp-server", "Asks a database"),
-    an_entry("io.github.other/notes", "Keeps notes in a github repository"),
+    make_entry("io.github.upstash/context7", "Documentation for coding"),
+    make_entry("io.github.someone/context7-mcp", "Documentation context7 context7 context7"),
+    make_entry("io.github.music/spotify-mcp", "Plays songs"),
+    make_entry("io.github.smith/homeassistant", "Switches lights"),
+    make_entry("com.example/FileScope", "Shows what depends on what"),
+    make_entry("com.github/mcp", "Issues and pull requests", title="GitHub"),
+    make_entry("io.github.someone/postgresql-mcp-server", "Asks a database"),
+    make_entry("io.github.other/notes", "Keeps notes in a github repository"),
     described("org.example/alpha", descriptions={"zh": "读取和发送邮件", "ko": "법령을 검색"}),
     described("org.example/beta", tags=["weather"], categories=["Climate & Earth"]),
     described("org.example/gamma", tools=[{"name": "getTranscript", "description": "Of a video"}]),
@@ -74,8 +74,8 @@ FIRST = {
 @awaited
 async def test_expected_entry_is_the_first_hit() -> None:
     index = ImpactIndex(inline)
-    await index.apply(added(*CATALOGUE))
-    assert {keywords: (await found(index, keywords))[:1] for keywords in FIRST} == {
+    await index.apply(additions(*CATALOGUE))
+    assert {keywords: (await search_names(index, keywords))[:1] for keywords in FIRST} == {
         keywords: [first] for keywords, first in FIRST.items()
     }
 
@@ -84,28 +84,28 @@ async def test_expected_entry_is_the_first_hit() -> None:
 async def test_a_known_word_is_not_corrected() -> None:
     index = ImpactIndex(inline)
     await index.apply(
-        added(an_entry("org.example/mails"), an_entry("org.example/mains"), an_entry("org.example/rails"))
+        additions(make_entry("org.example/mails"), make_entry("org.example/mains"), make_entry("org.example/rails"))
     )
-    assert await found(index, "mails") == ["org.example/mails"]
-    assert await found(index, "maims") == ["org.example/mails", "org.example/mains"]
+    assert await search_names(index, "mails") == ["org.example/mails"]
+    assert await search_names(index, "maims") == ["org.example/mails", "org.example/mains"]
 
 
 @awaited
 async def test_tokens_after_the_limit_are_ignored() -> None:
     index = ImpactIndex(inline)
-    await index.apply(added(an_entry("org.example/mail", "letters")))
+    await index.apply(additions(make_entry("org.example/mail", "letters")))
     padding = " ".join(f"word{n}" for n in range(31))
-    assert await found(index, f"{padding} letters") == ["org.example/mail"]
-    assert await found(index, f"{padding} word31 letters") == []
+    assert await search_names(index, f"{padding} letters") == ["org.example/mail"]
+    assert await search_names(index, f"{padding} word31 letters") == []
 
 
 @awaited
 async def test_tokens_of_a_long_run_after_the_limit_are_ignored() -> None:
     index = ImpactIndex(inline)
-    await index.apply(added(an_entry("org.example/mail", "读取邮件")))
+    await index.apply(additions(make_entry("org.example/mail", "读取邮件")))
     padding = "".join(chr(0x5000 + n) for n in range(200))
-    assert await found(index, f"读取邮件{padding}") == ["org.example/mail"]
-    assert await found(index, f"{padding}读取邮件") == []
+    assert await search_names(index, f"读取邮件{padding}") == ["org.example/mail"]
+    assert await search_names(index, f"{padding}读取邮件") == []
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +118,7 @@ def real(shared_data: Path) -> tuple[ImpactIndex, dict[str, str]]:
         sample = [line for n, line in enumerate(lines) if n % 40 == 0 or selected.search(line)]
     entries = [decode_entry(json.loads(line)) for line in sample]
     index = ImpactIndex(inline)
-    Deferred.fromCoroutine(index.apply(added(*entries)))
+    Deferred.fromCoroutine(index.apply(additions(*entries)))
     assert len(index) == len(entries)
     return index, {entry.mcp_id: line.decode().casefold() for entry, line in zip(entries, sample, strict=True)}
 

@@ -11,7 +11,7 @@ from directory_server.domain.search import Page, Query
 from directory_server.search import ImpactIndex
 from directory_server.search.index.segment import Segment
 from tests.contract import awaited
-from tests.contract.index import IndexContract, added, an_entry, found, removed
+from tests.contract.index import IndexContract, additions, make_entry, removals, search_names
 
 from . import inline
 
@@ -39,7 +39,7 @@ class DeferredOffload:
 @awaited
 async def test_a_search_during_an_apply_sees_the_state_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
     index = ImpactIndex(inline)
-    await index.apply(added(an_entry("org.example/old", "letters"), an_entry("org.example/other", "letters")))
+    await index.apply(additions(make_entry("org.example/old", "letters"), make_entry("org.example/other", "letters")))
     before = await index.search(Query("letters"))
     seen: list[Page] = []
     merge = Segment.merge
@@ -49,55 +49,55 @@ async def test_a_search_during_an_apply_sees_the_state_before_it(monkeypatch: py
         return merge(*parts)
 
     monkeypatch.setattr(Segment, "merge", search_then_merge)
-    await index.apply([*removed("org.example/old"), *added(an_entry("org.example/new", "letters"))])
+    await index.apply([*removals("org.example/old"), *additions(make_entry("org.example/new", "letters"))])
     assert seen
     assert all(page == before for page in seen)
-    assert await found(index, "letters") == ["org.example/new", "org.example/other"]
+    assert await search_names(index, "letters") == ["org.example/new", "org.example/other"]
 
 
 @awaited
 async def test_a_search_does_not_wait_for_an_apply() -> None:
     index = ImpactIndex(offload := DeferredOffload())
-    Deferred.fromCoroutine(index.apply(added(an_entry("org.example/mail"))))
-    assert (await found(index, "mail"), len(index), index.generation) == ([], 0, 0)
+    Deferred.fromCoroutine(index.apply(additions(make_entry("org.example/mail"))))
+    assert (await search_names(index, "mail"), len(index), index.generation) == ([], 0, 0)
     offload.run()
-    assert (await found(index, "mail"), len(index), index.generation) == (["org.example/mail"], 1, 1)
+    assert (await search_names(index, "mail"), len(index), index.generation) == (["org.example/mail"], 1, 1)
 
 
 @awaited
 async def test_cancelled_apply_takes_effect() -> None:
     index = ImpactIndex(offload := DeferredOffload())
-    applying = Deferred.fromCoroutine(index.apply(added(an_entry("org.example/mail", "letters"))))
+    applying = Deferred.fromCoroutine(index.apply(additions(make_entry("org.example/mail", "letters"))))
     applying.addErrback(lambda failure: failure.trap(CancelledError))
     applying.cancel()
     offload.run()
-    Deferred.fromCoroutine(index.apply(added(an_entry("org.example/post", "letters"))))
+    Deferred.fromCoroutine(index.apply(additions(make_entry("org.example/post", "letters"))))
     offload.run()
-    assert await found(index, "letters") == ["org.example/mail", "org.example/post"]
+    assert await search_names(index, "letters") == ["org.example/mail", "org.example/post"]
 
 
 @awaited
 async def test_failed_apply_leaves_the_index_unchanged() -> None:
     index = ImpactIndex(inline)
-    await index.apply(added(an_entry("org.example/old", "letters")))
+    await index.apply(additions(make_entry("org.example/old", "letters")))
 
-    lost = [*removed("org.example/old"), *added(an_entry("org.example/lost", "parcels"))]
-    bad = an_entry("org.example/bad")
+    lost = [*removals("org.example/old"), *additions(make_entry("org.example/lost", "parcels"))]
+    bad = make_entry("org.example/bad")
     with pytest.raises(ValueError, match="unpack"):
         await index.apply([*lost, Change(9, "added", bad.mcp_id, b"{}", b"unreadable")])
-    assert (await found(index, "letters"), len(index), index.generation) == (["org.example/old"], 1, 1)
+    assert (await search_names(index, "letters"), len(index), index.generation) == (["org.example/old"], 1, 1)
 
-    await index.apply(added(an_entry("org.example/next", "letters")))
-    assert await found(index, "letters") == ["org.example/next", "org.example/old"]
-    assert await found(index, "parcels") == []
+    await index.apply(additions(make_entry("org.example/next", "letters")))
+    assert await search_names(index, "letters") == ["org.example/next", "org.example/old"]
+    assert await search_names(index, "parcels") == []
 
 
 @awaited
 async def test_removed_entries_take_no_memory() -> None:
     index = ImpactIndex(inline)
     for n in range(9):
-        await index.apply(added(an_entry(f"org.example/{n}", "letters")))
-        await index.apply(removed(f"org.example/{n}"))
+        await index.apply(additions(make_entry(f"org.example/{n}", "letters")))
+        await index.apply(removals(f"org.example/{n}"))
     assert len(index._snapshot.delta.segment.rows) == 0
 
 
@@ -105,20 +105,20 @@ async def test_removed_entries_take_no_memory() -> None:
 async def test_few_changes_leave_the_base_unchanged_and_many_are_merged() -> None:
     index = ImpactIndex(inline, fold=5)
     names = [f"org.example/{n}" for n in range(8)]
-    await index.apply(added(*(an_entry(name, "letters") for name in names)))
+    await index.apply(additions(*(make_entry(name, "letters") for name in names)))
     base = index._snapshot.base.segment
     assert len(base) == 8
 
     await index.apply(
-        [*removed(names[0]), *added(an_entry(names[1], "parcels"), an_entry("org.example/new", "letters"))]
+        [*removals(names[0]), *additions(make_entry(names[1], "parcels"), make_entry("org.example/new", "letters"))]
     )
     assert index._snapshot.base.segment is base
     assert len(index) == 8
-    assert await found(index, "letters") == [*names[2:], "org.example/new"]
-    assert await found(index, "parcels") == [names[1]]
+    assert await search_names(index, "letters") == [*names[2:], "org.example/new"]
+    assert await search_names(index, "parcels") == [names[1]]
 
-    await index.apply(added(*(an_entry(f"org.example/{n}", "letters") for n in "abc")))
+    await index.apply(additions(*(make_entry(f"org.example/{n}", "letters") for n in "abc")))
     assert len(index._snapshot.delta.segment) == 0
     assert (len(index), len(index._snapshot.base.segment)) == (11, 11)
-    assert await found(index, "parcels") == [names[1]]
-    assert len(await found(index, "letters")) == 10
+    assert await search_names(index, "parcels") == [names[1]]
+    assert len(await search_names(index, "letters")) == 10

@@ -26,21 +26,21 @@ def entry(name: str = "io.github.acme/mail-server", description: str = "", **pub
     return Entry({"name": name, "version": "1", "description": description, "_meta": meta})
 
 
-def weights(made: Entry) -> dict[str, float]:
-    packed = unpack(TextAnalysis()(made))
+def weights(entry: Entry) -> dict[str, float]:
+    packed = unpack(TextAnalysis()(entry))
     return dict(zip(packed.words.split(), np.frombuffer(packed.weights, WEIGHT).tolist(), strict=True))
 
 
 @given(some_text, some_text, some_text, st.lists(some_text, max_size=3))
 def test_unpack_returns_the_packed_document(name: str, brief: str, text: str, tags: list[str]) -> None:
-    made = build_document(entry(name, brief, longDescription=text, tags=tags))
-    assert repr(unpack(pack(made))) == repr(made)
-    assert len(made.words.split()) * WEIGHT.itemsize == len(made.weights)
+    document = build_document(entry(name, brief, longDescription=text, tags=tags))
+    assert repr(unpack(pack(document))) == repr(document)
+    assert len(document.words.split()) * WEIGHT.itemsize == len(document.weights)
 
 
 def test_weight_depends_on_field_and_frequency() -> None:
-    made = weights(entry(description="mail mail letters", longDescription="parcels"))
-    assert made["mail"] > made["server"] > made["letters"] > made["parcels"] > 0
+    weight = weights(entry(description="mail mail letters", longDescription="parcels"))
+    assert weight["mail"] > weight["server"] > weight["letters"] > weight["parcels"] > 0
 
 
 def test_words_of_names_come_first() -> None:

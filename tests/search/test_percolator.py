@@ -7,9 +7,9 @@ import pytest
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import PUBLISHER, Entry
 from directory_server.search import percolate
-from tests.contract.index import added, an_entry, removed
+from tests.contract.index import additions, make_entry, removals
 
-ENTRY = an_entry(
+ENTRY = make_entry(
     "io.github.example/postgres-mcp",
     "Queries a Postgres database; 查询数据库。",
     title="PostgreSQL for HomeAssistant",
@@ -19,7 +19,7 @@ ENTRY = an_entry(
 
 
 def change(entry: Entry | None) -> Change:
-    return added(entry)[0] if entry else removed(ENTRY.name)[0]
+    return additions(entry)[0] if entry else removals(ENTRY.name)[0]
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from attrs import evolve
 
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
 from directory_server.search.index.document import MAX_STARS, OFFICIAL_PRIOR, STARS_PRIOR, VENDOR_PRIOR, build_document
-from tests.contract.index import an_entry
+from tests.contract.index import make_entry
 
 
 def prior(name: str = "org.example/mail", *, is_official: bool = False, meta: Any = None, **publisher: Any) -> float:
-    entry = an_entry(name, "Sends mail", _meta={PUBLISHER: publisher})
+    entry = make_entry(name, "Sends mail", _meta={PUBLISHER: publisher})
     return build_document(evolve(entry, meta=meta or {}, is_official=is_official)).row.prior
 
 

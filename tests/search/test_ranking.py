@@ -8,47 +8,47 @@ from directory_server.domain.search import Query
 from directory_server.search import ImpactIndex
 from directory_server.search.query.parsing import MAX_PHRASES, MAX_TEXT, parse
 from tests.contract import awaited
-from tests.contract.index import added, an_entry, found
+from tests.contract.index import additions, make_entry, search_names
 
 from . import inline
 
 
 async def index_of(*entries: object) -> ImpactIndex:
     index = ImpactIndex(inline)
-    await index.apply(added(*entries))  # type: ignore[arg-type]
+    await index.apply(additions(*entries))  # type: ignore[arg-type]
     return index
 
 
 @awaited
 async def test_concept_outweighs_the_words_of_the_query() -> None:
     index = await index_of(
-        an_entry("org.example/sky", "Weather and forecasts for any place"),
-        an_entry("org.example/shop", "Sells an umbrella"),
-        an_entry("org.example/plan", "What to do tomorrow"),
-        *(an_entry(f"org.example/{n}", "Something else") for n in range(20)),
+        make_entry("org.example/sky", "Weather and forecasts for any place"),
+        make_entry("org.example/shop", "Sells an umbrella"),
+        make_entry("org.example/plan", "What to do tomorrow"),
+        *(make_entry(f"org.example/{n}", "Something else") for n in range(20)),
     )
-    assert (await found(index, "do I need an umbrella tomorrow"))[0] == "org.example/sky"
+    assert (await search_names(index, "do I need an umbrella tomorrow"))[0] == "org.example/sky"
 
 
 @awaited
 async def test_concept_term_of_two_words_needs_both() -> None:
     index = await index_of(
-        an_entry("org.example/status", "Shows a status page"),
-        an_entry("org.example/page", "Lays out a page"),
-        *(an_entry(f"org.example/{n}", "Something else") for n in range(20)),
+        make_entry("org.example/status", "Shows a status page"),
+        make_entry("org.example/page", "Lays out a page"),
+        *(make_entry(f"org.example/{n}", "Something else") for n in range(20)),
     )
-    assert await found(index, "is my website up or down") == ["org.example/status"]
+    assert await search_names(index, "is my website up or down") == ["org.example/status"]
 
 
 @awaited
 async def test_query_that_is_a_name_is_not_expanded() -> None:
-    named = [an_entry(f"io.github.a{n}/umbrella-{n}", "Something", title=f"Umbrella {n}") for n in range(9)]
+    named = [make_entry(f"io.github.a{n}/umbrella-{n}", "Something", title=f"Umbrella {n}") for n in range(9)]
     index = await index_of(
         *named,
-        an_entry("org.example/sky", "Weather forecast"),
-        *(an_entry(f"org.example/{n}", "Something else") for n in range(20)),
+        make_entry("org.example/sky", "Weather forecast"),
+        *(make_entry(f"org.example/{n}", "Something else") for n in range(20)),
     )
-    assert "org.example/sky" not in await found(index, "umbrella")
+    assert "org.example/sky" not in await search_names(index, "umbrella")
 
 
 NAMES = [
@@ -72,17 +72,17 @@ NAME_QUERIES = {
 @pytest.mark.parametrize(("query", "name"), NAME_QUERIES.items())
 @awaited
 async def test_whole_names_match(query: str, name: str) -> None:
-    index = await index_of(*(an_entry(each, "Mail and more") for each in NAMES))
-    assert (await found(index, query))[0] == name
+    index = await index_of(*(make_entry(each, "Mail and more") for each in NAMES))
+    assert (await search_names(index, query))[0] == name
 
 
 @awaited
 async def test_a_name_comes_before_a_title_that_is_the_same() -> None:
     index = await index_of(
-        an_entry("io.github.a/kaggle-mcp-server", "Data", title="kaggle"),
-        an_entry("io.github.b/kaggle", "Data", title="Kaggle Integration"),
+        make_entry("io.github.a/kaggle-mcp-server", "Data", title="kaggle"),
+        make_entry("io.github.b/kaggle", "Data", title="Kaggle Integration"),
     )
-    assert (await found(index, "kaggle"))[0] == "Kaggle Integration"
+    assert (await search_names(index, "kaggle"))[0] == "Kaggle Integration"
 
 
 @pytest.mark.parametrize(
@@ -98,59 +98,59 @@ async def test_a_name_comes_before_a_title_that_is_the_same() -> None:
 @awaited
 async def test_vendor_of_a_product_comes_first(query: str, by_vendor: str, by_other: str) -> None:
     index = await index_of(
-        an_entry(by_other, "Does it all"),
-        an_entry(by_vendor, "By us"),
-        *(an_entry(f"org.example/{n}", "Something else") for n in range(20)),
+        make_entry(by_other, "Does it all"),
+        make_entry(by_vendor, "By us"),
+        *(make_entry(f"org.example/{n}", "Something else") for n in range(20)),
     )
-    assert (await found(index, query))[0] == by_vendor
+    assert (await search_names(index, query))[0] == by_vendor
 
 
 @awaited
 async def test_owner_of_another_product_does_not_come_first() -> None:
     index = await index_of(
-        an_entry("io.github.stripe/weather", "Weather"),
-        an_entry("io.github.a/stripe", "Payments by Stripe"),
+        make_entry("io.github.stripe/weather", "Weather"),
+        make_entry("io.github.a/stripe", "Payments by Stripe"),
     )
-    assert (await found(index, "stripe"))[0] == "io.github.a/stripe"
+    assert (await search_names(index, "stripe"))[0] == "io.github.a/stripe"
 
 
 @awaited
 async def test_similar_words_match_when_nothing_else_does() -> None:
-    index = await index_of(an_entry("org.example/homeserver", "Runs it"), an_entry("org.example/zh", "管理集群"))
-    assert await found(index, "heimsurver") == ["org.example/homeserver"]
-    assert await found(index, "群岛") == []
-    assert await found(index, "集市") == ["org.example/zh"]
-    assert await found(index, "parcels") == []
-    assert await found(index, "heimsurver tag:none") == []
+    index = await index_of(make_entry("org.example/homeserver", "Runs it"), make_entry("org.example/zh", "管理集群"))
+    assert await search_names(index, "heimsurver") == ["org.example/homeserver"]
+    assert await search_names(index, "群岛") == []
+    assert await search_names(index, "集市") == ["org.example/zh"]
+    assert await search_names(index, "parcels") == []
+    assert await search_names(index, "heimsurver tag:none") == []
 
 
 @awaited
 async def test_feedback_finds_entries_similar_to_the_first_hits() -> None:
-    first = [an_entry(f"io.github.a{n}/orchestrate-{n}", f"Orchestration {n} by kubectl") for n in range(12)]
+    first = [make_entry(f"io.github.a{n}/orchestrate-{n}", f"Orchestration {n} by kubectl") for n in range(12)]
     index = await index_of(
         *first,
-        an_entry("org.example/kube", "Speaks kubectl"),
-        *(an_entry(f"org.example/{n}", "Something else") for n in range(20)),
+        make_entry("org.example/kube", "Speaks kubectl"),
+        *(make_entry(f"org.example/{n}", "Something else") for n in range(20)),
     )
-    names = await found(index, "orchestration")
+    names = await search_names(index, "orchestration")
     assert "org.example/kube" in names
     assert "org.example/kube" not in names[:12]
-    assert "org.example/kube" not in await found(index, "orchestration transport:stdio")
+    assert "org.example/kube" not in await search_names(index, "orchestration transport:stdio")
 
 
 @awaited
 async def test_copies_of_a_description_rank_lower() -> None:
-    copies = [an_entry(f"io.github.fork{n}/remote-{n}", "Deploys a remote server with a login") for n in range(9)]
-    index = await index_of(*copies, an_entry("io.github.other/remote-9", "Deploys something remote with a password"))
-    names = await found(index, "remote")
+    copies = [make_entry(f"io.github.fork{n}/remote-{n}", "Deploys a remote server with a login") for n in range(9)]
+    index = await index_of(*copies, make_entry("io.github.other/remote-9", "Deploys something remote with a password"))
+    names = await search_names(index, "remote")
     assert names.index("io.github.other/remote-9") <= 1
 
 
 @awaited
 async def test_explain_lists_the_parts_of_the_score() -> None:
     index = await index_of(
-        an_entry("org.example/sky", "Weather and forecasts"),
-        *(an_entry(f"org.example/{n}", "Something else") for n in range(20)),
+        make_entry("org.example/sky", "Weather and forecasts"),
+        *(make_entry(f"org.example/{n}", "Something else") for n in range(20)),
     )
     lines = index.explain(Query("umbrella tomorrow", 5)).splitlines()
     rank, score, name = next(line for line in lines if "org.example/sky" in line).split()

@@ -87,27 +87,27 @@ def test_strings_are_words_of_one_script_separated_by_spaces() -> None:
 
 def test_no_expression_has_only_stop_words() -> None:
     every = {each: set(each.split(" ")) for concept in thesaurus() for each in concept.expressions}
-    assert [each for each, its_words in every.items() if its_words <= STOP_WORDS] == []
+    assert [each for each, expression_words in every.items() if expression_words <= STOP_WORDS] == []
     assert [each for each in every if each.isascii() and len(each) == 1] == []
 
 
 def test_no_two_concepts_have_the_same_terms() -> None:
     counted = Counter(frozenset(concept.terms) for concept in thesaurus())
-    assert [its_terms for its_terms, times in counted.items() if times > 1] == []
+    assert [concept_terms for concept_terms, times in counted.items() if times > 1] == []
 
 
 def test_no_term_repeats_another_of_its_concept() -> None:
     found = {concept.terms: {tuple(tokens(term)) for term in concept.terms} for concept in thesaurus()}
-    assert [its_terms for its_terms, different in found.items() if len(different) < len(its_terms)] == []
+    assert [concept_terms for concept_terms, different in found.items() if len(different) < len(concept_terms)] == []
 
 
 def test_no_expression_contains_another_of_its_concept() -> None:
     redundant = [
         (shorter, longer)
         for concept in thesaurus()
-        for place, shorter in enumerate(concept.expressions)
+        for index, shorter in enumerate(concept.expressions)
         for other, longer in enumerate(concept.expressions)
-        if place != other and parts(shorter).within(parts(longer))
+        if index != other and parts(shorter).within(parts(longer))
     ]
     assert redundant == []
 

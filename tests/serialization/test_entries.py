@@ -1,3 +1,5 @@
+"""Entries: decoding, encoding and fingerprints."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -29,7 +31,7 @@ def test_fingerprint_ignores_the_order_of_members() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [
         ([], "must be an object"),
         ({}, "server.name: is required"),
@@ -48,8 +50,8 @@ def test_fingerprint_ignores_the_order_of_members() -> None:
         ({"server": SERVER, "_meta": {str(number): {} for number in range(20_001)}}, "more than 20,000 JSON values"),
     ],
 )
-def test_invalid_entries_are_rejected(value: Any, said: str) -> None:
-    with pytest.raises(BadInput, match=said):
+def test_invalid_entries_are_rejected(value: Any, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
         serialization.decode_entry(value)
 
 

@@ -1,3 +1,5 @@
+"""Events of the change feed as SSE and JSON."""
+
 from __future__ import annotations
 
 import json
@@ -14,7 +16,7 @@ from directory_server.domain.entries import Entry, mcp_id_of
 
 LOG = "0c9f1e22ab34"
 
-NASTY = [
+HOSTILE = [
     "\r",
     "\n",
     "\r\n",
@@ -27,12 +29,12 @@ NASTY = [
     "\n\nevent: entry.removed\ndata: {}\n\n",
     "\0",
 ]
-TEXTS = st.lists(st.sampled_from(NASTY) | st.text(st.characters(exclude_categories=["Cs"]), max_size=5)).map("".join)
+TEXTS = st.lists(st.sampled_from(HOSTILE) | st.text(st.characters(exclude_categories=["Cs"]), max_size=5)).map("".join)
 
 
-def read(frame: bytes) -> dict[str, str]:
-    """Return the fields of a frame as the most credulous reader would see them: any line end of Unicode ends a line."""
-    *lines, blank, end = re.split("\r\n|[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]", frame.decode())
+def read(event: bytes) -> dict[str, str]:
+    """Return the fields of an event for a reader that accepts every line end of Unicode."""
+    *lines, blank, end = re.split("\r\n|[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]", event.decode())
     assert (blank, end) == ("", "")
     assert "" not in lines
     fields = dict(line.split(": ", 1) for line in lines)
@@ -46,8 +48,8 @@ def change(kind: ChangeKind, name: str = "x/y", **server: Any) -> Change:
 
 
 def test_event_of_a_change_has_the_seq_and_the_hit() -> None:
-    frame = serialization.change_event(change("added", title="Weather", websiteUrl="https://x.example"), LOG)
-    assert frame == (
+    event = serialization.change_event(change("added", title="Weather", websiteUrl="https://x.example"), LOG)
+    assert event == (
         b"id: 7-0c9f1e22ab34\nevent: entry.added\n"
         b'data: {"mcp_id":"%s","name":"Weather","brief":"It rains.","website_url":"https://x.example"}\n\n'
         % mcp_id_of("x/y").encode()
@@ -77,7 +79,7 @@ def test_text_cannot_break_an_event(title: str, brief: str, website: str) -> Non
     assert json.loads(fields["data"]).keys() == {"mcp_id", "name", "brief", "website_url"}
 
 
-@pytest.mark.parametrize("end", NASTY)
+@pytest.mark.parametrize("end", HOSTILE)
 def test_each_line_end_is_escaped(end: str) -> None:
-    frame = serialization.event({"id": end}, name="message")
-    assert json.loads(read(frame)["data"]) == {"id": end}
+    event = serialization.event({"id": end}, name="message")
+    assert json.loads(read(event)["data"]) == {"id": end}

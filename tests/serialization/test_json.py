@@ -1,3 +1,5 @@
+"""JSON: strict decoding, duplicate members, depth."""
+
 from __future__ import annotations
 
 import json
@@ -40,7 +42,7 @@ def test_any_bytes_are_a_value_or_bad_input(body: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         (b"", "not JSON"),
         (b"{", "not JSON"),
@@ -56,36 +58,36 @@ def test_any_bytes_are_a_value_or_bad_input(body: bytes) -> None:
         (b"[" * 100_000, "not JSON"),
     ],
 )
-def test_invalid_json_is_rejected(body: bytes, said: str) -> None:
-    with pytest.raises(BadInput, match=said) as caught:
+def test_invalid_json_is_rejected(body: bytes, message: str) -> None:
+    with pytest.raises(BadInput, match=message) as caught:
         serialization.decode(body)
     assert caught.value.code == "parse_error"
 
 
 NAMES = st.sampled_from(["a", "b", ":", '":', "é"])
 MEMBERS = st.recursive(st.none() | NAMES, lambda inner: st.lists(st.tuples(NAMES, inner), max_size=4), max_leaves=12)
-"""Return objects as lists of members, possibly with duplicate names, and values in them."""
+"""Objects as lists of members, possibly with duplicate names."""
 
 
-def written(value: Any, escape: bool) -> str:
+def encode_members(value: Any, escape: bool) -> str:
     if isinstance(value, list):
-        members = [f"{written(name, escape)} :{written(inner, escape)}" for name, inner in value]
+        members = [f"{encode_members(name, escape)} :{encode_members(inner, escape)}" for name, inner in value]
         return "{" + ",".join(members) + "}"
     text = json.dumps(value, ensure_ascii=escape)
     return text.replace(":", "\\u003a") if escape else text
 
 
-def repeats(value: Any) -> bool:
+def has_duplicates(value: Any) -> bool:
     if not isinstance(value, list):
         return False
     names = [name for name, _ in value]
-    return len(set(names)) < len(names) or any(repeats(inner) for _, inner in value)
+    return len(set(names)) < len(names) or any(has_duplicates(inner) for _, inner in value)
 
 
 @given(MEMBERS, st.booleans())
 def test_duplicate_members_are_detected_at_any_depth(value: Any, escape: bool) -> None:
-    body = written(value, escape).encode()
-    if repeats(value):
+    body = encode_members(value, escape).encode()
+    if has_duplicates(value):
         with pytest.raises(BadInput, match="twice"):
             serialization.decode(body)
     else:

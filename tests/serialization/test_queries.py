@@ -1,3 +1,5 @@
+"""Parameters of searches and of the change feed."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -18,11 +20,11 @@ KEYWORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_siz
 
 @given(KEYWORDS, SCORES, NAMES)
 def test_cursor_round_trip(keywords: str, score: float, name: str) -> None:
-    place = Position(score, name)
-    cursor = serialization.encode_cursor(Query(keywords), place)
+    position = Position(score, name)
+    cursor = serialization.encode_cursor(Query(keywords), position)
     assert cursor.isascii()
     query = urlencode({"keywords": keywords, "cursor": cursor}).encode()
-    assert serialization.search_parameters(query).after == place
+    assert serialization.search_parameters(query).after == position
 
 
 @given(
@@ -100,7 +102,7 @@ def test_valid_watch_parameters(query: bytes, last: str | None, watch: serializa
 
 
 @pytest.mark.parametrize(
-    ("query", "last", "said"),
+    ("query", "last", "message"),
     [
         (b"since=", None, "since: must be the seq"),
         (b"since=-1", None, "since: must be the seq"),
@@ -118,6 +120,6 @@ def test_valid_watch_parameters(query: bytes, last: str | None, watch: serializa
         (b"cursor=x", None, "'cursor'; known are since, keywords, limit"),
     ],
 )
-def test_invalid_watch_parameters(query: bytes, last: str | None, said: str) -> None:
-    with pytest.raises(BadInput, match=said):
+def test_invalid_watch_parameters(query: bytes, last: str | None, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
         serialization.watch_parameters(query, last)

@@ -1,4 +1,4 @@
-"""AccountService: concurrent changes."""
+"""AccountService: concurrent password changes and Unicode normalization."""
 
 from __future__ import annotations
 
@@ -12,23 +12,26 @@ from directory_server.services.accounts import AccountService
 
 
 @define
-class Passwords:
-    """Passwords in the clear; something may happen while one is verified or hashed."""
+class PlainPasswords:
+    """Passwords that are their own hashes.
 
-    meanwhile: list[str] = field(factory=list)
+    Each call sets the password of the account to one of `concurrent_passwords`, as a concurrent request would.
+    """
+
+    concurrent_passwords: list[str] = field(factory=list)
     accounts: MemoryAccounts | None = None
 
     async def hash(self, password: str, *, client: str = "") -> str:
-        return await self._done(password)
+        return await self._compute(password)
 
     async def verify(self, hashed: str | None, password: str, *, client: str = "") -> bool:
-        return await self._done(password) == hashed
+        return await self._compute(password) == hashed
 
-    async def _done(self, password: str) -> str:
-        if self.accounts and self.meanwhile:
+    async def _compute(self, password: str) -> str:
+        if self.accounts and self.concurrent_passwords:
             ann = await self.accounts.find("ann@example.org")
             assert ann
-            await self.accounts.set_password(ann.id, self.meanwhile.pop())
+            await self.accounts.set_password(ann.id, self.concurrent_passwords.pop())
         return password
 
 
@@ -37,14 +40,14 @@ def accounts() -> MemoryAccounts:
     return MemoryAccounts(AccessData(), lambda: 1_000_000.0)
 
 
-def account_service(accounts: MemoryAccounts, passwords: Passwords) -> AccountService:
+def account_service(accounts: MemoryAccounts, passwords: PlainPasswords) -> AccountService:
     sessions = MemorySessions(accounts._data, lambda: 1_000_000.0, 3600, 3600)
     return AccountService(accounts, sessions, passwords)
 
 
 def test_a_password_changed_during_sign_in_is_rejected(accounts: MemoryAccounts) -> None:
     run_sync(accounts.add("ann@example.org", "an old password"))
-    passwords = Passwords(["a new password"], accounts)
+    passwords = PlainPasswords(["a new password"], accounts)
     with pytest.raises(SignInRefused):
         run_sync(account_service(accounts, passwords).sign_in("ann@example.org", "an old password"))
     session = run_sync(account_service(accounts, passwords).sign_in("ann@example.org", "a new password"))
@@ -56,13 +59,13 @@ def test_a_password_changed_during_sign_in_is_rejected(accounts: MemoryAccounts)
 def test_a_link_used_concurrently_sets_no_password(accounts: MemoryAccounts) -> None:
     ann = run_sync(accounts.add("ann@example.org"))
     token = run_sync(accounts.link(ann.id, lifetime=60))
-    passwords = Passwords(["the first password"], accounts)
+    passwords = PlainPasswords(["the first password"], accounts)
     with pytest.raises(NotFound):
         run_sync(account_service(accounts, passwords).accept(token, "the second password"))
     assert run_sync(accounts.password(ann.id)) == "the first password"
 
 
 def test_passwords_are_unicode_normalized(accounts: MemoryAccounts) -> None:
-    service = account_service(accounts, Passwords())
+    service = account_service(accounts, PlainPasswords())
     run_sync(service.register("ann@example.org", "Cafe\u0301 am Ufer"))
     run_sync(service.sign_in("ann@example.org", "Caf\u00e9 am Ufer"))

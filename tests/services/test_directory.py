@@ -1,4 +1,4 @@
-"""The use cases, on fakes."""
+"""Directory: the page cache, search, detail and publishing, on a stub of its ports."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ LOG = "0c9f1e22ab34"
 
 
 @define
-class World:
-    """A store, an index and a bus, as far as the directory uses them."""
+class StubPorts:
+    """The methods of Store, Index and Bus that Directory calls."""
 
     outcomes: list[Outcome] = field(factory=list)
     page: Page = NOTHING
     error: Exception | None = None
     published: list[tuple[str, Sequence[Entry]]] = field(factory=list)
     queries: list[Query] = field(factory=list)
-    announced: int = 0
+    announcements: int = 0
     generation: int = 1
     log: range = range(1, 1)
 
@@ -68,26 +68,26 @@ class World:
         return self.page
 
     def announce(self) -> None:
-        self.announced += 1
+        self.announcements += 1
 
 
 def test_a_page_is_cached_until_a_change() -> None:
-    world = World(page=Page((Hit("1", "mail", "Reads.", ""),)))
-    directory = world.directory
+    ports = StubPorts(page=Page((Hit("1", "mail", "Reads.", ""),)))
+    directory = ports.directory
     first = run_sync(directory.search(Query("mail")))
     assert run_sync(directory.search(Query("mail"))) is first
     run_sync(directory.search(Query("mail", 5)))
-    world.generation += 1
+    ports.generation += 1
     run_sync(directory.search(Query("mail")))
-    assert world.queries == [Query("mail"), Query("mail", 5), Query("mail")]
+    assert ports.queries == [Query("mail"), Query("mail", 5), Query("mail")]
 
 
 def test_the_cache_keeps_the_most_recently_used_pages() -> None:
-    world = World()
-    directory = world.directory
+    ports = StubPorts()
+    directory = ports.directory
     for number in (*range(PAGES), 0, PAGES, 0, 1):
         run_sync(directory.search(Query(str(number))))
-    assert [query.keywords for query in world.queries] == [*map(str, range(PAGES + 1)), "1"]
+    assert [query.keywords for query in ports.queries] == [*map(str, range(PAGES + 1)), "1"]
 
 
 def test_the_cache_is_bounded_in_bytes() -> None:
@@ -96,96 +96,99 @@ def test_the_cache_is_bounded_in_bytes() -> None:
     assert 1_000_000 < large.size < 1_010_000
     for number in range(40):
         cache.put((1, Query(str(number))), large)
-    kept = [number for number in range(40) if cache.get((1, Query(str(number))))]
-    assert kept == list(range(40 - PAGES_BYTES // large.size, 40))
+    cached_numbers = [number for number in range(40) if cache.get((1, Query(str(number))))]
+    assert cached_numbers == list(range(40 - PAGES_BYTES // large.size, 40))
     cache.put((1, Query("39")), NOTHING)
     cached = cache.get((1, Query("39")))
     assert cached
     assert cached.page is NOTHING
 
 
-def test_a_page_that_is_too_large_is_searched_for_with_a_smaller_limit() -> None:
-    world = World(page=Page(tuple(Hit(str(number), "n", "x" * 100_000, "") for number in range(10))))
-    run_sync(world.directory.search(Query("mail", 10)))
-    assert world.queries == [Query("mail", 10), Query("mail", 5)]
+def test_a_page_that_is_too_large_is_searched_again_with_a_smaller_limit() -> None:
+    ports = StubPorts(page=Page(tuple(Hit(str(number), "n", "x" * 100_000, "") for number in range(10))))
+    run_sync(ports.directory.search(Query("mail", 10)))
+    assert ports.queries == [Query("mail", 10), Query("mail", 5)]
 
 
 def test_the_forms_of_a_page_are_computed_once_for_each_function() -> None:
-    made = []
+    computed = []
 
-    def shout(page: Page) -> str:
-        made.append(page)
+    def upper_name(page: Page) -> str:
+        computed.append(page)
         return "MAIL"
 
     page = Page((Hit("1", "mail", "Reads.", ""),))
-    world = World(page=page)
-    directory = world.directory
-    forms = [run_sync(directory.search_form(Query("mail"), make)) for make in (shout, shout, len_of)]
+    ports = StubPorts(page=page)
+    directory = ports.directory
+    forms = [
+        run_sync(directory.search_form(Query("mail"), function))
+        for function in (upper_name, upper_name, number_of_hits)
+    ]
     assert forms == [(page, "MAIL"), (page, "MAIL"), (page, 1)]
-    assert made == [page]
-    world.generation += 1
-    run_sync(directory.search_form(Query("mail"), shout))
-    assert made == [page, page]
+    assert computed == [page]
+    ports.generation += 1
+    run_sync(directory.search_form(Query("mail"), upper_name))
+    assert computed == [page, page]
 
 
-def len_of(page: Page) -> int:
+def number_of_hits(page: Page) -> int:
     return len(page.hits)
 
 
 def test_a_search_returns_the_page_of_the_index() -> None:
     page = Page((Hit(MAIL.mcp_id, "Mail", "Read mail.", ""),), Position(1.5, MAIL.name))
-    world, query = World(page=page), Query("mail", 1)
-    assert run_sync(world.directory.search(query)) == page
-    assert world.queries == [query]
+    ports, query = StubPorts(page=page), Query("mail", 1)
+    assert run_sync(ports.directory.search(query)) == page
+    assert ports.queries == [query]
 
 
 def test_detail_returns_the_full_entry() -> None:
-    assert run_sync(World().directory.detail(MAIL.mcp_id)) == MAIL.detail()
+    assert run_sync(StubPorts().directory.detail(MAIL.mcp_id)) == MAIL.detail()
 
 
 def test_detail_of_an_unknown_entry_raises_not_found() -> None:
     with pytest.raises(NotFound, match=r"No entry has the mcp_id nothing\."):
-        run_sync(World().directory.detail("nothing"))
+        run_sync(StubPorts().directory.detail("nothing"))
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "announced"),
+    ("outcomes", "announcements"),
     [([], 0), (["unchanged", "unchanged"], 0), (["unchanged", "added"], 1), (["changed", "changed"], 1)],
 )
-def test_a_change_is_announced_once(outcomes: list[Outcome], announced: int) -> None:
-    world = World(outcomes=outcomes)
+def test_a_change_is_announced_once(outcomes: list[Outcome], announcements: int) -> None:
+    ports = StubPorts(outcomes=outcomes)
     entries = [MAIL] * len(outcomes)
-    assert run_sync(world.directory.publish("local", entries)) == outcomes
-    assert world.published == [("local", entries)]
-    assert world.announced == announced
+    assert run_sync(ports.directory.publish("local", entries)) == outcomes
+    assert ports.published == [("local", entries)]
+    assert ports.announcements == announcements
 
 
 def test_a_failed_publish_is_not_announced() -> None:
-    world = World(error=Unavailable("The disk is full."))
+    ports = StubPorts(error=Unavailable("The disk is full."))
     with pytest.raises(Unavailable):
-        run_sync(world.directory.publish("local", [MAIL]))
-    assert world.announced == 0
+        run_sync(ports.directory.publish("local", [MAIL]))
+    assert ports.announcements == 0
 
 
 @pytest.mark.parametrize(
-    ("log", "places"), [(range(1, 1), [0]), (range(1, 6), [0, 1, 5]), (range(4, 6), [3, 4, 5])], ids=str
+    ("log", "positions"), [(range(1, 1), [0]), (range(1, 6), [0, 1, 5]), (range(4, 6), [3, 4, 5])], ids=str
 )
-def test_accepts_positions_within_the_log(log: range, places: list[int]) -> None:
-    store = cast(Store, World(log=log))
-    for place in places:
-        run_sync(check_position(store, place))
+def test_accepts_positions_within_the_log(log: range, positions: list[int]) -> None:
+    store = cast(Store, StubPorts(log=log))
+    for position in positions:
+        run_sync(check_position(store, position))
 
 
 def test_rejects_positions_of_another_log() -> None:
-    store = cast(Store, World(log=range(1, 6)))
+    store = cast(Store, StubPorts(log=range(1, 6)))
     run_sync(check_position(store, 3, LOG))
     with pytest.raises(Gone, match="Cannot continue from change 3: the directory was restored from a backup") as caught:
         run_sync(check_position(store, 3, "ffffffffffff"))
     assert caught.value.head == 5
 
 
-@pytest.mark.parametrize(("log", "place"), [(range(1, 1), 1), (range(1, 6), 6), (range(4, 6), 2), (range(4, 6), 0)])
-def test_rejects_positions_outside_the_log(log: range, place: int) -> None:
-    with pytest.raises(Gone, match=f"Cannot continue from change {place}") as caught:
-        run_sync(check_position(cast(Store, World(log=log)), place))
+@pytest.mark.parametrize(("log", "position"), [(range(1, 1), 1), (range(1, 6), 6), (range(4, 6), 2), (range(4, 6), 0)])
+def test_rejects_positions_outside_the_log(log: range, position: int) -> None:
+    with pytest.raises(Gone, match=f"Cannot continue from change {position}") as caught:
+        run_sync(check_position(cast(Store, StubPorts(log=log)), position))
     assert caught.value.head == (log[-1] if log else 0)

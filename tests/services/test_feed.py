@@ -1,4 +1,4 @@
-"""The Feed: every change, in order, in batches, whatever fails meanwhile."""
+"""Feed: delivers every change in order and in batches, and retries after failures."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from directory_server.services.feed import BATCH, BATCH_BYTES, LOADED_BYTES, RET
 
 
 @define
-class Log:
-    """A store that is nothing but its log, in which every change is of another entry; it answers once `gate` opens.
+class StubStore:
+    """A store of `length` changes, each of another entry. A read waits for `blocker`, if set.
 
-    It notes how many bytes each reading may have.
+    `bytes` records the byte limits of reads.
     """
 
     length: int = 0
-    gate: Deferred[None] | None = None
+    blocker: Deferred[None] | None = None
     bytes: set[int] = field(factory=set)
     on_current: Callable[[], None] = lambda: None
 
@@ -42,270 +42,266 @@ class Log:
     async def changes(self, after: int, limit: int, most: int) -> Sequence[Change]:
         self.bytes.add(most)
         last = min(after + limit, self.length)
-        if self.gate is not None:
-            await self.gate
+        if self.blocker is not None:
+            await self.blocker
         return [Change(seq, "added", f"{seq:06}", None, None) for seq in range(after + 1, last + 1)]
 
 
 @define
-class Bell:
-    """A bus that is rung by hand."""
+class ManualBus:
+    """A bus whose `wake` the test calls."""
 
-    ring: Callable[[], None] = lambda: None
+    wake: Callable[[], None] = lambda: None
 
     def subscribe(self, wake: Callable[[], None]) -> None:
-        self.ring = wake
+        self.wake = wake
 
 
 @define(slots=False)
-class Reader:
-    """A subscriber that notes the first and the last of each batch. It waits for `gate` and raises `error`, if set."""
+class Subscriber:
+    """Record the first and last seq of each batch. `apply` waits for `blocker` and raises `error`, if set."""
 
     batches: list[tuple[int, int]] = field(factory=list)
-    gate: Deferred[None] | None = None
+    blocker: Deferred[None] | None = None
     error: Exception | None = None
 
     async def apply(self, changes: Sequence[Change]) -> None:
         assert [change.seq for change in changes] == list(range(changes[0].seq, changes[-1].seq + 1))
-        if self.gate is not None:
-            await self.gate
+        if self.blocker is not None:
+            await self.blocker
         if self.error is not None:
             raise self.error
         self.batches.append((changes[0].seq, changes[-1].seq))
 
 
 @define(slots=False)
-class Late(Reader):
-    """A follower that notes what it begins behind."""
+class Follower(Subscriber):
+    """Record the position after which the follower starts."""
 
-    begun: int | None = None
+    position: int | None = None
 
     def begin(self, seq: int) -> None:
-        self.begun = seq
+        self.position = seq
 
 
 @define
-class Setting:
-    """A feed between a log, two readers and a follower."""
+class FeedSetup:
+    """A feed with a store, two subscribers and a follower."""
 
-    log: Log = field(factory=Log)
-    bell: Bell = field(factory=Bell)
-    first: Reader = field(factory=Reader)
-    second: Reader = field(factory=Reader)
-    follower: Late = field(factory=Late)
+    store: StubStore = field(factory=StubStore)
+    bus: ManualBus = field(factory=ManualBus)
+    first: Subscriber = field(factory=Subscriber)
+    second: Subscriber = field(factory=Subscriber)
+    follower: Follower = field(factory=Follower)
     clock: Clock = field(factory=Clock)
     feed: Feed = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        store, bus = cast(Store, self.log), cast(Bus, self.bell)
+        store, bus = cast(Store, self.store), cast(Bus, self.bus)
         self.feed = Feed(store, bus, [self.first, self.second], [self.follower], self.clock)
 
     def append(self, changes: int = 1) -> None:
-        """Have the store change, and everybody hear of it."""
-        self.log.length += changes
-        self.bell.ring()
-
-
-def waiting() -> Deferred[None]:
-    return Deferred()
+        """Append changes to the store and wake the feed."""
+        self.store.length += changes
+        self.bus.wake()
 
 
 @pytest.fixture
-def setting() -> Setting:
-    return Setting()
+def setup() -> FeedSetup:
+    return FeedSetup()
 
 
-def test_delivers_each_change_once_in_order_and_in_batches(setting: Setting) -> None:
-    setting.feed.startService()
-    setting.append(2 * BATCH + 1)
-    setting.append()
-    assert setting.first.batches == [
+def test_delivers_each_change_once_in_order_and_in_batches(setup: FeedSetup) -> None:
+    setup.feed.startService()
+    setup.append(2 * BATCH + 1)
+    setup.append()
+    assert setup.first.batches == [
         (1, BATCH),
         (BATCH + 1, 2 * BATCH),
         (2 * BATCH + 1, 2 * BATCH + 1),
         (2 * BATCH + 2, 2 * BATCH + 2),
     ]
-    assert setting.second.batches == setting.first.batches
+    assert setup.second.batches == setup.first.batches
 
 
-def test_a_batch_has_a_bound_in_bytes(setting: Setting) -> None:
-    setting.log.length = 3
-    run_sync(setting.feed.load())
-    assert setting.log.bytes == {LOADED_BYTES}
-    setting.feed.startService()
-    assert setting.log.bytes == {LOADED_BYTES, BATCH_BYTES}
+def test_batches_are_limited_in_bytes(setup: FeedSetup) -> None:
+    setup.store.length = 3
+    run_sync(setup.feed.load())
+    assert setup.store.bytes == {LOADED_BYTES}
+    setup.feed.startService()
+    assert setup.store.bytes == {LOADED_BYTES, BATCH_BYTES}
 
 
-def test_delivers_earlier_changes_at_the_start(setting: Setting) -> None:
-    setting.append(3)
-    assert setting.first.batches == []
-    setting.feed.startService()
-    assert setting.first.batches == [(1, 3)]
+def test_delivers_earlier_changes_at_the_start(setup: FeedSetup) -> None:
+    setup.append(3)
+    assert setup.first.batches == []
+    setup.feed.startService()
+    assert setup.first.batches == [(1, 3)]
 
 
-def test_a_wake_up_without_changes_does_nothing(setting: Setting) -> None:
-    setting.feed.startService()
-    setting.bell.ring()
-    assert setting.first.batches == []
+def test_a_wake_up_without_changes_does_nothing(setup: FeedSetup) -> None:
+    setup.feed.startService()
+    setup.bus.wake()
+    assert setup.first.batches == []
 
 
-def test_load_delivers_all_entries_and_delivery_continues_from_there(setting: Setting) -> None:
-    setting.log.length = last = 4 * BATCH + 1
-    run_sync(setting.feed.load())
-    loaded = list(setting.first.batches)
-    assert loaded == setting.second.batches
+def test_load_delivers_all_entries_and_delivery_continues_from_there(setup: FeedSetup) -> None:
+    setup.store.length = last = 4 * BATCH + 1
+    run_sync(setup.feed.load())
+    loaded = list(setup.first.batches)
+    assert loaded == setup.second.batches
     assert [first for first, _ in loaded] == [1, *(end + 1 for _, end in loaded[:-1])]
     assert loaded[-1][1] == last
-    setting.feed.startService()
-    setting.append()
-    assert setting.first.batches == [*loaded, (last + 1, last + 1)]
+    setup.feed.startService()
+    setup.append()
+    assert setup.first.batches == [*loaded, (last + 1, last + 1)]
 
 
-def test_a_follower_gets_only_what_comes_after_the_loading_and_after_the_subscribers(setting: Setting) -> None:
-    setting.log.length = 3
-    run_sync(setting.feed.load())
-    assert (setting.follower.begun, setting.follower.batches) == (3, [])
-    setting.feed.startService()
-    setting.second.gate = gate = waiting()
-    setting.append(2)
-    assert setting.follower.batches == []
-    gate.callback(None)
-    assert setting.follower.batches == [(4, 5)]
+def test_a_follower_gets_changes_after_the_load_and_after_the_subscribers(setup: FeedSetup) -> None:
+    setup.store.length = 3
+    run_sync(setup.feed.load())
+    assert (setup.follower.position, setup.follower.batches) == (3, [])
+    setup.feed.startService()
+    setup.second.blocker = blocker = Deferred[None]()
+    setup.append(2)
+    assert setup.follower.batches == []
+    blocker.callback(None)
+    assert setup.follower.batches == [(4, 5)]
 
 
-def test_delivers_changes_during_the_load_at_the_start(setting: Setting) -> None:
+def test_delivers_changes_during_the_load_at_the_start(setup: FeedSetup) -> None:
     def change() -> None:
-        setting.log.length = 5
+        setup.store.length = 5
 
-    setting.log.length = 3
-    setting.log.on_current = change
-    run_sync(setting.feed.load())
-    setting.first.batches.clear()
-    setting.feed.startService()
-    assert setting.first.batches == [(4, 5)]
-
-
-def test_a_wake_up_during_a_pump_is_not_lost(setting: Setting) -> None:
-    setting.feed.startService()
-    setting.first.gate = gate = waiting()
-    setting.append()
-    setting.first.gate = None
-    # What is appended now was not there when the pump read the log, and the pump is still busy.
-    setting.append(2)
-    setting.append()
-    assert setting.first.batches == []
-    gate.callback(None)
-    assert setting.first.batches == setting.second.batches == [(1, 1), (2, 4)]
+    setup.store.length = 3
+    setup.store.on_current = change
+    run_sync(setup.feed.load())
+    setup.first.batches.clear()
+    setup.feed.startService()
+    assert setup.first.batches == [(4, 5)]
 
 
-def test_a_wake_up_after_the_last_look_is_not_lost(setting: Setting) -> None:
-    setting.log.gate = gate = waiting()
-    setting.feed.startService()
-    setting.log.gate = None
-    # The pump is about to hear that there is nothing.
-    setting.append()
-    gate.callback(None)
-    assert setting.first.batches == setting.second.batches == [(1, 1)]
+def test_a_wake_up_during_a_pump_is_not_lost(setup: FeedSetup) -> None:
+    setup.feed.startService()
+    setup.first.blocker = blocker = Deferred[None]()
+    setup.append()
+    setup.first.blocker = None
+    # These changes are appended after the pump has read the log, while it is still busy.
+    setup.append(2)
+    setup.append()
+    assert setup.first.batches == []
+    blocker.callback(None)
+    assert setup.first.batches == setup.second.batches == [(1, 1), (2, 4)]
 
 
-def test_a_wake_up_by_a_subscriber_starts_no_second_delivery(setting: Setting) -> None:
-    applied = setting.second.apply
-
-    async def ringing(changes: Sequence[Change]) -> None:
-        await applied(changes)
-        setting.bell.ring()
-
-    setting.second.apply = ringing  # type: ignore[method-assign]
-    setting.feed.startService()
-    setting.append(3)
-    assert setting.first.batches == [(1, 3)]
+def test_a_wake_up_during_a_read_is_not_lost(setup: FeedSetup) -> None:
+    setup.store.blocker = blocker = Deferred[None]()
+    setup.feed.startService()
+    setup.store.blocker = None
+    # The pending read will return no changes.
+    setup.append()
+    blocker.callback(None)
+    assert setup.first.batches == setup.second.batches == [(1, 1)]
 
 
-def test_a_failure_is_logged_and_the_batch_delivered_again(setting: Setting, logged_failures: list[LogEvent]) -> None:
-    setting.feed.startService()
-    setting.second.error = RuntimeError("a full disk")
-    setting.append(BATCH + 1)
-    assert [event["log_failure"].value for event in logged_failures] == [setting.second.error]
-    assert setting.second.batches == []
-    setting.clock.advance(RETRY)
+def test_a_wake_up_by_a_subscriber_starts_no_second_delivery(setup: FeedSetup) -> None:
+    apply = setup.second.apply
+
+    async def apply_and_wake(changes: Sequence[Change]) -> None:
+        await apply(changes)
+        setup.bus.wake()
+
+    setup.second.apply = apply_and_wake  # type: ignore[method-assign]
+    setup.feed.startService()
+    setup.append(3)
+    assert setup.first.batches == [(1, 3)]
+
+
+def test_a_failure_is_logged_and_the_batch_delivered_again(setup: FeedSetup, logged_failures: list[LogEvent]) -> None:
+    setup.feed.startService()
+    setup.second.error = RuntimeError("a full disk")
+    setup.append(BATCH + 1)
+    assert [event["log_failure"].value for event in logged_failures] == [setup.second.error]
+    assert setup.second.batches == []
+    setup.clock.advance(RETRY)
     assert len(logged_failures) == 2
-    setting.second.error = None
-    setting.clock.advance(RETRY)
-    assert setting.second.batches == [(1, BATCH), (BATCH + 1, BATCH + 1)]
-    # The one that did not fail has seen its batch again, as it may.
-    assert setting.first.batches == [(1, BATCH)] * 2 + setting.second.batches
-    assert setting.clock.getDelayedCalls() == []
+    setup.second.error = None
+    setup.clock.advance(RETRY)
+    assert setup.second.batches == [(1, BATCH), (BATCH + 1, BATCH + 1)]
+    # The subscriber that did not fail gets its batch again.
+    assert setup.first.batches == [(1, BATCH)] * 2 + setup.second.batches
+    assert setup.clock.getDelayedCalls() == []
     logged_failures.clear()
 
 
-def test_an_unavailable_store_is_logged_once(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unavailable_store_is_logged_once(setup: FeedSetup, monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[str] = []
-    monkeypatch.setattr(setting.feed, "_log", Logger(observer=lambda event: lines.append(formatEvent(event))))  # type: ignore[arg-type]
-    setting.feed.startService()
+    monkeypatch.setattr(setup.feed, "_log", Logger(observer=lambda event: lines.append(formatEvent(event))))  # type: ignore[arg-type]
+    setup.feed.startService()
     for outage in (1, 2):
-        setting.second.error = Unavailable("directory.db cannot be used now: the disk is full.")
-        setting.append()
-        setting.clock.pump([RETRY] * 3)
+        setup.second.error = Unavailable("directory.db cannot be used now: the disk is full.")
+        setup.append()
+        setup.clock.pump([RETRY] * 3)
         assert lines == [f"Changes after {seq} cannot be read now; retrying" for seq in range(outage)]
-        setting.second.error = None
-        setting.clock.advance(RETRY)
+        setup.second.error = None
+        setup.clock.advance(RETRY)
 
 
-def test_a_wake_up_need_not_wait_for_the_retry(setting: Setting, logged_failures: list[LogEvent]) -> None:
-    setting.feed.startService()
-    setting.first.error = RuntimeError("once")
-    setting.append()
-    setting.first.error = None
-    setting.append()
-    assert setting.first.batches == [(1, 2)]
-    setting.clock.advance(RETRY)
-    assert setting.first.batches == [(1, 2)]
+def test_a_wake_up_delivers_before_the_retry(setup: FeedSetup, logged_failures: list[LogEvent]) -> None:
+    setup.feed.startService()
+    setup.first.error = RuntimeError("once")
+    setup.append()
+    setup.first.error = None
+    setup.append()
+    assert setup.first.batches == [(1, 2)]
+    setup.clock.advance(RETRY)
+    assert setup.first.batches == [(1, 2)]
     logged_failures.clear()
 
 
-def test_many_failures_make_one_retry(setting: Setting, logged_failures: list[LogEvent]) -> None:
-    setting.feed.startService()
-    setting.first.error = RuntimeError("always")
+def test_several_failures_schedule_one_retry(setup: FeedSetup, logged_failures: list[LogEvent]) -> None:
+    setup.feed.startService()
+    setup.first.error = RuntimeError("always")
     for _ in range(3):
-        setting.append()
-    assert len(setting.clock.getDelayedCalls()) == 1
-    setting.feed.stopService()
-    assert setting.clock.getDelayedCalls() == []
+        setup.append()
+    assert len(setup.clock.getDelayedCalls()) == 1
+    setup.feed.stopService()
+    assert setup.clock.getDelayedCalls() == []
     logged_failures.clear()
 
 
-def test_stopping_waits_for_the_current_batch_only(setting: Setting) -> None:
-    setting.feed.startService()
-    setting.second.gate = gate = waiting()
-    setting.append(BATCH + 1)
-    stopped = setting.feed.stopService()
+def test_stopping_waits_for_the_current_batch_only(setup: FeedSetup) -> None:
+    setup.feed.startService()
+    setup.second.blocker = blocker = Deferred[None]()
+    setup.append(BATCH + 1)
+    stopped = setup.feed.stopService()
     assert stopped is not None
     assert not stopped.called
-    gate.callback(None)
+    blocker.callback(None)
     assert stopped.called
-    assert setting.first.batches == setting.second.batches == [(1, BATCH)]
-    setting.append()
-    assert setting.first.batches == [(1, BATCH)]
+    assert setup.first.batches == setup.second.batches == [(1, BATCH)]
+    setup.append()
+    assert setup.first.batches == [(1, BATCH)]
 
 
-def test_a_failure_while_stopping_is_logged_and_not_retried(setting: Setting, logged_failures: list[LogEvent]) -> None:
-    setting.feed.startService()
-    setting.second.gate = gate = waiting()
-    setting.append()
-    stopped = setting.feed.stopService()
-    setting.second.error = RuntimeError("too late")
-    gate.callback(None)
+def test_a_failure_while_stopping_is_logged_and_not_retried(setup: FeedSetup, logged_failures: list[LogEvent]) -> None:
+    setup.feed.startService()
+    setup.second.blocker = blocker = Deferred[None]()
+    setup.append()
+    stopped = setup.feed.stopService()
+    setup.second.error = RuntimeError("too late")
+    blocker.callback(None)
     assert stopped is not None
     assert stopped.called
     assert len(logged_failures) == 1
-    assert setting.clock.getDelayedCalls() == []
+    assert setup.clock.getDelayedCalls() == []
     logged_failures.clear()
 
 
-def test_delivery_continues_after_a_restart(setting: Setting) -> None:
-    setting.feed.startService()
-    setting.append(2)
-    assert setting.feed.stopService() is None
-    setting.append(3)
-    setting.feed.startService()
-    assert setting.first.batches == [(1, 2), (3, 5)]
+def test_delivery_continues_after_a_restart(setup: FeedSetup) -> None:
+    setup.feed.startService()
+    setup.append(2)
+    assert setup.feed.stopService() is None
+    setup.append(3)
+    setup.feed.startService()
+    assert setup.first.batches == [(1, 2), (3, 5)]

@@ -20,7 +20,7 @@ from .conftest import SqliteAdapterTest, run_concurrently, stored_bytes
 
 
 class TestSqliteAccounts(SqliteAdapterTest, AccountsContract):
-    async def both(self, now: Callable[[], float]) -> tuple[SqliteAccounts, SqliteSessions]:
+    async def accounts_and_sessions(self, now: Callable[[], float]) -> tuple[SqliteAccounts, SqliteSessions]:
         database = self.open_database("directory")
         return SqliteAccounts(database, now), SqliteSessions(database, now, IDLE, ABSOLUTE)
 

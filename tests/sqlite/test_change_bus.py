@@ -35,7 +35,7 @@ class TestDataVersionBus(BusContract):
         self._written += 1
         await self._store.publish("a", [entry(f"x/{self._written}")])
 
-    async def second(self) -> None:
+    async def wait_a_second(self) -> None:
         self.clock.pump([0.25] * 4)
 
 

@@ -13,7 +13,7 @@ from .conftest import SqliteAdapterTest, run_concurrently, stored_bytes
 
 
 class TestSqliteNewSecrets(SqliteAdapterTest, NewSecretsContract):
-    async def both(self, now: Callable[[], float]) -> tuple[SqliteNewSecrets, SqliteKeyRing]:
+    async def secrets_and_keys(self, now: Callable[[], float]) -> tuple[SqliteNewSecrets, SqliteKeyRing]:
         database = self.open_database("directory")
         return SqliteNewSecrets(database, now), SqliteKeyRing(database, now)
 
