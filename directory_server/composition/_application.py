@@ -71,7 +71,7 @@ class Application:
 
     def close(self) -> None:
         """Close what all services use until they have stopped: the access log, the threads and the databases."""
-        self.web.log.flush()
+        self.web.log.recorder.flush()
         self.runtime.stop()
         self.storage.data.close()
 

@@ -62,7 +62,7 @@ def build_core(config: Config, reactor: Any, runtime: Runtime) -> Core:
         reactor=reactor,
         runtime=runtime,
         proxies=Proxies(config.http.trusted_proxies),
-        meter=Metrics(),
+        meter=Metrics(runtime.now),
         storage=storage,
         search=Search(index, Directory(storage.store, index, storage.bus)),
     )

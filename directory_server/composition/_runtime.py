@@ -8,13 +8,13 @@ from random import Random
 from typing import Any
 
 from attrs import frozen
-from twisted.internet.interfaces import IReactorTime
 
 from .. import sqlite, threads
 from ..domain.ports.accounts import Passwords
-from ..domain.ports.runtime import Offload
+from ..domain.ports.runtime import Offload, Turn
 from ..machine import machine_time
 from ..passwords import Argon2Passwords
+from ..turn import ReactorTurn
 from ..web.pages import STREAMS, Viewer
 
 FindViewer = Callable[[Any], Awaitable[Viewer | None]]
@@ -37,8 +37,8 @@ class Runtime:
     account_writes: Offload
     """Offload of the writes to keys, accounts and sessions."""
     passwords: Passwords
-    log_clock: IReactorTime
-    """Schedules the writes of the access log."""
+    turn: Turn
+    """Runs what is done once for all requests of a reactor turn."""
     new_random: Callable[[], Random] = Random
     wrap_viewer: Callable[[FindViewer], FindViewer] = lambda find: find
     page_streams: int = STREAMS
@@ -60,6 +60,6 @@ def machine_runtime(reactor: Any) -> Runtime:
         offload=offload,
         account_writes=writes,
         passwords=Argon2Passwords(offload),
-        log_clock=reactor,
+        turn=ReactorTurn(reactor),
         stop=writes.stop,
     )

@@ -64,10 +64,9 @@ class Web:
 
 @frozen
 class AccessLogging:
-    """Records finished requests; `flush` writes pending lines, `reopen` opens the log file again after a rotation."""
+    """Records finished requests; `reopen` opens the log file again after a rotation."""
 
     recorder: access_log.AccessRecorder
-    flush: Callable[[], None] = lambda: None
     reopen: Callable[[], None] = lambda: None
 
 
@@ -148,13 +147,14 @@ def _limiter(core: Core, per_minute: int) -> AddressLimiter:
 
 def _access_log(core: Core) -> AccessLogging:
     """Return the recorder of requests: metrics always, log lines unless log.access is off."""
-    config, seconds, observe = core.config.log, core.reactor.seconds, core.meter.observe
+    config, observers = core.config.log, list[access_log.Observer]([core.meter.observe])
+    # The reactor's clock is monotonic and does not show the time of day.
+    recorder = access_log.AccessRecorder(core.runtime.now, observers, core.runtime.turn)
     if config.access == "off":
-        return AccessLogging(access_log.AccessRecorder(seconds, [observe]))
+        return AccessLogging(recorder)
     file = access_file.AccessFile(Path(config.access_file)) if config.access_file else None
-    lines = access_log.AccessLog(config.access, core.runtime.log_clock, file.logger if file else None)
-    recorder = access_log.AccessRecorder(seconds, [observe, lines])
-    return AccessLogging(recorder, lines.flush, file.reopen) if file else AccessLogging(recorder, lines.flush)
+    observers.append(access_log.AccessLog(config.access, file.logger if file else None))
+    return AccessLogging(recorder, file.reopen) if file else AccessLogging(recorder)
 
 
 def _hosts(config: Config) -> frozenset[str]:

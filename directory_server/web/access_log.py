@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from attrs import frozen
-from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger, formatTime
 
 from .. import serialization
+from ..domain.ports.runtime import Turn
 
 NAMESPACE = "directory_server.access"
 """Logger namespace of the access log."""
@@ -20,8 +20,7 @@ UNMATCHED = "-"
 """Route of a path that no route matches, and method of bytes that are no request."""
 
 
-@frozen
-class AccessRecord:
+class AccessRecord(NamedTuple):
     """A finished request and its response, without any value that may be a secret.
 
     `ended` is in seconds since the epoch. `route` is the path template, never the path: a path may contain a secret.
@@ -70,15 +69,18 @@ class AccessRecord:
         )
 
 
-Observer = Callable[[AccessRecord], None]
+Observer = Callable[[Sequence[AccessRecord]], None]
+"""Receives the records of the requests that ended in one reactor turn."""
 
 
-@frozen
 class AccessRecorder:
-    """Pass a record of each finished request to `observers`."""
+    """Pass the records of finished requests to `observers` at the end of each turn, or by `flush`."""
 
-    _now: Callable[[], float]
-    _observers: Sequence[Observer]
+    def __init__(self, now: Callable[[], float], observers: Sequence[Observer], turn: Turn) -> None:
+        self._now = now
+        self._observers = observers
+        self._turn = turn
+        self._records: list[AccessRecord] = []
 
     def record(
         self,
@@ -91,36 +93,33 @@ class AccessRecorder:
         request_id: str,
         errors: tuple[str, ...] = (),
     ) -> None:
-        """Pass on the record of one request; the arguments are the fields of AccessRecord."""
-        record = AccessRecord(self._now(), method, route, status, size, seconds, key_id, request_id, errors)
-        for observe in self._observers:
-            observe(record)
+        """Add the record of one request; the arguments are the fields of AccessRecord."""
+        records = self._records
+        records.append(AccessRecord(self._now(), method, route, status, size, seconds, key_id, request_id, errors))
+        if len(records) == 1:
+            self._turn.at_end(self.flush)
+
+    def flush(self) -> None:
+        """Pass on the pending records."""
+        records, self._records = self._records, []
+        if records:
+            for observe in self._observers:
+                observe(records)
 
 
 class AccessLog:
     """Write lines in `format` to `logger`, by default the logger `directory_server.access`.
 
     The lines of all requests that end in one reactor turn are one log event, because an event costs more than a line.
-    The next turn of `clock` writes them, or `flush`.
     """
 
-    def __init__(self, format: Literal["text", "json"], clock: IReactorTime, logger: Logger | None = None) -> None:
+    def __init__(self, format: Literal["text", "json"], logger: Logger | None = None) -> None:
         self._format = format
-        self._clock = clock
         self._info = (logger or Logger(NAMESPACE)).info
-        self._records: list[AccessRecord] = []
 
-    def __call__(self, record: AccessRecord) -> None:
-        """Write the line of a request in the next reactor turn."""
-        self._records.append(record)
-        if len(self._records) == 1:
-            self._clock.callLater(0, self.flush)
-
-    def flush(self) -> None:
-        """Write the pending lines."""
-        records, self._records = self._records, []
-        if records:
-            self._info("{lines}", lines=Lines(self._format, records))
+    def __call__(self, records: Sequence[AccessRecord]) -> None:
+        """Write the lines of requests."""
+        self._info("{lines}", lines=Lines(self._format, records))
 
 
 @frozen

@@ -21,6 +21,8 @@ from twisted.internet.unix import Port as UnixPort
 from twisted.internet.unix import Server as UnixServer
 from twisted.python.failure import Failure
 
+from directory_server.turn import ImmediateTurn
+
 from ..process._certificates import certificate
 
 BODY = b"0123456789abcdef" * 64 * 1024
@@ -86,7 +88,7 @@ class Site:
             tree,
             Origins(frozenset(), frozenset()),
             self.connections,
-            AccessRecorder(self.clock.seconds, []),
+            AccessRecorder(self.clock.seconds, [], ImmediateTurn()),
             self.clock,
         )
         factory: Any = site

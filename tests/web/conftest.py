@@ -23,6 +23,7 @@ from directory_server.config import AccountsConfig, Config, HttpConfig, Registry
 from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.run_sync import inline, run_sync
 from directory_server.services.directory import Directory
+from directory_server.turn import ImmediateTurn
 
 PROTOCOL_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
@@ -61,14 +62,6 @@ class Connection:
     def close(self) -> None:
         """Close the connection from the client's side."""
         self.transport.protocol.connectionLost(Failure(ConnectionDone()))
-
-
-class ImmediateClock:
-    """A clock that runs calls without a delay at once."""
-
-    def callLater(self, delay: float, call: Callable[[], None]) -> None:
-        assert delay == 0
-        call()
 
 
 @frozen
@@ -242,7 +235,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         offload=inline,
         account_writes=inline,
         passwords=passwords,
-        log_clock=cast(Any, ImmediateClock()),
+        turn=ImmediateTurn(),
         new_random=lambda: Random(1),
         page_streams=2,
         wrap_viewer=viewer_of_test_cookie,

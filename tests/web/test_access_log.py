@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import re
+from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from twisted.internet.task import Clock
 from twisted.logger import LogEvent, Logger, LogPublisher, formatEvent, textFileLogObserver
+
+from directory_server.turn import ImmediateTurn, ReactorTurn
 
 from .conftest import Server
 
@@ -31,11 +34,9 @@ def log_lines(format: Any, *records: Any) -> list[str]:
 
     events: list[LogEvent] = []
     logger = Logger("directory_server.access", observer=LogPublisher(events.append))  # type: ignore[arg-type]
-    clock = Clock()
-    recorder = access_log.AccessRecorder(lambda: ENDED, [access_log.AccessLog(format, clock, logger)])
+    recorder = access_log.AccessRecorder(lambda: ENDED, [access_log.AccessLog(format, logger)], ImmediateTurn())
     for record in records:
         recorder.record(*record)
-        clock.advance(0)
     return [formatEvent(event) for event in events]
 
 
@@ -74,14 +75,14 @@ def test_lines_of_one_reactor_turn_are_one_log_event() -> None:
 
     written = StringIO()
     clock = Clock()
-    log = access_log.AccessLog("text", clock, Logger("directory_server.access", observer=textFileLogObserver(written)))
-    recorder = access_log.AccessRecorder(lambda: ENDED, [log])
+    log = access_log.AccessLog("text", Logger("directory_server.access", observer=textFileLogObserver(written)))
+    recorder = access_log.AccessRecorder(lambda: ENDED, [log], ReactorTurn(clock))
     recorder.record(*SEARCH_RECORD)
     recorder.record(*MALFORMED)
     assert written.getvalue() == ""
     clock.advance(0)
     recorder.record(*SEARCH_RECORD)
-    log.flush()
+    recorder.flush()
     clock.advance(0)
     lines = written.getvalue().splitlines()
     assert [line.partition("] ")[2] for line in lines] == [
@@ -101,18 +102,23 @@ def test_lines_without_an_observer_are_not_formatted(monkeypatch: pytest.MonkeyP
         raise AssertionError("no observer reads this line")
 
     monkeypatch.setattr(access_log.AccessRecord, "text", property(text))
-    log = access_log.AccessLog("text", Clock(), Logger("directory_server.access", observer=LogPublisher()))
-    access_log.AccessRecorder(lambda: 0.0, [log]).record(*SEARCH_RECORD)
-    log.flush()
+    log = access_log.AccessLog("text", Logger("directory_server.access", observer=LogPublisher()))
+    access_log.AccessRecorder(lambda: 0.0, [log], ImmediateTurn()).record(*SEARCH_RECORD)
 
 
-def test_each_observer_gets_the_record() -> None:
+def test_each_observer_gets_the_records_of_a_turn() -> None:
     from directory_server.web import access_log
 
-    first: list[AccessRecord] = []
-    second: list[AccessRecord] = []
-    access_log.AccessRecorder(lambda: 5.0, [first.append, second.append]).record(*SEARCH_RECORD)
-    assert first == second == [access_log.AccessRecord(5.0, *SEARCH_RECORD)]
+    first: list[Sequence[AccessRecord]] = []
+    second: list[Sequence[AccessRecord]] = []
+    clock = Clock()
+    recorder = access_log.AccessRecorder(lambda: 5.0, [first.append, second.append], ReactorTurn(clock))
+    recorder.record(*SEARCH_RECORD)
+    recorder.record(*MALFORMED)
+    assert first == []
+    clock.advance(0)
+    records = [access_log.AccessRecord(5.0, *SEARCH_RECORD), access_log.AccessRecord(5.0, *MALFORMED)]
+    assert first == second == [records]
 
 
 @pytest.mark.parametrize(
@@ -178,11 +184,11 @@ def test_the_api_of_a_path_decides_the_error_format_also_without_a_route(path: b
 def test_lines_are_written_to_the_access_file(tmp_path: Path) -> None:
     from directory_server.web import access_file, access_log
 
-    log = access_log.AccessLog("text", Clock(), access_file.AccessFile(tmp_path / "access.log").logger)
-    recorder = access_log.AccessRecorder(lambda: ENDED, [log])
+    log = access_log.AccessLog("text", access_file.AccessFile(tmp_path / "access.log").logger)
+    recorder = access_log.AccessRecorder(lambda: ENDED, [log], ReactorTurn(Clock()))
     recorder.record(*SEARCH_RECORD)
     recorder.record(*MALFORMED)
-    log.flush()
+    recorder.flush()
     lines = (tmp_path / "access.log").read_text().splitlines()
     assert [line.partition(" ")[2] for line in lines] == [
         "GET /api/open/v1/search 200 389 B 0.7 ms key=f2zca6az id=ebf3ace90c0e-1",
@@ -221,21 +227,21 @@ def test_a_full_disk_is_logged_once_and_dropped_lines_are_counted(
     )
     path = tmp_path / "access.log"
     file = access_file.AccessFile(path)
-    log = access_log.AccessLog("text", Clock(), file.logger)
-    recorder = access_log.AccessRecorder(lambda: ENDED, [log])
+    log = access_log.AccessLog("text", file.logger)
+    recorder = access_log.AccessRecorder(lambda: ENDED, [log], ReactorTurn(Clock()))
     open_file = access_file._open
     monkeypatch.setattr(access_file, "_open", lambda path: FullFile())
     file.reopen()
     for _ in range(3):
         recorder.record(*SEARCH_RECORD)
         recorder.record(*MALFORMED)
-        log.flush()
+        recorder.flush()
     assert messages == [
         f"Access log unavailable: {path}: No space left on device; lines are dropped until it can be written"
     ]
     monkeypatch.setattr(access_file, "_open", open_file)
     recorder.record(*SEARCH_RECORD)
-    log.flush()
+    recorder.flush()
     assert messages[1:] == [f"Access log available again: {path}; 6 lines were dropped"]
     assert [line.partition(" ")[2] for line in path.read_text().split("\n")] == ["", SEARCH_LINE, ""]
 
@@ -245,14 +251,14 @@ def test_reopen_opens_the_file_by_its_name_after_a_rename(tmp_path: Path) -> Non
 
     path = tmp_path / "access.log"
     file = access_file.AccessFile(path)
-    log = access_log.AccessLog("text", Clock(), file.logger)
-    recorder = access_log.AccessRecorder(lambda: ENDED, [log])
+    log = access_log.AccessLog("text", file.logger)
+    recorder = access_log.AccessRecorder(lambda: ENDED, [log], ReactorTurn(Clock()))
     recorder.record(*SEARCH_RECORD)
-    log.flush()
+    recorder.flush()
     path.rename(tmp_path / "old.log")
     file.reopen()
     recorder.record(*MALFORMED)
-    log.flush()
+    recorder.flush()
     assert "/search" in (tmp_path / "old.log").read_text()
     assert "/search" not in path.read_text()
     assert path.read_text().count("\n") == 1

@@ -1,4 +1,4 @@
-"""Ports of the runtime: wake-ups and threads."""
+"""Ports of the runtime: wake-ups, threads and reactor turns."""
 
 from __future__ import annotations
 
@@ -26,3 +26,10 @@ class Offload(Protocol):
 
     def __call__(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Awaitable[T]:
         """Return the result of `function`, or raise its exception."""
+
+
+class Turn(Protocol):
+    """A turn of the reactor: the calls between two waits for events. Only for the reactor's thread."""
+
+    def at_end(self, step: Callable[[], None], /) -> None:
+        """Call `step` once at the end of the current turn. An exception of a step is logged."""

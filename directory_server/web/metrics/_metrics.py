@@ -17,6 +17,7 @@ from ...domain.ports.search import Index, Subscriber
 from ...domain.quota import Allowance
 from ...domain.upstreams import UpstreamState
 from ..access_log import AccessRecord
+from ._requests import RequestMetrics
 
 LATENCIES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 """Histogram buckets in seconds. Most requests take less than a millisecond."""
@@ -31,27 +32,13 @@ class Streams(Sized, Protocol):
 
 
 class Metrics:
-    """Count events as they happen, and read gauges at each scrape."""
+    """Count events as they happen, and read gauges at each scrape. `now` returns seconds since the epoch."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], float]) -> None:
         registry = self.registry = CollectorRegistry()
         ProcessCollector(registry=registry)
-        self._requests = Counter(
-            "directory_requests", "Completed requests.", ["api", "method", "status"], registry=registry
-        )
-        self._seconds = Histogram(
-            "directory_request_seconds",
-            "Seconds from the first byte of a request to the end of its response; of a stream, to its start.",
-            ["api"],
-            buckets=LATENCIES,
-            registry=registry,
-        )
-        self._errors = Counter(
-            "directory_errors",
-            "Errors in responses, by code. JSON-RPC and tool errors are in responses with status 200.",
-            ["api", "code"],
-            registry=registry,
-        )
+        self._requests = RequestMetrics(LATENCIES, now)
+        registry.register(self._requests)
         self._quota_errors = Counter(
             "directory_quota_exceeded", "Requests and tool calls that exceed the quota of their key.", registry=registry
         )
@@ -66,21 +53,10 @@ class Metrics:
             buckets=LATENCIES,
             registry=registry,
         )
-        self._children: dict[tuple[str, str, int], tuple[Callable[[], None], Callable[[float], None]]] = {}
 
-    def observe(self, record: AccessRecord) -> None:
-        """Count a completed request."""
-        labels = (record.route, record.method, record.status)
-        children = self._children.get(labels)
-        if children is None:
-            api, method, status = labels
-            counter, histogram = self._requests.labels(api, method, str(status)), self._seconds.labels(api)
-            children = self._children[labels] = counter.inc, histogram.observe
-        count, observe_seconds = children
-        count()
-        observe_seconds(record.seconds)
-        for code in record.errors:
-            self._errors.labels(record.route, code).inc()
+    def observe(self, records: Sequence[AccessRecord]) -> None:
+        """Count completed requests."""
+        self._requests.observe(records)
 
     def observe_lag(self, seconds: float) -> None:
         """Record that the timer of the reactor lag fired `seconds` late."""

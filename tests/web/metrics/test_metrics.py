@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from attrs import define, evolve
+from attrs import define
 from twisted.internet.task import Clock
 
 from directory_server.domain.changes import Change
@@ -18,12 +18,14 @@ from directory_server.run_sync import run_sync
 if TYPE_CHECKING:
     from directory_server.web.metrics import Metrics
 
+CREATED = 1_700_000_000.0
+
 
 @pytest.fixture
 def metrics() -> Metrics:
     from directory_server.web.metrics import Metrics
 
-    return Metrics()
+    return Metrics(lambda: CREATED)
 
 
 def record(method: str = "GET", route: str = "/healthz", status: int = 200, seconds: float = 0.0007) -> Any:
@@ -38,22 +40,23 @@ def value(metrics: Metrics, name: str, **labels: str) -> float | None:
 
 def test_requests_are_counted_by_route_method_and_status(metrics: Metrics) -> None:
     for status in (200, 200, 401):
-        metrics.observe(record(status=status))
-    metrics.observe(record("-", "-", 400))
+        metrics.observe([record(status=status)])
+    metrics.observe([record("-", "-", 400)])
     assert value(metrics, "directory_requests_total", api="/healthz", method="GET", status="200") == 2
     assert value(metrics, "directory_requests_total", api="/healthz", method="GET", status="401") == 1
     assert value(metrics, "directory_requests_total", api="-", method="-", status="400") == 1
 
 
 def test_errors_are_counted_by_route_and_code_for_any_status(metrics: Metrics) -> None:
-    metrics.observe(evolve(record("POST", "/api/open/mcp"), errors=("unavailable", "unavailable", "rate_limited")))
+    errors = ("unavailable", "unavailable", "rate_limited")
+    metrics.observe([record("POST", "/api/open/mcp")._replace(errors=errors)])
     assert value(metrics, "directory_errors_total", api="/api/open/mcp", code="unavailable") == 2
     assert value(metrics, "directory_errors_total", api="/api/open/mcp", code="rate_limited") == 1
 
 
 def test_request_seconds_are_observed_by_route(metrics: Metrics) -> None:
     for seconds in (0.0007, 0.02, 60.0):
-        metrics.observe(record(seconds=seconds))
+        metrics.observe([record(seconds=seconds)])
     name = "directory_request_seconds_bucket"
     assert [value(metrics, name, api="/healthz", le=le) for le in ("0.0005", "0.001", "0.025", "10.0", "+Inf")] == [
         0,
@@ -64,18 +67,30 @@ def test_request_seconds_are_observed_by_route(metrics: Metrics) -> None:
     ]
 
 
+def test_all_requests_of_a_turn_are_counted(metrics: Metrics) -> None:
+    metrics.observe([record(seconds=seconds) for seconds in (0.0005, 0.0006, 60.0)])
+    assert value(metrics, "directory_requests_total", api="/healthz", method="GET", status="200") == 3
+    assert value(metrics, "directory_requests_created", api="/healthz", method="GET", status="200") == CREATED
+    # A value at a bound belongs to the bucket of that bound.
+    assert value(metrics, "directory_request_seconds_bucket", api="/healthz", le="0.0005") == 1
+    assert value(metrics, "directory_request_seconds_count", api="/healthz") == 3
+    assert value(metrics, "directory_request_seconds_sum", api="/healthz") == 60.0011
+
+
 def test_metrics_contain_no_key_id(metrics: Metrics) -> None:
     from prometheus_client import generate_latest
 
-    metrics.observe(record())
+    metrics.observe([record()])
     assert b"f2zca6az" not in generate_latest(metrics.registry)
 
 
 def test_each_metrics_object_has_its_own_registry(metrics: Metrics) -> None:
     from directory_server.web.metrics import Metrics
 
-    metrics.observe(record())
-    assert value(Metrics(), "directory_requests_total", api="/healthz", method="GET", status="200") is None
+    metrics.observe([record()])
+    assert (
+        value(Metrics(lambda: CREATED), "directory_requests_total", api="/healthz", method="GET", status="200") is None
+    )
 
 
 def test_quota_errors_are_counted_and_raised(metrics: Metrics) -> None:
