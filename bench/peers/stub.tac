@@ -6,9 +6,9 @@ from twisted.application.service import Application
 
 from bench._page import StubIndex
 from directory_server import tap
-from directory_server.composition import _search
+from directory_server.composition import _core
 
-_search.ImpactIndex = lambda _: StubIndex()  # type: ignore[assignment, misc]
+_core.ImpactIndex = lambda _: StubIndex()  # type: ignore[assignment, misc]
 
 application = Application("directory")
 tap.service(tap.configure(os.environ)).setServiceParent(application)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 import sqlite3
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
 from attrs import field, frozen
@@ -13,13 +13,16 @@ from attrs import field, frozen
 from .. import serialization
 from ..domain.errors import NotFound, TooManyKeys
 from ..domain.keys import COUNTED_AFTER_END, ApiKey, check_expiry, check_grace, check_label, check_limit, check_rotation
-from ..domain.ports.runtime import Offload
+from ..domain.ports.runtime import Offload, Turn
 from ..domain.secrets import digest, is_key_secret, new_id, new_key_secret
 from ..run_sync import inline
+from ..turn import ImmediateTurn
 from ._database import Database, data_version
 
 CACHED = 10_000
 """The most secrets in the cache of look-ups."""
+
+_NONE: Mapping[bytes, tuple[ApiKey, float]] = {}
 
 _CREATE = "INSERT INTO api_key (id, label, quota, created_at, expires_at, owner) VALUES (?, ?, ?, ?, ?, ?)"
 
@@ -71,13 +74,18 @@ class SqliteKeyRing:
     """API keys in the data directory. `now` is in seconds since the epoch; `offload` runs writes, which may block.
 
     Look-ups are cached until any process writes to the database, so a key that is revoked in one process is rejected by
-    all.
+    all. Whether another process has written is checked once in each `turn` of the reactor.
     """
 
     _database: Database
     _now: Callable[[], float]
     _offload: Offload = inline
-    _cache: _LookupCache = field(factory=lambda: _LookupCache(), init=False, repr=False)
+    _turn: Turn = field(factory=ImmediateTurn)
+    _cache: _LookupCache = field(init=False, repr=False)
+
+    @_cache.default
+    def _new_cache(self) -> _LookupCache:
+        return _LookupCache(self._turn)
 
     async def create(
         self,
@@ -111,9 +119,15 @@ class SqliteKeyRing:
 
     async def find(self, secret: str) -> ApiKey | None:
         now, given = self._now(), digest(secret)
+        cached = self._cache.checked.get(given)
+        if cached is not None and now < cached[1]:
+            return cached[0]
         if given not in self._cache and not is_key_secret(secret):
             return None
-        return await self._database.read(partial(self._find, given, now))
+        # The function may run in another thread, which has another connection.
+        found = await self._database.read(partial(self._find, given, now))
+        self._cache.use_until_end_of_turn()
+        return found
 
     def _find(self, given: bytes, now: float, connection: sqlite3.Connection) -> ApiKey | None:
         cached = self._cache.current(connection)
@@ -171,7 +185,10 @@ class SqliteKeyRing:
 class _LookupCache:
     """Keys by the digests of their secrets, each with the time when the key or the secret ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, turn: Turn) -> None:
+        self.checked: Mapping[bytes, tuple[ApiKey, float]] = _NONE
+        """The keys that were valid when a look-up of the current turn read the database; empty before that."""
+        self._turn = turn
         # One tuple, replaced as a whole, because two threads may look up keys at the same time.
         self._known: tuple[object, dict[bytes, tuple[ApiKey, float]]] = None, {}
 
@@ -187,6 +204,16 @@ class _LookupCache:
         if version != known[0] or len(known[1]) > CACHED:
             known = self._known = version, {}
         return known[1]
+
+    def use_until_end_of_turn(self) -> None:
+        """Set `checked` after a look-up until the end of the turn. Only for the reactor's thread."""
+        is_first = self.checked is _NONE
+        self.checked = self._known[1]
+        if is_first:
+            self._turn.at_end(self._forget_checked)
+
+    def _forget_checked(self) -> None:
+        self.checked = _NONE
 
 
 def _get(connection: sqlite3.Connection, key_id: str) -> ApiKey:

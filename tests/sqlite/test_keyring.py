@@ -6,13 +6,15 @@ import re
 from collections.abc import Callable
 
 import pytest
+from twisted.internet.task import Clock
 
 from directory_server.domain.errors import Unavailable
 from directory_server.run_sync import run_sync
 from directory_server.sqlite import Database, SqliteAccounts, SqliteKeyRing, _keyring
+from directory_server.turn import ReactorTurn
 
 from ..contract.keyring import KeyRingContract
-from .conftest import SqliteAdapterTest, stored_bytes
+from .conftest import Open, SqliteAdapterTest, stored_bytes
 
 
 class TestSqliteKeyRing(SqliteAdapterTest, KeyRingContract):
@@ -64,6 +66,45 @@ def test_caches_a_lookup_until_a_write(
         assert run_sync(keys.find(secret)) == key
     assert run_sync(keys.find(created[1][1])) == created[1][0]
     assert len(lookups) == 7
+
+
+def test_writes_of_others_are_checked_once_per_turn(open_database: Open) -> None:
+    clock, checked = Clock(), list[str]()
+    database = open_database("directory")
+    keys = SqliteKeyRing(database, lambda: 1_000_000.0, turn=ReactorTurn(clock))
+    other = SqliteKeyRing(open_database("directory"), lambda: 1_000_000.0)
+    made = [run_sync(keys.create("laptop", limit=20, expires_at=None)) for _ in range(2)]
+    with database.connection() as connection:
+        connection.set_trace_callback(lambda statement: checked.append(statement) if "PRAGMA" in statement else None)
+    for _ in range(3):
+        for key, secret in made:
+            assert run_sync(keys.find(secret)) == key
+        assert len(checked) == 2
+    clock.advance(0)
+    assert clock.getDelayedCalls() == []
+    run_sync(other.revoke(made[0][0].id))
+    assert run_sync(keys.find(made[0][1])) is None
+    assert run_sync(keys.find(made[1][1])) == made[1][0]
+
+
+def test_a_revoked_key_is_rejected_from_the_end_of_the_turn(open_database: Open) -> None:
+    clock = Clock()
+    keys = SqliteKeyRing(open_database("directory"), lambda: 1_000_000.0, turn=ReactorTurn(clock))
+    other = SqliteKeyRing(open_database("directory"), lambda: 1_000_000.0)
+    key, secret = run_sync(keys.create("laptop", limit=20, expires_at=None))
+    assert run_sync(keys.find(secret)) == key
+    run_sync(other.revoke(key.id))
+    clock.advance(0)
+    assert run_sync(keys.find(secret)) is None
+
+
+def test_a_key_that_expires_within_a_turn_is_rejected(open_database: Open) -> None:
+    now = [1_000_000.0]
+    keys = SqliteKeyRing(open_database("directory"), lambda: now[0], turn=ReactorTurn(Clock()))
+    _, secret = run_sync(keys.create("laptop", limit=20, expires_at=1_000_010.0))
+    assert run_sync(keys.find(secret)) is not None
+    now[0] = 1_000_010.0
+    assert run_sync(keys.find(secret)) is None
 
 
 def test_stores_no_secret(directory_database: Database, keys: SqliteKeyRing) -> None:

@@ -10,11 +10,13 @@ from attrs import define
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from twisted.internet.task import Clock
 
 from directory_server.domain.errors import QuotaExceeded
 from directory_server.domain.quota import Allowance
-from directory_server.run_sync import run_sync
+from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database, MachineTime, SqliteQuota, quota_clock
+from directory_server.sqlite._transactions import TransactionQueue
 
 WINDOW = 3600
 START = 1_000_000_000.0
@@ -34,6 +36,12 @@ def try_charge(quota: SqliteQuota, key_id: str, limit: int) -> tuple[bool, Allow
         return False, rejected.allowance
 
 
+def _served(database: Database) -> Database:
+    """Return `database` as a server has it, whose charges use the memory of windows."""
+    database.queue = TransactionQueue("quota.db", database.transaction, Clock(), inline)
+    return database
+
+
 @settings(derandomize=True, deadline=None, max_examples=60)
 @given(
     limit=st.integers(1, 4),
@@ -42,7 +50,7 @@ def try_charge(quota: SqliteQuota, key_id: str, limit: int) -> tuple[bool, Allow
 def test_admits_exactly_the_limit_in_any_hour(limit: int, charges: list[tuple[float, int, bool]]) -> None:
     now, admitted = START, list[float]()
     with TemporaryDirectory() as folder:
-        databases = [Database(Path(folder), "quota") for _ in range(2)]
+        databases = [_served(Database(Path(folder), "quota")) for _ in range(2)]
         quotas = [SqliteQuota(database, lambda: now) for database in databases]
         for span, process, prune in charges:
             now += span
@@ -135,7 +143,7 @@ class Processes(RuleBasedStateMachine):
         self.folder.cleanup()
 
     def _open(self, steps: tuple[float, float] = (0.0, 0.0)) -> None:
-        self.databases = [Database(Path(self.folder.name), "quota") for _ in range(2)]
+        self.databases = [_served(Database(Path(self.folder.name), "quota")) for _ in range(2)]
         self.quotas = [self._quota(*each) for each in zip(self.databases, steps, strict=True)]
 
     def _quota(self, database: Database, step: float) -> SqliteQuota:
