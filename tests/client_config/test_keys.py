@@ -11,7 +11,7 @@ import pytest
 
 from directory_server.client_config import installations
 from directory_server.domain.entries import mcp_id_of
-from directory_server.web.account._editors import editors
+from directory_server.web.account._connect_page import editors
 
 from .builders import configs, package
 

@@ -294,7 +294,7 @@ def test_versions_are_paged(server: Server) -> None:
 
 
 def test_pages_of_large_versions_are_limited_in_bytes(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("directory_server.web.registry._handlers.PAGE_BYTES", 5_000)
+    monkeypatch.setattr("directory_server.web.registry.PAGE_BYTES", 5_000)
     text = "x" * 2_000
     server.publish(*(Entry({"name": "a/b", "version": f"1.0.{number}", "description": text}) for number in range(7)))
     seen, more = [], ""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import attrs
 import pytest
 from openapi_schema_validator import OAS31Validator
 
+import directory_server
 from directory_server.client_config import Configuration, Input, Installation, Notice
 from directory_server.domain.entries import PUBLISHER, Entry
 from directory_server.domain.views import Detail, Tool
@@ -138,3 +140,11 @@ def test_rest_and_mcp_have_the_same_limits_of_arguments(server: Server, tools: A
 @pytest.mark.parametrize("of", [Detail, Tool, Installation, Input, Configuration, Notice])
 def test_the_documented_fields_are_those_of_the_class(schemas: Any, of: type) -> None:
     assert list(schemas[of.__name__]["properties"]) == [each.name for each in attrs.fields(of)]
+
+
+def test_only_the_mcp_package_names_tools(tools: Any) -> None:
+    """A REST caller must not be told to use a tool."""
+    package = Path(directory_server.__file__).parent
+    modules = {path: path.read_text("utf-8") for path in package.rglob("*.py")}
+    named = {path.relative_to(package).parent for path, text in modules.items() if any(tool in text for tool in tools)}
+    assert named == {Path("web/mcp")}

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 from ...domain.errors import BadInput, Forbidden
 from ...http import Request
 from ...http.headers import value as header
-from ._session import Session
+from ._sessions import Session
 
 MAX_FORM = 8 * 1024
 """Maximum size of a form in bytes."""

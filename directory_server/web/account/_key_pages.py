@@ -14,10 +14,8 @@ from ...services.user_keys import KeyUsage, UserKeys
 from ..mcp import PATH
 from ..rate_limit import Limiter
 from ._connect_page import ConnectPage
-from ._pending_limits import pending_limits
+from ._limits import DAY, pending_limits
 from ._requests import KEYS, AccountRequests, Member, see_other
-
-DAY = 86_400.0
 
 EXPIRIES = {"never": None, "30": 30 * DAY, "90": 90 * DAY, "365": 365 * DAY}
 """Lifetimes of a new key in seconds, by the value of the form field; None for no expiry."""

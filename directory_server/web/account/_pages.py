@@ -11,15 +11,12 @@ from ...services.accounts import AccountService
 from ...services.user_keys import UserKeys
 from ..mcp import McpEndpoint
 from ..rate_limit import Limiter
-from ._attempts import AttemptLimits
 from ._connect_page import ConnectPage
-from ._cookies import SessionCookies
 from ._key_pages import KeyPages
-from ._registrations import RegistrationLimits, RegistrationPolicy
+from ._limits import MINUTE, AttemptLimits, RegistrationLimits, RegistrationPolicy
 from ._requests import AccountRequests, PageLayout
+from ._sessions import SessionCookies
 from ._sign_in_pages import SignInPages
-
-MINUTE = 60.0
 
 
 @frozen

@@ -14,9 +14,8 @@ from ...http import Request
 from ...http.errors import HttpError
 from ..error_responses import error_response
 from ..responses import empty_response
-from ._cookies import SessionCookies
 from ._forms import fields
-from ._session import Session
+from ._sessions import Session, SessionCookies
 
 SIGN_IN = "/account/sign-in"
 KEYS = "/account/keys"

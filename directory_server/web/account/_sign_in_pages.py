@@ -12,10 +12,8 @@ from ...http import Request
 from ...http.headers import query
 from ...services.accounts import LONGEST, SHORTEST, AccountService
 from ...services.user_keys import UserKeys
-from ._attempts import AttemptLimits
 from ._forms import local_path
-from ._pending_limits import pending_limits
-from ._registrations import RegistrationLimits
+from ._limits import AttemptLimits, RegistrationLimits, pending_limits
 from ._requests import KEYS, SIGN_IN, AccountRequests, see_other
 
 _PASSWORD_LENGTHS = {"shortest": SHORTEST, "longest": LONGEST}

@@ -1,8 +1,8 @@
 """The MCP endpoint: JSON-RPC by POST for stateful and stateless protocol versions, event streams by GET."""
 
-from ._announcements import Announcements
 from ._endpoint import PATH, McpEndpoint, endpoint, rpc_body
+from ._notifications import Announcements
 from ._resources import NewestEntries
-from ._sessions import McpSessions
+from ._stateful import McpSessions
 
 __all__ = ["PATH", "Announcements", "McpEndpoint", "McpSessions", "NewestEntries", "endpoint", "rpc_body"]

@@ -13,7 +13,7 @@ from ...serialization import Message
 from ..authentication import AuthenticatedRequest
 from ._errors import HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, RpcError
 from ._methods import CAPABILITIES, INSTRUCTIONS, SERVER_INFO, Methods
-from ._subscriptions import META_SERVER_INFO
+from ._notifications import META_SERVER_INFO
 
 VERSIONS = ("2026-07-28",)
 

@@ -19,8 +19,7 @@ from ...services.directory import Directory
 from ...streams import Hub
 from ..rate_limit import AddressLimiter, Limiter
 from ._access import Openness, PageAccess, no_viewer
-from ._cards import Card, card
-from ._entry import entry_view
+from ._entries import Card, card, entry_view
 from ._layout import Layout, Viewer
 from ._notifications import NewEntriesNotifier
 

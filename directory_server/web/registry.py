@@ -1,25 +1,28 @@
-"""Handlers of the registry API (the official registry's OpenAPI, v0.1)."""
+"""The registry API (the official registry's OpenAPI, v0.1): the form of the directory that VS Code and Copilot read."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import unquote
 
 from attrs import frozen
+from werkzeug.exceptions import NotFound as UnknownPath
 
-from ... import serialization
-from ...domain.errors import NotFound
-from ...domain.ports.storage import Store
-from ...domain.search import Position, Query
-from ...domain.versions import Version
-from ...http import Request
-from ...http.errors import ErrorResponse
-from ...http.headers import query, value
-from ...services.directory import Directory
-from ..responses import empty_response, json_response
-from ._access import RegistryAccess
+from .. import serialization
+from ..domain.errors import NotFound
+from ..domain.ports.access import RegistryTokens
+from ..domain.ports.storage import Store
+from ..domain.search import Position, Query
+from ..domain.versions import Version
+from ..http import Request
+from ..http.errors import ErrorResponse
+from ..http.headers import query, value
+from ..services.directory import Directory
+from .authentication import Authenticator
+from .rate_limit import AddressLimiter
+from .responses import empty_response, json_response
 
 MAX_SEARCH_PAGES = 10
 """Maximum pages of hits that one search filters."""
@@ -32,6 +35,34 @@ MAX_AGE = 60
 
 VersionPage = tuple[Sequence[Version], tuple[Any, str] | None]
 """The versions of a page, and the place of the next page, None on the last."""
+
+Mode = Literal["off", "public", "secret-path", "key"]
+
+
+@frozen
+class RegistryAccess:
+    """Authentication by `mode`. `reads` limits requests without a key, `failures` limits unknown tokens."""
+
+    mode: Mode
+    _authenticator: Authenticator
+    _tokens: RegistryTokens
+    _reads: AddressLimiter
+    _failures: AddressLimiter
+
+    async def authenticate(self, request: Request, token: str | None) -> None:
+        """Authenticate a request whose path contains `token`, or None.
+
+        Raises UnknownPath if the mode has no such path or the token is unknown, Unauthorized, or Throttled.
+        """
+        if self.mode == "off" or (token is not None) != (self.mode == "secret-path"):
+            raise UnknownPath
+        if self.mode == "key":
+            async with self._authenticator.authenticate(request):
+                return
+        if token is not None and await self._tokens.find(token) is None:
+            self._failures.charge(request)
+            raise UnknownPath
+        self._reads.charge(request)
 
 
 def problem(error: ErrorResponse) -> dict[str, Any]:

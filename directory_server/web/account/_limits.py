@@ -1,0 +1,82 @@
+"""Limits of sign-ins and registrations, and of accounts that are not approved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import ceil
+
+from attrs import frozen
+
+from ...domain.errors import Throttled
+from ...http import Request
+from ...http.proxies import Proxies
+from ...services.user_keys import UserKeys
+from ..rate_limit import Limiter
+
+MINUTE = 60.0
+DAY = 86_400.0
+
+
+class AttemptLimits:
+    """Limits attempts by address, by account and network, and by account.
+
+    The limit by account and network stops guessing without locking out the owner, who is in another network. The limit
+    by account is high. It stops guessing from many networks.
+    """
+
+    def __init__(self, proxies: Proxies, now: Callable[[], float]) -> None:
+        self._proxies = proxies
+        self._addresses = Limiter(now, rate=10 / MINUTE, burst=10)
+        self._pairs = Limiter(now, rate=1 / MINUTE, burst=10)
+        self._accounts = Limiter(now, rate=5 / MINUTE, burst=100)
+
+    def network(self, request: Request) -> str:
+        """Return the network of the client, to which the cost of hashing a password is attributed."""
+        return self._proxies.network(request)
+
+    def charge(self, request: Request) -> None:
+        """Count one attempt of the client's address. Raises Throttled."""
+        self._addresses.charge(self._proxies.client(request))
+
+    def charge_account(self, request: Request, email: str) -> None:
+        """Count one attempt to sign in to the account `email`, which need not exist. Raises Throttled."""
+        account = email.strip().lower()[:254]
+        self.charge(request)
+        # In this order: attempts that are rejected for one network do not use up the limit of the account.
+        self._pairs.charge(f"{self.network(request)} {account}")
+        self._accounts.charge(account)
+
+
+@frozen
+class RegistrationPolicy:
+    """Whether anyone may register, and the number of registrations in 24 hours per address and per network."""
+
+    is_open: bool
+    per_address: int
+    per_network: int
+
+
+class RegistrationLimits:
+    """Limits registrations by address (IPv6: /64) and by network. The number for 24 hours is also the burst."""
+
+    def __init__(self, proxies: Proxies, now: Callable[[], float], policy: RegistrationPolicy) -> None:
+        self._proxies = proxies
+        self.is_open = policy.is_open
+        self._addresses = Limiter(now, rate=policy.per_address / DAY, burst=policy.per_address)
+        self._networks = Limiter(now, rate=policy.per_network / DAY, burst=policy.per_network)
+
+    def charge(self, request: Request) -> None:
+        """Count one registration. Raises Throttled when the address or its network has reached its limit."""
+        try:
+            # The address first: attempts that are rejected for one address do not use up the limit of its network.
+            self._addresses.charge(self._proxies.client(request))
+            self._networks.charge(self._proxies.network(request))
+        except Throttled as error:
+            error.code = "registration_throttled"
+            raise
+
+
+def pending_limits(keys: UserKeys) -> Mapping[str, object]:
+    """Return the template values: requests in any 60 minutes (None: no limit), keys, days until deletion."""
+    pending = keys.pending
+    return {"limit": keys.limit, "pending_keys": pending.keys, "unused_days": ceil(pending.unused / DAY)}
