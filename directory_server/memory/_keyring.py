@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Sequence
 
 from attrs import evolve, frozen
@@ -64,6 +65,14 @@ class MemoryKeyRing:
 
     async def live(self, key_ids: Collection[str]) -> set[str]:
         return {key_id for key_id in key_ids if self._is_live(key_id)}
+
+    async def ended(self, within: float) -> set[str]:
+        now = self._now()
+        accounts = self._data.accounts
+        disabled = {each for each, row in accounts.items() if (row.disabled_at or -math.inf) > now - within}
+        return {
+            key.id for key in self._data.keys.values() if now - within < key.ended_at <= now or key.owner in disabled
+        }
 
     def _get(self, key_id: str) -> ApiKey:
         key = self._data.keys.get(key_id)

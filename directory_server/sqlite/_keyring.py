@@ -69,6 +69,14 @@ _RETIRE = "UPDATE secret SET expires_at = min(coalesce(expires_at, :end), :end) 
 _LIVE_IDS = f"SELECT id FROM api_key WHERE id IN (SELECT value FROM json_each(:ids)) AND {_LIVE}"
 
 
+# A UNION, so that each part uses its index.
+_ENDED = """
+    SELECT id FROM api_key WHERE revoked_at > :since
+    UNION SELECT id FROM api_key WHERE expires_at > :since AND expires_at <= :now
+    UNION SELECT api_key.id FROM account JOIN api_key ON owner = account.id WHERE disabled_at > :since
+"""
+
+
 @frozen
 class SqliteKeyRing:
     """API keys in the data directory. `now` is in seconds since the epoch; `offload` runs writes, which may block.
@@ -179,6 +187,13 @@ class SqliteKeyRing:
         arguments = {"ids": serialization.text(builtins.list(key_ids)), "now": self._now()}
         return await self._database.read(
             lambda connection: {key_id for (key_id,) in connection.execute(_LIVE_IDS, arguments)}
+        )
+
+    async def ended(self, within: float) -> set[str]:
+        now = self._now()
+        arguments = {"since": now - within, "now": now}
+        return await self._database.read(
+            lambda connection: {key_id for (key_id,) in connection.execute(_ENDED, arguments)}
         )
 
 

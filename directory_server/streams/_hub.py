@@ -33,12 +33,18 @@ SLOTS = 16
 CHECK_INTERVAL = 0.4
 """Minimum seconds between two checks of the keys that have open streams."""
 
+CHECK_OVERLAP = 60.0
+"""Seconds that two checks of ended keys overlap: the clocks of processes may differ."""
+
 
 class Owners(Protocol):
     """The owners of streams, by id. A KeyRing is one."""
 
     async def live(self, owners: Collection[str], /) -> set[str]:
         """Return those of `owners` that may still have open streams."""
+
+    async def ended(self, within: float, /) -> set[str]:
+        """Return the owners that ended in the last `within` seconds."""
 
 
 class Hub(Service):
@@ -86,7 +92,8 @@ class Hub(Service):
         self._loop = LoopingCall.withCount(self._send_heartbeats)
         self._loop.clock = clock
         self._all_closed: Deferred[None] | None = None
-        self._check_requested = self._checking = False
+        self._check_requested = self._full_check_requested = self._checking = False
+        self._checked_at = clock.seconds()
         bus.subscribe(self._check)
 
     def __len__(self) -> int:
@@ -187,28 +194,42 @@ class Hub(Service):
             self._position = (self._position + 1) % SLOTS
             self._batches.run(self._batches.each(list(self._wheel[self._position]), Stream.heartbeat))
             if self._position == 0:
-                # The bus does not announce that a key expires.
-                self._check()
+                # The bus does not announce that a key expires, and a removed key is not among the ended ones.
+                self._check(full=True)
 
-    def _check(self) -> None:
+    def _check(self, *, full: bool = False) -> None:
+        """End the streams of keys that ended since the last check, or of all keys that are not live if `full`."""
         self._check_requested = True
-        if self._open_by_key and not self._checking:
+        self._full_check_requested |= full
+        if not self._open_by_key:
+            self._checked_at = self._clock.seconds()
+        elif not self._checking:
             self._checking = True
             self._batches.run(self._checks())
 
     def _checks(self) -> Iterator[Deferred[None]]:
         # During an import the bus wakes often, and each stream may have a different key.
         while self._check_requested:
-            self._check_requested = False
-            keys = list(self._open_by_key)
+            full = self._full_check_requested
+            self._check_requested = self._full_check_requested = False
+            yield Deferred.fromCoroutine(self._end_recently_ended()).addErrback(self._log_check_failure)
+            keys = list(self._open_by_key) if full else []
             for start in range(0, len(keys), BATCH):
-                ended = Deferred.fromCoroutine(self._end_revoked(set(keys[start : start + BATCH])))
+                ended = Deferred.fromCoroutine(self._end_not_live(set(keys[start : start + BATCH])))
                 yield ended.addErrback(self._log_check_failure)
             yield deferLater(self._clock, CHECK_INTERVAL)
         self._checking = False
 
-    async def _end_revoked(self, keys: set[str]) -> None:
-        ended = keys - await self._keys.live(keys)
+    async def _end_recently_ended(self) -> None:
+        now = self._clock.seconds()
+        self._end_streams(await self._keys.ended(now - self._checked_at + CHECK_OVERLAP) & self._open_by_key.keys())
+        self._checked_at = now
+
+    async def _end_not_live(self, keys: set[str]) -> None:
+        self._end_streams(keys - await self._keys.live(keys))
+
+    def _end_streams(self, ended: set[str]) -> None:
+        """End the streams of the keys `ended`."""
         if ended:
             for stream in [stream for slot in self._wheel for stream in slot if stream.key_id in ended]:
                 stream.end()

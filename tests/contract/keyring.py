@@ -206,6 +206,28 @@ class KeyRingContract(ContractWithClock):
         assert await keys.live([]) == set()
 
     @awaited
+    async def test_returns_the_keys_that_ended_a_short_time_ago(self) -> None:
+        keys, accounts = await self.open(), await self.accounts(self.clock.seconds)
+        ann = await accounts.add("ann@example.org")
+        now = self.clock.seconds()
+        await self.new_key(keys)
+        revoked, _ = await self.new_key(keys)
+        expired, _ = await keys.create("laptop", limit=20, expires_at=now + 20)
+        await keys.create("laptop", limit=20, expires_at=now + 100)
+        owned, _ = await keys.create("laptop", limit=20, expires_at=None, owner=ann.id)
+        assert await keys.ended(DAY) == set()
+        self.clock.advance(10)
+        await keys.revoke(revoked.id)
+        self.clock.advance(10)
+        await accounts.disable(ann.id)
+        assert await (await self.open()).ended(DAY) == {revoked.id, expired.id, owned.id}
+        assert await keys.ended(5) == {expired.id, owned.id}
+        self.clock.advance(5)
+        assert await keys.ended(5) == set()
+        await accounts.enable(ann.id)
+        assert await keys.ended(DAY) == {revoked.id, expired.id}
+
+    @awaited
     async def test_lists_the_keys_of_an_owner(self) -> None:
         keys, accounts = await self.open(), await self.accounts(self.clock.seconds)
         ann, bob = await accounts.add("ann@example.org"), await accounts.add("bob@example.org")

@@ -12,6 +12,7 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from directory_server.run_sync import run_sync
+from directory_server.streams._hub import CHECK_OVERLAP
 
 from ..web.conftest import Connection, Server, parse_response
 
@@ -377,17 +378,33 @@ def test_keys_of_many_streams_are_checked_in_batches_and_not_too_often(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batches: list[int] = []
-    live = server.keys.live
+    asked: list[float] = []
+    live, ended = server.keys.live, server.keys.ended
 
     async def count(self: object, key_ids: Any) -> Any:
         batches.append(len(key_ids))
         return await live(key_ids)
 
+    async def note(self: object, within: float) -> Any:
+        asked.append(within)
+        return await ended(within)
+
     monkeypatch.setattr(type(server.keys), "live", count)
+    monkeypatch.setattr(type(server.keys), "ended", note)
     server.hub._open_by_key.update({f"key-{number}": 1 for number in range(600)})
+    for _ in range(10):
+        server.hub._check(full=True)
+        server.clock.advance(0.1)
+    server.clock.pump([0.1] * 10)
+    assert batches == [250, 250, 100] * 3
+    batches.clear()
+    asked.clear()
+    # A wake of the bus asks for the keys that have ended since, not for all keys.
     for _ in range(10):
         server.hub._check()
         server.clock.advance(0.1)
     server.clock.pump([0.1] * 10)
-    assert batches == [250, 250, 100] * 3
+    assert batches == []
+    assert len(asked) == 3
+    assert all(CHECK_OVERLAP < within < CHECK_OVERLAP + 2 for within in asked)
     server.hub._open_by_key.clear()

@@ -48,6 +48,12 @@ class KeyRing(Protocol):
     async def live(self, key_ids: Collection[str]) -> set[str]:
         """Return those of `key_ids` that are valid: not revoked, not expired, owner not disabled."""
 
+    async def ended(self, within: float) -> set[str]:
+        """Return the keys that were revoked or expired, or whose owner was disabled, in the last `within` seconds.
+
+        The clock is the adapter's. Keys of a removed account are not among them, but not `live` either.
+        """
+
 
 class RegistryTokens(Protocol):
     """Tokens for the registry API. Only digests of their secrets are stored."""

@@ -22,6 +22,10 @@ class AnonymousOwners:
         """Return all of `owners`."""
         return set(owners)
 
+    async def ended(self, within: float) -> set[str]:
+        """Return the empty set."""
+        return set()
+
 
 class NewEntriesNotifier:
     """A Follower that sends the number of new servers to open pages; `hub` limits streams per address and in total.
