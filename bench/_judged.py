@@ -10,7 +10,7 @@ from pathlib import Path
 from attrs import frozen
 
 from directory_server.domain.entries import Entry
-from directory_server.serialization import decode_entry, endorsed
+from directory_server.serialization import decode_entry, with_official_flag
 
 from ._metrics import Grades
 
@@ -33,7 +33,7 @@ def read_entries(path: Path) -> Sequence[Entry]:
     Exits with a message where the file is absent.
     """
     with gzip.open(_present(path)) as lines:
-        return [endorsed(decode_entry(json.loads(line))) for line in lines]
+        return [with_official_flag(decode_entry(json.loads(line))) for line in lines]
 
 
 def read_judged(path: Path) -> Sequence[Judged]:

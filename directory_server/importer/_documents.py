@@ -26,8 +26,9 @@ _NOT_BLANK = re.compile(rb"[^ \t\r\n\xef\xbb\xbf]")
 class Document:
     """One entry of a file, not yet decoded, or an error: either `body` or `error` is set.
 
-    `line` is where its line or its document begins, from 1; None for an error of the whole file. `place` is the place
-    in an array or page, such as `servers[3]`. `final` is true for an error after which the file is not read further.
+    `line` is where its line or its document begins, from 1; None for an error of the whole file. `json_path` is its
+    position in an array or page, such as `servers[3]`. `final` is true for an error after which the file is not read
+    further.
     """
 
     file: str
@@ -35,7 +36,7 @@ class Document:
     body: bytes = b""
     error: str = ""
     final: bool = False
-    place: str = ""
+    json_path: str = ""
 
 
 def documents(file: str, read: Read = lambda done, size: None, *, most: int | None = None) -> Iterator[Document]:
@@ -154,10 +155,10 @@ def _entries(file: str, line: int, text: bytes, value: Any, max_entry: int) -> I
         yield _entry(file, line, text, max_entry)
 
 
-def _entry(file: str, line: int, body: bytes, max_entry: int, place: str = "") -> Document:
+def _entry(file: str, line: int, body: bytes, max_entry: int, json_path: str = "") -> Document:
     if len(body) > max_entry:
-        return Document(file, line, error=f"The entry is larger than {max_entry:,} bytes.", place=place)
-    return Document(file, line, body, place=place)
+        return Document(file, line, error=f"The entry is larger than {max_entry:,} bytes.", json_path=json_path)
+    return Document(file, line, body, json_path=json_path)
 
 
 def _file_error(file: str, error: str) -> Document:

@@ -10,7 +10,7 @@ from attrs import define, field, frozen
 from ..domain.changes import Outcome, PublishReport
 from ..domain.entries import Entry
 from ..domain.errors import BadInput
-from ..serialization import decode, decode_entry, endorsed
+from ..serialization import decode, decode_entry, with_official_flag
 from ._documents import Document, documents
 
 BATCH = 500
@@ -97,7 +97,7 @@ async def import_files(
     report = ImportReport() if report is None else report
     with closing(batches(files, report, batch=batch, progress=progress)) as read:
         for entries in read:
-            report.count(await publish(source, [endorsed(each) for each in entries] if official else entries))
+            report.count(await publish(source, [with_official_flag(each) for each in entries] if official else entries))
     return report
 
 
@@ -139,8 +139,8 @@ def _entries(
         try:
             entry = _decoded(document)
         except BadInput as error:
-            place = f"{document.place}: " if document.place else ""
-            report.reject(RejectedEntry(file, document.line, place + error.message))
+            path = f"{document.json_path}: " if document.json_path else ""
+            report.reject(RejectedEntry(file, document.line, path + error.message))
             report.unfinished += document.final
         else:
             accepted = True

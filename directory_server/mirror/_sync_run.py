@@ -15,7 +15,7 @@ from ..domain.ports.runtime import Offload
 from ..domain.ports.storage import Mirrors
 from ..domain.upstreams import SyncProgress, UpstreamState
 from ..importer import Publish
-from ..serialization import endorsed, restore_entry, rfc3339
+from ..serialization import restore_entry, rfc3339, with_official_flag
 from . import _page
 from ._credible import SKEW
 from ._errors import UpstreamFailed
@@ -229,7 +229,7 @@ class SyncRun:
         """Return the entries selected by the upstream's patterns, and for each name whether it is selected."""
         self.report.entries += len(entries)
         if self._upstream.official:
-            entries = [endorsed(entry) for entry in entries]
+            entries = [with_official_flag(entry) for entry in entries]
         names = {entry.name: self._upstream.selects(entry.name) for entry in entries}
         return [entry for entry in entries if names[entry.name]], names
 

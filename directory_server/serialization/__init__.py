@@ -1,17 +1,22 @@
 """Serialization: strict JSON in, bytes out. The only package that knows the external form of values."""
 
+from ._cursors import encode_cursor
 from ._entries import (
+    FIELDS,
+    HIT_FIELDS,
     MAX_DETAIL,
     MAX_ENTRY,
     decode_entry,
+    detail_records,
     encode_detail,
     encode_entry,
-    endorsed,
     fingerprint,
+    hit_records,
     restore_entry,
+    with_official_flag,
 )
-from ._events import change_event, event, place, position
-from ._json import decode, encode, pretty, raw, rfc3339, text
+from ._events import change_event, event, event_id, id_field
+from ._json import decode, encode, pretty, raw, rfc3339, structure, text
 from ._json_schema import (
     Reference,
     Schema,
@@ -26,29 +31,26 @@ from ._parameters import (
     MAX_CHANGES,
     MAX_KEYWORDS,
     MAX_LIMIT,
+    ChangesParameters,
+    ChangesQuery,
     DetailArguments,
     SearchArguments,
     SearchParameters,
-    Watch,
-    WatchParameters,
+    changes_parameters,
     detail_arguments,
-    encode_cursor,
     entry_id,
     no_parameters,
     search_arguments,
     search_fields,
     search_parameters,
-    watch_parameters,
 )
-from ._records import FIELDS, HIT_FIELDS, detail_records, hit_records
-from ._registry import (
+from ._registry_parameters import (
     RegistryQuery,
     encode_registry_cursor,
-    registry_entry,
-    registry_page,
     registry_parameters,
     registry_version_parameters,
 )
+from ._registry_responses import registry_entry, registry_page
 from ._responses import (
     IDENTIFIED,
     LISTED,
@@ -63,7 +65,6 @@ from ._responses import (
     search_page,
 )
 from ._rpc import Id, Message, message, message_id
-from ._structuring import structure
 
 __all__ = [
     "DEFAULT_CHANGES",
@@ -78,6 +79,8 @@ __all__ = [
     "MAX_LIMIT",
     "ChangeItem",
     "ChangesPage",
+    "ChangesParameters",
+    "ChangesQuery",
     "DetailArguments",
     "ErrorBody",
     "Id",
@@ -88,13 +91,12 @@ __all__ = [
     "SearchArguments",
     "SearchPage",
     "SearchParameters",
-    "Watch",
-    "WatchParameters",
     "argument_schemas",
     "arguments_schema",
     "change_event",
     "change_item",
     "changes_page",
+    "changes_parameters",
     "decode",
     "decode_entry",
     "detail_arguments",
@@ -104,20 +106,19 @@ __all__ = [
     "encode_detail",
     "encode_entry",
     "encode_registry_cursor",
-    "endorsed",
     "entry_id",
     "event",
+    "event_id",
     "field_schemas",
     "fingerprint",
     "hit_records",
+    "id_field",
     "identified",
     "listed",
     "message",
     "message_id",
     "no_parameters",
     "object_schema",
-    "place",
-    "position",
     "pretty",
     "raw",
     "registry_entry",
@@ -133,5 +134,5 @@ __all__ = [
     "search_parameters",
     "structure",
     "text",
-    "watch_parameters",
+    "with_official_flag",
 ]

@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Any
 
 from ..domain.errors import BadInput
+from ..domain.search import Position, Query
 from ._json import decode, encode
 
 MAX_CURSOR = 6_000
@@ -36,6 +37,26 @@ def decode_array(cursor: str) -> list[Any]:
     if not isinstance(values, list) or not all(map(_is_valid, values)):
         raise ValueError
     return values
+
+
+def encode_cursor(query: Query, position: Position) -> str:
+    """Return the cursor of the page of `query` after `position`."""
+    return encode_array([query.keywords, position.score, position.name])
+
+
+def decode_cursor(cursor: str, keywords: str) -> Position:
+    """Return the position in the hits for `keywords` at which `cursor` continues. Raises BadInput."""
+    try:
+        match decode_array(cursor):
+            case [str(searched), float() | int() as score, str(name)]:
+                pass
+            case _:
+                raise ValueError
+    except ValueError:
+        raise BadInput("cursor: is invalid; use the cursor in the Link header of a page.") from None
+    if searched != keywords:
+        raise BadInput(f"cursor: belongs to a search for {searched!r}, which needs the same keywords.")
+    return Position(float(score), name)
 
 
 def _is_valid(value: Any) -> bool:

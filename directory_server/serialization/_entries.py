@@ -1,16 +1,20 @@
-"""Entries as JSON: `{"server": {server.json}, "_meta": {…}}`, the shape of the official registry's API."""
+"""Entries as JSON: the stored form `{"server": {server.json}, "_meta": {…}}`, details, and records of hits."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any
 
+import attrs
 import orjson
 from attrs import evolve
 
 from ..domain.entries import Entry
 from ..domain.errors import BadInput
-from ..domain.views import Detail
+from ..domain.search import PAGE_BYTES
+from ..domain.versions import Version
+from ..domain.views import Detail, Hit
 from ._json import encode
 
 OWN = "io.github.mcp-directory-server/entry"
@@ -33,6 +37,12 @@ MAX_DETAIL = 512 * 1024
 
 _LARGEST = ("server", "install", "packages", "remotes", "icons", "tools")
 """Fields that are omitted from a larger detail."""
+
+FIELDS = tuple(each.name for each in attrs.fields(Detail))
+"""All fields: those of the detail of an entry."""
+
+HIT_FIELDS = frozenset(each.name for each in attrs.fields(Hit))
+"""Fields in the index, for which no entry is read from the store."""
 
 
 def decode_entry(value: Any) -> Entry:
@@ -107,7 +117,7 @@ def fingerprint(entry: Entry) -> bytes:
     return blake2b(canonical, digest_size=16).digest()
 
 
-def endorsed(entry: Entry) -> Entry:
+def with_official_flag(entry: Entry) -> Entry:
     """Return `entry` from a source trusted about official listings, with `is_official` set.
 
     An entry is official if it has the registry's key in `_meta`. Directory servers write this key for every entry, for
@@ -119,5 +129,32 @@ def endorsed(entry: Entry) -> Entry:
 
 
 def _stored(entry: Entry) -> dict[str, Any]:
-    # Without the flag, the stored form is the same as before the flag was introduced.
+    # Entries that were stored before the flag existed have no such member.
     return {"server": entry.server, "_meta": entry.meta} | ({"official": True} if entry.is_official else {})
+
+
+def fields_of(text: str) -> Sequence[str]:
+    """Return the field names in the comma-separated `text`, without duplicates. Raises BadInput."""
+    names = text.split(",")
+    for name in names:
+        if name not in FIELDS:
+            raise BadInput(f"fields: unknown field {name[:50]!r}; allowed, separated by commas: {','.join(FIELDS)}.")
+    return tuple(dict.fromkeys(names))
+
+
+def hit_records(hits: Sequence[Hit], fields: Sequence[str]) -> Sequence[bytes]:
+    """Return the encoded `fields` of each hit."""
+    return [encode({name: getattr(hit, name) for name in fields}) for hit in hits]
+
+
+def detail_records(versions: Sequence[Version], fields: Sequence[str]) -> Sequence[bytes]:
+    """Return the encoded `fields` of the first entries, until they have PAGE_BYTES or more."""
+    records: list[bytes] = []
+    size = 0
+    for version in versions:
+        detail = restore_entry(version.body).detail()
+        records.append(encode({name: getattr(detail, name) for name in fields}))
+        size += len(records[-1])
+        if size >= PAGE_BYTES:
+            break
+    return records

@@ -26,16 +26,16 @@ def event(value: Any, *, name: str = "", identity: str | None = None) -> bytes:
     return b"%s%sdata: %s\n\n" % (number, kind, data)
 
 
-def position(seq: int, log: str) -> str:
+def event_id(seq: int, log: str) -> str:
     """Return the id of an event, from which a client resumes: the `seq` of a change, and the id of its log."""
     return f"{seq}-{log}"
 
 
-def place(seq: int, log: str) -> bytes:
-    """Return an encoded `id` field without data. It sets the id to resume from, and dispatches no event."""
-    return b"id: %s\n\n" % position(seq, log).encode()
+def id_field(seq: int, log: str) -> bytes:
+    """Return an encoded `id` field without data. A client resumes from it, and dispatches no event."""
+    return b"id: %s\n\n" % event_id(seq, log).encode()
 
 
 def change_event(change: Change, log: str) -> bytes:
     """Return the encoded event of a change in the log with the id `log`."""
-    return event(change_fields(change), name=f"entry.{change.kind}", identity=position(change.seq, log))
+    return event(change_fields(change), name=f"entry.{change.kind}", identity=event_id(change.seq, log))

@@ -1,15 +1,19 @@
-"""Strict JSON (RFC 8259)."""
+"""Strict JSON (RFC 8259): decode, encode, and structure values as attrs classes with strict types."""
 
 from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 import orjson
+from cattrs import Converter, transform_error
+from cattrs.errors import ClassValidationError, ForbiddenExtraKeysError
 
 from ..domain.errors import BadInput
+
+T = TypeVar("T")
 
 MAX_DEPTH = 64
 """Levels of nesting. Valid input needs about a dozen."""
@@ -72,7 +76,7 @@ def _check_depth(value: Any, what: str) -> None:
         if not level:
             return
     if any(isinstance(child, dict | list) for child in level):
-        raise BadInput(f"{what} nests deeper than {MAX_DEPTH} levels.", code="parse_error")
+        raise BadInput(f"{what} is nested deeper than {MAX_DEPTH} levels.", code="parse_error")
 
 
 def _check_duplicates(body: bytes, what: str) -> None:
@@ -80,7 +84,7 @@ def _check_duplicates(body: bytes, what: str) -> None:
         seen = set()
         for name, _ in pairs:
             if name in seen:
-                raise BadInput(f"{what} names the member {name!r} twice in one object.", code="parse_error")
+                raise BadInput(f"{what} has the member {name!r} twice in one object.", code="parse_error")
             seen.add(name)
 
     json.loads(body.decode(), object_pairs_hook=check)
@@ -90,3 +94,60 @@ def _encode_other(value: Any) -> Any:
     if attrs.has(type(value)):
         return {field.name: getattr(value, field.name) for field in attrs.fields(type(value))}
     raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def structure(value: Any, cls: type[T], *, what: str) -> T:
+    """Return `value` as an instance of the attrs class `cls`.
+
+    Raises BadInput. The message has the path, which starts with `what`, the error and the allowed members.
+    """
+    if not isinstance(value, dict):
+        raise BadInput(f"{what} must be an object.")
+    try:
+        return _CONVERTER.structure(value, cls)
+    except ClassValidationError as error:
+        allowed = ", ".join(field.name for field in attrs.fields(cls))  # type: ignore[arg-type]
+        reasons = transform_error(error, path=what, format_exception=lambda e, _: _reason(e, allowed))
+        # cattrs writes "reason @ path"; the path should come first.
+        raise BadInput("; ".join(_path_first(reason) for reason in reasons) + ".") from None
+
+
+def _path_first(reason: str) -> str:
+    sentence, _, path = reason.rpartition(" @ ")
+    return f"{path}: {sentence}"
+
+
+def _reason(error: BaseException, allowed: str) -> str:
+    match error:
+        case KeyError():
+            return "is required"
+        case ForbiddenExtraKeysError():
+            unknown = ", ".join(sorted(repr(str(name)) for name in error.extra_fields))
+            return f"unknown member {unknown}; allowed: {allowed}"
+        case _:
+            return str(error)
+
+
+def _require_string(value: Any, _: type) -> str:
+    if not isinstance(value, str):
+        raise ValueError("must be a string")
+    return value
+
+
+def _require_integer(value: Any, _: type) -> int:
+    # JSON has one kind of number and some clients write 50.0 for 50 (RFC 8259, section 6).
+    if isinstance(value, bool) or not isinstance(value, int | float) or not float(value).is_integer():
+        raise ValueError("must be a whole number")
+    return int(value)
+
+
+def _require_boolean(value: Any, _: type) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")
+    return value
+
+
+_CONVERTER = Converter(forbid_extra_keys=True)
+_CONVERTER.register_structure_hook(str, _require_string)
+_CONVERTER.register_structure_hook(int, _require_integer)
+_CONVERTER.register_structure_hook(bool, _require_boolean)

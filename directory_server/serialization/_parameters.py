@@ -10,11 +10,11 @@ from urllib.parse import parse_qsl
 from attrs import field, fields, frozen
 
 from ..domain.errors import BadInput
-from ..domain.search import DEFAULT_LIMIT, Position, Query
+from ..domain.search import DEFAULT_LIMIT, Query
 from ..domain.views import MCP_ID
-from ._cursors import decode_array, encode_array
-from ._records import FIELDS, fields_of
-from ._structuring import structure
+from ._cursors import decode_cursor
+from ._entries import FIELDS, fields_of
+from ._json import structure
 
 MAX_KEYWORDS = 256
 """Characters of `keywords`."""
@@ -38,7 +38,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 @frozen
-class Watch:
+class ChangesQuery:
     """A request for changes: those after `since` (a `seq`), of entries that match `keywords`.
 
     `limit` is the size of a page. `log` is the id of the log that `since` belongs to. None means not given.
@@ -56,7 +56,7 @@ _KEYWORDS = {
     # At least one character that is not white space.
     "pattern": r"\S",
     "description": (
-        "Search words in any language: a name or part of one, a product, a category, a task. Filters may stand between "
+        "Search words in any language: a name or part of one, a product, a category, a task. Filters may be between "
         'the words: "exact phrase", -word, tag:NAME, transport:stdio|http|sse, package:npm|pypi|oci, official:true.'
     ),
     "examples": ["postgres", "read gmail", "browser automation"],
@@ -89,7 +89,7 @@ class SearchParameters:
 
 
 @frozen
-class WatchParameters:
+class ChangesParameters:
     """Parameters of a list or stream of changes in a URL."""
 
     since: str | None = field(
@@ -138,7 +138,7 @@ class DetailArguments:
 
 
 _SEARCH_NAMES = tuple(each.name for each in fields(SearchParameters))
-_WATCH_NAMES = tuple(each.name for each in fields(WatchParameters))
+_CHANGES_NAMES = tuple(each.name for each in fields(ChangesParameters))
 
 
 def search_arguments(arguments: Any) -> Query:
@@ -169,16 +169,16 @@ def search_fields(query: bytes) -> Sequence[str] | None:
     return fields_of(values["fields"]) if "fields" in values else None
 
 
-def watch_parameters(query: bytes, last_event_id: str | None) -> Watch:
+def changes_parameters(query: bytes, last_event_id: str | None) -> ChangesQuery:
     """Return the request for changes in the query string of a URL. Raises BadInput.
 
     `last_event_id`, the last event that a reconnecting client received, overrides `since`.
     """
-    values = _parameters(query, *_WATCH_NAMES)
+    values = _parameters(query, *_CHANGES_NAMES)
     since, log = _position("since", values["since"]) if "since" in values else (None, None)
     if last_event_id:
         since, log = _position("Last-Event-ID", last_event_id)
-    return Watch(
+    return ChangesQuery(
         since,
         _keywords(values["keywords"]) if "keywords" in values else None,
         _limit(values["limit"], MAX_CHANGES) if "limit" in values else None,
@@ -194,30 +194,8 @@ def no_parameters(query: bytes) -> None:
 def entry_id(text: str) -> str:
     """Return `text` as an mcp_id in its canonical form (RFC 9562, section 4). Raises BadInput."""
     if not _UUID.fullmatch(text):
-        raise BadInput(
-            "mcp_id: must be a UUID such as 123e4567-e89b-52d3-a456-426614174000, as search results give it."
-        )
+        raise BadInput("mcp_id: must be a UUID from a search result, such as 123e4567-e89b-52d3-a456-426614174000.")
     return text.lower()
-
-
-def encode_cursor(query: Query, place: Position) -> str:
-    """Return the cursor of the page of `query` after `place`."""
-    return encode_array([query.keywords, place.score, place.name])
-
-
-def decode_cursor(cursor: str, keywords: str) -> Position:
-    """Return the position in the hits for `keywords` at which `cursor` continues. Raises BadInput."""
-    try:
-        match decode_array(cursor):
-            case [str(searched), float() | int() as score, str(name)]:
-                pass
-            case _:
-                raise ValueError
-    except ValueError:
-        raise BadInput("cursor: is not one that this server gave; take it from the Link header of a page.") from None
-    if searched != keywords:
-        raise BadInput(f"cursor: belongs to the search for {searched!r}; give the keywords of the page it came from.")
-    return Position(float(score), name)
 
 
 def _parameters(query: bytes, *known: str) -> dict[str, str]:
@@ -231,7 +209,7 @@ def _parameters(query: bytes, *known: str) -> dict[str, str]:
     values: dict[str, str] = {}
     for name, value in given:
         if name not in known:
-            allowed = f"known are {', '.join(known)}" if known else "this path takes none"
+            allowed = f"allowed: {', '.join(known)}" if known else "this path has no parameters"
             raise BadInput(f"Unknown parameter {name[:100]!r}; {allowed}.")
         if name in values:
             raise BadInput(f"{name}: is given more than once.")
@@ -241,22 +219,22 @@ def _parameters(query: bytes, *known: str) -> dict[str, str]:
 
 def _keywords(text: str) -> str:
     if not text.strip():
-        raise BadInput(f"keywords: is required, 1 to {MAX_KEYWORDS} characters of what to look for.")
+        raise BadInput(f"keywords: is required, 1 to {MAX_KEYWORDS} characters.")
     if len(text) > MAX_KEYWORDS:
-        raise BadInput(f"keywords: has {len(text):,} characters; at most {MAX_KEYWORDS} are allowed.")
+        raise BadInput(f"keywords: must have at most {MAX_KEYWORDS} characters, not {len(text):,}.")
     return text
 
 
 def _limit(text: str, most: int) -> int:
     # Ten digits are more than any limit here, and int() is slow on thousands of them.
     if not re.fullmatch(r"[0-9]{1,10}", text):
-        raise BadInput(f"limit: must be a whole number of 1 to {most}.")
+        raise BadInput(f"limit: must be a whole number from 1 to {most}.")
     return _within(int(text), most)
 
 
 def _within(limit: int, most: int) -> int:
     if not 1 <= limit <= most:
-        raise BadInput(f"limit: must be 1 to {most}, not {limit}.")
+        raise BadInput(f"limit: must be a whole number from 1 to {most}, not {limit}.")
     return limit
 
 
@@ -264,7 +242,6 @@ def _position(name: str, text: str) -> tuple[int, str | None]:
     match = re.fullmatch(POSITION, text)
     if not match:
         raise BadInput(
-            f"{name}: must be the seq of a change, such as 51, or the id of an event or a page, such as "
-            "51-0c9f1e22ab34, which also tells that the directory was restored from a backup."
+            f"{name}: must be the seq of a change, such as 51, or the id of an event or page, such as 51-0c9f1e22ab34."
         )
     return int(match[1]), match[2]

@@ -11,7 +11,7 @@ from ..domain.errors import BadInput
 
 Id = str | int | float
 
-LARGEST_ID = 2.0**53
+MAX_ID = 2.0**53
 """The limit of numbers that every JSON reader represents exactly (I-JSON, RFC 7493, section 2.2)."""
 
 
@@ -24,7 +24,8 @@ class Message:
     params: Mapping[str, Any]
 
     @property
-    def wants_answer(self) -> bool:
+    def is_request(self) -> bool:
+        """Whether the message requires a response."""
         return self.method is not None and self.id is not None
 
 
@@ -36,7 +37,7 @@ def message(value: Any) -> Message:
         raise _invalid("jsonrpc: must be the string '2.0'")
     identity = message_id(value)
     if "id" in value and identity is None and "error" not in value:
-        raise _invalid("id: must be a string, or a number that is kept exactly: below 2^53")
+        raise _invalid("id: must be a string, or a number that JSON readers represent exactly: below 2^53")
     if "method" not in value:
         # An error response to a message with an unreadable id has the id null.
         if "error" in value or ("result" in value and identity is not None):
@@ -57,7 +58,7 @@ def message_id(value: Any) -> Id | None:
     if isinstance(identity, str) or (isinstance(identity, int) and not isinstance(identity, bool)):
         return identity
     # Integers of more than 64 bits are decoded as floats, and would be returned as another number.
-    return identity if isinstance(identity, float) and abs(identity) < LARGEST_ID else None
+    return identity if isinstance(identity, float) and abs(identity) < MAX_ID else None
 
 
 def _invalid(reason: str) -> BadInput:

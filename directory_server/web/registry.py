@@ -120,7 +120,7 @@ class RegistryHandlers:
 
     async def _list(self, parameters: serialization.RegistryQuery) -> VersionPage:
         versions = await self._store.listing(
-            parameters.place or ("", ""),
+            parameters.after or ("", ""),
             parameters.limit + 1,
             versions=parameters.version,
             updated_since=parameters.updated_since,
@@ -135,7 +135,7 @@ class RegistryHandlers:
     async def _search(self, parameters: serialization.RegistryQuery) -> VersionPage:
         """Return a page of search results, best first, with the requested or the latest version of each server."""
         found: list[Version] = []
-        place = Position(*parameters.place) if parameters.place else None
+        place = Position(*parameters.after) if parameters.after else None
         for _ in range(MAX_SEARCH_PAGES):
             query = Query(parameters.search, parameters.limit - len(found), place)
             hits, place = await self._directory.search_versions(query, PAGE_BYTES - _size(found))

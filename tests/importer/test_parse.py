@@ -202,16 +202,16 @@ def test_truncated_document_is_one_error(opening: str, rest: str) -> None:
 
 def test_document_with_a_duplicate_member_is_an_error() -> None:
     [error] = read(f'[{VALID_A},\n{{"a": 1, "a": 2}}]')
-    assert error.error.startswith("The file names the member 'a' twice in one object.")
+    assert error.error.startswith("The file has the member 'a' twice in one object.")
 
 
 def test_places_of_entries_in_arrays_and_pages() -> None:
-    assert [document.place for document in read(f"[{VALID_A},\n{VALID_B}]")] == ["[0]", "[1]"]
-    assert [document.place for document in read(f'{{"servers": [{VALID_A}, {VALID_B}]}}')] == [
+    assert [document.json_path for document in read(f"[{VALID_A},\n{VALID_B}]")] == ["[0]", "[1]"]
+    assert [document.json_path for document in read(f'{{"servers": [{VALID_A}, {VALID_B}]}}')] == [
         "servers[0]",
         "servers[1]",
     ]
-    assert [document.place for document in read(f"{VALID_A}\n{VALID_B}")] == ["", ""]
+    assert [document.json_path for document in read(f"{VALID_A}\n{VALID_B}")] == ["", ""]
 
 
 def test_object_over_several_lines_is_one_entry() -> None:

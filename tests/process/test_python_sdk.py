@@ -35,7 +35,7 @@ def test_an_editor_finds_and_looks_up_until_its_quota_is_spent(
     assert said["version"] == version
     assert said["tools"] == ["search_mcp", "get_mcp_detail"]
     assert said["bad"]["is_error"] is True
-    assert "limit: must be 1 to 100" in said["bad"]["content"][0]["text"]
+    assert "limit: must be a whole number from 1 to 100" in said["bad"]["content"][0]["text"]
     hits = said["found"]["structured_content"]["data"]
     assert 1 <= len(hits) <= 3
     assert said["detail"]["structured_content"]["data"]["mcp_id"] == hits[0]["mcp_id"]

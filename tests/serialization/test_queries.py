@@ -86,19 +86,19 @@ def test_the_default_limit_is_fifty() -> None:
 @pytest.mark.parametrize(
     ("query", "last", "watch"),
     [
-        (b"", None, serialization.Watch()),
-        (b"since=0", None, serialization.Watch(0)),
-        (b"since=5", "", serialization.Watch(5)),
-        (b"since=5", "9", serialization.Watch(9)),
-        (b"since=9", "5", serialization.Watch(5)),
-        (b"since=5-0c9f1e22ab34", None, serialization.Watch(5, log="0c9f1e22ab34")),
-        (b"since=5-0c9f1e22ab34", "9", serialization.Watch(9)),
-        (b"since=5", "9-0c9f1e22ab34", serialization.Watch(9, log="0c9f1e22ab34")),
-        (b"keywords=a%20b&limit=1000", None, serialization.Watch(None, "a b", 1_000)),
+        (b"", None, serialization.ChangesQuery()),
+        (b"since=0", None, serialization.ChangesQuery(0)),
+        (b"since=5", "", serialization.ChangesQuery(5)),
+        (b"since=5", "9", serialization.ChangesQuery(9)),
+        (b"since=9", "5", serialization.ChangesQuery(5)),
+        (b"since=5-0c9f1e22ab34", None, serialization.ChangesQuery(5, log="0c9f1e22ab34")),
+        (b"since=5-0c9f1e22ab34", "9", serialization.ChangesQuery(9)),
+        (b"since=5", "9-0c9f1e22ab34", serialization.ChangesQuery(9, log="0c9f1e22ab34")),
+        (b"keywords=a%20b&limit=1000", None, serialization.ChangesQuery(None, "a b", 1_000)),
     ],
 )
-def test_valid_watch_parameters(query: bytes, last: str | None, watch: serialization.Watch) -> None:
-    assert serialization.watch_parameters(query, last) == watch
+def test_valid_watch_parameters(query: bytes, last: str | None, watch: serialization.ChangesQuery) -> None:
+    assert serialization.changes_parameters(query, last) == watch
 
 
 @pytest.mark.parametrize(
@@ -114,12 +114,12 @@ def test_valid_watch_parameters(query: bytes, last: str | None, watch: serializa
         (b"since=-0c9f1e22ab34", None, "since: must be the seq"),
         (b"", "x", "Last-Event-ID: must be the seq"),
         (b"", "1\n2", "Last-Event-ID: must be the seq"),
-        (b"limit=0", None, "limit: must be 1 to 1000"),
-        (b"limit=1001", None, "limit: must be 1 to 1000"),
+        (b"limit=0", None, "limit: must be a whole number from 1 to 1000"),
+        (b"limit=1001", None, "limit: must be a whole number from 1 to 1000"),
         (b"keywords=", None, "keywords: is required"),
-        (b"cursor=x", None, "'cursor'; known are since, keywords, limit"),
+        (b"cursor=x", None, "'cursor'; allowed: since, keywords, limit"),
     ],
 )
 def test_invalid_watch_parameters(query: bytes, last: str | None, message: str) -> None:
     with pytest.raises(BadInput, match=message):
-        serialization.watch_parameters(query, last)
+        serialization.changes_parameters(query, last)

@@ -342,9 +342,9 @@ def test_pages_of_large_changes_are_limited_in_bytes(server: Server, monkeypatch
     [
         ("?since=x", {}, "since: must be the seq of a change"),
         ("", {"Last-Event-ID": "\xff"}, "Last-Event-ID: must be the seq of a change"),
-        ("?limit=1001", JSON, "limit: must be 1 to 1000"),
+        ("?limit=1001", JSON, "limit: must be a whole number from 1 to 1000"),
         ("?keywords=", {}, "keywords: is required"),
-        ("?cursor=x", JSON, "'cursor'; known are since, keywords, limit"),
+        ("?cursor=x", JSON, "'cursor'; allowed: since, keywords, limit"),
     ],
 )
 def test_invalid_parameters_are_not_charged(server: Server, query: str, headers: dict[str, str], message: str) -> None:

@@ -110,10 +110,10 @@ def test_detail_returns_the_complete_entry(server: Server) -> None:
         ("search_mcp", {"keywords": ""}, "keywords: is required"),
         ("search_mcp", {"keywords": "a" * 257}, "at most 256"),
         ("search_mcp", {"keywords": 7}, "arguments.keywords: must be a string"),
-        ("search_mcp", {"keywords": "a", "limit": 101}, "must be 1 to 100, not 101"),
+        ("search_mcp", {"keywords": "a", "limit": 101}, "must be a whole number from 1 to 100, not 101"),
         ("search_mcp", {"keywords": "a", "limit": 1.5}, "arguments.limit: must be a whole number"),
         ("search_mcp", {"keywords": "a", "limit": True}, "arguments.limit: must be a whole number"),
-        ("search_mcp", {"keywords": "a", "page": 2}, "'page'; known are keywords, limit"),
+        ("search_mcp", {"keywords": "a", "page": 2}, "'page'; allowed: keywords, limit"),
         ("get_mcp_detail", {}, "arguments.mcp_id: is required"),
         ("get_mcp_detail", {"mcp_id": "x"}, "must be a UUID"),
         ("get_mcp_detail", {"mcp_id": None}, "must be a string"),
@@ -257,7 +257,7 @@ def test_an_id_is_returned_unchanged(server: Server, identity: Any) -> None:
 def test_an_id_without_an_exact_representation_is_rejected(server: Server, identity: Any) -> None:
     response = server.post({**request("ping"), "id": identity})
     assert response.json["error"]["code"] == -32600
-    assert "id: must be a string, or a number that is kept exactly" in response.json["error"]["message"]
+    assert "id: must be a string, or a number that JSON readers represent exactly" in response.json["error"]["message"]
     assert response.json["id"] is None
 
 

@@ -177,13 +177,13 @@ def test_updated_since(server: Server) -> None:
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("limit=0", "limit: must be a whole number of 1 to 100."),
-        ("limit=101", "limit: must be a whole number of 1 to 100."),
-        ("limit=ten", "limit: must be a whole number of 1 to 100."),
-        ("cursor=x", "cursor: is not one that this server gave; take it from metadata.nextCursor."),
-        ("updated_since=now", "updated_since: must be a date of RFC 3339 such as 2026-01-31T00:00:00Z."),
+        ("limit=0", "limit: must be a whole number from 1 to 100."),
+        ("limit=101", "limit: must be a whole number from 1 to 100."),
+        ("limit=ten", "limit: must be a whole number from 1 to 100."),
+        ("cursor=x", "cursor: is invalid; use metadata.nextCursor of the previous page."),
+        ("updated_since=now", "updated_since: must be an RFC 3339 date and time such as 2026-01-31T00:00:00Z."),
         ("include_deleted=maybe", "include_deleted: must be true or false."),
-        ("search=" + "x" * 257, "search: has 257 characters; at most 256 are allowed."),
+        ("search=" + "x" * 257, "search: must have at most 256 characters, not 257."),
     ],
 )
 def test_invalid_parameters(server: Server, query: str, message: str) -> None:

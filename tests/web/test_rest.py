@@ -58,17 +58,17 @@ def test_the_link_header_leads_to_the_next_page(server: Server) -> None:
         ("?keywords=", "keywords: is required"),
         ("?keywords=%20%20", "keywords: is required"),
         (f"?keywords={'a' * 257}", "at most 256"),
-        ("?keywords=a&limit=0", "must be 1 to 100"),
-        ("?keywords=a&limit=101", "must be 1 to 100"),
+        ("?keywords=a&limit=0", "must be a whole number from 1 to 100"),
+        ("?keywords=a&limit=101", "must be a whole number from 1 to 100"),
         ("?keywords=a&limit=ten", "whole number"),
         ("?keywords=a&limit=1.5", "whole number"),
         (f"?keywords=a&limit={'9' * 5000}", "whole number"),
         ("?keywords=a&cursor=%25", "cursor"),
         ("?keywords=a&cursor=bm9wZQ", "cursor"),
-        ("?keywords=a&page=2", "'page'; known are keywords, limit, cursor, fields"),
-        ("?keywords=a&fields=", "fields: has ''"),
-        ("?keywords=a&fields=name,,brief", "fields: has ''"),
-        ("?keywords=a&fields=name,body", "fields: has 'body'; it must be a list of these, with commas: mcp_id,name,"),
+        ("?keywords=a&page=2", "'page'; allowed: keywords, limit, cursor, fields"),
+        ("?keywords=a&fields=", "fields: unknown field ''"),
+        ("?keywords=a&fields=name,,brief", "fields: unknown field ''"),
+        ("?keywords=a&fields=name,body", "fields: unknown field 'body'; allowed, separated by commas: mcp_id,name,"),
         ("?keywords=a&fields=name&fields=brief", "more than once"),
         ("?keywords=a&keywords=b", "more than once"),
         ("?keywords=%ff", "UTF-8"),
@@ -97,7 +97,7 @@ def test_search_fields_equal_those_of_the_entry(server: Server) -> None:
 
 
 def test_pages_of_large_fields_end_early_and_lose_no_hit(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("directory_server.serialization._records.PAGE_BYTES", 2_500)
+    monkeypatch.setattr("directory_server.serialization._entries.PAGE_BYTES", 2_500)
     server.publish(*(entry(f"a/quartz-{number}", "Quartz. " * 60) for number in range(9)))
     plain = server.get(f"{SEARCH}?keywords=quartz&fields=server_name").json["data"]
     seen, path, sizes = [], f"{SEARCH}?keywords=quartz&limit=7&fields=server_name,server", []

@@ -53,11 +53,13 @@ class ChangesHandler:
     async def get(self, request: Request) -> bytes | None:
         """Respond with a page of changes, or with a stream if `Accept` prefers event streams."""
         async with self._authenticator.authenticate(request) as authenticated:
-            watch = serialization.watch_parameters(query(request), header(request, "Last-Event-ID"))
+            watch = serialization.changes_parameters(query(request), header(request, "Last-Event-ID"))
             respond = self._stream if wants_stream(values(request, "Accept")) else self._page
             return await respond(request, authenticated, watch)
 
-    async def _page(self, request: Request, authenticated: AuthenticatedRequest, watch: serialization.Watch) -> bytes:
+    async def _page(
+        self, request: Request, authenticated: AuthenticatedRequest, watch: serialization.ChangesQuery
+    ) -> bytes:
         if watch.since is not None:
             await check_position(self._store, watch.since, watch.log)
         await authenticated.charge()
@@ -69,14 +71,14 @@ class ChangesHandler:
             self._page_slots.release()
         if place < await self._store.head():
             filters = {} if watch.keywords is None else {"keywords": watch.keywords}
-            link = urlencode({"since": serialization.position(place, self._broadcaster.log), **filters, "limit": limit})
+            link = urlencode({"since": serialization.event_id(place, self._broadcaster.log), **filters, "limit": limit})
             request.setHeader("Link", f'<{PATH}?{link}>; rel="next"')
         data = [serialization.raw(each) for each in items]
-        position = serialization.position(place, self._broadcaster.log)
+        position = serialization.event_id(place, self._broadcaster.log)
         return json_response(request, serialization.changes_page(data, position))
 
     async def _stream(
-        self, request: Request, authenticated: AuthenticatedRequest, watch: serialization.Watch
+        self, request: Request, authenticated: AuthenticatedRequest, watch: serialization.ChangesQuery
     ) -> bytes | None:
         if reason := self._hub.limit_error(authenticated.key.id):
             raise TooManyStreams(reason)
@@ -98,9 +100,9 @@ class ChangesHandler:
         except Gone as error:
             message = {"seq": error.head, "message": error.message}
             return error.head, serialization.event(
-                message, name="reset", identity=serialization.position(error.head, self._broadcaster.log)
+                message, name="reset", identity=serialization.event_id(error.head, self._broadcaster.log)
             )
-        return since, serialization.place(since, self._broadcaster.log)
+        return since, serialization.id_field(since, self._broadcaster.log)
 
     async def _matching_items(self, place: int, keywords: str | None, limit: int) -> tuple[Sequence[bytes], int]:
         """Return up to `limit` encoded changes after `place` that match, and the place of the last change read.

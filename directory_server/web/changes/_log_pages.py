@@ -163,5 +163,5 @@ def _page(changes: Sequence[Change], keywords: Keywords, matching: Matching, log
         last = change.seq
     if keywords is not None:
         # A client that reconnects then skips the changes that did not match.
-        parts.append(serialization.place(last, log))
+        parts.append(serialization.id_field(last, log))
     return LogPage(split_events(b"".join(parts)), last)

@@ -114,7 +114,7 @@ class McpEndpoint:
         stateless = _uses_stateless(request, message)
         if not stateless and message.method != "initialize":
             self._check_session(request, authenticated)
-        if not message.wants_answer:
+        if not message.is_request:
             return empty_response(request, 202)
         if stateless:
             self._stateless.check(message, request)
@@ -168,7 +168,7 @@ class McpEndpoint:
         """
         try:
             message = serialization.message(value)
-            if not message.wants_answer:
+            if not message.is_request:
                 return None
             if message.method == "initialize":
                 raise RpcError(INVALID_REQUEST, "initialize must not be part of a batch.")

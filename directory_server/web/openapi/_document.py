@@ -6,7 +6,7 @@ from typing import Any
 
 from ... import __version__, serialization
 from ...domain import errors
-from ...serialization import DetailArguments, SearchParameters, WatchParameters
+from ...serialization import ChangesParameters, DetailArguments, SearchParameters
 from ..changes import PATH as CHANGES
 from ..rest import SEARCH
 from ._responses import KEY_ERRORS, error_responses, headers, success
@@ -95,7 +95,7 @@ def _changes() -> dict[str, Any]:
             "events that continues with new changes. If `Accept` ranks JSON equally, the response is a page. Costs one "
             "request."
         ),
-        "parameters": parameters(WatchParameters),
+        "parameters": parameters(ChangesParameters),
         "responses": {
             "200": success(
                 "A page or a stream of changes.",

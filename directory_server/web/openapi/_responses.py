@@ -13,7 +13,9 @@ from ..error_responses import error_response, rest_error_body
 from ._schemas import TEXT
 
 _EXAMPLES: list[errors.DirectoryError] = [
-    errors.BadInput(f"limit: must be 1 to {serialization.MAX_LIMIT}, not {serialization.MAX_LIMIT + 1}."),
+    errors.BadInput(
+        f"limit: must be a whole number from 1 to {serialization.MAX_LIMIT}, not {serialization.MAX_LIMIT + 1}."
+    ),
     errors.BadInput(
         "The URL must not contain an API key. Send the key in the header: Authorization: Bearer <key>.",
         code="key_in_url",

@@ -1,15 +1,22 @@
-"""Drop fields of the wrong type before serving an entry."""
+"""Responses of the registry API, without fields of the wrong type (the official OpenAPI, version 2025-10-17)."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import orjson
+
+from ..domain.entries import OFFICIAL, mcp_id_of
+from ..domain.versions import Version
+from ._entries import OWN
+from ._json import encode, raw, rfc3339
 
 Shape = type | dict[str, Any] | list[Any]
 
 _ARGUMENTS: Shape = [{"name": str, "description": str, "choices": list, "variables": dict}]
 _TRANSPORT: Shape = {"type": str, "url": str, "headers": _ARGUMENTS, "variables": dict}
 
-SERVER: Shape = {
+SERVER_TYPES: Shape = {
     "title": str,
     "websiteUrl": str,
     "repository": {"url": str, "source": str, "id": str, "subfolder": str},
@@ -32,11 +39,45 @@ SERVER: Shape = {
 }
 """Types of server.json in the official schema that editors rely on."""
 
-OFFICIAL: Shape = {"status": str, "statusMessage": str, "publishedAt": str, "updatedAt": str, "isLatest": bool}
+OFFICIAL_TYPES: Shape = {"status": str, "statusMessage": str, "publishedAt": str, "updatedAt": str, "isLatest": bool}
 """Types of the official registry's part of `_meta` that editors rely on."""
 
 
-def with_valid_types(value: dict[str, Any], shape: Shape) -> dict[str, Any]:
+def registry_entry(version: Version) -> bytes:
+    """Return a version as an encoded item of the registry API.
+
+    The server.json is as published, without members of the wrong type, which would make VS Code reject the page. The
+    official key of `_meta` has the status and dates of this directory.
+    """
+    entry = orjson.loads(version.body)
+    server, meta = _with_valid_types(entry["server"], SERVER_TYPES), entry["_meta"]
+    if not server["description"].strip():
+        # VS Code rejects a page with an entry without a description.
+        server = {**server, "description": server.get("title") or server["name"]}
+    official = meta.get(OFFICIAL)
+    known = _with_valid_types(official, OFFICIAL_TYPES) if isinstance(official, dict) else {}
+    status = "deleted" if version.deleted else known.get("status") or "active"
+    meta = {
+        **meta,
+        OFFICIAL: {
+            **known,
+            "status": status,
+            "publishedAt": known.get("publishedAt") or rfc3339(version.published_at),
+            "updatedAt": rfc3339(version.updated_at),
+            "isLatest": version.latest,
+        },
+        OWN: {"mcpId": mcp_id_of(version.name), "curated": version.curated, "official": entry.get("official") is True},
+    }
+    return encode({"server": server, "_meta": meta})
+
+
+def registry_page(entries: list[bytes], cursor: str | None = None) -> bytes:
+    """Return a page of encoded entries."""
+    metadata = {"count": len(entries), **({"nextCursor": cursor} if cursor else {})}
+    return encode({"servers": [raw(entry) for entry in entries], "metadata": metadata})
+
+
+def _with_valid_types(value: dict[str, Any], shape: Shape) -> dict[str, Any]:
     """Return `value` without members of the wrong type; the same object if all types are right."""
     found, is_valid = _validated(value, shape)
     return found if is_valid else {}

@@ -1,0 +1,128 @@
+"""Parameters and cursors of the registry API (the official registry's OpenAPI, version 2025-10-17)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import parse_qsl
+
+from attrs import evolve, frozen
+
+from ..domain.errors import BadInput
+from ._cursors import decode_array, encode_array
+from ._parameters import MAX_KEYWORDS, MAX_PARAMETERS
+
+MAX_REGISTRY_LIMIT = 100
+DEFAULT_REGISTRY_LIMIT = 30
+"""Entries of a page: the maximum, and the default."""
+
+
+@frozen
+class RegistryQuery:
+    """A request for a page of the registry API.
+
+    `version` is "all", "latest" or an exact version. `updated_since` is in seconds since the epoch. `after` is the end
+    of the previous page: a name and version, or for a search a score and name; None for the first page.
+    """
+
+    search: str = ""
+    version: str = "all"
+    updated_since: float | None = None
+    include_deleted: bool = False
+    limit: int = DEFAULT_REGISTRY_LIMIT
+    after: tuple[Any, str] | None = None
+
+
+def registry_version_parameters(query: bytes, name: str) -> tuple[RegistryQuery, str]:
+    """Return the request for versions of `name` in a query string, and the last version of the previous page.
+
+    Raises BadInput, also for a cursor of another list.
+    """
+    request = registry_parameters(query, default_limit=MAX_REGISTRY_LIMIT)
+    if request.after is None:
+        return request, ""
+    if request.search or request.after[0] != name:
+        raise BadInput("cursor: belongs to another list; use metadata.nextCursor of the previous page.")
+    return request, request.after[1]
+
+
+def registry_parameters(query: bytes, default_limit: int = DEFAULT_REGISTRY_LIMIT) -> RegistryQuery:
+    """Return the request in a query string. `default_limit` is the default limit. Unknown parameters are ignored.
+
+    A cursor includes the search and filters of its first page, which VS Code omits from the second page on. Raises
+    BadInput.
+    """
+    try:
+        # Clients send the cursor without percent-encoding, which base64url does not need. VS Code escapes nothing.
+        given = dict(parse_qsl(query.decode(), keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS))
+    except UnicodeDecodeError:
+        raise BadInput("The URL's parameters are not UTF-8.") from None
+    except ValueError:
+        raise BadInput(f"The URL has more than {MAX_PARAMETERS} parameters.") from None
+    limit = _limit(given.get("limit", ""), default_limit)
+    if given.get("cursor"):
+        return evolve(_decode_cursor(given["cursor"]), limit=limit)
+    search = given.get("search", "").strip()
+    if len(search) > MAX_KEYWORDS:
+        raise BadInput(f"search: must have at most {MAX_KEYWORDS} characters, not {len(search):,}.")
+    return RegistryQuery(
+        search,
+        given.get("version") or "all",
+        _date(given.get("updated_since", "")),
+        _flag(given.get("include_deleted", "")),
+        limit,
+    )
+
+
+def encode_registry_cursor(query: RegistryQuery, after: tuple[Any, str]) -> str:
+    """Return the cursor of the page of `query` after the name and version, or score and name, `after`."""
+    fields = [query.search, query.version, query.updated_since, query.include_deleted, *after]
+    return encode_array(fields)
+
+
+def _decode_cursor(cursor: str) -> RegistryQuery:
+    try:
+        match decode_array(cursor):
+            case [str(search), str(version), None | int() | float() as since, bool(deleted), str(after), str(name)]:
+                if search:
+                    raise ValueError
+            case [
+                str(search),
+                str(version),
+                None | int() | float() as since,
+                bool(deleted),
+                int() | float() as after,
+                str(name),
+            ]:
+                if not search or len(search) > MAX_KEYWORDS:
+                    raise ValueError
+            case _:
+                raise ValueError
+    except ValueError:
+        raise BadInput("cursor: is invalid; use metadata.nextCursor of the previous page.") from None
+    return RegistryQuery(search, version, since, deleted, after=(after, name))
+
+
+def _limit(text: str, default_limit: int) -> int:
+    if not text:
+        return default_limit
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= MAX_REGISTRY_LIMIT):
+        raise BadInput(f"limit: must be a whole number from 1 to {MAX_REGISTRY_LIMIT}.")
+    return int(text)
+
+
+def _flag(text: str) -> bool:
+    if text not in ("", "true", "false"):
+        raise BadInput("include_deleted: must be true or false.")
+    return text == "true"
+
+
+def _date(text: str) -> float | None:
+    if not text:
+        return None
+    try:
+        # An unescaped plus sign was decoded as a space.
+        moment = datetime.fromisoformat(text.replace(" ", "+"))
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        raise BadInput("updated_since: must be an RFC 3339 date and time such as 2026-01-31T00:00:00Z.") from None
