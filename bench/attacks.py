@@ -11,7 +11,6 @@ memory grows.
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import shutil
 import subprocess
@@ -19,23 +18,21 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from threading import Event, Thread
 
-from directory_server import sqlite
-from directory_server.run_sync import run_sync
-
-from . import _contenders
-from ._slow import BODIES, SLOW, endless, memory
+from .clients.slow_clients import BODIES, SLOW, endless
+from .measurement.process_stats import memory, open_files, peak_memory
+from .servers.launch import Running, create_keys, directory_server, run_command
 
 SEARCH = "/api/open/v1/search?keywords=github"
 LATE = 5.0
 """Seconds after its deadline within which a connection must be closed."""
 
-GROWTH = 10_000
-"""Kilobytes by which the server's memory may grow during an endless body."""
+GROWTH = 10.0
+"""Megabytes by which the server's memory may grow during an endless body."""
 
 
 class Searches:
@@ -75,19 +72,17 @@ class Searches:
 
 
 @contextmanager
-def server() -> Iterator[tuple[_contenders.Running, str]]:
+def sample_server(per_address: int) -> Iterator[tuple[Running, str]]:
     """Start a server with the sample catalogue; yield it and a key without a quota."""
-    command = str(Path(sys.executable).with_name("directory-server"))
     with tempfile.TemporaryDirectory() as name:
-        subprocess.run([command, "--data-dir", name, "quickstart"], check=True, capture_output=True)
-        data = sqlite.DataDirectory(Path(name))
-        _, key = run_sync(sqlite.SqliteKeyRing(data.directory, time.time).create("bench", limit=None, expires_at=None))
-        data.close()
-        with _contenders.ours(Path(name), None, stub=False) as running:
+        folder = Path(name)
+        run_command(folder, "quickstart")
+        (key,) = create_keys(folder, 1, None)
+        with directory_server(folder, settings={"HTTP__PER_ADDRESS": str(per_address)}) as running:
             yield running, key
 
 
-def slow(running: _contenders.Running, key: str, count: int) -> Iterator[str]:
+def slow(running: Running, key: str, count: int) -> Iterator[str]:
     """Run the slow attacks, print a line for each, and yield error messages."""
     print(f"{'slow':<10} {'open':>6} {'closed':>14} {'responses':>9} {'searches':>9} {'p50 ms':>7} {'p99 ms':>7} RSS")
     for name, attack in SLOW.items():
@@ -96,10 +91,11 @@ def slow(running: _contenders.Running, key: str, count: int) -> Iterator[str]:
         with searches.running():
             result = attack.run(running.port, count)
         after = memory(running.process)
+        growth = f"{before / 1e6:.1f} to {after / 1e6:.1f} MB"
         closed = f"{min(result.closed):.1f} to {max(result.closed):.1f} s" if result.closed else "never"
         print(
             f"{name:<10} {count:>6,} {closed:>14} {result.responses:>9,} {len(searches.times):>9,} "
-            f"{searches.quantile(0.5):>7.1f} {searches.quantile(0.99):>7.1f} {before:,} to {after:,} KB",
+            f"{searches.quantile(0.5):>7.1f} {searches.quantile(0.99):>7.1f} {growth}",
             flush=True,
         )
         if len(result.closed) < count or max(result.closed) > attack.deadline + LATE:
@@ -108,36 +104,28 @@ def slow(running: _contenders.Running, key: str, count: int) -> Iterator[str]:
             yield f"{name}: {searches.failed} searches failed during the attack"
 
 
-def long(running: _contenders.Running, megabytes: int) -> Iterator[str]:
+def long(running: Running, megabytes: int) -> Iterator[str]:
     """Send endless bodies, print a line for each, and yield error messages."""
     print(
         f"\n{'body':<14} {'of':>8} {'sent before the response':>24} {'status':>7} {'peak RSS before, after':>28} files"
     )
     for name, (head, chunk) in BODIES.items():
-        before = memory(running.process, "VmHWM")
+        before = peak_memory(running.process)
         result = endless(running.port, head(megabytes * 2**20), chunk, megabytes * 2**20)
-        after = memory(running.process, "VmHWM")
-        files = sum(name.endswith("(deleted)") for name in open_files(running.process))
+        after = peak_memory(running.process)
+        files = sum(file.endswith("(deleted)") for file in open_files(running.process))
         print(
             f"{name:<14} {megabytes:>5} MB {result.sent / 2**20:>21.1f} MB {result.status:>7} "
-            f"{before:>12,} {after:>12,} KB {files:>5}"
+            f"{before / 1e6:>12.1f} {after / 1e6:>12.1f} MB {files:>5}"
         )
-        if result.status != 413 or files or after - before > GROWTH:
+        if result.status != 413 or files or after - before > GROWTH * 1e6:
             yield f"{name}: the body was not rejected, or memory grew"
-
-
-def open_files(process: int) -> Iterator[str]:
-    """Yield the names of the open files of a process."""
-    for each in Path(f"/proc/{process}/fd").iterdir():
-        # The file may be closed in the meantime.
-        with suppress(FileNotFoundError):
-            yield os.readlink(each)
 
 
 TOOL = {"slow headers": ["-H"], "slow bodies": ["-B", "-s", "8192"], "slow readers": ["-X", "-k", "3"]}
 
 
-def slowhttptest(running: _contenders.Running, count: int) -> Iterator[str]:
+def slowhttptest(running: Running, count: int) -> Iterator[str]:
     """Run slowhttptest, print its results, and yield error messages."""
     tool = shutil.which("slowhttptest")
     if tool is None:
@@ -161,8 +149,7 @@ def main() -> None:
     parser.add_argument("--megabytes", type=int, default=200, help="length of each long body")
     options = parser.parse_args()
     # All connections have the same address.
-    os.environ["DIRECTORY_SERVER_HTTP__PER_ADDRESS"] = str(2 * options.connections)
-    with server() as (running, key):
+    with sample_server(2 * options.connections) as (running, key):
         errors = [
             *slow(running, key, options.connections),
             *long(running, options.megabytes),

@@ -1,184 +1,167 @@
-"""What a request costs: ours, with keys, quota and limits, beside the SDKs and plain servers without any.
+"""Measure the CPU time of a request: our server with keys, quota and limits, beside other servers without them.
 
     python -m bench.http [--requests 10000] [--repeats 3] [--entries FILE] [--only WORD]
 
-runs each server alone on the first core and a client with 64 open connections on the second, all of them in turn, as
-often as is said. All servers answer one fixed page of 50 hits; ours also searches the entries of FILE, and runs as two
-processes on one port, which share both cores with the client. Every request of ours is charged to a key of 20 requests
-an hour, as many keys as that takes. `bench/peers/install.sh` brings the peers; what is not there is skipped. Figures
-are medians of the repeats.
+runs each server alone on the first core and a client with 64 open connections on the second. With two server processes
+there are 128 connections, and all processes share the cores. All servers return the same page of 50 hits, and all but
+nginx encode it for each request. The rows "real index" search the entries of FILE instead, end to end. Each request to
+our server is charged to a key of 20 requests per hour; there are as many keys as needed.
+
+"CPU µs" is the CPU time of the server's processes per request, user and system, the median of the repeats. "× ours" is
+its ratio to our server with the stub index, the same API and distinct queries. "client" is the share of a core that the
+client used. Install the other servers with bench/servers/peers/install.sh; absent ones are skipped.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import cycle
 from pathlib import Path
 
-from attrs import asdict
-
-from directory_server import sample, sqlite
 from directory_server.domain.entries import Entry
-from directory_server.run_sync import run_sync
-from directory_server.serialization import decode_entry
 
-from . import _contenders, _load, _requests, _results
-from ._requests import SEARCH, Credentials
-from ._results import HEADING, Row, goals, table
+from .catalogue.files import REAL, read_entries, read_sample
+from .catalogue.queries import word_pairs
+from .clients.http_load import LoadError, Outcome, Settings, load
+from .clients.http_requests import MCP_PATH, REST_PATH, Credentials, rest_requests, tool_calls
+from .reports import http_report
+from .reports.http_report import HEADING, Row, goals, table
+from .servers.http_contenders import Contender, contenders, open_session, running
+from .servers.launch import DidNotStart, Running, create_keys, directory_server, run_command
 
-MCP = "/api/open/mcp"
 PER_KEY = 20
+"""Requests per hour of a key, the default quota."""
+
 WARM = 500
+"""Requests before each measurement."""
 
-REAL = Path(__file__).parent.parent.parent / "shared" / "data" / "entries.jsonl.gz"
+CONNECTIONS = 64
+"""Open connections per server process."""
+
+Requests = Callable[..., list[bytes]]
+
+APIS: dict[str, Requests] = {
+    "REST": partial(rest_requests, REST_PATH),
+    "MCP": partial(tool_calls, MCP_PATH),
+    "MCP modern": partial(tool_calls, MCP_PATH, modern=True),
+}
 
 
-class Bench:
-    """Runs the servers one after the other, again and again, and keeps what comes of it."""
+class HttpBenchmark:
+    """Measures the servers in turn and collects the outcomes."""
 
     def __init__(self, options: argparse.Namespace, entries: Sequence[Entry], folder: Path) -> None:
         cores = sorted(os.sched_getaffinity(0))
-        self._server_cpu: int | None = cores[0] if len(cores) > 1 else None
-        self._client_cpu: int | None = cores[1] if len(cores) > 1 else None
+        self._server_core: int | None = cores[0] if len(cores) > 1 else None
+        self._client_core: int | None = cores[1] if len(cores) > 1 else None
         self._count = options.requests + WARM
         self._seconds = options.seconds
         self._entries = entries
-        self._real = f"ours, {len(entries):,} entries"
         self._folder = folder
-        self._file = options.entries
+        self._file: Path = options.entries
+        self._real = f"{http_report.REAL}, {len(entries):,}"
         self._only = options.only
-        self._peers = _contenders.peers(options.nginx)
-        self._outcomes: dict[tuple[str, str], list[_load.Outcome]] = {}
+        self._contenders = contenders(options.nginx)
+        self._outcomes: dict[tuple[str, str], list[Outcome]] = {}
 
     def rows(self) -> list[Row]:
-        return [Row(server, door, outcomes) for (server, door), outcomes in self._outcomes.items()]
+        return [Row(server, api, outcomes) for (server, api), outcomes in self._outcomes.items()]
 
     def prepare(self) -> None:
-        """Tell what is missing, and fill the real directory."""
-        for peer in self._peers:
-            if peer.missing and self._only in peer.name:
-                print(f"{peer.name}: skipped, {peer.missing}", flush=True)
-        if self._only in self._real:
-            command = str(Path(sys.executable).with_name("directory-server"))
-            arguments = ["--data-dir", str(self._folder / self._real), "import", "--official", str(self._file)]
-            subprocess.run([command, *arguments], check=True, capture_output=True)
+        """Print the servers that are skipped, and import the real entries."""
+        for contender in self._contenders:
+            if contender.requirement and self._only in contender.name:
+                print(f"{contender.name}: skipped, {contender.requirement}", flush=True)
+        if not self._file.exists():
+            print(f"{http_report.REAL}: skipped, the file {self._file} does not exist (--entries FILE)", flush=True)
+        elif self._only in self._real:
+            run_command(self._folder / self._real, "import", "--official", str(self._file))
 
-    def round(self) -> None:
+    def repeat(self) -> None:
         """Measure each server once."""
-        for name in (_results.STUB, self._real, _results.FLEET):
+        ours = [http_report.STUB, http_report.TWO_PROCESSES]
+        if self._file.exists():
+            ours.insert(1, self._real)
+        for name in ours:
             if self._only in name:
-                self._tried(name, partial(self._ours, name))
-        for peer in self._peers:
-            if self._only in peer.name and not peer.missing:
-                self._tried(peer.name, partial(self._peer, peer))
+                self._try(name, partial(self._measure_ours, name))
+        for contender in self._contenders:
+            if self._only in contender.name and not contender.requirement:
+                self._try(contender.name, partial(self._measure_contender, contender))
 
-    def _tried(self, name: str, measure: Callable[[], None]) -> None:
+    def _try(self, name: str, measure: Callable[[], None]) -> None:
         try:
             measure()
-        except (_contenders.DidNotStart, OSError) as error:
+        except (DidNotStart, OSError) as error:
             print(f"{name}: skipped, {error}", flush=True)
 
-    def _ours(self, name: str) -> None:
-        """Measure our server, through both doors, with queries that all differ and with a few that repeat."""
-        doors: list[tuple[str, Callable[..., list[bytes]]]] = [
-            ("REST", partial(_requests.rest, SEARCH)),
-            ("MCP", partial(_requests.calls, MCP)),
-            ("MCP modern", partial(_requests.calls, MCP, modern=True)),
-        ]
-        folder, stub = self._folder / name, name != self._real
-        keys = make_keys(folder, -(-self._count // PER_KEY) * len(doors) * 2)
-        given = iter([Credentials(key) for key in keys for _ in range(PER_KEY)])
-        processes = 2 if name == _results.FLEET else 1
-        with _contenders.ours(folder, self._server_cpu, stub=stub, processes=processes) as running:
-            for door, made in doors:
+    def _measure_ours(self, name: str) -> None:
+        """Measure our server with each API, with distinct and with repeated queries."""
+        is_real = name == self._real
+        apis = {api: APIS[api] for api in (("REST", "MCP") if is_real else APIS)}
+        keys = create_keys(self._folder / name, -(-self._count // PER_KEY) * len(apis) * 2, PER_KEY)
+        credentials = iter([Credentials(key) for key in keys for _ in range(PER_KEY)])
+        processes = 2 if name == http_report.TWO_PROCESSES else 1
+        with directory_server(
+            self._folder / name, core=self._server_core, stub=not is_real, processes=processes
+        ) as server:
+            for api, requests in apis.items():
                 for distinct in (True, False):
-                    asked = _requests.queries(self._entries, self._count, distinct=distinct)
-                    self._measure(
-                        name, f"{door}, {'distinct' if distinct else 'repeated'}", running, made(asked, given)
-                    )
+                    queries = word_pairs(self._entries, self._count, distinct=distinct)
+                    label = f"{api}, {'distinct' if distinct else 'repeated'}"
+                    self._measure(name, label, server, requests(queries, credentials))
 
-    def _peer(self, peer: _contenders.Peer) -> None:
-        """Measure another server, through the one door that it has."""
-        with _contenders.serving(peer, self._server_cpu) as running:
-            sessions = [_contenders.session(running, peer.path) for _ in range(64 if peer.sessions else 0)]
-            given = cycle([Credentials(session=each) for each in sessions] or [Credentials()])
-            asked = _requests.queries(self._entries, self._count, distinct=True)
-            if peer.path == "/mcp":
-                made = _requests.calls(peer.path, asked, given, modern=peer.modern)
-                self._measure(peer.name, "MCP modern" if peer.modern else "MCP", running, made)
+    def _measure_contender(self, contender: Contender) -> None:
+        with running(contender, self._server_core) as server:
+            count = CONNECTIONS if contender.sessions else 0
+            sessions = [open_session(server, contender.path) for _ in range(count)]
+            credentials = cycle([Credentials(session=each) for each in sessions] or [Credentials()])
+            queries = word_pairs(self._entries, self._count, distinct=True)
+            if contender.path == "/mcp":
+                requests = tool_calls(contender.path, queries, credentials, modern=contender.modern)
+                self._measure(contender.name, "MCP modern" if contender.modern else "MCP", server, requests)
             else:
-                self._measure(peer.name, "REST", running, _requests.rest(peer.path, asked, given))
+                self._measure(contender.name, "REST", server, rest_requests(contender.path, queries, credentials))
 
-    def _measure(self, name: str, door: str, running: _contenders.Running, requests: Sequence[bytes]) -> None:
-        client_cpu = self._client_cpu if len(running.processes) == 1 else None
-        settings = _load.Settings(running.port, running.processes, WARM, 64, self._seconds, client_cpu)
-        with tempfile.NamedTemporaryFile() as file:
-            _load.save(requests, Path(file.name))
-            done = subprocess.run(
-                [sys.executable, "-m", "bench._load", file.name],
-                input=json.dumps(asdict(settings)),
-                capture_output=True,
-                text=True,
-                cwd=_contenders.PROJECT,
-            )
-        if done.returncode:
-            print(f"{name}, {door}: {done.stderr.strip().splitlines()[-1]}", flush=True)
+    def _measure(self, name: str, api: str, server: Running, requests: Sequence[bytes]) -> None:
+        processes = len(server.processes)
+        core = self._client_core if processes == 1 else None
+        settings = Settings(server.port, server.processes, WARM, CONNECTIONS * processes, self._seconds, core)
+        try:
+            outcome = load(requests, settings)
+        except LoadError as error:
+            print(f"{name}, {api}: {error}", flush=True)
             return
-        outcome = _load.Outcome(**json.loads(done.stdout))
-        if outcome.failed:
-            print(f"{name}, {door}: {outcome.failed} failed, the first answer is {outcome.first[:300]}", flush=True)
-            return
-        self._outcomes.setdefault((name, door), []).append(outcome)
-        print(Row(name, door, [outcome]).line(), flush=True)
-
-
-def make_keys(folder: Path, count: int) -> list[str]:
-    """Make keys of PER_KEY requests an hour in a data directory; return their secrets."""
-    data = sqlite.DataDirectory(folder)
-    ring = sqlite.SqliteKeyRing(data.directory, time.time)
-    made = [run_sync(ring.create("bench", limit=PER_KEY, expires_at=None))[1] for _ in range(count)]
-    data.close()
-    return made
-
-
-def read(file: Path) -> list[Entry]:
-    """Return the entries of a file of the sample's form, or of one entry a line, gzipped."""
-    if file.suffix == ".gz":
-        with gzip.open(file) as lines:
-            return [decode_entry(json.loads(each)) for each in lines]
-    return [decode_entry(each) for each in json.loads(file.read_bytes())["servers"]]
+        self._outcomes.setdefault((name, api), []).append(outcome)
+        row = Row(name, api, [outcome])
+        print(row.line(http_report.reference(self.rows(), row)), flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--requests", type=int, default=10_000, help="requests of each measurement, at most")
-    parser.add_argument("--seconds", type=float, default=15.0, help="seconds of each measurement, at most")
-    parser.add_argument("--repeats", type=int, default=3, help="how often each is measured")
-    parser.add_argument("--entries", type=Path, default=REAL if REAL.exists() else sample.path())
+    parser.add_argument("--requests", type=int, default=10_000, help="maximum requests of a measurement")
+    parser.add_argument("--seconds", type=float, default=15.0, help="maximum seconds of a measurement")
+    parser.add_argument("--repeats", type=int, default=3, help="measurements of each row")
+    parser.add_argument("--entries", type=Path, default=REAL, help="entries of the real index (default: %(default)s)")
     parser.add_argument("--nginx", default=shutil.which("nginx"), help="path of nginx")
-    parser.add_argument("--only", default="", help="only the servers with this in their names")
+    parser.add_argument("--only", default="", metavar="WORD", help="measure only servers with WORD in the name")
     options = parser.parse_args()
 
+    entries = read_entries(options.entries) if options.entries.exists() else read_sample()
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(options, read(options.entries), Path(folder))
-        bench.prepare()
+        benchmark = HttpBenchmark(options, entries, Path(folder))
+        benchmark.prepare()
         for number in range(1, options.repeats + 1):
-            print(f"\nround {number} of {options.repeats}\n{HEADING}", flush=True)
-            bench.round()
-    print("\nall rounds", *table(bench.rows()), "", *goals(bench.rows()), sep="\n")
+            print(f"\nrepeat {number} of {options.repeats}\n{HEADING}", flush=True)
+            benchmark.repeat()
+    rows = benchmark.rows()
+    print("\nall repeats", *table(rows), "", *goals(rows), sep="\n")
 
 
 if __name__ == "__main__":
-    for name in [name for name in os.environ if name.startswith("DIRECTORY_SERVER_")]:
-        del os.environ[name]
     main()

@@ -1,80 +1,88 @@
-"""What following a registry costs: the command beside a running server, and the server that does it by itself.
+"""Measure the sync with an upstream registry, by the command and by the server, beside searches.
 
     python -m bench.mirror [FILE]
     python -m bench.mirror --chain [FILE]
 
-serves FILE in pages of 100 as a registry does, and follows it into empty data directories: once by
-`directory-server sync` beside a server that answers searches, once by the server itself. Then a round with 200 changes.
-Searches come twenty times a second all the while. A turn is the time for which the server's reactor looks for nothing
-new to do. The chain has a directory follow another one that imported FILE, and compares, byte by byte, the documents
-that the registry APIs of both answer.
+serves FILE as a registry in pages of 100 entries and syncs it into empty data directories: once with
+`directory-server sync` beside a server, once by the server itself. An incremental sync with 200 changes follows. A
+client searches 20 times per second meanwhile. A turn is the time during which the server's reactor handles no new
+event; "reference" is the same for an empty reactor. With `--chain`, a directory that imported FILE is the upstream of
+another one, and the documents that both registry APIs return are compared byte by byte.
 """
 
 from __future__ import annotations
 
+import argparse
 import http.client
 import os
 import resource
-import subprocess
-import sys
 import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Literal
+from urllib.parse import quote
 from urllib.request import urlopen
 
 import orjson
 
-from ._judged import DATA
-from ._servers import free_port
-from .service import SCRIPTS, health, memory, row
+from directory_server.run_sync import inline, run_sync
+from directory_server.sqlite import Database, SqliteMirrors
+
+from .catalogue.files import REAL
+from .measurement.process_stats import peak_memory
+from .servers.fake_upstreams import registry
+from .servers.launch import create_keys, free_port, health, run_command
+from .servers.reactor_turns import measured_process
 
 PUBLIC = ("--set", "registry.access=public", "--set", "registry.per_minute=1000000")
 
 WORDS = ("postgres", "weather", "send mail", "github", "browser", "日历")
 
 
-def main(file: Path) -> None:
+def sync(file: Path) -> None:
+    """Measure the sync by the command and by the server."""
     with registry(file) as upstream:
-        for who in ("command", "server"):
+        for by in ("command", "server"):
             with tempfile.TemporaryDirectory() as folder:
-                measure(who, folder, upstream)
+                measure(by, Path(folder), upstream)
 
 
-def measure(who: str, folder: str, upstream: int) -> None:
-    config = Path(folder, "directory.toml")
+def measure(by: Literal["command", "server"], folder: Path, upstream: int) -> None:
+    """Measure a full and an incremental sync from the registry at the port `upstream`."""
+    config = folder / "directory.toml"
     config.write_text(
         f'[[upstream]]\nname = "official"\nurl = "http://127.0.0.1:{upstream}"\ninterval = 60\nofficial = true\n'
     )
-    key = command(folder, "key", "create", "--label", "bench", "--limit", "unlimited")[1].strip()
+    (key,) = create_keys(folder, 1, None)
     port = free_port()
     with (
-        serving(folder, port, config if who == "server" else None) as (server, turns),
-        turning() as (_, control),
+        measured_server(folder, port, config if by == "server" else None) as (server, turns),
+        measured_process() as (_, reference),
         searching(port, key) as searches,
     ):
-        for name in ("all", "200 changes"):
+        for name in ("full", "incremental"):
             began, searches.seconds[:] = time.monotonic(), []
-            if who == "command":
-                _, said = command(folder, "--config", str(config), "sync")
-                row(f"{who}: {name}, said", said.strip())
+            if by == "command":
+                _, report = run_command(folder, "--config", str(config), "sync")
+                row(f"{by}: {name}, report", report.strip())
             else:
-                until_asked(folder, name)
-            row(f"{who}: {name}, seconds", f"{time.monotonic() - began:.1f}")
-            row(f"{who}: {name}, requests", urlopen(f"http://127.0.0.1:{upstream}/asked").read().decode())
-            row(f"{who}: {name}, searches", searches.said())
-            row(f"{who}: {name}, turns", urlopen(f"http://127.0.0.1:{turns}/").read().decode())
-            row(f"{who}: {name}, idle", urlopen(f"http://127.0.0.1:{control}/").read().decode())
-            if who == "command":
-                row(f"{who}: peak MB", f"{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f}")
-            row(f"{who}: server, peak MB", memory(server, "VmHWM"))
-            row(f"{who}: server, entries", str(health(port)["entries"]))
+                wait_for_sync(folder)
+            row(f"{by}: {name}, seconds", f"{time.monotonic() - began:.1f}")
+            row(f"{by}: {name}, requests", read(upstream, "/requests").decode())
+            row(f"{by}: {name}, searches", searches.summary())
+            row(f"{by}: {name}, turns", read(turns, "/").decode())
+            row(f"{by}: {name}, reference", read(reference, "/").decode())
+            if by == "command":
+                row(f"{by}: peak MB", f"{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f}")
+            row(f"{by}: server, peak MB", f"{peak_memory(server) / 1e6:.0f}")
+            row(f"{by}: server, entries", str(health(port)["entries"]))
 
 
 def chain(file: Path) -> None:
-    """Walk one directory through its registry API with another, and say how many documents are the same."""
+    """Sync one directory from another one, and compare the documents of both."""
     ports = free_port(), free_port()
     with (
         tempfile.TemporaryDirectory() as one,
@@ -83,74 +91,76 @@ def chain(file: Path) -> None:
     ):
         config = Path(elsewhere, "directory.toml")
         config.write_text(f'[[upstream]]\nname = "first"\nurl = "http://127.0.0.1:{ports[0]}"\n')
-        command(one, "import", "--official", str(file))
-        with serving(one, ports[0], None, *PUBLIC):
-            seconds, said = command(other, "--config", str(config), "sync")
-            row("chain: sync, said", said.strip())
+        run_command(Path(one), "import", "--official", str(file))
+        with measured_server(Path(one), ports[0], None, *PUBLIC):
+            seconds, report = run_command(Path(other), "--config", str(config), "sync")
+            row("chain: sync, report", report.strip())
             row("chain: sync, seconds", f"{seconds:.1f}")
-            with serving(other, ports[1], None, *PUBLIC):
+            with measured_server(Path(other), ports[1], None, *PUBLIC):
                 first, second = map(documents, ports)
     same = sum(second.get(name) == document for name, document in first.items())
-    row("chain: documents", f"{len(first):,} in the first, {len(second):,} in the second, {same:,} the same bytes")
+    row("chain: documents", f"{len(first):,} in the first, {len(second):,} in the second, {same:,} are equal")
 
 
 def documents(port: int) -> dict[str, bytes]:
-    """Return the document of every server, as the registry API at `port` answers it, by its name."""
-    found, cursor = {}, ""
+    """Return the documents that the registry API at `port` returns, by name."""
+    found: dict[str, bytes] = {}
+    cursor = ""
     while True:
-        page = orjson.loads(urlopen(f"http://127.0.0.1:{port}/v0.1/servers?version=latest&limit=100{cursor}").read())
+        page = orjson.loads(read(port, f"/v0.1/servers?version=latest&limit=100{cursor}"))
         found |= {each["server"]["name"]: orjson.dumps(each["server"]) for each in page["servers"]}
         if not page["metadata"].get("nextCursor"):
             return found
         cursor = f"&cursor={page['metadata']['nextCursor']}"
 
 
-def until_asked(folder: str, name: str) -> None:
-    """Wait until the server has taken a round; have the next be due at once."""
-    from directory_server.run_sync import inline, run_sync
-    from directory_server.sqlite import Database, SqliteMirrors
+def read(port: int, path: str) -> bytes:
+    """Return the body of a response."""
+    with urlopen(f"http://127.0.0.1:{port}{path}") as response:
+        return bytes(response.read())
 
-    database = Database(Path(folder), "directory")
+
+def wait_for_sync(folder: Path) -> None:
+    """Wait until the server has completed its next sync run."""
+    database = Database(folder, "directory")
     mirrors = SqliteMirrors(database, time.time, inline)
-    state = run_sync(mirrors.get("official"))
-    rounds = state.last_success
-    while run_sync(mirrors.get("official")).last_success == rounds:
+    last = run_sync(mirrors.get("official")).last_success
+    while run_sync(mirrors.get("official")).last_success == last:
         time.sleep(0.1)
     database.close()
 
 
 class Searches:
-    """The time that each search took."""
+    """The response times of the searches, in seconds, and the number of failed ones."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
         self.failed = 0
 
-    def said(self) -> str:
-        taken = sorted(self.seconds)
+    def summary(self) -> str:
+        times = sorted(self.seconds)
         return (
-            f"{len(taken):,} answered, {self.failed} failed, median {1000 * taken[len(taken) // 2]:.1f} ms, "
-            f"99% {1000 * taken[len(taken) * 99 // 100]:.0f} ms, longest {1000 * taken[-1]:.0f} ms"
+            f"{len(times):,} responses, {self.failed} failed, median {1000 * times[len(times) // 2]:.1f} ms, "
+            f"p99 {1000 * times[len(times) * 99 // 100]:.0f} ms, maximum {1000 * times[-1]:.0f} ms"
         )
 
 
 @contextmanager
 def searching(port: int, key: str) -> Iterator[Searches]:
-    """Search all the while, twenty times a second."""
+    """Search 20 times per second until the end of the block."""
     searches, ended = Searches(), threading.Event()
 
     def search() -> None:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         while not ended.wait(0.05):
-            word = WORDS[len(searches.seconds) % len(WORDS)].encode().hex(" ").replace(" ", "%")
+            words = quote(WORDS[len(searches.seconds) % len(WORDS)])
             began = time.monotonic()
-            connection.request(
-                "GET", f"/api/open/v1/search?keywords=%{word}", headers={"Authorization": f"Bearer {key}"}
-            )
-            answer = connection.getresponse()
-            answer.read()
+            headers = {"Authorization": f"Bearer {key}"}
+            connection.request("GET", f"/api/open/v1/search?keywords={words}", headers=headers)
+            response = connection.getresponse()
+            response.read()
             searches.seconds.append(time.monotonic() - began)
-            searches.failed += answer.status != 200
+            searches.failed += response.status != 200
 
     thread = threading.Thread(target=search)
     thread.start()
@@ -161,48 +171,28 @@ def searching(port: int, key: str) -> Iterator[Searches]:
         thread.join()
 
 
-@contextmanager
-def registry(file: Path) -> Iterator[int]:
-    with subprocess.Popen(
-        [sys.executable, "-m", "bench._registry", str(file)], stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        try:
-            yield int(process.stdout.readline())
-        finally:
-            process.kill()
+def measured_server(
+    folder: Path, port: int, config: Path | None, *more: str
+) -> AbstractContextManager[tuple[int, int]]:
+    """Serve `folder`; yield the process id and the port that returns the turns."""
+    files = ["--config", str(config)] if config else []
+    return measured_process("-d", str(folder), "-l", f"tcp:{port}:interface=127.0.0.1", *files, *more)
 
 
-def serving(folder: str, port: int, config: Path | None, *more: str) -> AbstractContextManager[tuple[int, int]]:
-    """Serve `folder`; yield the process id, and the port at which it tells of its turns."""
-    options = ["-d", folder, "-l", f"tcp:{port}:interface=127.0.0.1", *(["--config", str(config)] if config else [])]
-    return turning(*options, *more)
+def row(name: str, value: str) -> None:
+    print(f"{name:<32}{value}", flush=True)
 
 
-@contextmanager
-def turning(*options: str) -> Iterator[tuple[int, int]]:
-    """Run a process that tells of its turns, a server if it is given options; yield its id, and the port for that."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "bench._turns", *options], stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        try:
-            yield process.pid, int(process.stdout.readline())
-        finally:
-            process.kill()
-
-
-def command(folder: str, *words: str) -> tuple[float, str]:
-    """Return how long `directory-server` took, and what it printed."""
-    began = time.monotonic()
-    done = subprocess.run(
-        [SCRIPTS / "directory-server", "--data-dir", folder, *words], check=True, capture_output=True, text=True
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "file", type=Path, nargs="?", default=REAL, metavar="FILE", help="gzipped JSON Lines of entries"
     )
-    return time.monotonic() - began, done.stdout
+    parser.add_argument("--chain", action="store_true", help="compare a directory with a copy of it")
+    options = parser.parse_args()
+    os.environ.pop("DIRECTORY_SERVER_CONFIG", None)
+    (chain if options.chain else sync)(options.file)
 
 
 if __name__ == "__main__":
-    os.environ.pop("DIRECTORY_SERVER_CONFIG", None)
-    _, *words = sys.argv
-    files = [Path(word) for word in words if word != "--chain"] or [DATA / "entries.jsonl.gz"]
-    (chain if "--chain" in words else main)(*files)
+    main()

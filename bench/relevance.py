@@ -1,13 +1,13 @@
-"""Measure how well search finds: judged queries, and known items, which need no judge.
+"""Measure relevance on judged queries, and on known items, which need no judge.
 
-    python -m bench.relevance                               everything, beside what SQLite brings
-    python -m bench.relevance --only ours --json a.json     our index alone, scores kept
-    python -m bench.relevance --only ours --compare a.json  what changed since
-    python -m bench.relevance --explain "github"            why each hit ranks where it does
+    python -m bench.relevance                               our index and the baselines
+    python -m bench.relevance --only ours --json a.json     our index; save the scores
+    python -m bench.relevance --only ours --compare a.json  our index; compare with saved scores
+    python -m bench.relevance --explain "github"            explain the rank of each hit
 
-nDCG@10: gain 2^grade - 1, discount log2(rank + 1), ideal from the judged list. Recall@50 is that of grade 3; `most` is
-what fifty hits allow, since some queries have more answers. Reciprocal rank is that of the first hit of grade 2 or 3.
-The intervals hold 95 % of the means of bootstrap samples of the same queries, with a fixed random seed.
+nDCG@10: gain 2^grade - 1, discount log2(rank + 1), ideal from the judged list. Recall@50 counts names of grade 3;
+`bound` is its maximum, because some queries have more than 50 such names. The reciprocal rank is that of the first hit
+of grade 2 or 3. The intervals contain 95 % of the means of bootstrap samples of the same queries, with a fixed seed.
 """
 
 from __future__ import annotations
@@ -28,12 +28,23 @@ from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, TextAnalysis
 from directory_server.serialization import encode_entry
 
-from ._baselines import DEPTH, Engine, baselines
-from ._judged import DATA, Judged, read_entries, read_judged
-from ._known import FORMS, KnownItem, known_items
-from ._metrics import Grades, interval, mean, ndcg, recall, recall_bound, reciprocal_rank
-from ._runs import EVERY, OURS, Scores, comparison, load, save
-from ._tables import Group, decimal, lines, named, span
+from .catalogue.files import QUERIES, REAL, Judged, read_entries, read_judged
+from .catalogue.queries import FORMS, KnownItem, known_items
+from .measurement.relevance_metrics import Grades, interval, mean, ndcg, recall, recall_bound, reciprocal_rank
+from .measurement.search_baselines import DEPTH, Engine, baselines
+from .reports.relevance_report import (
+    EVERY,
+    OURS,
+    Group,
+    Scores,
+    comparison,
+    decimal,
+    kinds_group,
+    load,
+    save,
+    span,
+    table_lines,
+)
 
 MEASURES: Mapping[str, Callable[[Sequence[str], Grades], float | None]] = {
     "nDCG@10": ndcg,
@@ -44,17 +55,17 @@ MEASURES: Mapping[str, Callable[[Sequence[str], Grades], float | None]] = {
 KNOWN = "known items"
 
 SHOWN = 3
-"""Hits shown of a query that did badly."""
+"""Hits in the output for a query with a low score."""
 
 
 def our_index() -> Index:
-    """Return the index that is measured, empty."""
+    """Return the index to measure, empty."""
     return ImpactIndex(inline)
 
 
 @frozen
-class Answer:
-    """A judged query and the names each engine found for it, best first."""
+class Result:
+    """A judged query and the names of the hits of each engine, best first."""
 
     judged: Judged
     found: Mapping[str, Sequence[str]]
@@ -64,7 +75,7 @@ def main() -> None:
     options = _options()
     before = load(options.compare) if options.compare else None
     judged = {path.name: read_judged(path) for path in options.queries}
-    wanted = _wanted(options.kind, judged)
+    kinds = _kinds(options.kind, judged)
     entries = read_entries(options.entries)
     index = our_index()
     began = time.perf_counter()
@@ -73,7 +84,7 @@ def main() -> None:
         index.apply([Change(seq, "added", e.mcp_id, encode_entry(e), analysis(e)) for seq, e in enumerate(entries, 1)])
     )
     print(f"{len(index):,} entries, built in {time.perf_counter() - began:.1f} s")
-    ours = _asking(index, entries)
+    ours = _engine(index, entries)
     if options.explain is not None:
         print(*_explained(index, ours, options.explain), sep="\n")
         return
@@ -81,11 +92,11 @@ def main() -> None:
     engines = {OURS: ours, **(baselines(entries) if options.only == "all" else {})}
     run: dict[str, dict[str, dict[str, dict[str, float]]]] = {engine: {} for engine in engines}
     for name, queries in judged.items():
-        if answers := [_answer(engines, query) for query in queries if query.kind in wanted]:
-            print(f"\n{name}", *_table(answers, list(engines)), *_worst(answers, options.worst), sep="\n")
+        if results := [_result(engines, query) for query in queries if query.kind in kinds]:
+            print(f"\n{name}", *_table(results, list(engines)), *_worst(results, options.worst), sep="\n")
             for engine in engines:
-                run[engine][name] = _scores(answers, engine)
-    items = [item for item in known_items(entries, options.known, seed=options.seed) if item.form in wanted]
+                run[engine][name] = _scores(results, engine)
+    items = [item for item in known_items(entries, options.known, seed=options.seed) if item.form in kinds]
     if items:
         hits = [ours(item.q) for item in items]
         run[OURS][KNOWN] = _known_scores(items, hits)
@@ -99,33 +110,32 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    queries = [DATA / "queries.jsonl", DATA / "needs.jsonl"]
-    parser.add_argument("--entries", type=Path, default=DATA / "entries.jsonl.gz", help="gzipped, an entry a line")
+    parser.add_argument("--entries", type=Path, default=REAL, help="gzipped JSON Lines of entries")
     parser.add_argument(
-        "--queries", type=Path, nargs="+", default=queries, metavar="FILE", help="a judged query a line"
+        "--queries", type=Path, nargs="+", default=QUERIES, metavar="FILE", help="JSON Lines of judged queries"
     )
-    parser.add_argument("--only", choices=("ours", "all"), default="all", help="our index alone, or the baselines too")
-    parser.add_argument("--kind", nargs="+", metavar="K", help="only queries of these kinds, or known items so typed")
+    parser.add_argument("--only", choices=("ours", "all"), default="all", help="our index, or also the baselines")
+    parser.add_argument("--kind", nargs="+", metavar="K", help="only these kinds of queries and forms of known items")
     parser.add_argument(
-        "--worst", type=int, default=5, metavar="N", help="bad answers shown of each kind, changes of each file"
+        "--worst", type=int, default=5, metavar="N", help="low scores in the output per kind, and changes per file"
     )
-    parser.add_argument("--known", type=int, default=500, metavar="N", help="known items; 0 leaves them out")
-    parser.add_argument("--seed", type=int, default=0, help="draws the known items")
-    parser.add_argument("--explain", metavar="QUERY", help="show why each hit ranks where it does, and no more")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="keep what each query scored")
-    parser.add_argument("--compare", type=Path, metavar="FILE", help="compare with what --json kept of another run")
+    parser.add_argument("--known", type=int, default=500, metavar="N", help="number of known items; 0 skips them")
+    parser.add_argument("--seed", type=int, default=0, help="random seed of the known items")
+    parser.add_argument("--explain", metavar="QUERY", help="only explain the rank of each hit for this query")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="save the score of each query")
+    parser.add_argument("--compare", type=Path, metavar="FILE", help="compare with the scores that --json saved")
     return parser.parse_args()
 
 
-def _wanted(kinds: Sequence[str] | None, judged: Mapping[str, Sequence[Judged]]) -> set[str]:
+def _kinds(kinds: Sequence[str] | None, judged: Mapping[str, Sequence[Judged]]) -> set[str]:
     known = dict.fromkeys([*(query.kind for queries in judged.values() for query in queries), *FORMS])
     for kind in kinds or ():
         if kind not in known:
-            raise SystemExit(f"--kind: there is no kind {kind!r}; there are {', '.join(known)}")
+            raise SystemExit(f"--kind: unknown kind {kind!r}; known kinds: {', '.join(known)}")
     return set(kinds or known)
 
 
-def _asking(index: Index, entries: Sequence[Entry]) -> Engine:
+def _engine(index: Index, entries: Sequence[Entry]) -> Engine:
     names = {entry.mcp_id: entry.name for entry in entries}
 
     def search(q: str) -> Sequence[str]:
@@ -135,58 +145,58 @@ def _asking(index: Index, entries: Sequence[Entry]) -> Engine:
 
 
 def _explained(index: Index, search: Engine, q: str) -> Iterator[object]:
-    """Yield why each hit ranks where it does, as the index's own `explain(Query) -> str` tells, if it has one."""
+    """Yield the index's explanation of its hits, or the names of the hits if it has no method `explain`."""
     if explain := getattr(index, "explain", None):
         yield explain(Query(q, limit=10))
         return
-    yield f"{type(index).__name__} has no method explain(query); it finds:"
+    yield f"{type(index).__name__} has no method explain(query). Its hits:"
     yield from (f"{rank:>4}  {name}" for rank, name in enumerate(search(q)[:10], 1))
 
 
-def _answer(engines: Mapping[str, Engine], query: Judged) -> Answer:
-    return Answer(query, {name: search(query.q) for name, search in engines.items()})
+def _result(engines: Mapping[str, Engine], query: Judged) -> Result:
+    return Result(query, {name: search(query.q) for name, search in engines.items()})
 
 
-def _by_kind(answers: Sequence[Answer]) -> dict[str, list[Answer]]:
+def _by_kind(results: Sequence[Result]) -> dict[str, list[Result]]:
     kinds = defaultdict(list)
-    for answer in answers:
-        kinds[answer.judged.kind].append(answer)
+    for result in results:
+        kinds[result.judged.kind].append(result)
     return kinds
 
 
-def _table(answers: Sequence[Answer], engines: Sequence[str]) -> Iterator[str]:
-    rows = {**_by_kind(answers), EVERY: answers}
-    groups = [named(rows, [len(row) for row in rows.values()])]
+def _table(results: Sequence[Result], engines: Sequence[str]) -> Iterator[str]:
+    rows = {**_by_kind(results), EVERY: results}
+    groups = [kinds_group(rows, [len(row) for row in rows.values()])]
     for heading, measure in MEASURES.items():
         measured = {
-            engine: [[measure(answer.found[engine], answer.judged.grades) for answer in row] for row in rows.values()]
+            engine: [[measure(result.found[engine], result.judged.grades) for result in row] for row in rows.values()]
             for engine in engines
         }
         columns = [[engine, *(decimal(mean(row)) for row in measured[engine])] for engine in engines]
         columns.insert(1, ["95 %", *(span(interval(row)) for row in measured[OURS])])
         if measure is recall:
-            bounds = ([recall_bound(answer.judged.grades) for answer in row] for row in rows.values())
-            columns.append(["most", *(decimal(mean(row)) for row in bounds)])
+            bounds = ([recall_bound(result.judged.grades) for result in row] for row in rows.values())
+            columns.append(["bound", *(decimal(mean(row)) for row in bounds)])
         groups.append(Group(heading, columns))
     empty = [
-        [engine, *(str(sum(not answer.found[engine] for answer in row)) for row in rows.values())] for engine in engines
+        [engine, *(str(sum(not result.found[engine] for result in row)) for row in rows.values())] for engine in engines
     ]
-    return lines([*groups, Group("no hit", empty)])
+    return table_lines([*groups, Group("queries without hits", empty)])
 
 
-def _worst(answers: Sequence[Answer], count: int) -> Iterator[str]:
-    for kind, row in _by_kind(answers).items():
-        scored = sorted((ndcg(answer.found[OURS], answer.judged.grades), answer.judged.q, answer) for answer in row)
-        for score, q, answer in scored[:count]:
-            grades = answer.judged.grades
-            hits = (f"{name} ({grades.get(name, 0)})" for name in answer.found[OURS][:SHOWN])
-            yield f"  {kind}  {decimal(score)}  {q}\n      {', '.join(hits) or 'no hit'}"
+def _worst(results: Sequence[Result], count: int) -> Iterator[str]:
+    for kind, row in _by_kind(results).items():
+        scored = sorted((ndcg(result.found[OURS], result.judged.grades), result.judged.q, result) for result in row)
+        for score, q, result in scored[:count]:
+            grades = result.judged.grades
+            hits = (f"{name} ({grades.get(name, 0)})" for name in result.found[OURS][:SHOWN])
+            yield f"  {kind}  {decimal(score)}  {q}\n      {', '.join(hits) or 'no hits'}"
 
 
-def _scores(answers: Sequence[Answer], engine: str) -> dict[str, dict[str, float]]:
+def _scores(results: Sequence[Result], engine: str) -> dict[str, dict[str, float]]:
     return {
-        kind: {answer.judged.q: ndcg(answer.found[engine], answer.judged.grades) for answer in row}
-        for kind, row in _by_kind(answers).items()
+        kind: {result.judged.q: ndcg(result.found[engine], result.judged.grades) for result in row}
+        for kind, row in _by_kind(results).items()
     }
 
 
@@ -198,19 +208,19 @@ def _known_scores(items: Sequence[KnownItem], hits: Sequence[Sequence[str]]) -> 
 
 
 def _known_table(scores: Scores) -> Iterator[str]:
-    rows = {f"{form}, in the first {FORMS[form]}": list(row.values()) for form, row in scores[KNOWN].items()}
+    rows = {f"{form}, within the first {FORMS[form]}": list(row.values()) for form, row in scores[KNOWN].items()}
     columns = [
         ["share", *(decimal(mean(row)) for row in rows.values())],
         ["95 %", *(span(interval(row)) for row in rows.values())],
     ]
-    return lines([named(rows, [len(row) for row in rows.values()]), Group("found", columns)])
+    return table_lines([kinds_group(rows, [len(row) for row in rows.values()]), Group("found", columns)])
 
 
 def _missed(items: Sequence[KnownItem], hits: Sequence[Sequence[str]], count: int) -> Iterator[str]:
     for form in FORMS:
         missed = [pair for pair in zip(items, hits, strict=True) if pair[0].form == form and not pair[0].found(pair[1])]
         for item, found in missed[:count]:
-            yield f"  {form}  {item.q}  means {item.name}\n      {', '.join(found[:SHOWN]) or 'no hit'}"
+            yield f"  {form}  {item.q}  searched for {item.name}\n      {', '.join(found[:SHOWN]) or 'no hits'}"
 
 
 if __name__ == "__main__":

@@ -17,9 +17,16 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from ._crowd import Crowd, crowd
-from ._servers import Server, missing, nchan, ours, python_sdk, starlette, typescript_sdk
-from ._stalled import stalled
+from .clients.stream_clients import StreamClients, stream_clients
+from .servers.stream_contenders import (
+    StreamServer,
+    directory_streams,
+    nchan_streams,
+    python_sdk_streams,
+    requirement,
+    starlette_streams,
+    typescript_sdk_streams,
+)
 
 FEW = 5
 """One in FEW streams is open at the first measurement of memory."""
@@ -28,14 +35,14 @@ WINDOW = 200
 """Connections that are opened in parallel."""
 
 ROWS = {
-    "bytes": "bytes a stream",
+    "bytes": "bytes per stream",
     "after": "… after broadcasts",
     "opened": "opened, 1/s",
-    "open_cpu": "… server, CPU µs each",
+    "open_cpu": "… server, CPU µs per stream",
     "p50": "broadcast p50, ms",
     "p99": "… p99",
     "last": "… last",
-    "send_cpu": "… server, CPU µs each",
+    "send_cpu": "… server, CPU µs per stream",
     "other": "other requests' p99, ms",
     "quiet": "… without broadcasts",
     "beats": "heartbeats, % of a core per 1,000",
@@ -44,19 +51,30 @@ ROWS = {
     "errors": "errors",
 }
 
-Start = Callable[[int], AbstractContextManager[Server]]
+EVENT = b"event: message\ndata: %s\n\n" % (b"x" * 8_000)
+"""An event of the measurement with stalled readers."""
+
+READERS = 10
+"""Streams that are read in that measurement."""
+
+Start = Callable[[int], AbstractContextManager[StreamServer]]
+"""Starts a server for a number of streams."""
 
 
 def measure(start: Start, streams: int, rounds: int, idle: float) -> dict[str, float]:
     """Return the figures of one server."""
-    with start(streams) as server, crowd(server.stream_request) as readers, crowd(server.stream_request) as prober:
+    with (
+        start(streams) as server,
+        stream_clients(server.stream_request) as readers,
+        stream_clients(server.stream_request) as prober,
+    ):
         found: dict[str, float] = {"errors": 0}
         # Warm up: the first requests load data and modules.
         _probed(server, prober, 3)
-        rest = _busy(server, readers, idle)
+        idle_share = _busy(server, readers, idle)
         found["errors"] += readers("open", streams // FEW, WINDOW)["errors"]
         time.sleep(1)
-        few = server.rss()
+        few = server.memory()
         cpu = server.cpu()
         opened = readers("open", streams - streams // FEW, WINDOW)
         more = streams - streams // FEW
@@ -64,12 +82,12 @@ def measure(start: Start, streams: int, rounds: int, idle: float) -> dict[str, f
         found["opened"] = more / opened["seconds"]
         found["open_cpu"] = (server.cpu() - cpu) / more * 1e6
         time.sleep(1)
-        found["bytes"] = (server.rss() - few) / more
+        found["bytes"] = (server.memory() - few) / more
         if idle:
-            found["beats"] = (_busy(server, readers, idle) - rest) / (streams / 1000) * 100
+            found["beats"] = (_busy(server, readers, idle) - idle_share) / (streams / 1000) * 100
         found |= _broadcasts(server, readers, prober, streams, rounds)
         time.sleep(1)
-        found["after"] = (server.rss() - few) / more
+        found["after"] = (server.memory() - few) / more
         cpu = server.cpu()
         readers("close")
         storm = readers("open", streams, streams)
@@ -78,14 +96,16 @@ def measure(start: Start, streams: int, rounds: int, idle: float) -> dict[str, f
         return found
 
 
-def _busy(server: Server, readers: Crowd, seconds: float) -> float:
+def _busy(server: StreamServer, readers: StreamClients, seconds: float) -> float:
     """Return the share of a core that the server uses without requests."""
     cpu = server.cpu()
     readers("idle", seconds)
     return (server.cpu() - cpu) / seconds if seconds else 0
 
 
-def _broadcasts(server: Server, readers: Crowd, prober: Crowd, streams: int, rounds: int) -> dict[str, float]:
+def _broadcasts(
+    server: StreamServer, readers: StreamClients, prober: StreamClients, streams: int, rounds: int
+) -> dict[str, float]:
     quiet = _probed(server, prober, 2)
     cpu, latencies, missing = server.cpu(), [], 0
     prober.start("probe", server.stream_request.port, server.probe, rounds * 0.5, 0.002)
@@ -98,7 +118,7 @@ def _broadcasts(server: Server, readers: Crowd, prober: Crowd, streams: int, rou
         latencies += [arrived - began for arrived in result["arrived"]]
         missing += result["missing"]
         time.sleep(max(0.0, began + 0.5 - time.monotonic()))
-    asked = prober.result()
+    times = prober.result()
     spent = server.cpu() - cpu
     latencies.sort()
     return {
@@ -106,15 +126,15 @@ def _broadcasts(server: Server, readers: Crowd, prober: Crowd, streams: int, rou
         "p99": _ms(latencies[int(len(latencies) * 0.99)]),
         "last": _ms(latencies[-1]),
         "send_cpu": spent / rounds / streams * 1e6,
-        "other": _ms(statistics.quantiles(asked, n=100)[98]),
+        "other": _ms(statistics.quantiles(times, n=100)[98]),
         "quiet": quiet,
         "errors": missing,
     }
 
 
-def _probed(server: Server, prober: Crowd, seconds: float) -> float:
-    asked = prober("probe", server.stream_request.port, server.probe, seconds, 0.002)
-    return _ms(statistics.quantiles(asked, n=100)[98])
+def _probed(server: StreamServer, prober: StreamClients, seconds: float) -> float:
+    times = prober("probe", server.stream_request.port, server.probe, seconds, 0.002)
+    return _ms(statistics.quantiles(times, n=100)[98])
 
 
 def _event(token: bytes) -> bytes:
@@ -126,7 +146,38 @@ def _ms(seconds: float) -> float:
     return seconds * 1000
 
 
+def stalled(start: Start, count: int, megabytes: int) -> str:
+    """Publish `megabytes` of events to READERS and `count` stalled readers; return the result as text.
+
+    The readers receive four events at a time, and the next ones after they have read them.
+    """
+    with start(count + READERS) as server, stream_clients(server.stream_request) as readers:
+        readers("open", count + READERS, 10)
+        readers("stall", count)
+        silent = readers("stalled")
+        rounds = megabytes * 1_000_000 // (4 * len(EVENT))
+        buffered = missing = 0
+        began, before, most = time.monotonic(), server.memory(), 0
+        for number in range(rounds):
+            token = b"event: message\ndata: token-%d-\n\n" % number
+            readers.start("await_all", token, silent)
+            server.publish(EVENT * 4 + token)
+            missing += readers.result()["missing"]
+            # Check often until the stalled streams are aborted.
+            if number % 200 == 0 or buffered == 0 or number < 3_000:
+                state = server.control("buffered=1")
+                buffered, most = max(buffered, state["buffered"]), max(most, server.memory() - before)
+        state = server.control()
+        return (
+            f"{megabytes} MB published to {count} stalled readers and {READERS} others in "
+            f"{time.monotonic() - began:.0f} s: at most {buffered / 1000:.0f} KB buffered for one, by kernel and "
+            f"server; memory at most {most / 1e6:.1f} MB above the start; {state['aborted']} aborted, "
+            f"{state['open']} open, {missing} events missed by the others"
+        )
+
+
 def _additions() -> float:
+    """Return the CPU milliseconds of a million additions, a reference for the speed of the machine."""
     began, total = time.process_time(), 0
     for number in range(1_000_000):
         total += number
@@ -151,29 +202,29 @@ def _cell(value: float | None, base: float | None, alone: bool) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--streams", type=int, default=10_000)
+    parser.add_argument("--streams", type=int, default=10_000, help="open streams")
     parser.add_argument("--rounds", type=int, default=10, help="broadcasts")
     parser.add_argument("--idle", type=float, default=30.0, help="seconds of the heartbeat measurement; 0 skips it")
     parser.add_argument("--stalled", type=int, default=20, help="stalled readers during the memory measurement")
-    parser.add_argument("--megabytes", type=int, default=200, help="megabytes published meanwhile; 0 skips it")
-    parser.add_argument("--against", action="store_true")
+    parser.add_argument("--megabytes", type=int, default=200, help="megabytes published to stalled readers; 0 skips it")
+    parser.add_argument("--against", action="store_true", help="measure other servers too")
     parser.add_argument("--against-streams", type=int, default=2_000, help="streams of the SDKs, which open slowly")
     chosen = parser.parse_args()
     print(f"{chosen.streams:,} streams; a million additions take {_additions():.0f} ms on this machine now", flush=True)
     if chosen.megabytes:
-        print(stalled(ours, chosen.stalled, chosen.megabytes), flush=True)
+        print(stalled(directory_streams, chosen.stalled, chosen.megabytes), flush=True)
     columns: dict[str, dict[str, Any]] = {}
-    columns["ours"] = measure(ours, chosen.streams, chosen.rounds, chosen.idle)
+    columns["ours"] = measure(directory_streams, chosen.streams, chosen.rounds, chosen.idle)
     if chosen.against:
         others: dict[str, tuple[Start, int]] = {
-            "nginx + nchan": (nchan, chosen.streams),
-            "Starlette": (starlette, chosen.streams),
-            "Python SDK": (python_sdk, chosen.against_streams),
-            "TypeScript SDK": (typescript_sdk, chosen.against_streams),
+            "nginx + nchan": (nchan_streams, chosen.streams),
+            "Starlette": (starlette_streams, chosen.streams),
+            "Python SDK": (python_sdk_streams, chosen.against_streams),
+            "TypeScript SDK": (typescript_sdk_streams, chosen.against_streams),
         }
         for name, (start, streams) in others.items():
-            if requirement := missing(name):
-                print(f"{name} is skipped: it needs {requirement}.")
+            if required := requirement(name):
+                print(f"{name} is skipped: it needs {required}.")
                 continue
             columns[f"{name}, {streams:,}"] = measure(start, streams, chosen.rounds, 0)
     print()

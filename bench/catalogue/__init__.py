@@ -1,0 +1,1 @@
+"""Input of the benchmarks: entries from files, synthetic entries and queries."""

@@ -1,0 +1,119 @@
+"""Statistics of a process from /proc: CPU time, memory, threads, open files and sockets."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from attrs import frozen
+
+_TICK = os.sysconf("SC_CLK_TCK")
+
+STATES = {
+    "01": "ESTABLISHED",
+    "02": "SYN_SENT",
+    "03": "SYN_RECV",
+    "04": "FIN_WAIT1",
+    "05": "FIN_WAIT2",
+    "06": "TIME_WAIT",
+    "07": "CLOSE",
+    "08": "CLOSE_WAIT",
+    "09": "LAST_ACK",
+    "0A": "LISTEN",
+    "0B": "CLOSING",
+}
+"""Names of the states in /proc/net/tcp (include/net/tcp_states.h of Linux)."""
+
+NOT_CONNECTED = {"TIME_WAIT", "LISTEN"}
+"""States of sockets that are not connections of the process."""
+
+
+@frozen
+class Resources:
+    """The resources that a process uses at one moment; `memory` is the resident memory in bytes."""
+
+    sockets: Mapping[str, int]
+    threads: int
+    files: int
+    memory: int
+
+    @property
+    def connections(self) -> int:
+        return sum(count for state, count in self.sockets.items() if state not in NOT_CONNECTED)
+
+
+def resources(process: int, port: int) -> Resources:
+    """Return the resources of a process, with the sockets whose local port is `port`."""
+    return Resources(
+        sockets(port),
+        _status(process, "Threads"),
+        len(os.listdir(f"/proc/{process}/fd")),
+        memory(process),
+    )
+
+
+def cpu_seconds(processes: Iterable[int]) -> float:
+    """Return the CPU seconds of processes and of their ended children, user and system (proc_pid_stat(5)).
+
+    The resolution is one clock tick, usually 10 ms.
+    """
+    stats = [Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split() for each in processes]
+    return sum(int(ticks) for fields in stats for ticks in fields[11:15]) / _TICK
+
+
+def thread_seconds(process: int) -> float:
+    """Return the CPU seconds of the running threads of a process, to the nanosecond (proc(5), schedstat)."""
+    total = 0
+    for each in Path(f"/proc/{process}/task").glob("*/schedstat"):
+        # The thread may end in the meantime.
+        with suppress(OSError):
+            total += int(each.read_text().split()[0])
+    return total / 1e9
+
+
+def memory(process: int) -> int:
+    """Return the resident memory (RSS) of a process in bytes (proc_pid_status(5))."""
+    return _status(process, "VmRSS") * 1024
+
+
+def peak_memory(process: int) -> int:
+    """Return the largest resident memory so far of a process in bytes."""
+    return _status(process, "VmHWM") * 1024
+
+
+def proportional_memory(process: int) -> int:
+    """Return the PSS of a process in bytes: a page that n processes share counts 1/n (proc_pid_smaps(5))."""
+    text = Path(f"/proc/{process}/smaps_rollup").read_text()
+    return int(text.partition("\nPss:")[2].split()[0]) * 1024
+
+
+def children(process: int) -> list[int]:
+    """Return the ids of the child processes."""
+    return [int(each) for each in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def open_files(process: int) -> Iterator[str]:
+    """Yield the names of the open files of a process."""
+    for each in Path(f"/proc/{process}/fd").iterdir():
+        # The file may be closed in the meantime.
+        with suppress(FileNotFoundError):
+            yield os.readlink(each)
+
+
+def sockets(port: int) -> Mapping[str, int]:
+    """Return the number of sockets of the local `port` in each state, of all processes (proc_net_tcp(5))."""
+    found = Counter[str]()
+    for table in ("tcp", "tcp6"):
+        with suppress(FileNotFoundError):
+            for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+                fields = line.split()
+                if int(fields[1].rpartition(":")[2], 16) == port:
+                    found[STATES.get(fields[3], fields[3])] += 1
+    return found
+
+
+def _status(process: int, field: str) -> int:
+    return int(Path(f"/proc/{process}/status").read_text().partition(f"{field}:")[2].split()[0])

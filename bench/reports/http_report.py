@@ -1,0 +1,109 @@
+"""Report of `bench.http`: a table of medians and the goals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from attrs import frozen
+
+from ..clients.http_load import Outcome
+
+STUB, TWO_PROCESSES = "ours, stub index", "ours, stub index, two processes"
+REAL = "ours, real index"
+
+HEADING = (
+    f"{'server':<34} {'API and queries':<22} {'CPU µs':>8} {'min':>7} {'max':>7} {'× ours':>7} {'req/s':>8} "
+    f"{'client':>7} {'p50 ms':>7} {'p99 ms':>7} {'bytes':>7}"
+)
+
+BUSY_CLIENT = 0.9
+"""Share of a core from which the client, not the server, limits the requests per second."""
+
+
+@frozen
+class Row:
+    """A row of the table: the measurements of one server with one API and one kind of queries."""
+
+    server: str
+    api: str
+    outcomes: Sequence[Outcome]
+
+    @property
+    def all_cpu(self) -> list[float]:
+        """CPU microseconds of the server per request, of each repeat."""
+        return [each.cpu / each.requests * 1e6 for each in self.outcomes]
+
+    @property
+    def cpu(self) -> float:
+        """CPU microseconds of the server per request, the median."""
+        return median(self.all_cpu)
+
+    @property
+    def client(self) -> float:
+        """Share of a core that the client used, the median."""
+        return median(each.client / each.seconds for each in self.outcomes)
+
+    @property
+    def rate(self) -> float:
+        """Requests per second, the median."""
+        return median(each.requests / each.seconds for each in self.outcomes)
+
+    def line(self, ours: Row | None = None) -> str:
+        """Return the row as text, with the ratio of its CPU time to that of `ours`."""
+        ratio = f"{self.cpu / ours.cpu:.2f}" if ours is not None else "-"
+        limited = "*" if self.client > BUSY_CLIENT else " "
+        p50, p99 = median(each.p50 for each in self.outcomes), median(each.p99 for each in self.outcomes)
+        return (
+            f"{self.server:<34} {self.api:<22} {self.cpu:>8.1f} {min(self.all_cpu):>7.1f} {max(self.all_cpu):>7.1f} "
+            f"{ratio:>7} {self.rate:>7,.0f}{limited} {self.client:>6.0%} {p50:>7.1f} {p99:>7.1f} "
+            f"{self.outcomes[0].size:>7,}"
+        )
+
+
+def table(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the table. The ratio is to our server with the stub index, the same API and distinct queries."""
+    yield HEADING
+    for row in rows:
+        yield row.line(reference(rows, row))
+    if any(row.client > BUSY_CLIENT for row in rows):
+        yield "* The client used nearly a whole core and limits the requests per second. Compare CPU times."
+
+
+def reference(rows: Sequence[Row], row: Row) -> Row | None:
+    """Return the row of our server that `row` is compared with."""
+    return _find(rows, STUB, f"{row.api.partition(',')[0]}, distinct")
+
+
+def goals(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield a line for each goal whose rows were measured."""
+    call = _find(rows, STUB, "MCP, distinct")
+    for peer, least in (("Python SDK", 7.5), ("TypeScript SDK", 7.5), ("FastMCP", 13.0)):
+        modes = [row for row in rows if row.server.startswith(peer)]
+        if call is not None and modes:
+            best = min(modes, key=lambda row: row.cpu)
+            ratio = best.cpu / call.cpu
+            yield _goal(f"tools/call: {best.server}, CPU", ratio, f"at least {least}", ratio >= least)
+    search = _find(rows, STUB, "REST, distinct")
+    starlette, nginx = _find(rows, "Starlette, REST", "REST"), _find(rows, "nginx, static file", "REST")
+    if search is not None and starlette is not None:
+        ratio = starlette.cpu / search.cpu
+        yield _goal("REST: Starlette without a key, CPU", ratio, "at least 1.8", ratio >= 1.8)
+    if search is not None and nginx is not None:
+        ratio = search.cpu / nginx.cpu
+        yield _goal("REST: ours beside nginx's static file, CPU", ratio, "at most 5.5", ratio <= 5.5)
+    for row in rows:
+        one = _find(rows, STUB, row.api)
+        if row.server == TWO_PROCESSES and one is not None:
+            ratio = row.cpu / one.cpu
+            yield _goal(f"two processes beside one, {row.api}: CPU", ratio, "at most 1.15", ratio <= 1.15)
+        if row.server.startswith(REAL) and row.api.endswith(", distinct"):
+            yield _goal(f"distinct search end to end, {row.api}: CPU", row.cpu, "at most 900", row.cpu <= 900, "µs")
+
+
+def _goal(name: str, found: float, bound: str, reached: bool, unit: str = "×") -> str:
+    return f"{name:<60} {found:>8.2f} {unit:<2}  {'reached' if reached else 'NOT reached'}: {bound}"
+
+
+def _find(rows: Sequence[Row], server: str, api: str) -> Row | None:
+    return next((row for row in rows if (row.server, row.api) == (server, api)), None)

@@ -1,0 +1,1 @@
+"""Server processes: the directory, the servers that it is compared with, and upstream registries."""

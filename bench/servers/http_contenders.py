@@ -1,0 +1,135 @@
+"""The servers that `bench.http` compares with the directory server: nginx, Starlette and the MCP SDKs."""
+
+from __future__ import annotations
+
+import http.client
+import importlib.util
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from attrs import frozen
+
+from ..clients.http_requests import REST_PATH
+from .launch import PROJECT, DidNotStart, Running, free_port, launch
+from .stub_page import rest_document, tool_result
+
+PEERS = Path(__file__).parent / "peers"
+INSTALLED = PROJECT / ".bench"
+INSTALL = "run bench/servers/peers/install.sh"
+
+# Without keepalive_requests, nginx closes a connection after 1,000 requests.
+_NGINX = """
+daemon off; master_process off; pid {folder}/pid; error_log {folder}/error.log;
+events {{ worker_connections 512; }}
+http {{
+    access_log off; keepalive_requests 100000000; sendfile on; default_type application/json;
+    client_body_temp_path {folder}; proxy_temp_path {folder}; fastcgi_temp_path {folder};
+    uwsgi_temp_path {folder}; scgi_temp_path {folder};
+    server {{ listen 127.0.0.1:{port}; root {folder}; location / {{ try_files /page.json =404; }} }}
+}}
+"""
+
+
+@frozen
+class Contender:
+    """Another server.
+
+    `command` contains {port} and {folder}. `sessions` is whether a client must open a session, `modern` whether the
+    server implements MCP 2026-07-28. `requirement` is what must be installed first; empty if nothing.
+    """
+
+    name: str
+    command: Sequence[str]
+    path: str = "/mcp"
+    sessions: bool = False
+    modern: bool = False
+    requirement: str = ""
+
+
+def contenders(nginx: str | None) -> list[Contender]:
+    """Return all servers to compare with; `nginx` is the path of its program."""
+    python = INSTALLED / "python" / "bin" / "python"
+    interpreter = str(python) if python.exists() else sys.executable
+
+    def requires(*modules: str) -> str:
+        installed = python.exists() or all(importlib.util.find_spec(each) for each in modules)
+        return "" if installed else f"{', '.join(modules)} not installed; {INSTALL}"
+
+    no_node = "" if shutil.which("node") else "node is not installed"
+    no_typescript = no_node or ("" if (INSTALLED / "node_modules").exists() else INSTALL)
+    no_nginx = "" if nginx else "nginx is not installed"
+    starlette = [interpreter, str(PEERS / "starlette_rest.py"), "{port}", "{folder}/page.json"]
+    found = [
+        Contender("nginx, static file", [nginx or "", "-c", "{folder}/nginx.conf"], "/", requirement=no_nginx),
+        Contender("Starlette, REST", starlette, REST_PATH, requirement=requires("starlette", "uvicorn")),
+    ]
+    for name, script, requirement in (
+        ("Python SDK", "python_sdk.py", requires("mcp", "uvicorn")),
+        ("FastMCP", "fastmcp_server.py", requires("fastmcp")),
+    ):
+        command = [interpreter, str(PEERS / script), "{port}", "{folder}/tool.json"]
+        found += [
+            Contender(f"{name}, session, JSON", [*command, "json"], sessions=True, requirement=requirement),
+            Contender(f"{name}, stateless, JSON", [*command, "stateless"], requirement=requirement),
+            Contender(f"{name}, modern", [*command, "json"], modern=True, requirement=requirement),
+            Contender(f"{name}, default", [*command, "default"], sessions=True, requirement=requirement),
+        ]
+    for number in (1, 2):
+        name = f"TypeScript SDK {number}"
+        command = ["node", str(INSTALLED / f"sdk{number}.mjs"), "{port}", "{folder}/tool.json"]
+        found += [
+            Contender(f"{name}, session, JSON", [*command, "json"], sessions=True, requirement=no_typescript),
+            Contender(f"{name}, stateless, JSON", [*command, "stateless"], requirement=no_typescript),
+            Contender(f"{name}, default", [*command, "default"], sessions=True, requirement=no_typescript)
+            if number == 1
+            else Contender(f"{name}, modern", [*command, "modern"], modern=True, requirement=no_typescript),
+        ]
+    return found
+
+
+@contextmanager
+def running(contender: Contender, core: int | None) -> Iterator[Running]:
+    """Run a contender until the end of the block. Raises DidNotStart."""
+    with tempfile.TemporaryDirectory() as folder:
+        port = free_port()
+        (Path(folder) / "page.json").write_text(_compact(rest_document()))
+        (Path(folder) / "tool.json").write_text(_compact(tool_result()))
+        (Path(folder) / "nginx.conf").write_text(_NGINX.format(folder=folder, port=port))
+        if contender.command[0] == "node":
+            # Node.js searches packages beside the script.
+            for script in PEERS.glob("sdk*.mjs"):
+                shutil.copy(script, INSTALLED)
+        command = [part.format(port=port, folder=folder) for part in contender.command]
+        with launch(command, port, core=core) as server:
+            yield server
+
+
+def open_session(server: Running, path: str) -> str:
+    """Open a session as a client does (MCP 2025-06-18, Lifecycle) and return its id. Raises DidNotStart."""
+    params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+    session = _post(server, path, {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}, {})
+    headers = {"Mcp-Session-Id": session or "", "MCP-Protocol-Version": "2025-06-18"}
+    _post(server, path, {"jsonrpc": "2.0", "method": "notifications/initialized"}, headers)
+    if not session:
+        raise DidNotStart("the response to initialize names no session")
+    return session
+
+
+def _post(server: Running, path: str, message: object, headers: dict[str, str]) -> str | None:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    accept = "application/json, text/event-stream"
+    headers = {"Content-Type": "application/json", "Accept": accept, **headers}
+    connection.request("POST", path, _compact(message), headers)
+    response = connection.getresponse()
+    response.read()
+    connection.close()
+    return response.headers["Mcp-Session-Id"]
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
