@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from twisted.logger import LogEvent, formatEvent, globalLogPublisher
 
 from directory_server.domain.errors import Unavailable
 from directory_server.run_sync import run_sync
 from directory_server.sqlite import DataDirectory, SqliteQuota
+
+from ..logs import captured_lines
 
 
 @pytest.fixture
@@ -24,15 +25,8 @@ def data(tmp_path: Path) -> Iterator[DataDirectory]:
 @pytest.fixture
 def logged() -> Iterator[list[str]]:
     """Return the lines that the databases log from now on."""
-    lines: list[str] = []
-
-    def observe(event: LogEvent) -> None:
-        if str(event.get("log_namespace")).startswith("directory_server.sqlite"):
-            lines.append(formatEvent(event))
-
-    globalLogPublisher.addObserver(observe)  # type: ignore[arg-type]
-    yield lines
-    globalLogPublisher.removeObserver(observe)  # type: ignore[arg-type]
+    with captured_lines("directory_server.sqlite") as lines:
+        yield lines
 
 
 def set_full(data: DataDirectory, *, full: bool) -> None:

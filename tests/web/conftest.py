@@ -114,25 +114,27 @@ class Server:
         connection.send("\r\n".join(lines).encode("latin-1") + body)
         return connection
 
-    def request(self, method: str, path: str, **more: Any) -> Response:
+    def request(self, method: str, path: str, **options: Any) -> Response:
         """Send a request and return the response, which must be complete."""
-        connection = self.open(method, path, **more)
+        connection = self.open(method, path, **options)
         response = parse_response(connection.received(), method)
         connection.close()
         return response
 
-    def get(self, path: str, **more: Any) -> Response:
-        return self.request("GET", path, **more)
+    def get(self, path: str, **options: Any) -> Response:
+        return self.request("GET", path, **options)
 
-    def post(self, message: Any, *, headers: dict[str, str] | None = None, **more: Any) -> Response:
+    def post(self, message: Any, *, headers: dict[str, str] | None = None, **options: Any) -> Response:
         """Post a message to the MCP endpoint."""
         body = message if isinstance(message, bytes) else json.dumps(message).encode()
-        return self.request("POST", "/api/open/mcp", body=body, headers={**PROTOCOL_HEADERS, **(headers or {})}, **more)
+        return self.request(
+            "POST", "/api/open/mcp", body=body, headers={**PROTOCOL_HEADERS, **(headers or {})}, **options
+        )
 
-    def call(self, tool: str, arguments: Any, **more: Any) -> Any:
+    def call(self, tool: str, arguments: Any, **options: Any) -> Any:
         """Call a tool as a client of the initialize era; return the result."""
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
-        return self.post(message, **more).json["result"]
+        return self.post(message, **options).json["result"]
 
     def new_key(self, *, limit: int | None = 20, expires_at: float | None = None) -> tuple[str, str]:
         """Create another key; return its id and its secret."""
@@ -156,8 +158,8 @@ def parse_response(raw: bytes, method: str = "GET") -> Response:
     return Response(response.status, response.msg, response.read())
 
 
-def entry(name: str, description: str = "A server.", **more: Any) -> Entry:
-    return Entry({"name": name, "description": description, "version": "1.0.0", **more})
+def entry(name: str, description: str = "A server.", **options: Any) -> Entry:
+    return Entry({"name": name, "description": description, "version": "1.0.0", **options})
 
 
 POSTGRES = entry(

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from twisted.logger import LogEvent, formatEvent, globalLogPublisher
 
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.upstreams import UpstreamState
 from directory_server.run_sync import run_sync
 from directory_server.sqlite import SqliteQuota
 
+from ..logs import captured_lines
 from .conftest import Server
 
 if TYPE_CHECKING:
@@ -75,16 +75,9 @@ def test_health_and_readiness_need_no_key(server: Server) -> None:
 
 @pytest.fixture
 def lines() -> Iterator[list[str]]:
-    """Return the access log lines."""
-    found: list[str] = []
-
-    def observe(event: LogEvent) -> None:
-        if event.get("log_namespace") == "directory_server.access":
-            found.append(formatEvent(event))
-
-    globalLogPublisher.addObserver(observe)  # type: ignore[arg-type]
-    yield found
-    globalLogPublisher.removeObserver(observe)  # type: ignore[arg-type]
+    """Return the list of access log lines."""
+    with captured_lines("directory_server.access") as lines:
+        yield lines
 
 
 @pytest.fixture

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from twisted.logger import ILogObserver, LogEvent, formatEvent, globalLogPublisher
-from zope.interface import provider
 
+from ..logs import captured_lines
 from .conftest import Connection, Server, parse_response
 
 SEARCH = "/api/open/v1/search?keywords=postgres"
@@ -15,15 +14,9 @@ SEARCH = "/api/open/v1/search?keywords=postgres"
 
 @pytest.fixture
 def lines() -> Iterator[list[str]]:
-    found: list[str] = []
-
-    @provider(ILogObserver)
-    def observe(event: LogEvent) -> None:
-        found.append(formatEvent(event))
-
-    globalLogPublisher.addObserver(observe)
-    yield found
-    globalLogPublisher.removeObserver(observe)
+    """Return the list of all log lines."""
+    with captured_lines() as lines:
+        yield lines
 
 
 @pytest.mark.parametrize("host", ["localhost", "localhost:8080", "LOCALHOST"])

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry, mcp_id_of
 
-from ..conftest import MAIL, POSTGRES, POSTGRES_ID, Server, entry, parse_response
-from .conftest import BROWSER, Document, GetPage
+from ..conftest import MAIL, POSTGRES_ID, Server, entry
+from .conftest import Document, GetPage
 
 LARGEST = 100_000
 """Maximum size of a page in bytes."""
 
-EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{7*7}}{count}"
-FLIPPED = "\u202eevil\u2066\u200f"
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{7*7}}{count}"
+BIDI_CONTROLS = "\u202eevil\u2066\u200f"
 
 
 def rich(name: str = "io.github.example/rich", **more: Any) -> Entry:
@@ -195,40 +195,42 @@ def test_unknown_entries_have_no_page(get_page: GetPage, mcp_id: str) -> None:
 
 def test_hostile_text_is_escaped(get_page: GetPage, server: Server) -> None:
     publisher = {
-        "longDescription": EVIL,
-        "descriptions": {"zh": EVIL},
-        "tags": [EVIL, FLIPPED],
-        "categories": [EVIL],
-        "tools": [{"name": EVIL, "description": EVIL}],
-        "license": EVIL,
+        "longDescription": HOSTILE,
+        "descriptions": {"zh": HOSTILE},
+        "tags": [HOSTILE, BIDI_CONTROLS],
+        "categories": [HOSTILE],
+        "tools": [{"name": HOSTILE, "description": HOSTILE}],
+        "license": HOSTILE,
         "stars": 10**18,
     }
     hostile = rich(
-        name=f"io.github.example/{EVIL}",
-        title=EVIL + FLIPPED,
-        description=EVIL + " postgres",
-        version=EVIL,
+        name=f"io.github.example/{HOSTILE}",
+        title=HOSTILE + BIDI_CONTROLS,
+        description=HOSTILE + " postgres",
+        version=HOSTILE,
         websiteUrl="javascript:alert(1)",
-        repository={"url": "data:text/html," + EVIL, "source": EVIL},
-        packages=[{"registryType": EVIL, "identifier": "javascript:alert(1)", "version": EVIL, "transport": EVIL}],
-        remotes=[{"type": EVIL, "url": "javascript:alert(1)"}, {"type": "sse", "url": 7}],
+        repository={"url": "data:text/html," + HOSTILE, "source": HOSTILE},
+        packages=[
+            {"registryType": HOSTILE, "identifier": "javascript:alert(1)", "version": HOSTILE, "transport": HOSTILE}
+        ],
+        remotes=[{"type": HOSTILE, "url": "javascript:alert(1)"}, {"type": "sse", "url": 7}],
         _meta={PUBLISHER: publisher},
     )
-    hostile = Entry(hostile.server, {OFFICIAL: {"status": EVIL, "publishedAt": EVIL, "updatedAt": FLIPPED}})
+    hostile = Entry(hostile.server, {OFFICIAL: {"status": HOSTILE, "publishedAt": HOSTILE, "updatedAt": BIDI_CONTROLS}})
     server.publish(hostile)
     for page in (
         page_of(get_page, hostile),
         page_of(get_page, hostile, Accept_Language="zh"),
         Document(get_page("/?q=alert")),
         Document(get_page("/")),
-        Document(get_page("/?q=" + quote(EVIL))),
-        Document(get_page("/nowhere?" + quote(EVIL))),
+        Document(get_page("/?q=" + quote(HOSTILE))),
+        Document(get_page("/nowhere?" + quote(HOSTILE))),
     ):
         assert len(page.all("script")) == 1
         assert {image["src"] for image in page.all("img")} == {page.all("img")[0]["src"]}
         assert not [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
         assert not [link for link in page.links if not link.startswith(("/", "?", "#", "http://", "https://"))]
-        assert not set(page.text) & set(FLIPPED) - set("evil")
+        assert not set(page.text) & set(BIDI_CONTROLS) - set("evil")
         assert "49" not in page.text
 
 
@@ -283,83 +285,3 @@ def test_any_entry_has_a_page(
     server.clock.advance(10)
     page = page_of(get_page, Entry(document))
     assert len(page.all("script")) == 1
-
-
-@pytest.mark.parametrize("server", ["accounts"], indirect=True)
-@pytest.mark.parametrize("path", ["/", "/?q=postgres&lang=zh", f"/servers/{POSTGRES_ID}", "/news"])
-def test_members_only_pages_redirect_to_sign_in(get_page: GetPage, path: str) -> None:
-    response = get_page(path)
-    assert response.status == 303
-    assert response.headers["Location"] == "/account/sign-in?next=" + quote(path, safe="")
-    assert b"Postgres" not in response.body
-
-
-@pytest.mark.parametrize("server", ["accounts"], indirect=True)
-def test_members_can_view_members_only_pages(get_page: GetPage) -> None:
-    page = Document(get_page("/?q=postgres", Cookie="test=ada"))
-    assert f"/servers/{POSTGRES_ID}" in page.links
-    assert "/account/keys" in page.links
-    assert "ada@example.org" in page.text
-
-
-@pytest.mark.parametrize("server", ["off"], indirect=True)
-@pytest.mark.parametrize("path", ["/", f"/servers/{POSTGRES_ID}", "/news"])
-def test_disabled_pages_are_not_found_for_members(get_page: GetPage, path: str) -> None:
-    assert get_page(path, Cookie="test=ada").status == 404
-
-
-def test_page_requests_are_limited_by_address(get_page: GetPage, server: Server) -> None:
-    for _ in range(60):
-        assert get_page("/").status == 200
-    response = get_page("/")
-    assert response.status == 429
-    assert response.headers["Retry-After"] == "1"
-    assert "Try again in 1 second." in Document(response).text
-    server.clock.advance(1)
-    assert get_page("/").status == 200
-
-
-def test_page_requests_of_members_are_limited_by_account(server: Server) -> None:
-    def status_of(member: str, address: str) -> int:
-        headers = {**BROWSER, "Cookie": f"test={member}"}
-        connection = server.open("GET", "/?q=postgres", key=None, headers=headers, address=address)
-        response = parse_response(connection.received())
-        connection.close()
-        return response.status
-
-    statuses = [status_of("ada", f"192.0.2.{number}") for number in range(61)]
-    assert statuses == [200] * 60 + [429]
-    # Other members and anonymous viewers at the same address, as in an office, are not limited.
-    assert status_of("bob", "192.0.2.1") == 200
-    assert status_of("", "192.0.2.1") == 200
-    server.clock.advance(1)
-    assert status_of("ada", "192.0.2.1") == 200
-
-
-def test_cookies_do_not_authenticate_api_requests(server: Server) -> None:
-    assert server.get("/api/open/v1/search?keywords=x", key=None, headers={"Cookie": "test=ada"}).status == 401
-
-
-def test_open_pages_are_notified_of_new_servers(server: Server) -> None:
-    connection = server.open("GET", "/news", key=None)
-    head = connection.received()
-    assert b"200 OK" in head
-    assert b"text/event-stream" in head
-    server.publish(entry("io.github.example/one"), entry("io.github.example/two"))
-    server.clock.advance(0)
-    assert connection.received() == b'event: added\ndata: {"added":2}\n\n'
-    server.publish(Entry({**POSTGRES.server, "description": "Changed."}))
-    server.clock.advance(0)
-    assert connection.received() == b""
-    connection.close()
-
-
-def test_notification_streams_are_limited_by_address(server: Server) -> None:
-    held = [server.open("GET", "/news", key=None) for _ in range(2)]
-    assert all(b"200 OK" in connection.received() for connection in held)
-    assert server.get("/news", key=None).status == 429
-    held[0].close()
-    again = server.open("GET", "/news", key=None)
-    assert b"200 OK" in again.received()
-    for connection in (held[1], again):
-        connection.close()
