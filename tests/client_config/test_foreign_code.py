@@ -1,4 +1,4 @@
-"""An entry runs only its package: attacks of hostile publishers, and needs of honest ones."""
+"""Packages: runner options, names, versions and variables that publishers may set."""
 
 from __future__ import annotations
 
@@ -6,84 +6,79 @@ from typing import Any
 
 import pytest
 
-from .builders import SECRET, configs, named, only, package, positional, remote, server
-
-
-def code(way: Any) -> str:
-    assert way.unavailable is not None, way.configurations[1].config
-    assert (way.inputs, way.configurations, way.warnings) == ((), (), ())
-    assert way.note == way.unavailable.message
-    return str(way.unavailable.code)
-
-
-def warnings(way: Any) -> set[str]:
-    assert way.unavailable is None, way.note
-    return {each.code for each in way.warnings}
-
-
-def runs(kind: str, *stated: Any, **more: Any) -> dict[str, Any]:
-    return package(kind, "a/b:1" if kind == "oci" else "a", runtimeArguments=list(stated), **more)
+from .builders import (
+    SECRET,
+    configurations,
+    installation_of,
+    named,
+    package,
+    positional,
+    runner_package,
+    server_of,
+    unavailable_code,
+    warning_codes,
+)
 
 
 @pytest.mark.parametrize(
-    ("reason", "said"),
+    ("reason", "value"),
     [
-        ("other_package", runs("npm", named("-p", "a@npm:evil"))),
-        ("other_package", runs("npm", named("--package", "a@git+https://evil.example/a"))),
-        ("other_package", runs("npm", named("--package", "a@file:../evil"))),
-        ("other_package", runs("npm", positional("a@https://evil.example/a.tgz"))),
-        ("other_package", runs("npm", positional("-p"), positional("evil"))),
-        ("other_package", runs("npm", positional("evil"))),
-        ("option", runs("npm", named("-c", "id"))),
-        ("option", runs("npm", named("--registry", "https://evil.example"))),
-        ("option", runs("npm", named("--node-options=--require=/tmp/evil"))),
-        ("option", runs("npm", positional("--prefix=/tmp"))),
-        ("other_package", runs("pypi", named("--from", "a@https://evil.example/a.whl"))),
-        ("other_package", runs("pypi", named("--from", "a @ git+https://evil.example"))),
-        ("other_package", runs("pypi", named("--from", "evil"))),
-        ("other_package", runs("pypi", named("--from", "a[evil]"))),
-        ("other_package", runs("pypi", named("--from", "a"), positional("bash"))),
-        ("option_value", runs("pypi", named("--python", "/tmp/evil"))),
-        ("option_value", runs("pypi", named("-p", "./3.12"))),
-        ("option", runs("pypi", named("--with", "evil"))),
-        ("option", runs("pypi", named("--index-url", "https://evil.example"))),
-        ("option", runs("nuget", named("--source", "https://evil.example"))),
-        ("option", runs("oci", named("--entrypoint", "sh"))),
-        ("option", runs("oci", named("--privileged"))),
-        ("option", runs("oci", named("--env-file", "/home/me/.env"))),
-        ("option", runs("oci", named("--cap-add", "ALL"))),
-        ("option", runs("oci", named("--device", "/dev/sda"))),
-        ("option", runs("oci", named("--pid", "host"))),
-        ("option", runs("oci", named("--volumes-from", "other"))),
-        ("option_value", runs("oci", named("-u", "0"))),
-        ("option_value", runs("oci", named("--user=root"))),
-        ("option_value", runs("oci", named("--add-host", "api.example.org:203.0.113.9"))),
-        ("option_value", runs("oci", named("--security-opt", "seccomp=unconfined"))),
-        ("option_value", runs("oci", named("--name", "--privileged"))),
-        ("network", runs("oci", named("--network", "host"))),
-        ("network", runs("oci", named("--network=container:db"))),
-        ("network", runs("oci", named("--net", "{net}", variables={"net": {"value": "host"}}))),
-        ("host_path", runs("oci", named("-v", "/:/host"))),
-        ("host_path", runs("oci", named("-v", "/var/run/docker.sock:/var/run/docker.sock"))),
-        ("host_path", runs("oci", named("--volume=/etc:/host/etc:ro"))),
-        ("host_path", runs("oci", named("-v", "other_volume:/data"))),
-        ("host_path", runs("oci", named("-v", "~/.ssh:/keys"))),
-        ("host_path", runs("oci", named("-v", "/{x}:/host"))),
-        ("host_path", runs("oci", named("-v", "{x}/../..:/host"))),
-        ("host_path", runs("oci", named("-v", "{x}:/host", variables={"x": {"value": "/"}}))),
-        ("host_path", runs("oci", named("--mount", "type=bind,src=/,dst=/host"))),
-        ("host_path", runs("oci", named("--mount", "type=bind,src={x},src=/,dst=/host"))),
-        ("undeclared", runs("oci", named("-e", "AWS_SECRET_ACCESS_KEY"))),
-        ("variable", runs("oci", named("-e", "LD_PRELOAD=/evil.so"))),
-        ("variable", runs("oci", named("-e", "NODE_OPTIONS=--require={x}"))),
+        ("other_package", runner_package("npm", named("-p", "a@npm:evil"))),
+        ("other_package", runner_package("npm", named("--package", "a@git+https://evil.example/a"))),
+        ("other_package", runner_package("npm", named("--package", "a@file:../evil"))),
+        ("other_package", runner_package("npm", positional("a@https://evil.example/a.tgz"))),
+        ("other_package", runner_package("npm", positional("-p"), positional("evil"))),
+        ("other_package", runner_package("npm", positional("evil"))),
+        ("option", runner_package("npm", named("-c", "id"))),
+        ("option", runner_package("npm", named("--registry", "https://evil.example"))),
+        ("option", runner_package("npm", named("--node-options=--require=/tmp/evil"))),
+        ("option", runner_package("npm", positional("--prefix=/tmp"))),
+        ("other_package", runner_package("pypi", named("--from", "a@https://evil.example/a.whl"))),
+        ("other_package", runner_package("pypi", named("--from", "a @ git+https://evil.example"))),
+        ("other_package", runner_package("pypi", named("--from", "evil"))),
+        ("other_package", runner_package("pypi", named("--from", "a[evil]"))),
+        ("other_package", runner_package("pypi", named("--from", "a"), positional("bash"))),
+        ("option_value", runner_package("pypi", named("--python", "/tmp/evil"))),
+        ("option_value", runner_package("pypi", named("-p", "./3.12"))),
+        ("option", runner_package("pypi", named("--with", "evil"))),
+        ("option", runner_package("pypi", named("--index-url", "https://evil.example"))),
+        ("option", runner_package("nuget", named("--source", "https://evil.example"))),
+        ("option", runner_package("oci", named("--entrypoint", "sh"))),
+        ("option", runner_package("oci", named("--privileged"))),
+        ("option", runner_package("oci", named("--env-file", "/home/me/.env"))),
+        ("option", runner_package("oci", named("--cap-add", "ALL"))),
+        ("option", runner_package("oci", named("--device", "/dev/sda"))),
+        ("option", runner_package("oci", named("--pid", "host"))),
+        ("option", runner_package("oci", named("--volumes-from", "other"))),
+        ("option_value", runner_package("oci", named("-u", "0"))),
+        ("option_value", runner_package("oci", named("--user=root"))),
+        ("option_value", runner_package("oci", named("--add-host", "api.example.org:203.0.113.9"))),
+        ("option_value", runner_package("oci", named("--security-opt", "seccomp=unconfined"))),
+        ("option_value", runner_package("oci", named("--name", "--privileged"))),
+        ("network", runner_package("oci", named("--network", "host"))),
+        ("network", runner_package("oci", named("--network=container:db"))),
+        ("network", runner_package("oci", named("--net", "{net}", variables={"net": {"value": "host"}}))),
+        ("host_path", runner_package("oci", named("-v", "/:/host"))),
+        ("host_path", runner_package("oci", named("-v", "/var/run/docker.sock:/var/run/docker.sock"))),
+        ("host_path", runner_package("oci", named("--volume=/etc:/host/etc:ro"))),
+        ("host_path", runner_package("oci", named("-v", "other_volume:/data"))),
+        ("host_path", runner_package("oci", named("-v", "~/.ssh:/keys"))),
+        ("host_path", runner_package("oci", named("-v", "/{x}:/host"))),
+        ("host_path", runner_package("oci", named("-v", "{x}/../..:/host"))),
+        ("host_path", runner_package("oci", named("-v", "{x}:/host", variables={"x": {"value": "/"}}))),
+        ("host_path", runner_package("oci", named("--mount", "type=bind,src=/,dst=/host"))),
+        ("host_path", runner_package("oci", named("--mount", "type=bind,src={x},src=/,dst=/host"))),
+        ("undeclared", runner_package("oci", named("-e", "AWS_SECRET_ACCESS_KEY"))),
+        ("variable", runner_package("oci", named("-e", "LD_PRELOAD=/evil.so"))),
+        ("variable", runner_package("oci", named("-e", "NODE_OPTIONS=--require={x}"))),
     ],
 )
-def test_options_of_the_runner_that_are_not_allowed(reason: str, said: Any) -> None:
-    assert code(only(said)) == reason
+def test_options_of_the_runner_that_are_not_allowed(reason: str, value: Any) -> None:
+    assert unavailable_code(installation_of(value)) == reason
 
 
 @pytest.mark.parametrize(
-    ("reason", "said"),
+    ("reason", "value"),
     [
         *(
             ("name", package("npm", each))
@@ -159,12 +154,12 @@ def test_options_of_the_runner_that_are_not_allowed(reason: str, said: Any) -> N
         ("url", package("mcpb", "https://127.0.0.1/a.mcpb", fileSha256="0" * 64)),
     ],
 )
-def test_ambiguous_names_and_versions_are_unavailable(reason: str, said: Any) -> None:
-    assert code(only(said)) == reason
+def test_ambiguous_names_and_versions_are_unavailable(reason: str, value: Any) -> None:
+    assert unavailable_code(installation_of(value)) == reason
 
 
 @pytest.mark.parametrize(
-    ("said", "argument"),
+    ("value", "argument"),
     [
         (package("npm", "@scope/JSONStream", version="1.2.3-beta.1+x"), "@scope/JSONStream@1.2.3-beta.1+x"),
         (package("npm", "a"), "a@latest"),
@@ -175,11 +170,11 @@ def test_ambiguous_names_and_versions_are_unavailable(reason: str, said: Any) ->
         (package("nuget", "A.B-c", version="1.2.3.4-beta"), "A.B-c@1.2.3.4-beta"),
     ],
 )
-def test_names_and_versions_as_the_registries_define_them(said: Any, argument: str) -> None:
-    assert argument in server(only(said))["args"]
+def test_names_and_versions_follow_the_rules_of_the_registries(value: Any, argument: str) -> None:
+    assert argument in server_of(installation_of(value))["args"]
 
 
-STEERING = (
+DANGEROUS_VARIABLES = (
     *("PYTHONWARNINGS", "BROWSER", "HOME", "XDG_CONFIG_HOME", "APPDATA", "COMSPEC", "PYTHONUSERBASE", "NODE_OPTIONS"),
     *("NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "MY_CERT_PATH", "MYSSLMODE_X", "GIT_SSH_COMMAND"),
     *("BASH_ENV", "CORECLR_PROFILER", "DOTNET_STARTUP_HOOKS", "JAVA_TOOL_OPTIONS", "PERL5OPT", "LD_PRELOAD", "RUBYOPT"),
@@ -189,28 +184,38 @@ STEERING = (
 )
 
 
-@pytest.mark.parametrize("name", STEERING)
+@pytest.mark.parametrize("name", DANGEROUS_VARIABLES)
 @pytest.mark.parametrize("kind", ["npm", "oci"])
 def test_publisher_cannot_set_dangerous_variables(name: str, kind: str) -> None:
     for fixed in ({"value": "x"}, {"default": "x", "isRequired": True}, {"value": "x{y}"}):
-        assert code(only(runs(kind, environmentVariables=[{"name": name, **fixed}]))) == "variable"
+        assert (
+            unavailable_code(installation_of(runner_package(kind, environmentVariables=[{"name": name, **fixed}])))
+            == "variable"
+        )
 
 
-@pytest.mark.parametrize("name", STEERING)
+@pytest.mark.parametrize("name", DANGEROUS_VARIABLES)
 def test_user_may_enter_a_dangerous_variable_with_a_warning(name: str) -> None:
-    for said in (
+    for members in (
         {"isRequired": True},
         {"value": "{x}", "variables": {"x": {"default": "/evil", "choices": ["/evil"]}}},
     ):
-        way = only(package(environmentVariables=[{"name": name, "choices": ["/evil"], **said}]))
-        assert "variable" in warnings(way)
-        assert "evil" not in str(way)
+        installation = installation_of(package(environmentVariables=[{"name": name, "choices": ["/evil"], **members}]))
+        assert "variable" in warning_codes(installation)
+        assert "evil" not in str(installation)
 
 
 def test_one_word_variables_must_be_listed() -> None:
-    assert server(only(package(environmentVariables=[{"name": "PORT", "value": "80"}])))["env"] == {"PORT": "80"}
-    assert code(only(package(environmentVariables=[{"name": "SOMETHING", "value": "80"}]))) == "variable_unlisted"
-    assert "variable" not in warnings(only(package(environmentVariables=[{"name": "TOKEN", "isRequired": True}])))
+    assert server_of(installation_of(package(environmentVariables=[{"name": "PORT", "value": "80"}])))["env"] == {
+        "PORT": "80"
+    }
+    assert (
+        unavailable_code(installation_of(package(environmentVariables=[{"name": "SOMETHING", "value": "80"}])))
+        == "variable_unlisted"
+    )
+    assert "variable" not in warning_codes(
+        installation_of(package(environmentVariables=[{"name": "TOKEN", "isRequired": True}]))
+    )
 
 
 @pytest.mark.parametrize(
@@ -222,12 +227,12 @@ def test_one_word_variables_must_be_listed() -> None:
     ],
 )
 def test_harmless_variables_may_be_set(name: str, value: str, allowed: bool) -> None:
-    way = only(package(environmentVariables=[{"name": name, "value": value}]))
-    assert bool(way.configurations) == allowed
+    installation = installation_of(package(environmentVariables=[{"name": name, "value": value}]))
+    assert bool(installation.configurations) == allowed
 
 
 @pytest.mark.parametrize(
-    ("warning", "stated", "argument"),
+    ("warning", "runner_argument", "argument"),
     [
         ("host_path", named("-v", "{data}:/data:ro"), "<data>:/data:ro"),
         ("host_path", named("--mount", "type=bind,src={data},dst=/a/b,ro"), "type=bind,src=<data>,dst=/a/b,ro"),
@@ -243,54 +248,58 @@ def test_harmless_variables_may_be_set(name: str, value: str, allowed: bool) -> 
         ("tag", named("--memory", "512m"), "512m"),
     ],
 )
-def test_container_options_with_inputs_have_a_warning(warning: str, stated: Any, argument: str) -> None:
-    way = only(runs("oci", stated))
-    assert warnings(way) == {warning, "tag"}
-    arguments = server(way)["args"]
+def test_container_options_with_inputs_have_a_warning(warning: str, runner_argument: Any, argument: str) -> None:
+    installation = installation_of(runner_package("oci", runner_argument))
+    assert warning_codes(installation) == {warning, "tag"}
+    arguments = server_of(installation)["args"]
     assert argument in arguments[: arguments.index("a/b:1")]
 
 
 @pytest.mark.parametrize("option", ["-v", "--network"])
 def test_publisher_cannot_suggest_a_host_path_or_network(option: str) -> None:
-    said = named(
+    argument = named(
         option, "{x}:/data" if option == "-v" else "{x}", variables={"x": {"default": "host", "choices": ["host"]}}
     )
-    way = only(runs("oci", said))
-    [asked] = way.inputs
-    assert (asked.default, asked.choices) == ("", ())
-    assert configs(way)["VS Code"]["inputs"][0]["type"] == "promptString"
-    assert "host" not in server(way)["args"]
+    installation = installation_of(runner_package("oci", argument))
+    [only_input] = installation.inputs
+    assert (only_input.default, only_input.choices) == ("", ())
+    assert configurations(installation)["VS Code"]["inputs"][0]["type"] == "promptString"
+    assert "host" not in server_of(installation)["args"]
 
 
 @pytest.mark.parametrize(
-    ("said", "arguments"),
+    ("value", "arguments"),
     [
-        (runs("npm", named("-y"), positional("a@1.2.3"), positional("serve")), ["-y", "a@latest", "serve"]),
-        (runs("npm", positional("npx"), positional("-y"), named("-p", "a@latest")), ["-y", "a@latest"]),
+        (runner_package("npm", named("-y"), positional("a@1.2.3"), positional("serve")), ["-y", "a@latest", "serve"]),
+        (runner_package("npm", positional("npx"), positional("-y"), named("-p", "a@latest")), ["-y", "a@latest"]),
         (
-            runs("pypi", named("--from", "a==1.0"), positional("a"), named("--x", "y"), version="1.0"),
+            runner_package("pypi", named("--from", "a==1.0"), positional("a"), named("--x", "y"), version="1.0"),
             ["a@1.0", "--x", "y"],
         ),
-        (runs("pypi", named("--python", "3.12"), named("-q")), ["--python", "3.12", "-q", "a"]),
+        (runner_package("pypi", named("--python", "3.12"), named("-q")), ["--python", "3.12", "-q", "a"]),
         (
-            runs("oci", positional("run"), named("-i"), named("--rm"), positional("a/b:1"), positional("stdio")),
+            runner_package(
+                "oci", positional("run"), named("-i"), named("--rm"), positional("a/b:1"), positional("stdio")
+            ),
             ["run", "-i", "--rm", "a/b:1", "stdio"],
         ),
         (
-            runs("oci", named("-e", isRequired=False), positional("API_KEY"), environmentVariables=[SECRET]),
+            runner_package("oci", named("-e", isRequired=False), positional("API_KEY"), environmentVariables=[SECRET]),
             ["run", "-i", "--rm", "-e", "API_KEY", "-e", "API_KEY", "a/b:1"],
         ),
-        (runs("npm", {"type": "named", "name": "--unknown", "valueHint": "x"}), ["-y", "a@latest"]),
+        (runner_package("npm", {"type": "named", "name": "--unknown", "valueHint": "x"}), ["-y", "a@latest"]),
     ],
 )
-def test_repeated_parts_of_the_command_are_recognised(said: Any, arguments: list[str]) -> None:
-    assert server(only(said))["args"] == arguments
+def test_repeated_parts_of_the_command_are_recognized(value: Any, arguments: list[str]) -> None:
+    assert server_of(installation_of(value))["args"] == arguments
 
 
 @pytest.mark.parametrize("kind", ["npm", "pypi", "oci", "nuget"])
 def test_package_arguments_follow_the_package(kind: str) -> None:
     dangerous = [positional("-c"), positional("--registry=https://evil.example"), named("--from", "evil")]
-    arguments = server(only(package(kind, "a/b" if kind == "oci" else "a", packageArguments=dangerous)))["args"]
+    arguments = server_of(installation_of(package(kind, "a/b" if kind == "oci" else "a", packageArguments=dangerous)))[
+        "args"
+    ]
     behind = arguments[next(index for index, each in enumerate(arguments) if each.startswith("a")) + 1 :]
     assert behind == [
         *(["--yes", "--"] if kind == "nuget" else []),
@@ -304,68 +313,16 @@ def test_package_arguments_follow_the_package(kind: str) -> None:
 @pytest.mark.parametrize("value", ["a&calc", "a|b", "a>b", "a<b", 'a"b', "a^b"])
 def test_batch_file_arguments_have_no_special_characters_of_windows(value: str) -> None:
     choice = {"type": "positional", "isRequired": True, "choices": [value]}
-    for said in (positional(value), named("--x", value), named(value), choice):
-        assert code(only(package(packageArguments=[said]))) == "shell"
-        assert code(only(package("nuget", "A", packageArguments=[said]))) == "shell"
-        assert only(package("pypi", "a", packageArguments=[said])).configurations
-
-
-@pytest.mark.parametrize(
-    ("url", "shown", "warned"),
-    [
-        ("https://a.example/mcp", "https://a.example/mcp", set()),
-        ("HTTPS://A.Example:8443/MCP?a=b", "https://a.example:8443/MCP?a=b", set()),
-        ("https://gіthub.com/mcp", "https://xn--gthub-n2e.com/mcp", {"international"}),
-        ("https://ｇｉｔｈｕｂ.com/mcp", "https://github.com/mcp", {"international"}),
-        ("https://xn--gthub-n2e.com/mcp", "https://xn--gthub-n2e.com/mcp", {"international"}),
-        ("https://{tenant}.a.example:{port}/{path}", "https://<tenant>.a.example:<port>/<path>", set()),
-        ("https://{host}/mcp", "https://<host>/mcp", set()),
-        ("http://10.0.0.1/mcp", "http://10.0.0.1/mcp", {"private_address", "unencrypted"}),
-        ("https://mcp.corp.internal/", "https://mcp.corp.internal/", {"private_address"}),
-        ("https://{x}.local/", "https://<x>.local/", {"private_address"}),
-    ],
-)
-def test_remote_urls_have_an_ascii_host(url: str, shown: str, warned: set[str]) -> None:
-    way = only(remotes=[remote(url)])
-    assert warnings(way) == warned
-    assert way.name == shown == server(way)["url"]
-
-
-@pytest.mark.parametrize(
-    ("reason", "url"),
-    [
-        *(
-            ("address", f"http://{host}/mcp")
-            for host in ("127.0.0.1:3000", "localhost", "[::1]", "169.254.169.254", "[fe80::1]")
-        ),
-        *(
-            ("address", f"http://{host}/mcp")
-            for host in ("0.0.0.0", "[::ffff:127.0.0.1]", "127.0.0.{x}", "{x}.localhost")
-        ),
-        *(
-            ("url", f"http://{host}/mcp")
-            for host in ("2130706433", "0x7f.1", "127.1", "[fe80::1%25eth0]", "a%2eb.example")
-        ),
-        *(
-            ("url", f"https://{host}/mcp")
-            for host in ("gіthub.com@a.example", "☃.example", "gіthub-{x}.com", "a.example:0")
-        ),
-        ("url", "https://a.example\\@evil.example/"),
-    ],
-)
-def test_local_and_invalid_remotes_are_unavailable(reason: str, url: str) -> None:
-    assert code(only(remotes=[remote(url)])) == reason
-
-
-@pytest.mark.parametrize("name", ["Host", "host", "Transfer-Encoding", "Proxy-Authorization", "Mcp-Session-Id", "A B"])
-def test_reserved_headers_are_unavailable(name: str) -> None:
-    assert code(only(remotes=[remote(headers=[{"name": name, "value": "a"}])])) == "header_name"
+    for argument in (positional(value), named("--x", value), named(value), choice):
+        assert unavailable_code(installation_of(package(packageArguments=[argument]))) == "shell"
+        assert unavailable_code(installation_of(package("nuget", "A", packageArguments=[argument]))) == "shell"
+        assert installation_of(package("pypi", "a", packageArguments=[argument])).configurations
 
 
 def test_reasons_quote_bounded_visible_text() -> None:
-    way = only(package("npm", "\u202e\x1b[2J" + "a" * 10_000))
-    assert way.unavailable is not None
-    assert len(way.unavailable.subject) == 100
-    assert way.note.isprintable()
-    assert way.name.isprintable()
-    assert len(way.name) == 300
+    installation = installation_of(package("npm", "\u202e\x1b[2J" + "a" * 10_000))
+    assert installation.unavailable is not None
+    assert len(installation.unavailable.subject) == 100
+    assert installation.note.isprintable()
+    assert installation.name.isprintable()
+    assert len(installation.name) == 300

@@ -13,18 +13,18 @@ from directory_server.client_config import installations
 from directory_server.domain.entries import mcp_id_of
 from directory_server.web.account._connect_page import editors
 
-from .builders import configs, package
+from .builders import configurations, package
 
 URL = "http://127.0.0.1:8080/api/open/mcp"
 
 
 def vs_code(name: str, variable: str = "directory-key") -> Any:
-    said = {"name": variable, "isRequired": True, "isSecret": True}
-    [way] = installations(name, mcp_id_of(name), [package(environmentVariables=[said])], [])
-    return configs(way)["VS Code"]
+    member = {"name": variable, "isRequired": True, "isSecret": True}
+    [installation] = installations(name, mcp_id_of(name), [package(environmentVariables=[member])], [])
+    return configurations(installation)["VS Code"]
 
 
-def own() -> Any:
+def directory_configuration() -> Any:
     return json.loads(next(each.text for each in editors(URL, None) if each.id == "vscode"))
 
 
@@ -59,11 +59,11 @@ def test_servers_with_one_name_have_different_keys_and_input_ids() -> None:
 
 @pytest.mark.parametrize("name", ["io.github.mcp/directory", "mcp/directory", "a/mcp-directory", "mcp-directory"])
 def test_entries_cannot_take_the_key_or_input_id_of_the_directory(name: str) -> None:
-    directory = own()
-    [question] = directory["inputs"]
-    for variable in ("directory-key", question["id"]):
+    directory = directory_configuration()
+    [prompt] = directory["inputs"]
+    for variable in ("directory-key", prompt["id"]):
         entry = vs_code(name, variable)
-        assert entry["inputs"][0]["id"] not in ("directory-key", question["id"])
+        assert entry["inputs"][0]["id"] not in ("directory-key", prompt["id"])
         assert not entry["servers"].keys() & directory["servers"].keys()
 
 
@@ -79,7 +79,7 @@ def test_two_directories_have_different_input_ids() -> None:
     other = json.loads(
         next(each.text for each in editors("https://b.example/api/open/mcp", None) if each.id == "vscode")
     )
-    assert other["inputs"][0]["id"] != own()["inputs"][0]["id"]
+    assert other["inputs"][0]["id"] != directory_configuration()["inputs"][0]["id"]
 
 
 def test_the_readme_shows_what_the_page_shows() -> None:
@@ -87,4 +87,4 @@ def test_the_readme_shows_what_the_page_shows() -> None:
     if not readme.is_file():
         pytest.skip("this is not a checkout")
     shown = [json.loads(each) for each in re.findall(r"```json\n(.*?)```", readme.read_text("utf-8"), re.DOTALL)]
-    assert own() in shown
+    assert directory_configuration() in shown

@@ -1,0 +1,153 @@
+"""Hostile and too large packages and remotes have no configuration; sizes are bounded."""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from directory_server import serialization
+from directory_server.client_config import MAX_SOURCES
+from directory_server.client_config._server_config import MAX_PLACEHOLDERS, Inputs
+
+from .builders import (
+    installation_of,
+    installations_of,
+    package,
+    remote,
+)
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        package(identifier="--help"),
+        package(identifier="a; rm -rf ~"),
+        package(identifier="$(id)"),
+        package(identifier="../evil"),
+        package(identifier="https://evil.example/a.tgz"),
+        package(identifier="a@npm:evil"),
+        package(registryBaseUrl="https://evil.example"),
+        package(registryBaseUrl="https://registry.npmjs.org.evil.example"),
+        package("bash", "-c"),
+        package("mcpb", "https://a.example/a.mcpb"),
+        package("oci", "--privileged"),
+        package(environmentVariables=[{"name": "A=B", "value": "c"}]),
+        package(environmentVariables=[{"name": "A", "value": "${env:AWS_SECRET_ACCESS_KEY}"}]),
+        package(packageArguments=[{"type": "positional", "value": "a\nb"}]),
+        package(packageArguments=[{"type": "positional", "value": "\u202etxt.exe"}]),
+        package(packageArguments=[{"type": "positional", "value": "a" * 1_000_000}]),
+        package(packageArguments=[{"type": "positional", "value": "a"}] * 1_000),
+        package(packageArguments=[{"type": "positional", "value": "${workspaceFolder:-x}"}]),
+        package(
+            packageArguments=[{"type": "positional", "value": "$${a}", "variables": {"a": {"value": "{env:HOME}"}}}]
+        ),
+        {**package(), "transport": {"type": "streamable-http", "url": "http://localhost:3000/mcp"}},
+        package(packageArguments=[{"type": "positional", "value": "$HOME"}]),
+        package(packageArguments=[{"type": "positional", "value": "%USERPROFILE%"}]),
+        package(packageArguments=[{"type": "positional", "value": "{file:~/.ssh/id_rsa}"}]),
+        package(environmentVariables=[{"name": "NPM_CONFIG_REGISTRY", "value": "https://evil.example"}]),
+        package(environmentVariables=[{"name": "node_options", "value": "--require=/tmp/a.js"}]),
+        package("pypi", "a", environmentVariables=[{"name": "UV_INDEX_URL", "default": "https://evil.example"}]),
+        package("oci", "a/b", environmentVariables=[{"name": "DOCKER_HOST", "value": "tcp://evil.example"}]),
+        *(
+            package(runtimeArguments=arguments)
+            for arguments in (
+                [{"type": "positional", "value": "evil"}],
+                [{"type": "named", "name": "--package", "value": "evil"}],
+                [{"type": "named", "name": "--package=evil", "isRequired": True}],
+                [{"type": "named", "name": "-c", "value": "id"}],
+                [{"type": "named", "name": "--registry", "value": "https://evil.example"}],
+            )
+        ),
+        package("pypi", "a", runtimeArguments=[{"type": "named", "name": "--from", "value": "evil"}]),
+        *(
+            package("oci", "a/b", runtimeArguments=arguments)
+            for arguments in (
+                [{"type": "positional", "value": "evil/image"}],
+                [{"type": "named", "name": "--privileged", "isRequired": True}],
+                [{"type": "named", "name": "--entrypoint", "value": "sh"}],
+                [{"type": "named", "name": "-e", "value": "AWS_SECRET_ACCESS_KEY"}],
+                [{"type": "named", "name": "--env=AWS_SECRET_ACCESS_KEY", "isRequired": True}],
+                [{"type": "named", "name": "-v", "value": "--privileged"}],
+                [{"type": "positional", "value": "--init"}, {"type": "positional", "value": "evil/image"}],
+                [{"type": "positional", "value": "-v"}],
+            )
+        ),
+    ],
+)
+def test_hostile_package_is_unavailable(hostile: Any) -> None:
+    installation = installation_of(hostile)
+    assert (installation.inputs, installation.configurations) == ((), ())
+    assert installation.unavailable is not None
+    assert installation.note == installation.unavailable.message
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        remote("javascript:alert(1)"),
+        remote("file:///etc/passwd"),
+        remote("https://github.com@evil.example/"),
+        remote("https://a.example/${env:TOKEN}"),
+        remote("https://a.example/ b"),
+        remote("https://[::1"),
+        remote("https://"),
+        remote("{url}"),
+        remote("https://a.example:99999/"),
+        remote(headers=[{"name": "A: b\r\nC", "value": "d"}]),
+        remote(headers=[{"name": "A", "value": "b\r\nC: d"}]),
+        remote(headers=[{"name": "A", "value": "${env:AWS_SECRET_ACCESS_KEY}"}]),
+        remote(headers=[{"name": "A", "value": "$AWS_SECRET_ACCESS_KEY"}]),
+        remote(headers=[{"name": "$HOME", "value": "a"}]),
+        {**remote(), "type": "stdio"},
+        {},
+    ],
+)
+def test_hostile_remote_is_unavailable(hostile: Any) -> None:
+    installation = installation_of(remotes=[hostile])
+    assert (installation.inputs, installation.configurations) == ((), ())
+    assert installation.unavailable is not None
+
+
+def test_too_large_installation_is_unavailable() -> None:
+    installation = installation_of(package(packageArguments=[{"type": "positional", "value": "a" * 1_000}] * 3))
+    assert (installation.kind, installation.name, installation.inputs, installation.configurations) == (
+        "npm",
+        "@a/b",
+        (),
+        (),
+    )
+    assert installation.unavailable is not None
+    assert installation.unavailable.code == "size"
+    assert "2,000 characters" in installation.note
+
+
+def test_installations_of_a_huge_entry_are_small() -> None:
+    item = {"name": "A", "description": "é" * 1_000, "isRequired": True, "choices": ["c" * 50] * 90}
+    arguments = [{"type": "positional", "value": '"' * 2_000, **item}] * 90
+    sizes = [(package(packageArguments=arguments[:count])) for count in range(90)]
+    small = [package(packageArguments=[{"type": "positional", "value": "'" * 1_900}])] * 1_000
+    remotes = [remote(headers=[item] * count) for count in range(100)]
+    assert len(serialization.encode(installations_of(*sizes, remotes=remotes))) < 200_000
+    assert len(serialization.encode(installations_of(*small, remotes=remotes))) < 400_000
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        # 110,000 placeholders in one argument took a second.
+        package(packageArguments=[{"type": "positional", "value": "{a}" * 110_000}]),
+        package(environmentVariables=[{"name": f"A_{number}", "value": "{a}" * 600} for number in range(100)]),
+        package("pypi", "a", runtimeArguments=[{"type": "positional", "value": "a==" + "1." * 110_000 + "!"}]),
+    ],
+)
+def test_too_many_items_are_unavailable(value: Any) -> None:
+    with patch.object(Inputs, "_input", autospec=True, side_effect=Inputs._input) as create_input:
+        assert not installation_of(value).configurations
+    assert create_input.call_count <= MAX_PLACEHOLDERS
+
+
+def test_number_of_installations_is_bounded() -> None:
+    assert len(installations_of(*[package()] * 1_000, remotes=[remote()] * 1_000)) == 2 * MAX_SOURCES
