@@ -34,7 +34,7 @@ MAX_AGE = 60
 """Seconds for which a response may be cached."""
 
 VersionPage = tuple[Sequence[Version], tuple[Any, str] | None]
-"""The versions of a page, and the place of the next page, None on the last."""
+"""The versions of a page, and the position of the next page, None on the last."""
 
 Mode = Literal["off", "public", "secret-path", "key"]
 
@@ -83,8 +83,8 @@ class RegistryHandlers:
         """Respond with a page of servers."""
         await self._access.authenticate(request, token)
         parameters = serialization.registry_parameters(query(request))
-        versions, place = await (self._search(parameters) if parameters.search else self._list(parameters))
-        cursor = serialization.encode_registry_cursor(parameters, place) if place else None
+        versions, position = await (self._search(parameters) if parameters.search else self._list(parameters))
+        cursor = serialization.encode_registry_cursor(parameters, position) if position else None
         return self._response(
             request, serialization.registry_page([serialization.registry_entry(each) for each in versions], cursor)
         )
@@ -135,17 +135,17 @@ class RegistryHandlers:
     async def _search(self, parameters: serialization.RegistryQuery) -> VersionPage:
         """Return a page of search results, best first, with the requested or the latest version of each server."""
         found: list[Version] = []
-        place = Position(*parameters.after) if parameters.after else None
+        position = Position(*parameters.after) if parameters.after else None
         for _ in range(MAX_SEARCH_PAGES):
-            query = Query(parameters.search, parameters.limit - len(found), place)
-            hits, place = await self._directory.search_versions(query, PAGE_BYTES - _size(found))
+            query = Query(parameters.search, parameters.limit - len(found), position)
+            hits, position = await self._directory.search_versions(query, PAGE_BYTES - _size(found))
             for hit in hits:
                 version = await self._requested_version(hit, parameters)
                 if version is not None:
                     found.append(version)
-            if place is None or len(found) == parameters.limit or _size(found) >= PAGE_BYTES:
+            if position is None or len(found) == parameters.limit or _size(found) >= PAGE_BYTES:
                 break
-        return found, (place.score, place.name) if place else None
+        return found, (position.score, position.name) if position else None
 
     async def _requested_version(self, hit: Version, parameters: serialization.RegistryQuery) -> Version | None:
         exact = parameters.version not in ("all", "latest")

@@ -94,7 +94,7 @@ ROUTES: tuple[Route, ...] = (
     Route("/register", None, OAUTH, "oauth"),
     Route("/", "GET", PAGES, "pages.search"),
     Route("/servers/{mcp_id}", "GET", PAGES, "pages.entry"),
-    Route("/news", "GET", PAGES, "pages.watch"),
+    Route("/news", "GET", PAGES, "pages.notifications"),
     Route("/assets/{name}", "GET", PAGES, "asset"),
     Route("/account/sign-in", "GET", PAGES, "account.sign_in.get"),
     Route("/account/sign-in", "POST", PAGES, "account.sign_in.post"),

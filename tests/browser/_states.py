@@ -58,7 +58,7 @@ def _search_states(page: Any, served: tuple[Installation, Server], name: str) ->
     page.goto("/?q=" + "x" * 300)
     yield "too long"
     page.goto("/?q=rich")
-    page.locator("#found h3 a", has_text="服务器").click()
+    page.locator("#results h3 a", has_text="服务器").click()
     page.wait_for_url("**/servers/*")
     yield "entry"
     for each in page.locator("details").all():
@@ -70,7 +70,7 @@ def _search_states(page: Any, served: tuple[Installation, Server], name: str) ->
     with page.expect_response("**/news"):
         page.reload()
     served[0].command("import", "-", stdin="".join(entry_line(f"io.example.{name}/{n}") for n in range(12)))
-    page.locator("#news").wait_for(state="visible")
+    page.locator("#new-servers").wait_for(state="visible")
     yield "news"
 
 

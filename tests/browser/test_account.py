@@ -97,7 +97,7 @@ def test_copy_buttons_copy_the_displayed_text(served: tuple[Installation, Server
 
 def test_copied_entry_configurations_are_json(open_page: Open) -> None:
     page = open_page("/?q=github", permissions=["clipboard-read", "clipboard-write"])
-    page.locator("#found h3 a").first.click()
+    page.locator("#results h3 a").first.click()
     page.wait_for_url("**/servers/*")
     pasted = page.locator("details").all()
     assert pasted

@@ -12,7 +12,7 @@ EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 
 
 def names(page: Any) -> list[str]:
-    return list(page.locator("#found h3 a").all_inner_texts())
+    return list(page.locator("#results h3 a").all_inner_texts())
 
 
 def test_search_and_read_without_script(open_page: Open) -> None:
@@ -20,7 +20,7 @@ def test_search_and_read_without_script(open_page: Open) -> None:
     page.fill("input[name=q]", "github")
     page.locator("form[role=search] button").click()
     page.wait_for_url("**/?q=github")
-    first = page.locator("#found h3 a").first
+    first = page.locator("#results h3 a").first
     name = first.inner_text()
     first.click()
     page.wait_for_url("**/servers/*")
@@ -31,13 +31,13 @@ def test_results_update_while_typing_and_on_back_navigation(open_page: Open) -> 
     page = open_page("/")
     before = names(page)
     page.locator("#q").press_sequentially("github", delay=20)
-    page.locator("#found-title", has_text="“github”").wait_for()
+    page.locator("#results-title", has_text="“github”").wait_for()
     assert page.url.endswith("/?q=github")
     assert "github" in " ".join(names(page)).lower()
     assert page.title().startswith("github")
-    assert "“github”" in page.locator("#state").inner_text()
+    assert "“github”" in page.locator("#search-status").inner_text()
     page.go_back()
-    page.locator("#found-title", has_text="Newest of").wait_for()
+    page.locator("#results-title", has_text="Newest of").wait_for()
     assert page.locator("#q").input_value() == ""
     assert names(page) == before
 
@@ -73,11 +73,11 @@ def test_open_pages_show_new_servers(open_page: Open, served: tuple[Installation
     # Only servers added from now on are notified; the stream is open once its response arrives.
     with page.expect_response("**/news"):
         page.reload()
-    assert not page.locator("#news").is_visible()
+    assert not page.locator("#new-servers").is_visible()
     served[0].command("import", "-", stdin=entry_line("io.github.example/zebra", "Counts zebras."))
-    page.locator("#news").wait_for(state="visible")
-    assert "1 new server added" in page.locator("#news").inner_text()
-    page.locator("#news a").click()
+    page.locator("#new-servers").wait_for(state="visible")
+    assert "1 new server added" in page.locator("#new-servers").inner_text()
+    page.locator("#new-servers a").click()
     page.wait_for_load_state("load")
     assert "io.github.example/zebra" in names(page)
 
@@ -94,6 +94,6 @@ def test_hostile_entries_run_no_script(open_page: Open, served: tuple[Installati
     served[0].command("import", "-", stdin=json.dumps(hostile) + "\n")
     page = open_page("/")
     page.fill("#q", "hostile")
-    page.locator("#found h3 a", has_text="hostile").first.click()
+    page.locator("#results h3 a", has_text="hostile").first.click()
     page.wait_for_url("**/servers/*")
     assert EVIL in page.locator("h1").inner_text()

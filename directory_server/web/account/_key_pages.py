@@ -61,8 +61,8 @@ class KeyPages:
             session = member.session.identifier
             key = await self._keys.create(member.account, session, label, self._expires_at(expiry))
         except DirectoryError as error:
-            most = error.most if isinstance(error, TooManyKeys) else None
-            values = {**await self._list(member), "label": label, "expires": expiry, "most": most}
+            max_keys = error.most if isinstance(error, TooManyKeys) else None
+            values = {**await self._list(member), "label": label, "expires": expiry, "max_keys": max_keys}
             return self._requests.form_error(request, member.session, "keys", values)
         return see_other(request, _secret_page(key.id))
 
@@ -117,7 +117,7 @@ class KeyPages:
         return {
             "keys": rows,
             "label": "",
-            "most": None,
+            "max_keys": None,
             "expires": "never",
             "expiries": list(EXPIRIES),
             "pending": not member.account.approved,

@@ -66,15 +66,15 @@ class ChangesHandler:
         limit = watch.limit or serialization.DEFAULT_CHANGES
         await self._page_slots.acquire()
         try:
-            items, place = await self._matching_items(watch.since or 0, watch.keywords, limit)
+            items, last = await self._matching_items(watch.since or 0, watch.keywords, limit)
         finally:
             self._page_slots.release()
-        if place < await self._store.head():
+        if last < await self._store.head():
             filters = {} if watch.keywords is None else {"keywords": watch.keywords}
-            link = urlencode({"since": serialization.event_id(place, self._broadcaster.log), **filters, "limit": limit})
+            link = urlencode({"since": serialization.event_id(last, self._broadcaster.log), **filters, "limit": limit})
             request.setHeader("Link", f'<{PATH}?{link}>; rel="next"')
         data = [serialization.raw(each) for each in items]
-        position = serialization.event_id(place, self._broadcaster.log)
+        position = serialization.event_id(last, self._broadcaster.log)
         return json_response(request, serialization.changes_page(data, position))
 
     async def _stream(
@@ -92,7 +92,7 @@ class ChangesHandler:
         return None
 
     async def _begin(self, since: int | None, log: str | None) -> tuple[int, bytes]:
-        """Return the place at which a stream begins, and its first event."""
+        """Return the seq after which a stream begins, and its first event."""
         if since is None:
             since = self._broadcaster.seq
         try:
@@ -104,8 +104,8 @@ class ChangesHandler:
             )
         return since, serialization.id_field(since, self._broadcaster.log)
 
-    async def _matching_items(self, place: int, keywords: str | None, limit: int) -> tuple[Sequence[bytes], int]:
-        """Return up to `limit` encoded changes after `place` that match, and the place of the last change read.
+    async def _matching_items(self, since: int, keywords: str | None, limit: int) -> tuple[Sequence[bytes], int]:
+        """Return up to `limit` encoded changes after `since` that match, and the seq of the last change read.
 
         The page ends after about PAGE_BYTES.
         """
@@ -113,15 +113,15 @@ class ChangesHandler:
         found: list[bytes] = []
         left = PAGE_BYTES
         for _ in range(MAX_SCANS):
-            changes = await self._store.changes(place, size)
+            changes = await self._store.changes(since, size)
             if not changes:
                 break
-            more, place = await self._offload(encode_items, changes, keywords, self._matching, limit - len(found), left)
+            more, since = await self._offload(encode_items, changes, keywords, self._matching, limit - len(found), left)
             found += more
             left -= sum(map(len, more))
             if len(found) == limit or left <= 0:
                 break
-        return found, place
+        return found, since
 
 
 def wants_stream(accepted: Sequence[str]) -> bool:

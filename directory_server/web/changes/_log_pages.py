@@ -58,20 +58,20 @@ def matching_changes(changes: Sequence[Change], keywords: Keywords, matching: Ma
 def encode_items(
     changes: Sequence[Change], keywords: Keywords, matching: Matching, limit: int, max_bytes: int
 ) -> tuple[list[bytes], int]:
-    """Encode up to `limit` of the `changes` that match, and return them with the place of the last change read.
+    """Encode up to `limit` of the `changes` that match, and return them with the seq of the last change read.
 
     There are fewer when they reach `max_bytes`.
     """
     items: list[bytes] = []
-    place = 0
+    last = 0
     for change in changes:
         if matching_changes([change], keywords, matching):
             if len(items) >= limit or max_bytes <= 0:
                 break
             items.append(serialization.change_item(change))
             max_bytes -= len(items[-1])
-        place = change.seq
-    return items, place
+        last = change.seq
+    return items, last
 
 
 def encode_events(

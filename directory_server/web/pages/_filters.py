@@ -13,9 +13,9 @@ from ...sanitize import clean, clean_text
 _PLAIN_HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,}")
 
 
-def plain(value: object, most: int = 300) -> str:
-    """Return sanitized text of at most `most` characters, see `sanitize`."""
-    return clean_text(str(value), most)
+def plain(value: object, limit: int = 300) -> str:
+    """Return sanitized text of at most `limit` characters, see `sanitize`."""
+    return clean_text(str(value), limit)
 
 
 def link(value: object) -> str:
@@ -54,9 +54,4 @@ def _is_plain(netloc: str) -> bool:
     return bool(_PLAIN_HOST.fullmatch(netloc))
 
 
-def day(value: str) -> str:
-    """Return the date of an RFC 3339 timestamp."""
-    return plain(value[:10])
-
-
-FILTERS: Mapping[str, Callable[..., Any]] = {"plain": plain, "link": link, "host": host, "caution": caution, "day": day}
+FILTERS: Mapping[str, Callable[..., Any]] = {"plain": plain, "link": link, "host": host, "caution": caution}

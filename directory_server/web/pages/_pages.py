@@ -47,14 +47,20 @@ class PageHandlers:
         parameters = _parameters(request)
         language = self.layout.translations(request).language
         keywords = parameters.get("q", "").strip()
-        values: dict[str, Any] = {"keywords": keywords, "size": self._size(), "cards": [], "more": "", "error": None}
-        values["later"] = "cursor" in parameters
+        values: dict[str, Any] = {
+            "keywords": keywords,
+            "size": self._size(),
+            "cards": [],
+            "next_url": "",
+            "error": None,
+        }
+        values["is_continued"] = "cursor" in parameters
         try:
             if keywords:
                 search = _query(keywords, parameters.get("cursor"))
                 page = await self._directory.search(search)
                 values["cards"] = await self._cards(page, language)
-                values["more"] = _more(search, page)
+                values["next_url"] = _next_url(search, page)
             else:
                 values["cards"] = await self._store.newest(NEWEST, lambda entry: card(entry, language))
         except BadInput as error:
@@ -69,7 +75,7 @@ class PageHandlers:
         language = self.layout.translations(request).language
         return self.layout.page(request, "entry.html", {"entry": entry_view(detail, language)}, account=viewer)
 
-    async def watch(self, request: Request) -> bytes | None:
+    async def notifications(self, request: Request) -> bytes | None:
         """Open the stream of notifications about new entries."""
         await self._access.authenticate(request)
         return self.notifier.open(request)
@@ -115,7 +121,7 @@ def _query(keywords: str, cursor: str | None) -> Query:
     return serialization.search_parameters(urlencode(parameters).encode())
 
 
-def _more(query: Query, page: Page) -> str:
+def _next_url(query: Query, page: Page) -> str:
     """Return the URL of the next page, an empty text after the last page."""
     if page.next is None:
         return ""

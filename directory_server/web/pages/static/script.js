@@ -7,7 +7,7 @@ const labels = document.body.dataset;
 for (const element of document.querySelectorAll("[data-copyable]")) {
   const button = document.createElement("button");
   button.type = "button";
-  button.className = "quiet copy";
+  button.className = "secondary copy";
   button.textContent = labels.copy;
   button.addEventListener("click", async () => {
     try {
@@ -33,8 +33,8 @@ if (box) {
   const load = async (address) => {
     controller.abort();
     controller = new AbortController();
-    const found = document.getElementById("found");
-    found.classList.add("waiting");
+    const current = document.getElementById("results");
+    current.classList.add("waiting");
     try {
       const response = await fetch(address, { headers: { Accept: "text/html" }, signal: controller.signal });
       if (response.redirected) {
@@ -42,20 +42,20 @@ if (box) {
         return;
       }
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
-      const results = page.getElementById("found");
+      const results = page.getElementById("results");
       if (results) {
-        document.getElementById("state").textContent = page.getElementById("found-title").textContent;
+        document.getElementById("search-status").textContent = page.getElementById("results-title").textContent;
         document.title = page.title;
-        document.querySelector("#news a").href = page.querySelector("#news a").getAttribute("href");
+        document.querySelector("#new-servers a").href = page.querySelector("#new-servers a").getAttribute("href");
         document.getElementById("search").className = page.getElementById("search").className;
-        found.replaceWith(document.adoptNode(results));
+        current.replaceWith(document.adoptNode(results));
       } else {
-        found.replaceChildren(...page.querySelectorAll(".blank h1, .blank p:not(.number)"));
-        found.classList.remove("waiting");
+        current.replaceChildren(...page.querySelectorAll(".message h1, .message p:not(.status-code)"));
+        current.classList.remove("waiting");
       }
     } catch (error) {
       if (error.name === "AbortError") return;
-      found.classList.remove("waiting");
+      current.classList.remove("waiting");
       throw error;
     }
   };
@@ -89,7 +89,7 @@ if (box) {
     load(location.href);
   });
 
-  document.getElementById("keys").hidden = !matchMedia("(hover: hover)").matches;
+  document.getElementById("shortcuts").hidden = !matchMedia("(hover: hover)").matches;
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const inside = event.target.closest("input, textarea, select");
@@ -99,18 +99,18 @@ if (box) {
       box.select();
     }
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    const links = [...document.querySelectorAll("#found h3 a")];
+    const links = [...document.querySelectorAll("#results h3 a")];
     const index = links.indexOf(document.activeElement);
     if (!step || !links.length || (index < 0 && event.target !== box)) return;
     event.preventDefault();
     (links[index + step] ?? (step < 0 ? box : links[index])).focus();
   });
 
-  const news = document.getElementById("news");
+  const notice = document.getElementById("new-servers");
   let added = 0;
   new EventSource("/news").addEventListener("added", (event) => {
     added += JSON.parse(event.data).added;
-    news.firstElementChild.textContent = (added === 1 ? news.dataset.one : news.dataset.other).replace("{count}", added.toLocaleString());
-    news.hidden = false;
+    notice.firstElementChild.textContent = (added === 1 ? notice.dataset.one : notice.dataset.other).replace("{count}", added.toLocaleString());
+    notice.hidden = false;
   });
 }
