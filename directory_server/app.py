@@ -15,7 +15,7 @@ from twisted.logger import Logger
 from . import process, systemd
 from .config import Config
 from .domain.errors import Unavailable
-from .process import GaveUp as GaveUp
+from .process import StartFailed
 from .run_sync import run_sync
 
 if TYPE_CHECKING:
@@ -100,18 +100,18 @@ class DirectoryService(MultiService):
 
     @contextmanager
     def _exiting_on_errors(self) -> Iterator[None]:
-        """End the process with one line where an error keeps it from starting. Raises GaveUp."""
+        """End the process with one line where an error keeps it from starting. Raises StartFailed."""
         try:
             yield
         except CannotListenError as error:
-            self._give_up(f"Cannot listen on {error.interface or '*'}:{error.port}: {error.socketError}.")
+            self._fail(f"Cannot listen on {error.interface or '*'}:{error.port}: {error.socketError}.")
         except (OSError, OverflowError) as error:
             places = " or ".join(filter(None, [*self._config.listen, self._config.metrics.listen]))
-            self._give_up(f"Cannot listen on {places}: {str(error).rstrip('.')}.")
+            self._fail(f"Cannot listen on {places}: {str(error).rstrip('.')}.")
         except Unavailable as error:
-            self._give_up(f"Cannot serve {self._config.data_dir.absolute()}: {error}")
+            self._fail(f"Cannot serve {self._config.data_dir.absolute()}: {error}")
 
-    def _give_up(self, reason: str) -> NoReturn:
+    def _fail(self, reason: str) -> NoReturn:
         self._log.critical("{reason}", reason=reason)
         printed = self._terminal is not None and self._terminal.write_line(reason)
-        raise GaveUp("the line above says why" if printed else reason)
+        raise StartFailed("the line above gives the reason" if printed else reason)

@@ -37,7 +37,7 @@ RESERVE = 256
 """Open files reserved for databases, logs and upstreams, at most half of those allowed."""
 
 
-class GaveUp(SystemExit, Exception):
+class StartFailed(SystemExit, Exception):
     """Ends a process that cannot start, with exit code 1.
 
     As an Exception, it makes twistd remove its PID file and notify the process that waits for the daemon. As a

@@ -19,7 +19,7 @@ from twisted.python.usage import UsageError
 
 from directory_server.app import DirectoryService
 from directory_server.config import Config, ConfigError, HttpConfig
-from directory_server.process import GaveUp
+from directory_server.process import StartFailed
 from directory_server.tap import Options, configure, makeService
 
 LOOPBACK = ("tcp:8080:interface=127.0.0.1",)
@@ -207,7 +207,7 @@ def test_a_shared_port_that_is_taken_ends_the_process_with_one_line(
         config = Config(listen=(f"tcp:{number}:interface=127.0.0.1",), reuse_port=True, data_dir=tmp_path)
         service = DirectoryService(config, MemoryReactorClock())
         service.privilegedStartService()
-        with pytest.raises(GaveUp):
+        with pytest.raises(StartFailed):
             service.startService()
     (event,) = logged_failures
     assert event["reason"].startswith(f"Cannot listen on 127.0.0.1:{number}: [Errno")
@@ -223,7 +223,7 @@ class TakenPort(MemoryReactorClock):
 
 def test_a_taken_port_ends_the_process_with_one_line(tmp_path: Path, logged_failures: list[LogEvent]) -> None:
     service = DirectoryService(Config(data_dir=tmp_path), TakenPort())
-    with pytest.raises(GaveUp) as caught:
+    with pytest.raises(StartFailed) as caught:
         service.privilegedStartService()
     assert caught.value.code == 1
     (event,) = logged_failures
@@ -237,7 +237,7 @@ def test_a_broken_data_directory_ends_the_process_with_one_line(
 ) -> None:
     (tmp_path / "data").touch()
     service = DirectoryService(Config(data_dir=Path("data")), MemoryReactorClock())
-    with pytest.raises(GaveUp):
+    with pytest.raises(StartFailed):
         service.privilegedStartService()
     (event,) = logged_failures
     assert event["reason"].startswith(f"Cannot serve {tmp_path}/data: ")

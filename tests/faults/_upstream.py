@@ -1,4 +1,4 @@
-"""A registry on a loopback port, which is sound or does what no registry should, as a test tells it."""
+"""A registry on a loopback port: valid, or with a fault that the test selects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..process.conftest import COMMAND, Installation, environment
 
 @define
 class Upstream:
-    """What the registry serves: `names`, or a `fault`."""
+    """State of the registry: the `names` that it serves, or a `fault`, the name of a method of its handler."""
 
     names: list[str] = field(factory=list)
     fault: str = ""
@@ -42,24 +42,24 @@ def upstream() -> Iterator[Upstream]:
             pass
 
         def _page(self) -> None:
-            self._answer(page(state.names))
+            self._respond(page(state.names))
 
         def _endless(self) -> None:
-            """Ever new entries, and always a next page."""
+            """Respond with new entries and a next page, without an end."""
             start = int(parse_qs(urlsplit(self.path).query).get("cursor", ["0"])[0])
-            self._answer(page([f"x/{number}" for number in range(start, start + 1_000)], start + 1_000))
+            self._respond(page([f"x/{number}" for number in range(start, start + 1_000)], start + 1_000))
 
         def _values(self) -> None:
-            """Almost 4 MB of empty arrays."""
-            self._answer(b'{"servers": [' + b"[]," * 1_300_000 + b"[]]}")
+            """Respond with almost 4 MB of empty arrays."""
+            self._respond(b'{"servers": [' + b"[]," * 1_300_000 + b"[]]}")
 
         def _headers(self) -> None:
-            """Headers without an end, or until the other side has enough."""
+            """Send headers until the client closes the connection."""
             self.wfile.write(b"HTTP/1.1 200 OK\r\n")
             for number in count():
                 self.wfile.write(b"X-%d: %b\r\n" % (number, b"a" * 8_000))
 
-        def _answer(self, body: bytes) -> None:
+        def _respond(self, body: bytes) -> None:
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
@@ -87,7 +87,7 @@ def page(names: list[str], cursor: int | None = None) -> bytes:
 
 
 def configured(installation: Installation, *upstreams: Upstream) -> Path:
-    """Write a configuration that follows so many upstreams, of which each may store 500 entries."""
+    """Write a configuration of the `upstreams`, each limited to 500 entries; return the file."""
     file = installation.folder / "directory.toml"
     file.write_text(
         "".join(
@@ -101,6 +101,6 @@ def configured(installation: Installation, *upstreams: Upstream) -> Path:
 def sync(
     installation: Installation, file: Path, *options: str, env: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run `directory-server sync` to its end: in a process of its own, which it needs for its reactor."""
+    """Run `directory-server sync` until it exits, in a process of its own, because it runs a reactor."""
     command = [str(COMMAND), "--data-dir", str(installation.data), "--config", str(file), "sync", *options]
     return subprocess.run(command, env=env or environment(), capture_output=True, text=True, timeout=60)

@@ -1,9 +1,9 @@
-"""Faults under a real server: a library to preload, small file systems, and what goes on while a fault lasts.
+"""Fault injection into server processes, and assertions on what works while a fault lasts.
 
 A quick part runs by default. `FAULTS=all pytest tests/faults` runs more kinds of faults, and kills at more writes.
 
 Faults of the C library (preload.c) need Linux and a C compiler, small file systems need root; where these are missing,
-the tests are skipped and say so. What other directories test is not repeated here: locks and slow disks of the quota
+the tests are skipped with a reason. Other folders test locks and slow disks of the quota
 (tests/process/test_locks.py), files that cannot grow (tests/process/test_storage.py), killed publishers
 (tests/process/test_killed_publishers.py), single faults of an upstream (tests/mirror).
 """
@@ -36,19 +36,19 @@ from ..process.conftest import (
 )
 
 ALL = os.environ.get("FAULTS") == "all"
-"""Whether the long part runs, too."""
+"""Whether the long part runs."""
 
 LIST_TOOLS = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 HEARTBEAT = ("--set", "streams.heartbeat=0.2")
 LIMIT = 20
-"""Requests in an hour that a new key has."""
+"""The quota of a new key, in requests per hour."""
 
-long = pytest.mark.skipif(not ALL, reason="a part of FAULTS=all")
+full_run_only = pytest.mark.skipif(not ALL, reason="runs with FAULTS=all only")
 
 
 @frozen
 class Faults:
-    """Injects the faults of preload.c into processes that are started with `env`."""
+    """Faults of preload.c, injected into processes that are started with `env`."""
 
     library: Path
     control: Path
@@ -60,13 +60,14 @@ class Faults:
 
     @property
     def hits(self) -> str:
-        """What calls were hit, since the last fault began: "R" in the main thread, "." in another."""
+        """One character per failed call since the last fault began: "R" in the main thread, "." in another thread."""
         path = self.control.with_name(f"{self.control.name}.hits")
         return path.read_text() if path.exists() else ""
 
     def begin(self, action: str, pattern: str, number: int) -> None:
+        """Let the calls on files whose path contains `pattern` fail; preload.c lists the actions and their numbers."""
         self.control.with_name(f"{self.control.name}.hits").unlink(missing_ok=True)
-        # A reader must never find half a line.
+        # A process must never read half a line.
         new = self.control.with_name(f"{self.control.name}.new")
         new.write_text(f"{action} {pattern} {number}\n")
         new.rename(self.control)
@@ -76,13 +77,13 @@ class Faults:
 
     @contextmanager
     def serve(self, installation: Installation, *options: object, listen: str = LISTEN) -> Iterator[Server]:
-        """Run a server on the data directory, into which faults can be injected."""
+        """Run a server on the data directory, with faults injected."""
         arguments = [*FOREGROUND, "directory", "-d", installation.data, "-l", listen, *options]
         with run_server(arguments, installation.folder, self.env) as server:
             yield server
 
     def command(self, installation: Installation, *arguments: object) -> subprocess.CompletedProcess[str]:
-        """Run `directory-server`, into which faults can be injected, to its end."""
+        """Run `directory-server`, with faults injected, until it exits."""
         command = [COMMAND, "--data-dir", installation.data, *arguments]
         return subprocess.run(
             list(map(str, command)), env=self.env, cwd=installation.folder, capture_output=True, text=True, timeout=60
@@ -91,10 +92,10 @@ class Faults:
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the compiled library, or skip."""
+    """Return the compiled preload.c; skip the test if it cannot be compiled."""
     compiler = shutil.which("cc")
     if compiler is None or not Path("/proc/self/fd").exists():
-        pytest.skip("injecting faults of the C library needs Linux and a C compiler, cc")
+        pytest.skip("fault injection needs Linux and a C compiler, cc")
     library = tmp_path_factory.mktemp("preload") / "preload.so"
     source = Path(__file__).with_name("preload.c")
     subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-w", "-o", library, source, "-ldl"], check=True)
@@ -103,7 +104,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def faults(library: Path, tmp_path: Path) -> Faults:
-    """Return what injects faults into the processes of one test."""
+    """Return the fault injector of one test."""
     return Faults(library, tmp_path / "fault")
 
 
@@ -115,20 +116,20 @@ def installation(tmp_path: Path) -> Installation:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Return the folder of a file system of 4 MB of its own, or skip."""
+    """Mount a file system of 4 MB and return its folder; skip the test if it cannot be mounted."""
     folder = tmp_path / "data"
     folder.mkdir(mode=0o700)
     mount = shutil.which("mount")
-    made = mount and subprocess.run([mount, "-t", "tmpfs", "-o", "size=4m,mode=700", "tmpfs", folder], check=False)
-    if not made or made.returncode:
-        pytest.skip("a small file system cannot be mounted here: that needs root")
+    mounted = mount and subprocess.run([mount, "-t", "tmpfs", "-o", "size=4m,mode=700", "tmpfs", folder], check=False)
+    if not mounted or mounted.returncode:
+        pytest.skip("mounting a small file system needs root")
     yield folder
     subprocess.run(["umount", "--lazy", folder], check=True)
 
 
 @contextmanager
-def stream(server: Server, key: str) -> Iterator[socket.socket]:
-    """Open a stream of events and yield its connection."""
+def open_stream(server: Server, key: str) -> Iterator[socket.socket]:
+    """Open an event stream and yield its connection."""
     head = f"GET {MCP} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\nAccept: text/event-stream\r\n\r\n"
     with socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT) as connection:
         connection.sendall(head.encode())
@@ -140,8 +141,8 @@ def stream(server: Server, key: str) -> Iterator[socket.socket]:
         yield connection
 
 
-def heartbeat(connection: socket.socket) -> None:
-    """Wait for the next heartbeat of a stream, a comment; those that came before do not count."""
+def wait_for_heartbeat(connection: socket.socket) -> None:
+    """Wait for the next heartbeat (a comment) of a stream; discard everything received before."""
     connection.setblocking(False)
     with suppress(BlockingIOError):
         while connection.recv(65_536):
@@ -154,47 +155,47 @@ def heartbeat(connection: socket.socket) -> None:
         received += data
 
 
-def goes_on(server: Server, key: str, opened: socket.socket) -> None:
-    """Assert that what needs no write goes on: liveness, unmetered requests, heartbeats."""
+def assert_uncharged_requests_work(server: Server, key: str, connection: socket.socket) -> None:
+    """Assert that requests without a write succeed: /healthz, tools/list, and heartbeats of the stream `connection`."""
     assert server.request("/healthz").status == 200
     listed = server.request(MCP, key, LIST_TOOLS)
     assert (listed.status, "tools" in listed.json["result"]) == (200, True)
-    heartbeat(opened)
+    wait_for_heartbeat(connection)
 
 
-def rejects_charges(server: Server, key: str) -> None:
-    """Assert that a request that must be charged is rejected as the documentation says."""
-    answer = server.search("a", key)
-    assert (answer.status, answer.headers["Retry-After"], answer.json["error"]) == (503, "1", "unavailable")
+def assert_charges_rejected(server: Server, key: str) -> None:
+    """Assert that REST and MCP reject a search because it cannot be charged."""
+    response = server.search("a", key)
+    assert (response.status, response.headers["Retry-After"], response.json["error"]) == (503, "1", "unavailable")
     result = server.call_tool("search_mcp", {"keywords": "a"}, key)
     assert result["isError"] is True
     assert "unavailable" in str(result)
 
 
-def recovers(server: Server) -> None:
-    """Wait until a server whose fault has ended is ready again."""
+def wait_until_ready(server: Server) -> None:
+    """Wait until the server reports that it is ready."""
     until(lambda: server.request("/readyz").status == 200, "readiness")
 
 
-def is_exact(server: Server, key: str, spent: int) -> None:
-    """Assert that `key` has spent so many requests, by spending the others."""
-    statuses = [server.search("a", key).status for _ in range(LIMIT - spent + 2)]
-    assert statuses == [200] * (LIMIT - spent) + [401] * 2
+def assert_spent(server: Server, key: str, charges: int) -> None:
+    """Assert that exactly `charges` requests of `key` were charged; spends the rest of its quota."""
+    statuses = [server.search("a", key).status for _ in range(LIMIT - charges + 2)]
+    assert statuses == [200] * (LIMIT - charges) + [401] * 2
 
 
-def spent(installation: Installation) -> int:
-    """Return the number of charges that the quota's database has."""
+def charge_count(installation: Installation) -> int:
+    """Return the number of charges in quota.db."""
     with closing(sqlite3.connect(installation.data / "quota.db")) as connection:
         return int(connection.execute("SELECT count(*) FROM spent").fetchone()[0])
 
 
-def intact(installation: Installation) -> None:
+def assert_databases_intact(installation: Installation) -> None:
     """Assert that neither database is damaged."""
     for name in ("directory.db", "quota.db"):
         with closing(sqlite3.connect(installation.data / name)) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)], name
 
 
-def logged(log: str, part: str) -> Sequence[str]:
-    """Return the lines of a log that contain `part`, without their times."""
+def log_lines(log: str, part: str) -> Sequence[str]:
+    """Return the lines of `log` that contain `part`, without their timestamps."""
     return [line.partition("] ")[2] for line in log.splitlines() if part in line]

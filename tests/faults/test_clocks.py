@@ -1,4 +1,4 @@
-"""Times of day that differ, jump, and were wrong for a while."""
+"""Wall clocks that differ, jump, or were wrong in the past."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from ..process.conftest import Installation, entry_line, until
 from ._upstream import configured, sync, upstream
-from .conftest import HEARTBEAT, LIMIT, Faults, goes_on, is_exact, spent, stream
+from .conftest import HEARTBEAT, LIMIT, Faults, assert_spent, assert_uncharged_requests_work, charge_count, open_stream
 
 pytestmark = pytest.mark.process
 
@@ -17,7 +17,7 @@ HOURS = 3_600
 YEARS = 365 * 24 * HOURS
 
 
-def test_processes_whose_clocks_are_hours_apart_share_an_exact_quota(
+def test_quota_is_exact_across_processes_with_different_clocks(
     installation: Installation, library: Path, tmp_path: Path
 ) -> None:
     key = installation.new_key()
@@ -32,29 +32,29 @@ def test_processes_whose_clocks_are_hours_apart_share_an_exact_quota(
         clients = [one, other] * (LIMIT + 1)
         statuses = list(pool.map(lambda server: server.search("a", key).status, clients))
         assert sorted(statuses) == [200] * LIMIT + [401] * (len(clients) - LIMIT)
-        assert spent(installation) == LIMIT
+        assert charge_count(installation) == LIMIT
         for server in (one, other):
             assert "Traceback" not in server.stop()
 
 
-def test_a_clock_that_jumps_under_a_server(installation: Installation, faults: Faults) -> None:
+def test_quota_stays_exact_when_the_clock_jumps(installation: Installation, faults: Faults) -> None:
     key = installation.new_key()
-    with faults.serve(installation, *HEARTBEAT) as server, stream(server, key) as opened:
-        for spent_now, shift in enumerate((0, 2 * HOURS, -2 * HOURS, 2 * YEARS, -2 * YEARS), 1):
+    with faults.serve(installation, *HEARTBEAT) as server, open_stream(server, key) as connection:
+        for count, shift in enumerate((0, 2 * HOURS, -2 * HOURS, 2 * YEARS, -2 * YEARS), 1):
             faults.begin("clock", "-", shift)
             assert server.search("a", key).status == 200
-            goes_on(server, key, opened)
-            installation.command("import", "-", stdin=entry_line(f"a.example/{spent_now}"))
-            until(lambda: server.entry_count() == spent_now, "the import")  # noqa: B023
+            assert_uncharged_requests_work(server, key, connection)
+            installation.command("import", "-", stdin=entry_line(f"a.example/{count}"))
+            until(lambda: server.entry_count() == count, "the import")  # noqa: B023
         faults.end()
-        is_exact(server, key, 5)
+        assert_spent(server, key, 5)
         assert "Traceback" not in server.stop()
-    # A start with the right time gives nothing back.
+    # A restart with the right time frees no quota.
     with installation.serve() as server:
-        is_exact(server, key, LIMIT)
+        assert_spent(server, key, LIMIT)
 
 
-def test_an_upstream_that_was_followed_with_a_clock_years_ahead(installation: Installation, faults: Faults) -> None:
+def test_upstream_synced_with_a_clock_years_ahead_is_synced_again(installation: Installation, faults: Faults) -> None:
     with upstream() as other:
         other.names = ["x/before"]
         file = configured(installation, other)
@@ -63,6 +63,6 @@ def test_an_upstream_that_was_followed_with_a_clock_years_ahead(installation: In
         faults.end()
         other.names.append("x/after")
         with installation.serve("-c", file) as server:
-            # The run may have ended before the first look: its time lay two years ahead, so it was due at once.
+            # The time of the last run is two years ahead, which counts as due: the first run begins at once.
             until(lambda: server.entry_count() == 2, "a sync run")
             assert "Traceback" not in server.stop()

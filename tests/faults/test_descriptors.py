@@ -1,4 +1,4 @@
-"""A process that has no file descriptor left: what it has open goes on, and it recovers by itself."""
+"""A process without free file descriptors: open connections keep working, and it recovers by itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from http.client import HTTPConnection, HTTPException
 import pytest
 
 from ..process.conftest import SEARCH, TIMEOUT, Installation, Server, entry_line, until
-from .conftest import HEARTBEAT, heartbeat, is_exact, stream
+from .conftest import HEARTBEAT, assert_spent, open_stream, wait_for_heartbeat
 
 pytestmark = [
     pytest.mark.process,
@@ -22,23 +22,23 @@ pytestmark = [
 CLIENTS = 60
 
 
-def answers(server: Server) -> bool:
-    """Return whether a server answers on a new connection."""
+def accepts_connections(server: Server) -> bool:
+    """Return whether a request on a new connection succeeds."""
     with suppress(OSError, HTTPException):
         return server.request("/readyz").status == 200
     return False
 
 
-def test_no_descriptor_is_left(installation: Installation) -> None:
+def test_open_connections_work_and_the_server_recovers_when_no_descriptor_is_free(installation: Installation) -> None:
     key = installation.new_key()
-    with installation.serve(*HEARTBEAT) as server, stream(server, key) as opened, ExitStack() as stack:
+    with installation.serve(*HEARTBEAT) as server, open_stream(server, key) as connection, ExitStack() as stack:
         assert sys.platform == "linux"
-        kept = HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT)
-        stack.callback(kept.close)
+        persistent = HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT)
+        stack.callback(persistent.close)
 
         def search() -> int:
-            kept.request("GET", f"{SEARCH}?keywords=a", headers={"Authorization": f"Bearer {key}"})
-            with kept.getresponse() as response:
+            persistent.request("GET", f"{SEARCH}?keywords=a", headers={"Authorization": f"Bearer {key}"})
+            with persistent.getresponse() as response:
                 response.read()
                 return response.status
 
@@ -48,14 +48,14 @@ def test_no_descriptor_is_left(installation: Installation) -> None:
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (len(os.listdir(f"/proc/{pid}/fd")) + 10, before[1]))
         for _ in range(CLIENTS):
             stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT))
-        # Connections that are open go on: searches with their charges, and streams.
+        # Open connections keep working: charged searches and streams.
         assert [search() for _ in range(3)] == [200] * 3
-        heartbeat(opened)
+        wait_for_heartbeat(connection)
         resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
-        until(lambda: answers(server), "a new connection")
+        until(lambda: accepts_connections(server), "a new connection")
         installation.command("import", "-", stdin=entry_line("a.example/one"))
         until(lambda: server.entry_count() == 1, "the import")
-        is_exact(server, key, 4)
+        assert_spent(server, key, 4)
         log = server.stop()
     # Twisted closes each connection that it cannot accept and writes a few lines about it. The listener does not spin:
     # a reactor that retried at once would write thousands.

@@ -1,4 +1,4 @@
-"""A rolling restart: the processes on one port are replaced one by one, while clients spend a quota."""
+"""A rolling restart: the processes on one port are replaced one by one while clients send requests."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from threading import Event
 import pytest
 
 from ..process.conftest import Client, Installation, entry_line, until
-from .conftest import spent
+from .conftest import charge_count
 
 pytestmark = pytest.mark.process
 
 QUOTA = 10_000
 
 
-def test_a_rolling_restart_loses_no_request_and_no_charge(installation: Installation) -> None:
+def test_rolling_restart_loses_no_request_and_no_charge(installation: Installation) -> None:
     key, over, counted = installation.new_key("--limit", QUOTA), Event(), Counter[int]()
     installation.command("import", "-", stdin=entry_line("a.example/rain", "It rains."))
 
-    def ask(client: Client) -> Counter[int]:
+    def send_requests(client: Client) -> Counter[int]:
         statuses = Counter[int]()
         while not over.wait(0.01):
-            answer = client.search("rains", key)
-            assert answer.json["count"] == 1
-            statuses[answer.status] += 1
+            response = client.search("rains", key)
+            assert response.json["count"] == 1
+            statuses[response.status] += 1
         return statuses
 
     with ExitStack() as old, ExitStack() as new, ThreadPoolExecutor(4) as pool:
         first = old.enter_context(installation.serve("--reuse-port"))
         listen = f"tcp:{first.port}:interface=127.0.0.1"
         second = old.enter_context(installation.serve("--reuse-port", listen=listen))
-        asking = [pool.submit(ask, Client(first.port)) for _ in range(4)]
+        workers = [pool.submit(send_requests, Client(first.port)) for _ in range(4)]
         new.callback(over.set)
         for each in (first, second):
             replacement = new.enter_context(installation.serve("--reuse-port", listen=listen))
             assert "Traceback" not in each.stop()
         until(lambda: replacement.request("/readyz").status == 200, "readiness")
         over.set()
-        for done in asking:
-            counted += done.result()
+        for worker in workers:
+            counted += worker.result()
     assert set(counted) == {200}
-    assert spent(installation) == counted[200] > 0
+    assert charge_count(installation) == counted[200] > 0

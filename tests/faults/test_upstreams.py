@@ -1,4 +1,4 @@
-"""A hostile upstream under a running server: what goes on, what is logged, and the recovery."""
+"""Hostile upstreams of a running server: requests in the meantime, log lines and recovery."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from ..process.conftest import Installation, Server, until
 from ._upstream import configured, sync, upstream
-from .conftest import HEARTBEAT, goes_on, is_exact, logged, stream
+from .conftest import HEARTBEAT, assert_spent, assert_uncharged_requests_work, log_lines, open_stream
 
 pytestmark = pytest.mark.process
 
@@ -18,49 +18,52 @@ FAULTS = {
     "values": "It sent a page of more than 250,000 JSON values.",
     "endless": "It exceeds its limits, max_entries = 500",
 }
-"""What the registry does, and what is logged of it."""
+"""Faults of the registry, and their log lines."""
 
 GROWTH = 150
-"""Megabytes by which the memory of the server may grow; a flood of headers took 2,000 before it was bounded."""
+"""Limit of the growth of the server's memory, in megabytes; unbounded headers took 2,000."""
 
 
 def memory(server: Server) -> int:
-    """Return the largest resident memory that a server has had, in megabytes (VmHWM of proc_pid_status(5))."""
+    """Return the peak resident memory of the server in megabytes (VmHWM of proc_pid_status(5))."""
     status = Path(f"/proc/{server.process.pid}/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) // 1024
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
-def test_hostile_upstreams_beside_a_sound_one(installation: Installation) -> None:
+def test_hostile_upstreams_do_not_affect_requests_or_other_upstreams(installation: Installation) -> None:
     key = installation.new_key()
-    with upstream() as sound, upstream() as headers, upstream() as values, upstream() as endless:
-        sound.names = ["a/sound"]
+    with upstream() as valid, upstream() as headers, upstream() as values, upstream() as endless:
+        valid.names = ["a/valid"]
         headers.fault, values.fault, endless.fault = FAULTS
-        file = configured(installation, sound, headers, values, endless)
+        file = configured(installation, valid, headers, values, endless)
         with (
             installation.serve("-c", file, "--set", "http.health=full", *HEARTBEAT) as server,
-            stream(server, key) as opened,
+            open_stream(server, key) as connection,
         ):
             before = memory(server)
 
             def states() -> Counter[str]:
                 return Counter(each["status"] for each in server.request("/healthz").json["upstreams"].values())
 
-            while states() != {"ok": 1, "failing": 3}:
-                goes_on(server, key, opened)
-            # Of the endless one, 500 are stored.
+            def first_runs_have_ended() -> bool:
+                assert_uncharged_requests_work(server, key, connection)
+                return states() == {"ok": 1, "failing": 3}
+
+            until(first_runs_have_ended, "the end of the first sync runs")
+            # The endless upstream is stored up to its limit of 500 entries.
             until(lambda: server.entry_count() == 501, "the entries")
-            assert [server.search("sound", key).status for _ in range(3)] == [200] * 3
+            assert [server.search("valid", key).status for _ in range(3)] == [200] * 3
             assert memory(server) - before < GROWTH
             for name, each in {"b/headers": headers, "b/values": values}.items():
                 each.fault, each.names = "", [name]
-            # The next attempt of the server's own comes after a minute; an operator need not wait.
+            # The server retries after a minute, unless the command syncs first. While one syncs, the other fails.
             for name in ("u1", "u2"):
-                assert sync(installation, file, name).returncode == 0
-            until(lambda: server.entry_count() == 503, "what the sync runs brought")
+                until(lambda: sync(installation, file, name).returncode == 0, f"the sync of {name}")  # noqa: B023
+            until(lambda: server.entry_count() == 503, "the entries of the sync runs")
             assert installation.command("status").count("sync runs since then") == 1
-            is_exact(server, key, 3)
+            assert_spent(server, key, 3)
             log = server.stop()
     for number, reason in enumerate(FAULTS.values(), 1):
-        assert len(logged(log, f"Upstream u{number}: {reason}")) == 1
+        assert log_lines(log, f"Upstream u{number}: {reason}")
     assert "Traceback" not in log

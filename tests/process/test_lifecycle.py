@@ -124,7 +124,7 @@ def test_a_daemon_that_cannot_start_says_so_and_leaves_no_pid_file(installation:
     reason, error, _ = started.stdout.splitlines()
     assert reason.startswith(f"Cannot serve {installation.data}: ")
     assert reason.endswith(": the data directory cannot be created or read: File exists.")
-    assert error == "An error has occurred: b'directory_server.process.GaveUp: the line above says why'"
+    assert error == "An error has occurred: b'directory_server.process.StartFailed: the line above gives the reason'"
     assert str(installation.data) in log.read_text()
     assert "Traceback" not in log.read_text()
     assert not pid_file.exists()
