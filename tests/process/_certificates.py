@@ -1,4 +1,4 @@
-"""Certificates for localhost, made when they are needed."""
+"""Certificates for localhost, created by the tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 @frozen
 class Holder:
-    """A key, and the certificate for it."""
+    """A private key and its certificate."""
 
     key: ec.EllipticCurvePrivateKey
     certificate: x509.Certificate
@@ -31,7 +31,7 @@ class Holder:
 
 
 def holder(name: str, by: Holder | None = None, *, authority: bool = False) -> Holder:
-    """Return a new key with a certificate that is signed `by` another, or by itself."""
+    """Return a new key with a certificate for `name`, signed `by` another holder or by itself."""
     key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     extensions: list[Any] = [

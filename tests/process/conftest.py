@@ -269,6 +269,7 @@ def sample_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[In
     """Return a data directory with the sample catalogue, and a server on it that all tests of the module share."""
     installation = Installation(tmp_path_factory.mktemp("sample"))
     installation.command("quickstart")
-    with installation.serve() as server:
+    # No heartbeat while a test waits for an event of a stream.
+    with installation.serve("--set", f"streams.heartbeat={10 * TIMEOUT}") as server:
         yield installation, server
         assert "Traceback" not in server.stop()

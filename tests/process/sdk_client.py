@@ -1,4 +1,4 @@
-"""A client as the Python SDK makes it: does what an editor does, and prints what came of it as JSON.
+"""A client with the Python SDK that sends the requests of an editor and prints the results as JSON.
 
 Arguments: the endpoint's URL, an API key of three requests, and the mode (legacy, auto, or a version).
 """
@@ -16,10 +16,10 @@ from mcp.client.streamable_http import streamable_http_client
 
 
 async def use(url: str, key: str, mode: str) -> dict[str, Any]:
-    """Return what the server answered to each step."""
+    """Send the requests and return the results by name."""
     async with (
-        AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=10) as http,
-        Client(streamable_http_client(url, http_client=http), mode=mode, read_timeout_seconds=10) as client,
+        AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=60) as http,
+        Client(streamable_http_client(url, http_client=http), mode=mode, read_timeout_seconds=60) as client,
     ):
         tools = await client.list_tools()
         bad = await client.call_tool("search_mcp", {"keywords": "github", "limit": 0})

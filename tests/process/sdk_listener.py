@@ -1,7 +1,7 @@
-"""A client as the Python SDK makes it, that waits to be told of a change: prints a line of JSON for each step.
+"""A client with the Python SDK that waits for a notification of a change, and prints one line of JSON per step.
 
-Arguments: the endpoint's URL, an API key, and the mode (legacy, or a version). The first line comes when it listens,
-the second, with what the list of resources is then, when it has been told. It gives up after some time.
+Arguments: the endpoint's URL, an API key, and the mode (legacy, or a version). The first line follows the start of
+listening. The second line has the list of resources after the notification. TIMEOUT bounds the wait, in seconds.
 """
 
 from __future__ import annotations
@@ -16,42 +16,42 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ResourceListChangedNotification
 
-PATIENCE = 30.0
+TIMEOUT = 60.0
 
 
-def say(**said: Any) -> None:
-    print(json.dumps(said), flush=True)
+def print_line(**values: Any) -> None:
+    print(json.dumps(values), flush=True)
 
 
 async def listen(url: str, key: str, mode: str) -> None:
-    """Say what comes of listening."""
+    """Listen for a notification and print the steps."""
     streaming, changed = asyncio.Event(), asyncio.Event()
 
-    async def answered(response: Response) -> None:
+    async def on_response(response: Response) -> None:
         if response.request.method == "GET" and response.headers["Content-Type"] == "text/event-stream":
             streaming.set()
 
-    async def told(message: object) -> None:
+    async def on_message(message: object) -> None:
         if isinstance(message, ResourceListChangedNotification):
             changed.set()
 
     async with (
         AsyncClient(
-            headers={"Authorization": f"Bearer {key}"}, timeout=30, event_hooks={"response": [answered]}
+            headers={"Authorization": f"Bearer {key}"}, timeout=TIMEOUT, event_hooks={"response": [on_response]}
         ) as http,
-        Client(streamable_http_client(url, http_client=http), mode=mode, message_handler=told) as client,
+        Client(streamable_http_client(url, http_client=http), mode=mode, message_handler=on_message) as client,
     ):
         if mode == "legacy":
             await streaming.wait()
-            say(version=client.protocol_version)
+            print_line(version=client.protocol_version)
             await changed.wait()
         else:
             async with client.listen(resources_list_changed=True, tools_list_changed=True) as subscription:
                 assert subscription.honored.tools_list_changed is None
-                say(version=client.protocol_version)
+                print_line(version=client.protocol_version)
                 await anext(subscription)
-        say(listed=[resource.name for resource in (await client.list_resources()).resources])
+        print_line(listed=[resource.name for resource in (await client.list_resources()).resources])
 
 
 if __name__ == "__main__":
-    asyncio.run(asyncio.wait_for(listen(*sys.argv[1:]), PATIENCE))
+    asyncio.run(asyncio.wait_for(listen(*sys.argv[1:]), TIMEOUT))

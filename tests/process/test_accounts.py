@@ -1,4 +1,4 @@
-"""Accounts that register by themselves, at real servers that share a data directory."""
+"""Accounts that register by themselves, on servers that share a data directory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from http.client import HTTPConnection, HTTPMessage
 from urllib.parse import urlencode
 
 import pytest
-from attrs import define, field, frozen
+from attrs import define, frozen
 
 from .conftest import TIMEOUT, Installation, Server, until
 
@@ -21,21 +21,22 @@ PASSWORD = "correct horse battery"
 
 @frozen
 class Page:
+    """A page and its response headers."""
+
     status: int
     headers: HTTPMessage
     text: str
 
 
 @define
-class Visitor:
-    """A browser that goes to any of several servers of one name, and fills in the forms of the last page."""
+class Browser:
+    """A browser with a session cookie that all servers accept; it sends the CSRF token of the last page."""
 
     cookie: str = ""
     csrf: str = ""
-    secrets: list[str] = field(factory=list)
 
     def request(self, server: Server, path: str, **fields: str) -> Page:
-        """GET a page, or POST a form if there are `fields`."""
+        """GET the page at `path`, or POST a form if there are `fields`."""
         headers = {"Host": "directory.example.org", "Accept": "text/html", "Cookie": self.cookie}
         body = None
         if fields:
@@ -51,25 +52,26 @@ class Visitor:
             self.csrf = found[1]
         return page
 
-    def make_key(self, making: Server, showing: Server) -> str:
-        """Create a key at one server and look at its secret at another."""
-        self.request(making, "/account/keys")
-        place = self.request(making, "/account/keys", label="laptop").headers["Location"]
-        page = self.request(showing, place)
+    def create_key(self, creator: Server, viewer: Server) -> str:
+        """Create a key on one server and return its secret from the page of another, which shows it once."""
+        self.request(creator, "/account/keys")
+        path = self.request(creator, "/account/keys", label="laptop").headers["Location"]
+        page = self.request(viewer, path)
         assert page.status == 200, page.text
         (secret,) = set(re.findall(r"mcpd_\w{38}", page.text))
-        for server in (making, showing):
-            assert self.request(server, place).status == 410
+        for server in (creator, viewer):
+            assert self.request(server, path).status == 410
         return str(secret)
 
 
-def register(server: Server, email: str) -> tuple[Visitor, int]:
-    visitor = Visitor()
-    visitor.request(server, "/account/register")
-    return visitor, visitor.request(server, "/account/register", email=email, password=PASSWORD).status
+def register(server: Server, email: str) -> tuple[Browser, int]:
+    """Register an account; return its browser and the status of the response."""
+    browser = Browser()
+    browser.request(server, "/account/register")
+    return browser, browser.request(server, "/account/register", email=email, password=PASSWORD).status
 
 
-def test_a_new_account_has_one_quota_and_shows_each_secret_once_in_all_processes(installation: Installation) -> None:
+def test_pending_account_has_one_quota_and_shows_each_secret_once_across_processes(installation: Installation) -> None:
     installation.command("quickstart")
     with ExitStack() as stack:
         first, second = (
@@ -80,11 +82,11 @@ def test_a_new_account_has_one_quota_and_shows_each_secret_once_in_all_processes
         )
         ann, status = register(first, "ann@example.org")
         assert status == 303
-        one, two = ann.make_key(first, second), ann.make_key(second, first)
-        answers = [
+        one, two = ann.create_key(first, second), ann.create_key(second, first)
+        statuses = [
             server.search("github", key).status for _ in range(6) for server in (first, second) for key in (one, two)
         ]
-        assert (answers.count(200), answers.count(401)) == (20, 4)
+        assert (statuses.count(200), statuses.count(401)) == (20, 4)
         installation.command("account", "approve", "ann@example.org")
         until(lambda: second.search("github", two).status == 200, "the approval")
         assert [register(first, f"{number}@example.org")[1] for number in range(4)] == [303, 303, 429, 429]
@@ -92,18 +94,18 @@ def test_a_new_account_has_one_quota_and_shows_each_secret_once_in_all_processes
             assert "Traceback" not in server.stop()
 
 
-def test_a_server_deletes_accounts_that_nobody_used(installation: Installation) -> None:
+def test_server_deletes_unused_pending_accounts(installation: Installation) -> None:
     installation.command("account", "add", "old@example.org")
-    installation.command("account", "add", "kept@example.org")
+    installation.command("account", "add", "used@example.org")
     with closing(sqlite3.connect(installation.data / "directory.db")) as connection, connection:
         connection.execute("UPDATE account SET approved_at = NULL, created_at = 0 WHERE email = 'old@example.org'")
 
     def emails() -> list[str]:
         return re.findall(r"^\S+@\S+", installation.command("account", "list"), re.MULTILINE)
 
-    assert emails() == ["old@example.org", "kept@example.org"]
+    assert emails() == ["old@example.org", "used@example.org"]
     with installation.serve(*OPEN) as server:
-        until(lambda: emails() == ["kept@example.org"], "the deletion")
+        until(lambda: emails() == ["used@example.org"], "the deletion")
         log = server.stop()
     assert "Deleted 1 unused accounts that were not approved" in log
     assert "Traceback" not in log

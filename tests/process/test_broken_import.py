@@ -1,4 +1,4 @@
-"""An import that is killed leaves what it has committed, and the next one completes it."""
+"""A killed import leaves its committed batches; the next import completes it."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from .conftest import TIMEOUT, Installation, entry_line, until
 
 pytestmark = pytest.mark.process
 
-WHOLE = 8 * BATCH
+TOTAL = 8 * BATCH
 
 
 def write(pipe: IO[bytes], text: bytes) -> None:
-    """Write until the other end is gone."""
+    """Write until the reader closes the pipe."""
     with suppress(BrokenPipeError):
         pipe.write(text)
         pipe.flush()
 
 
-def test_a_killed_import_leaves_what_it_has_committed(installation: Installation) -> None:
-    lines = [entry_line(f"a.example/server-{number}", f"Part {number} of many.") for number in range(WHOLE)]
+def test_killed_import_leaves_its_committed_batches(installation: Installation) -> None:
+    lines = [entry_line(f"a.example/server-{number}", f"Part {number} of many.") for number in range(TOTAL)]
     data = sqlite.DataDirectory(installation.data)
     store = sqlite.SqliteStore(data.directory, inline, TextAnalysis())
     importing = installation.start_import()
     pipe = importing.stdin
     assert pipe
-    # The pipe stays open behind the last line, so that the import cannot come to its end before it is killed.
+    # The pipe stays open, so that the import cannot finish before it is killed.
     writer = Thread(target=write, args=(pipe, "".join(lines[:-BATCH]).encode()))
     writer.start()
     try:
@@ -45,16 +45,16 @@ def test_a_killed_import_leaves_what_it_has_committed(installation: Installation
         writer.join(TIMEOUT)
         with suppress(BrokenPipeError):
             pipe.close()
-    kept = run_sync(store.count())
+    committed = run_sync(store.count())
     data.close()
-    assert 0 < kept < WHOLE
+    assert 0 < committed < TOTAL
 
     key = installation.new_key()
     with installation.serve() as server:
-        assert server.entry_count() == kept
+        assert server.entry_count() == committed
         assert server.search_names("1", key)
-        said = installation.command("import", "-", stdin="".join(lines))
-        assert said.startswith(f"{WHOLE - kept:,} added, 0 changed, {kept:,} unchanged, 0 rejected.")
-        until(lambda: server.entry_count() == WHOLE, "the rest")
-        assert f"a.example/server-{WHOLE - 1}" in server.search_names(str(WHOLE - 1), key)
+        output = installation.command("import", "-", stdin="".join(lines))
+        assert output.startswith(f"{TOTAL - committed:,} added, 0 changed, {committed:,} unchanged, 0 rejected.")
+        until(lambda: server.entry_count() == TOTAL, "the rest")
+        assert f"a.example/server-{TOTAL - 1}" in server.search_names(str(TOTAL - 1), key)
         assert "Traceback" not in server.stop()

@@ -1,4 +1,4 @@
-"""The bound on open files: clients that take all connections leave the databases theirs."""
+"""The limit of open files: clients that use all connections leave descriptors for the databases."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ pytestmark = [
 FILES = 160
 
 
-def test_a_crowd_leaves_the_feed_its_database(installation: Installation) -> None:
+def test_too_many_connections_leave_descriptors_for_the_feed(installation: Installation) -> None:
     key = installation.new_key()
     arguments: list[object] = [*FOREGROUND, "directory", "-d", installation.data, "-l", LISTEN]
-    with run_server(arguments, installation.folder, max_files=FILES) as server, ExitStack() as crowd:
+    with run_server(arguments, installation.folder, max_files=FILES) as server, ExitStack() as stack:
         line = (
             f"Limit of open files: {FILES}. Connections: at most {FILES // 2}, of these at most 60 streams. "
             "Reserved for databases and logs: 80."
         )
         assert line in server.log.read_text()
-        mine = HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT)
-        mine.connect()
-        clients = [crowd.enter_context(socket.create_connection(("127.0.0.1", server.port))) for _ in range(2 * FILES)]
+        first = HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT)
+        first.connect()
+        clients = [stack.enter_context(socket.create_connection(("127.0.0.1", server.port))) for _ in range(2 * FILES)]
 
         def sockets() -> int:
             count = 0
@@ -41,19 +41,19 @@ def test_a_crowd_leaves_the_feed_its_database(installation: Installation) -> Non
                     count += str(each.readlink()).startswith("socket:")
             return count
 
-        until(lambda: sockets() >= FILES // 2, "the crowd")
+        until(lambda: sockets() >= FILES // 2, "the connections")
         installation.command("import", "-", stdin=entry_line("a.example/late", "A late server."))
 
         def found() -> bool:
-            mine.request("GET", f"{SEARCH}?keywords=late", headers={"Authorization": f"Bearer {key}"})
-            return b"a.example/late" in mine.getresponse().read()
+            first.request("GET", f"{SEARCH}?keywords=late", headers={"Authorization": f"Bearer {key}"})
+            return b"a.example/late" in first.getresponse().read()
 
         until(found, "the entry")
         assert sockets() < FILES // 2 + 10
         assert len(os.listdir(f"/proc/{server.process.pid}/fd")) < FILES
         for each in clients:
             each.close()
-        until(lambda: sockets() < 10, "the end of the crowd")
+        until(lambda: sockets() < 10, "the end of the connections")
         assert server.request("/healthz").status == 200
         log = server.stop()
         assert "Traceback" not in log

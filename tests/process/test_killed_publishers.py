@@ -24,12 +24,18 @@ from .conftest import TIMEOUT, Installation, Server, entry_line, environment
 pytestmark = pytest.mark.process
 
 KILLS = int(os.environ.get("PUBLISHER_KILLS", "3"))
-"""Publishers that are killed; more of them for more certainty."""
+"""Number of publishers that are killed."""
 
 DROP = 200
-"""Changes after which the reader breaks its connection off."""
+"""Number of changes after which the reader closes its connection."""
 
 LAST = "z/last"
+
+BATCHES = 5
+"""Batches that each publisher has published at least when it is killed."""
+
+SIZE = 5
+"""Entries of a batch, as in PUBLISHER."""
 
 PUBLISHER = """
     import sys
@@ -51,7 +57,7 @@ PUBLISHER = """
 
 @define
 class Reader:
-    """Follows the changes with a connection that breaks now and then, and goes on with the last id it got."""
+    """Reads the change feed over connections that it closes now and then, and continues after the last event id."""
 
     server: Server
     key: str
@@ -81,7 +87,7 @@ class Reader:
 
 
 def events(lines: IO[bytes]) -> Iterator[tuple[str, str]]:
-    """Yield the id of each event and the mcp_id that it tells of, until the stream ends or breaks."""
+    """Yield the id and the mcp_id of each event until the stream ends or the connection is lost."""
     last_id = ""
     try:
         for line in lines:
@@ -98,7 +104,7 @@ def events(lines: IO[bytes]) -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def publishing(installation: Installation, name: str) -> Iterator[subprocess.Popen[str]]:
-    """Run a process that publishes until it is killed, and prints what has been acknowledged to it."""
+    """Run a process that publishes entries until it is killed, and prints the acknowledged names."""
     with subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(PUBLISHER), str(installation.data), name],
         env=environment(),
@@ -111,17 +117,17 @@ def publishing(installation: Installation, name: str) -> Iterator[subprocess.Pop
             process.send_signal(signal.SIGKILL)
 
 
-def killed_after(process: subprocess.Popen[str], batches: int) -> list[str]:
-    """Return the names that were acknowledged to a publisher that is killed after some batches, or soon after."""
+def kill_after(process: subprocess.Popen[str], batches: int) -> list[str]:
+    """Kill a publisher after `batches` batches or soon after; return the acknowledged names."""
     assert process.stdout is not None
     lines = [line for _, line in zip(range(batches), process.stdout, strict=False)]
     process.send_signal(signal.SIGKILL)
-    # The last line may have been cut, and then tells nothing.
+    # The last line may be incomplete; it is ignored then.
     lines += [line for line in process.stdout if line.endswith("\n")]
     return [name for line in lines for name in line.split()]
 
 
-def test_a_reader_has_seen_each_acknowledged_change_once_and_in_order(installation: Installation) -> None:
+def test_reader_receives_each_acknowledged_change_once_and_in_order(installation: Installation) -> None:
     key = installation.new_key("--limit", "unlimited")
     acknowledged = []
     with installation.serve() as server:
@@ -129,19 +135,19 @@ def test_a_reader_has_seen_each_acknowledged_change_once_and_in_order(installati
         reader.start()
         with publishing(installation, "steady") as steady:
             for number in range(KILLS):
-                with publishing(installation, f"round-{number}") as process:
-                    acknowledged.append(killed_after(process, 5 + 7 * number % 23))
-            acknowledged.append(killed_after(steady, 0))
+                with publishing(installation, f"killed-{number}") as process:
+                    acknowledged.append(kill_after(process, BATCHES + 7 * number % 23))
+            acknowledged.append(kill_after(steady, BATCHES))
         installation.command("import", "-", stdin=entry_line(LAST))
         reader.thread.join(TIMEOUT)
         assert not reader.thread.is_alive()
-        # The log has no holes, so neither has what was told of it.
+        # The numbers of the changes have no gaps.
         assert reader.seqs == list(range(1, len(reader.seqs) + 1))
         assert reader.connections > len(reader.seqs) // DROP
         assert len(set(reader.ids)) == len(reader.ids)
         places = dict(zip(reader.ids, count(), strict=False))
         for names in acknowledged:
-            assert len(names) >= 25
+            assert len(names) >= BATCHES * SIZE
             seen = [places[mcp_id_of(name)] for name in names]
             assert seen == sorted(seen)
         assert "Traceback" not in server.stop()

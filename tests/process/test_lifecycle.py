@@ -1,4 +1,4 @@
-"""How the service starts and ends: under twistd, by its .tac file, as a daemon."""
+"""Start and stop of the service: with twistd, with the .tac file, as a daemon."""
 
 from __future__ import annotations
 
@@ -28,29 +28,31 @@ pytestmark = pytest.mark.process
 TAC = Path(__file__).parent.parent.parent / "tac" / "directory.tac"
 
 
-def test_twistd_knows_the_command(tmp_path: Path) -> None:
-    done = run_twistd("--help", cwd=tmp_path)
-    assert done.returncode == 0
-    assert [line.split()[0] for line in done.stdout.splitlines() if "directory of MCP servers" in line] == ["directory"]
+def test_twistd_lists_the_plugin(tmp_path: Path) -> None:
+    process = run_twistd("--help", cwd=tmp_path)
+    assert process.returncode == 0
+    assert [line.split()[0] for line in process.stdout.splitlines() if "directory of MCP servers" in line] == [
+        "directory"
+    ]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_and_its_streams_cleanly(installation: Installation, number: int) -> None:
+def test_signal_ends_the_process_and_its_streams_cleanly(installation: Installation, number: int) -> None:
     key = installation.new_key()
     with installation.serve() as server:
         assert server.search("anything", key).json == {"data": [], "count": 0}
         stream = server.open_stream(key)
         log = server.stop(number)
-        # Read to its end: had the connection been cut, this raised IncompleteRead.
+        # Raises IncompleteRead if the connection was reset.
         assert stream.read().startswith(b"retry: ")
-    # twistd tells its parent the truth, as all programs do that clean up: a signal ended it.
+    # twistd cleans up and then ends itself by the same signal.
     assert server.process.returncode == -number
     assert log.rstrip().endswith("Server Shut Down.")
     assert "Traceback" not in log
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2])
-def test_other_signals_end_nothing(installation: Installation, number: int) -> None:
+def test_other_signals_do_not_end_the_process(installation: Installation, number: int) -> None:
     key = installation.new_key()
     with installation.serve() as server:
         for _ in range(2):
@@ -60,7 +62,7 @@ def test_other_signals_end_nothing(installation: Installation, number: int) -> N
     assert server.process.returncode == -signal.SIGTERM
 
 
-def test_sighup_opens_the_access_log_again(installation: Installation) -> None:
+def test_sighup_reopens_the_access_log(installation: Installation) -> None:
     key, path = installation.new_key(), installation.folder / "access.log"
     with installation.serve("--set", f"log.access_file={path}") as server:
         server.search("anything", key)
@@ -72,7 +74,7 @@ def test_sighup_opens_the_access_log_again(installation: Installation) -> None:
         until(lambda: "/search" in path.read_text(), "a line in the new file")
 
 
-def test_the_tac_file_takes_its_settings_from_the_environment_and_systemd_is_told(installation: Installation) -> None:
+def test_tac_file_reads_the_environment_and_notifies_systemd(installation: Installation) -> None:
     key, address = installation.new_key(), str(installation.folder / "notify")
     settings = environment(
         DIRECTORY_SERVER_DATA_DIR=str(installation.data), DIRECTORY_SERVER_LISTEN=LISTEN, NOTIFY_SOCKET=address
@@ -89,7 +91,7 @@ def test_the_tac_file_takes_its_settings_from_the_environment_and_systemd_is_tol
     assert server.process.returncode == -signal.SIGTERM
 
 
-def test_a_daemon_answers_and_stops(installation: Installation) -> None:
+def test_daemon_serves_and_stops(installation: Installation) -> None:
     folder, key = installation.folder, installation.new_key()
     pid_file, log = folder / "directory.pid", folder / "directory.log"
     started = run_twistd(
@@ -104,15 +106,16 @@ def test_a_daemon_answers_and_stops(installation: Installation) -> None:
         installation.command("import", "-", stdin='{"name": "a.example/b", "version": "1", "description": "Weather."}')
         until(lambda: server.search_names("weather", key) == ["a.example/b"], "the import")
         os.kill(pid, signal.SIGTERM)
-        until(lambda: not pid_file.exists(), "the end")
+        until(lambda: not pid_file.exists(), "the removal of the PID file")
+        # The last line of the log follows the removal.
+        until(lambda: "Server Shut Down." in log.read_text(), "the end of the process")
     finally:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    assert "Server Shut Down." in log.read_text()
     assert "Traceback" not in log.read_text()
 
 
-def test_a_daemon_that_cannot_start_says_so_and_leaves_no_pid_file(installation: Installation) -> None:
+def test_daemon_that_cannot_start_prints_the_reason_and_leaves_no_pid_file(installation: Installation) -> None:
     folder = installation.folder
     pid_file, log = folder / "directory.pid", folder / "directory.log"
     installation.data.touch()
@@ -120,7 +123,7 @@ def test_a_daemon_that_cannot_start_says_so_and_leaves_no_pid_file(installation:
         f"--pidfile={pid_file}", f"--logfile={log}", "directory", "-d", installation.data, "-l", LISTEN, cwd=folder
     )
     assert started.returncode == 1
-    # twistd itself would print the first 100 bytes of the reason.
+    # Without the first line, twistd would print only 100 bytes of the reason.
     reason, error, _ = started.stdout.splitlines()
     assert reason.startswith(f"Cannot serve {installation.data}: ")
     assert reason.endswith(": the data directory cannot be created or read: File exists.")

@@ -20,14 +20,14 @@ pytestmark = pytest.mark.process
 
 ENTRIES = 40
 SIZE = 900_000
-"""Characters of each entry, of which there may be 1,000,000."""
+"""Characters of each entry; the limit is 1,000,000."""
 
 GROWTH = 60
-"""Megabytes by which the server may grow. Each entry took 11 MB when nothing bounded what is kept of it."""
+"""Limit of the growth of the server's memory, in megabytes. Each entry took 11 MB before indexing was bounded."""
 
 
-def large() -> Iterator[str]:
-    """Yield large entries, one a line: prose of ever new words, Chinese, tags, tools."""
+def large_entries() -> Iterator[str]:
+    """Yield large entries as lines of JSON: prose of random words, Chinese text, tags, tools."""
     random = Random(0)
     for number in range(ENTRIES):
         words = " ".join("".join(random.choices(ascii_lowercase, k=8)) for _ in range(SIZE // 36))
@@ -53,9 +53,9 @@ def memory(server: Server) -> int:
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs /proc")
-def test_large_entries_take_little_memory_and_a_restart_does_too(installation: Installation) -> None:
+def test_memory_for_large_entries_is_bounded_after_import_and_restart(installation: Installation) -> None:
     file = installation.folder / "large.jsonl"
-    file.write_text("".join(large()), encoding="utf-8")
+    file.write_text("".join(large_entries()), encoding="utf-8")
     key = installation.new_key()
     with installation.serve() as server:
         before = memory(server)

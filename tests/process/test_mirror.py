@@ -1,4 +1,4 @@
-"""A real server and command that follow a real registry."""
+"""Syncs by the command and by the server, from a registry in another process."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ ROOT = Path(__file__).parent.parent.parent
 
 @frozen
 class Registry:
-    """A registry in a process of its own."""
+    """A registry process."""
 
     port: int
     output: IO[str]
 
-    def stalled(self) -> None:
-        """Wait until it was asked for the page that never comes."""
+    def wait_until_stalled(self) -> None:
+        """Wait until the registry has received the request that it does not answer."""
         assert self.output.readline() == "stalled\n"
 
 
 @contextmanager
 def registry(entries: int, stall: str = "-") -> Iterator[Registry]:
-    """Run a registry."""
+    """Run a registry with `entries`; it does not answer the request for the page at `stall`."""
     with subprocess.Popen(
         [sys.executable, "-m", "tests.mirror.serve", "0", str(entries), stall],
         cwd=ROOT,
@@ -71,36 +71,36 @@ def sync(installation: Installation, file: Path) -> subprocess.Popen[str]:
     )
 
 
-def test_a_round_that_was_killed_goes_on_where_it_was(installation: Installation) -> None:
+def test_sync_after_a_killed_one_continues_where_it_stopped(installation: Installation) -> None:
     with registry(2_500, stall="2000") as official, closing(Database(installation.data, "directory")) as database:
         file, mirrors = configured(installation, official.port), SqliteMirrors(database, time.time, inline)
 
         with sync(installation, file) as killed:
-            official.stalled()
+            official.wait_until_stalled()
             killed.kill()
-        busy, error = sync(installation, file).communicate(timeout=4 * TIMEOUT)
-        assert (busy, error) == ("", "official: Another process is syncing official.\n")
-        # A minute later.
+        output, error = sync(installation, file).communicate(timeout=4 * TIMEOUT)
+        assert (output, error) == ("", "official: Another process is syncing official.\n")
+        # The lease of the killed process expires after a minute.
         later = SqliteMirrors(database, lambda: time.time() + 61, inline)
         assert run_sync(later.hold("official", "test", seconds=60))
         run_sync(later.release("official", "test"))
-        said, error = sync(installation, file).communicate(timeout=4 * TIMEOUT)
+        output, error = sync(installation, file).communicate(timeout=4 * TIMEOUT)
         assert error == ""
-        assert said.startswith("official: full sync of 500 entries in 5 pages and ")
-        assert said.endswith(" seconds: 500 added, 0 changed, 0 unchanged, 0 removed, 0 rejected.\n")
+        assert output.startswith("official: full sync of 500 entries in 5 pages and ")
+        assert output.endswith(" seconds: 500 added, 0 changed, 0 unchanged, 0 removed, 0 rejected.\n")
         assert run_sync(mirrors.entries("official")) == 2_500
         assert "upstream        official: 2,500 entries, last sync 20" in installation.command("status")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_round_that_a_signal_stops_says_so_in_one_line(installation: Installation, number: int) -> None:
+def test_sync_stopped_by_a_signal_prints_one_line(installation: Installation, number: int) -> None:
     with registry(2_500, stall="2000") as official:
         file = configured(installation, official.port)
         with sync(installation, file) as stopped:
-            official.stalled()
+            official.wait_until_stalled()
             stopped.send_signal(number)
-            said, error = stopped.communicate(timeout=TIMEOUT)
-        assert (stopped.returncode, said) == (1, "")
+            output, error = stopped.communicate(timeout=TIMEOUT)
+        assert (stopped.returncode, output) == (1, "")
         assert error == "Stopped by a signal; the next sync continues from here.\n"
 
 
@@ -110,7 +110,7 @@ def synced_upstream(server: Server) -> Any:
     return health if health.get("status") == "ok" else None
 
 
-def test_a_server_follows_and_says_so(installation: Installation) -> None:
+def test_server_syncs_its_upstream_and_reports_it(installation: Installation) -> None:
     with registry(300) as official:
         file = configured(installation, official.port)
         with installation.serve("-c", file, "--set", "http.health=full") as server:
@@ -118,18 +118,18 @@ def test_a_server_follows_and_says_so(installation: Installation) -> None:
             health = until(lambda: synced_upstream(server), "the end of the sync run")
             assert set(health) == {"status", "entries", "last_success"}
             installation.command("entry", "hide", "x/00007")
-            until(lambda: server.entry_count() == 299, "the hidden one to go")
+            until(lambda: server.entry_count() == 299, "the removal of the hidden entry")
             log = server.stop()
             assert "Upstream official: 300 added, 0 changed, 0 removed, 0 rejected" in log
             assert "Traceback" not in log
 
 
-def test_a_server_stops_in_the_midst_of_a_round(installation: Installation) -> None:
+def test_server_that_stops_during_a_sync_releases_the_lease(installation: Installation) -> None:
     with registry(2_500, stall="2000") as official, closing(Database(installation.data, "directory")) as database:
         mirrors = SqliteMirrors(database, time.time, inline)
         with installation.serve("-c", configured(installation, official.port)) as server:
-            official.stalled()
+            official.wait_until_stalled()
             assert "Traceback" not in server.stop()
         assert run_sync(mirrors.get("official")).error == ""
-        # The lease is given back.
+        # A free lease can be taken.
         assert run_sync(mirrors.hold("official", "test", seconds=60))

@@ -1,4 +1,4 @@
-"""Real proxies, configured as docs/operations.md tells it, before a real server."""
+"""Reverse proxies, configured as in docs/operations.md, in front of a server process."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "operations.md"
 FAILURES = 3
 
 
-def documented(language: str) -> str:
-    """Return the configuration that the documentation gives for a proxy."""
+def documented_configuration(language: str) -> str:
+    """Return the code block of `language` in docs/operations.md."""
     found = re.search(rf"^```{language}\n(.*?)^```", DOCUMENT.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     assert found
     return found[1]
 
 
-def changed(text: str, changes: dict[str, str]) -> str:
-    """Return `text` with what is different in a test put in; each must be there."""
+def replaced(text: str, changes: dict[str, str]) -> str:
+    """Return `text` with `changes` applied; each of them must apply."""
     for old, new in changes.items():
         assert old in text
         text = text.replace(old, new)
@@ -42,7 +42,7 @@ def changed(text: str, changes: dict[str, str]) -> str:
 
 
 def nginx(folder: Path, pem: Path, ours: int, port: int) -> list[object]:
-    places = {
+    changes = {
         "listen 443 ": f"listen 127.0.0.1:{port} ",
         "127.0.0.1:8080": f"127.0.0.1:{ours}",
         "/etc/ssl/certs/directory.pem": str(pem),
@@ -54,30 +54,31 @@ def nginx(folder: Path, pem: Path, ours: int, port: int) -> list[object]:
     file = folder / "nginx.conf"
     file.write_text(
         f"daemon off; master_process off; pid {folder}/pid; error_log {folder}/error.log; events {{}}\n"
-        f"http {{ {temporary}\n{changed(documented('nginx'), places)}}}\n"
+        f"http {{ {temporary}\n{replaced(documented_configuration('nginx'), changes)}}}\n"
     )
     return ["nginx", "-p", folder, "-c", file]
 
 
 def haproxy(folder: Path, pem: Path, ours: int, port: int) -> list[object]:
-    places = {
+    changes = {
         "bind :443 ": f"bind 127.0.0.1:{port} ",
         "127.0.0.1:8080": f"127.0.0.1:{ours}",
         "/etc/ssl/private/directory.pem": str(pem),
         "/dev/log local0": "stdout format raw local0",
     }
     file = folder / "haproxy.cfg"
-    file.write_text(changed(documented("haproxy"), places))
+    file.write_text(replaced(documented_configuration("haproxy"), changes))
     return ["haproxy", "-db", "-f", file]
 
 
 def caddy(folder: Path, pem: Path, ours: int, port: int) -> list[object]:
-    places = {
+    changes = {
         "directory.example.org {": f"https://localhost:{port} {{\n    bind 127.0.0.1\n    tls {pem} {pem}",
         "127.0.0.1:8080": f"127.0.0.1:{ours}",
     }
     file = folder / "Caddyfile"
-    file.write_text("{\n    admin off\n    auto_https disable_redirects\n}\n" + changed(documented("caddy"), places))
+    options = "{\n    admin off\n    auto_https disable_redirects\n}\n"
+    file.write_text(options + replaced(documented_configuration("caddy"), changes))
     return ["caddy", "run", "--adapter", "caddyfile", "--config", file]
 
 
@@ -90,7 +91,7 @@ class Proxied:
 
     name: str
     port: int
-    trusting: ssl.SSLContext
+    context: ssl.SSLContext
     installation: Installation
     server: Server
     folder: Path
@@ -98,9 +99,9 @@ class Proxied:
     def open(
         self, path: str, headers: dict[str, str], body: bytes | None = None, source: str = "127.0.0.1"
     ) -> HTTPResponse:
-        """Send a request to the proxy from an address of this machine; return the response, its head read."""
+        """Send a request to the proxy from the address `source`; return the response with its body unread."""
         connection = HTTPSConnection(
-            "localhost", self.port, timeout=TIMEOUT, context=self.trusting, source_address=(source, 0)
+            "localhost", self.port, timeout=TIMEOUT, context=self.context, source_address=(source, 0)
         )
         connection.request("GET" if body is None else "POST", path, body, headers)
         return connection.getresponse()
@@ -112,14 +113,14 @@ class Proxied:
             return Response(response.status, response.headers, response.read())
 
     def new_key(self, **headers: str) -> dict[str, str]:
-        """Return headers with a new key among them."""
+        """Return `headers` with the Authorization of a new key."""
         return {"Authorization": f"Bearer {self.installation.new_key()}", **headers}
 
 
 @pytest.fixture(scope="module")
-def behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installation, Server]]:
-    """Return a server that trusts its proxy to tell whom a request is from."""
-    installation = Installation(tmp_path_factory.mktemp("behind"))
+def server_behind_proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installation, Server]]:
+    """Return a server that trusts the client addresses of a proxy on 127.0.0.1."""
+    installation = Installation(tmp_path_factory.mktemp("server"))
     installation.command("quickstart")
     settings = [
         "http.trusted_proxies=127.0.0.1",
@@ -137,7 +138,8 @@ INSTALLED = [
     pytest.param(
         name,
         marks=pytest.mark.skipif(
-            not shutil.which(name), reason=f"{name} is not installed: what docs/operations.md says of it is not tested"
+            not shutil.which(name),
+            reason=f"{name} is not installed: its documented configuration is not tested",
         ),
     )
     for name in PROXIES
@@ -145,13 +147,13 @@ INSTALLED = [
 
 
 @pytest.fixture(scope="module", params=INSTALLED)
-def proxied(request: Any, behind: tuple[Installation, Server], tmp_path_factory: Any) -> Iterator[Proxied]:
-    """Return each of the proxies that are installed here, with the server behind it."""
+def proxied(request: Any, server_behind_proxy: tuple[Installation, Server], tmp_path_factory: Any) -> Iterator[Proxied]:
+    """Return each installed proxy, with the server behind it."""
     folder = tmp_path_factory.mktemp(request.param)
     pem = certificate(folder)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = PROXIES[request.param](folder, pem, behind[1].port, port)
+    command = PROXIES[request.param](folder, pem, server_behind_proxy[1].port, port)
     log = folder / "log"
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -163,7 +165,7 @@ def proxied(request: Any, behind: tuple[Installation, Server], tmp_path_factory:
             stderr=subprocess.STDOUT,
         )
 
-    def answers() -> bool:
+    def accepts_connections() -> bool:
         assert process.poll() is None, log.read_text()
         with suppress(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", port)).close()
@@ -171,55 +173,55 @@ def proxied(request: Any, behind: tuple[Installation, Server], tmp_path_factory:
         return False
 
     try:
-        until(answers, f"the start of {request.param}")
-        yield Proxied(request.param, port, ssl.create_default_context(cafile=str(pem)), *behind, folder)
+        until(accepts_connections, f"the start of {request.param}")
+        yield Proxied(request.param, port, ssl.create_default_context(cafile=str(pem)), *server_behind_proxy, folder)
     finally:
         process.terminate()
         process.wait(TIMEOUT)
 
 
-def test_both_doors_are_open(proxied: Proxied) -> None:
+def test_rest_and_mcp_requests_pass(proxied: Proxied) -> None:
     key = proxied.new_key()
-    found = proxied.request(f"{SEARCH}?keywords=postgres", key)
-    assert (found.status, found.json["count"] > 0) == (200, True)
-    assert found.headers["X-RateLimit-Remaining"] == "19"
-    assert found.headers["X-Request-Id"]
+    search = proxied.request(f"{SEARCH}?keywords=postgres", key)
+    assert (search.status, search.json["count"] > 0) == (200, True)
+    assert search.headers["X-RateLimit-Remaining"] == "19"
+    assert search.headers["X-Request-Id"]
     params = {"name": "search_mcp", "arguments": {"keywords": "postgres"}}
     message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
     called = proxied.request(MCP, {"Content-Type": "application/json", **key}, message)
     assert called.json["result"]["isError"] is False
 
 
-def test_the_first_event_of_a_stream_comes_at_once(proxied: Proxied) -> None:
+def test_first_event_of_a_stream_is_not_buffered(proxied: Proxied) -> None:
     # A proxy that buffers would hold the event back until the next heartbeat, for which this client does not wait.
     with proxied.open(MCP, proxied.new_key(Accept="text/event-stream")) as stream:
         assert stream.status == 200
         assert (stream.readline(), stream.readline()) == (b"retry: 3000\n", b"\n")
 
 
-def test_a_revoked_key_ends_its_stream_at_the_other_end(proxied: Proxied) -> None:
+def test_stream_of_a_revoked_key_ends_at_the_client(proxied: Proxied) -> None:
     with proxied.open(MCP, proxied.new_key(Accept="text/event-stream")) as stream:
         proxied.installation.command("key", "revoke", proxied.installation.key_ids()[-1])
         assert stream.read() == b"retry: 3000\n\n" * 2
 
 
-def test_a_body_that_is_too_long_is_refused(proxied: Proxied) -> None:
-    refused = proxied.request(MCP, proxied.new_key(), b" " * 100_000)
-    assert refused.status == 413
-    assert refused.json["error"]["message"] == "The body must have at most 65,536 bytes."
+def test_server_rejects_a_long_body(proxied: Proxied) -> None:
+    rejected = proxied.request(MCP, proxied.new_key(), b" " * 100_000)
+    assert rejected.status == 413
+    assert rejected.json["error"]["message"] == "The body must have at most 65,536 bytes."
 
 
-def test_a_body_that_is_far_too_long_is_refused_by_one_or_the_other(proxied: Proxied) -> None:
+def test_proxy_or_server_rejects_a_very_long_body(proxied: Proxied) -> None:
     assert proxied.request(MCP, proxied.new_key(), b" " * 300_000).status == 413
 
 
-def test_a_target_that_is_too_long_is_refused(proxied: Proxied) -> None:
-    refused = proxied.request(f"{SEARCH}?keywords={'a' * 9_000}", proxied.new_key())
-    assert (refused.status, refused.json["error"]) == (414, "uri_too_long")
+def test_long_target_is_rejected(proxied: Proxied) -> None:
+    rejected = proxied.request(f"{SEARCH}?keywords={'a' * 9_000}", proxied.new_key())
+    assert (rejected.status, rejected.json["error"]) == (414, "uri_too_long")
 
 
-def test_a_throttled_address_is_that_of_the_client_whatever_it_claims(proxied: Proxied) -> None:
-    # Each proxy has clients of its own, for the server is the same.
+def test_rate_limit_uses_the_client_address_and_ignores_claimed_ones(proxied: Proxied) -> None:
+    # Each proxy has its own client addresses, because all share one server.
     number = 2 + 2 * list(PROXIES).index(proxied.name)
     bad, other = f"127.0.0.{number}", f"127.0.0.{number + 1}"
 
@@ -233,7 +235,7 @@ def test_a_throttled_address_is_that_of_the_client_whatever_it_claims(proxied: P
     assert proxied.request(f"{SEARCH}?keywords=a", proxied.new_key(), source=bad).status == 200
 
 
-def test_pages_are_known_to_come_by_tls(proxied: Proxied) -> None:
+def test_pages_behind_tls_have_secure_cookies_and_hsts(proxied: Proxied) -> None:
     page = proxied.request("/account/sign-in", {"Accept": "text/html", "X-Forwarded-Proto": "http"})
     assert page.status == 200
     assert page.headers["Set-Cookie"].startswith("__Host-session=")
@@ -241,13 +243,13 @@ def test_pages_are_known_to_come_by_tls(proxied: Proxied) -> None:
     assert page.headers["Strict-Transport-Security"] == "max-age=60"
 
 
-def test_the_proxys_log_has_requests_without_their_secrets(proxied: Proxied) -> None:
+def test_proxy_log_contains_no_secrets_of_paths(proxied: Proxied) -> None:
     secrets = [f"{proxied.name}{number}" * 8 for number in range(3)]
     proxied.request(f"/r/{secrets[0]}/v0.1/servers?limit=1", {})
     proxied.request(f"/account/invitation/{secrets[1]}", {"Accept": "text/html"})
-    # What nginx refuses by itself is in its log of errors.
+    # nginx writes requests that it rejects itself to its error log.
     proxied.request(f"/r/{secrets[2]}", {}, b" " * 300_000)
-    # A browser names the page that an asset is for.
+    # A browser sends the page of an asset as Referer.
     proxied.request("/healthz", proxied.new_key(Referer=f"https://localhost/account/invitation/{secrets[1]}"))
 
     def logged() -> str:

@@ -1,4 +1,4 @@
-"""The Python SDK, in each of its modes, against a running server."""
+"""Clients of the Python SDK, in each of its modes, on a server process."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ pytestmark = pytest.mark.process
 @pytest.mark.parametrize(
     ("mode", "version"), [("legacy", "2025-11-25"), ("auto", "2026-07-28"), ("2026-07-28", "2026-07-28")]
 )
-def test_an_editor_finds_and_looks_up_until_its_quota_is_spent(
+def test_sdk_client_searches_and_looks_up_until_its_quota_is_spent(
     sample_server: tuple[Installation, Server], mode: str, version: str
 ) -> None:
     installation, server = sample_server
     key = installation.new_key("--limit", 3)
     script = Path(__file__).with_name("sdk_client.py")
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, script, server.url + MCP, key, mode],
         env=environment(),
         capture_output=True,
         text=True,
         timeout=2 * TIMEOUT,
     )
-    assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    assert said["version"] == version
-    assert said["tools"] == ["search_mcp", "get_mcp_detail"]
-    assert said["bad"]["is_error"] is True
-    assert "limit: must be a whole number from 1 to 100" in said["bad"]["content"][0]["text"]
-    hits = said["found"]["structured_content"]["data"]
+    assert process.returncode == 0, process.stderr
+    results = json.loads(process.stdout)
+    assert results["version"] == version
+    assert results["tools"] == ["search_mcp", "get_mcp_detail"]
+    assert results["bad"]["is_error"] is True
+    assert "limit: must be a whole number from 1 to 100" in results["bad"]["content"][0]["text"]
+    hits = results["found"]["structured_content"]["data"]
     assert 1 <= len(hits) <= 3
-    assert said["detail"]["structured_content"]["data"]["mcp_id"] == hits[0]["mcp_id"]
-    assert said["detail"]["is_error"] is said["last"] is False
-    assert said["over"]["is_error"] is True
-    assert "Try again in" in said["over"]["content"][0]["text"]
+    assert results["detail"]["structured_content"]["data"]["mcp_id"] == hits[0]["mcp_id"]
+    assert results["detail"]["is_error"] is results["last"] is False
+    assert results["over"]["is_error"] is True
+    assert "Try again in" in results["over"]["content"][0]["text"]
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-def test_an_editor_is_told_of_an_import_and_lists_it(installation: Installation, mode: str) -> None:
+def test_sdk_client_is_notified_of_an_import_and_lists_it(installation: Installation, mode: str) -> None:
     installation.command("quickstart")
     key = installation.new_key()
     script = Path(__file__).with_name("sdk_listener.py")
@@ -63,9 +63,9 @@ def test_an_editor_is_told_of_an_import_and_lists_it(installation: Installation,
             listening = json.loads(listener.stdout.readline())
             assert listening == {"version": "2025-11-25" if mode == "legacy" else mode}
             installation.command("import", "-", stdin=entry_line("a.example/new"))
-            told = json.loads(listener.stdout.readline())
-            assert told["listed"][0] == "a.example/new"
-            assert len(told["listed"]) == 20
+            notified = json.loads(listener.stdout.readline())
+            assert notified["listed"][0] == "a.example/new"
+            assert len(notified["listed"]) == 20
             assert listener.wait(TIMEOUT) == 0
         finally:
             listener.kill()

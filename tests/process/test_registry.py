@@ -1,4 +1,4 @@
-"""One directory followed by another, through the registry API of the first."""
+"""A directory that syncs from the registry API of another one."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .test_mirror import sync
 pytestmark = pytest.mark.process
 
 
-def documents(installation: Installation) -> dict[str, str]:
-    """Return every server's document, as text, by its name."""
+def server_documents(installation: Installation) -> dict[str, str]:
+    """Return the server.json of each entry as text, by name."""
     with closing(Database(installation.data, "directory")) as database:
         store = SqliteStore(database, inline, TextAnalysis())
         listed = run_sync(store.listing(("", ""), 100_000))
@@ -29,31 +29,31 @@ def documents(installation: Installation) -> dict[str, str]:
 
 
 @pytest.fixture
-def two(tmp_path: Path) -> tuple[Installation, Installation]:
+def two_installations(tmp_path: Path) -> tuple[Installation, Installation]:
     folders = tmp_path / "one", tmp_path / "two"
     for folder in folders:
         folder.mkdir()
     return Installation(folders[0]), Installation(folders[1])
 
 
-def follow(two: tuple[Installation, Installation], *files: object, expected: int) -> None:
-    first, second = two
+def import_and_sync(two_installations: tuple[Installation, Installation], *files: object, expected: int) -> None:
+    first, second = two_installations
     first.command("import", *files)
     with first.serve("--set", "registry.access=public", "--set", "registry.per_minute=100000") as server:
         config = second.folder / "directory.toml"
         config.write_text(f'[[upstream]]\nname = "first"\nurl = "http://127.0.0.1:{server.port}"\n')
-        said, _ = sync(second, config).communicate(timeout=4 * TIMEOUT)
-        assert f" {expected} added" in said.replace(",", "")
-        assert documents(second) == documents(first)
+        output, _ = sync(second, config).communicate(timeout=4 * TIMEOUT)
+        assert f" {expected} added" in output.replace(",", "")
+        assert server_documents(second) == server_documents(first)
         first.command("import", "-", stdin=entry_line("new.example/one"))
         assert " 1 added" in sync(second, config).communicate(timeout=4 * TIMEOUT)[0]
 
 
-def test_another_directory_gets_the_same_documents(two: Any) -> None:
-    follow(two, sample.path(), expected=len(json.loads(sample.path().read_bytes())["servers"]))
+def test_sync_of_the_sample_catalogue_yields_the_same_documents(two_installations: Any) -> None:
+    import_and_sync(two_installations, sample.path(), expected=len(json.loads(sample.path().read_bytes())["servers"]))
 
 
-def test_another_directory_gets_what_the_official_registry_had(two: Any, shared_data: Path) -> None:
+def test_sync_of_the_official_registry_yields_the_same_documents(two_installations: Any, shared_data: Path) -> None:
     pages = sorted((shared_data / "registry_pages").glob("*.json"))
     names = {each["server"]["name"] for page in pages for each in json.loads(page.read_bytes())["servers"]}
-    follow(two, *pages, expected=len(names))
+    import_and_sync(two_installations, *pages, expected=len(names))

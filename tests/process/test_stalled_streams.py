@@ -1,4 +1,4 @@
-"""Stalled streams: all streams whose readers stop reading are counted."""
+"""Streams whose readers stop reading are closed and counted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from .conftest import Installation, entry_line, until
-from .test_streams import CHANGES, ask, read_until
+from .test_streams import CHANGES, read_until, request_stream
 
 pytestmark = pytest.mark.process
 
@@ -16,7 +16,7 @@ READERS = 8
 
 
 @pytest.mark.parametrize("heartbeat", [1, 60])
-def test_stalled_streams_are_counted(installation: Installation, heartbeat: int) -> None:
+def test_stalled_streams_are_closed_and_counted(installation: Installation, heartbeat: int) -> None:
     key = installation.new_key()
     settings = ["streams.stall=1", f"streams.heartbeat={heartbeat}", "metrics.listen=tcp:0:interface=127.0.0.1"]
     with installation.serve(*(text for each in settings for text in ("--set", each))) as server:
@@ -25,7 +25,7 @@ def test_stalled_streams_are_counted(installation: Installation, heartbeat: int)
             reader = socket.socket()
             reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             reader.connect(("127.0.0.1", server.port))
-            ask(reader, key, CHANGES)
+            request_stream(reader, key, CHANGES)
             read_until(reader, b"retry: 3000\n\n")
             readers.append(reader)
         many = "".join(entry_line(f"a.example/{number}", "x" * 450) for number in range(400))

@@ -1,4 +1,4 @@
-"""Storage that fails under a running server: what is logged, what is answered, and the way back."""
+"""Storage failures of a running server: log, responses and recovery."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from .conftest import MCP, Installation, Server, until
+from .conftest import MCP, TIMEOUT, Installation, Server, until
 
 pytestmark = [
     pytest.mark.process,
@@ -17,18 +17,18 @@ pytestmark = [
 
 
 def limit_files(server: Server, size: int) -> None:
-    """Let no file of the server grow above `size` bytes: a write beyond fails (setrlimit(2), RLIMIT_FSIZE)."""
+    """Limit the files of the server to `size` bytes: writes beyond fail (setrlimit(2), RLIMIT_FSIZE)."""
     assert sys.platform == "linux"
     _, hard = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE)
     resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (size, hard))
 
 
-def test_a_database_that_cannot_grow(installation: Installation) -> None:
+def test_charges_fail_while_the_quota_database_cannot_grow(installation: Installation) -> None:
     key = installation.new_key("--limit", 100_000)
     with installation.serve("--set", "metrics.listen=tcp:0:interface=127.0.0.1") as server:
         assert server.request("/readyz").json == {"status": "ready"}
         limit_files(server, 40_960)
-        until(lambda: server.search("x", key).status == 503, "a write that fails")
+        until(lambda: server.search("x", key).status == 503, "a failed write")
         assert server.call_tool("search_mcp", {"keywords": "x"}, key)["isError"] is True
         assert server.request("/healthz").status == 200
         not_ready = server.request("/readyz")
@@ -37,7 +37,7 @@ def test_a_database_that_cannot_grow(installation: Installation) -> None:
         assert 'directory_storage_available{file="quota.db"} 0.0' in metrics
         assert f'directory_errors_total{{api="{MCP}",code="unavailable"}} 1.0' in metrics
         limit_files(server, resource.RLIM_INFINITY)
-        until(lambda: server.request("/readyz").status == 200, "the way back")
+        until(lambda: server.request("/readyz").status == 200, "the recovery")
         assert server.search("x", key).status == 200
         log = server.stop()
     path = installation.data / "quota.db"
@@ -51,11 +51,11 @@ def test_a_database_that_cannot_grow(installation: Installation) -> None:
     assert "Traceback" not in log
 
 
-def test_a_data_directory_that_is_deleted_ends_the_server(installation: Installation) -> None:
+def test_server_stops_when_the_data_directory_is_deleted(installation: Installation) -> None:
     installation.new_key()
     with installation.serve() as server:
         shutil.rmtree(installation.data)
-        assert server.process.wait(15) == 1
+        assert server.process.wait(TIMEOUT) == 1
         log = server.log.read_text()
     assert "#critical] The data directory is lost, the server stops: " in log
     assert f"{installation.data}/directory.db has been deleted or moved." in log

@@ -1,4 +1,4 @@
-"""TLS by an endpoint, as docs/operations.md tells it."""
+"""TLS by an ssl endpoint, as in docs/operations.md."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def trusting(installation: Installation) -> ssl.SSLContext:
-    """Write what a server of TLS needs; return the context of a client that knows the authority alone."""
+def client_context(installation: Installation) -> ssl.SSLContext:
+    """Write the key and certificates of the server; return the context of a client that trusts only the root."""
     from ._certificates import holder
 
     root = holder("root", authority=True)
@@ -26,11 +26,11 @@ def trusting(installation: Installation) -> ssl.SSLContext:
     return ssl.create_default_context(cadata=root.pem.decode())
 
 
-def test_it_speaks_tls_with_a_chain_of_certificates(installation: Installation, trusting: ssl.SSLContext) -> None:
+def test_server_sends_its_certificate_chain(installation: Installation, client_context: ssl.SSLContext) -> None:
     listen = "ssl:0:interface=127.0.0.1:privateKey=key.pem:certKey=cert.pem:extraCertChain=chain.pem"
-    trusting.set_alpn_protocols(["h2", "http/1.1"])
+    client_context.set_alpn_protocols(["h2", "http/1.1"])
     with installation.serve(listen=listen) as server:
-        connection = HTTPSConnection("localhost", server.port, timeout=TIMEOUT, context=trusting)
+        connection = HTTPSConnection("localhost", server.port, timeout=TIMEOUT, context=client_context)
         connection.request("GET", "/healthz")
         assert connection.sock.version() in ("TLSv1.2", "TLSv1.3")
         assert connection.sock.selected_alpn_protocol() == "http/1.1"

@@ -14,8 +14,8 @@ from .conftest import LISTEN, SEARCH, TIMEOUT, Installation
 pytestmark = pytest.mark.process
 
 
-class Local(HTTPConnection):
-    """A connection of HTTP over a UNIX socket."""
+class UnixConnection(HTTPConnection):
+    """An HTTP connection over a UNIX socket."""
 
     def __init__(self, path: Path) -> None:
         super().__init__("localhost", timeout=TIMEOUT)
@@ -29,18 +29,18 @@ class Local(HTTPConnection):
 
 def status(path: Path, client: str) -> int:
     """Return the status of a request with an invalid key that a proxy forwards for `client`."""
-    connection = Local(path)
+    connection = UnixConnection(path)
     connection.request(
         "GET", f"{SEARCH}?keywords=a", headers={"Authorization": "Bearer wrong", "X-Forwarded-For": client}
     )
-    found = connection.getresponse().status
+    response_status = connection.getresponse().status
     connection.close()
-    return found
+    return response_status
 
 
 def cookie(path: Path) -> str:
     """Return the cookie that the sign-in page sets behind a proxy that ends TLS."""
-    connection = Local(path)
+    connection = UnixConnection(path)
     connection.request("GET", "/account/sign-in", headers={"X-Forwarded-Proto": "https", "Accept": "text/html"})
     with connection.getresponse() as response:
         assert response.status == 200
@@ -48,7 +48,7 @@ def cookie(path: Path) -> str:
 
 
 @pytest.mark.parametrize("trusted", [True, False])
-def test_clients_behind_a_unix_socket_are_told_apart_where_it_is_trusted(
+def test_forwarded_client_addresses_count_only_if_unix_sockets_are_trusted(
     installation: Installation, trusted: bool
 ) -> None:
     path = installation.folder / "http.sock"

@@ -1,4 +1,4 @@
-"""Certificates of upstreams: each reason to refuse one is one line, without a traceback."""
+"""Certificates of upstreams: each reason to reject one is printed in one line."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def serving(pem: Path) -> Iterator[int]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pem)
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    # A handshake that fails is an error in the server's thread, which prints it.
+    # By default the server would print each failed handshake.
     server.handle_error = lambda *_: None  # type: ignore[method-assign]
     thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
@@ -52,25 +52,25 @@ def serving(pem: Path) -> Iterator[int]:
 
 
 def pem(folder: Path, *, names: bool) -> Path:
-    """Write a key and a certificate for localhost, which names it as alternative name or only as common name."""
-    made = holder("localhost")
-    certificate = made.certificate
+    """Write a key and a certificate for localhost, with `names` as alternative name, else only as common name."""
+    issued = holder("localhost")
+    certificate = issued.certificate
     if not names:
         certificate = x509.CertificateBuilder(
             certificate.subject,
             certificate.subject,
-            made.key.public_key(),
+            issued.key.public_key(),
             x509.random_serial_number(),
             certificate.not_valid_before_utc,
             certificate.not_valid_after_utc,
-        ).sign(made.key, hashes.SHA256())
+        ).sign(issued.key, hashes.SHA256())
     file = folder / "localhost.pem"
-    file.write_bytes(made.private_pem + type(made)(made.key, certificate).pem)
+    file.write_bytes(issued.private_pem + type(issued)(issued.key, certificate).pem)
     return file
 
 
 @pytest.mark.parametrize(
-    ("host", "names", "trusted", "said"),
+    ("host", "names", "trusted", "message"),
     [
         ("localhost", True, True, ""),
         ("localhost", True, False, "official: Its certificate is not trusted on this machine.\n"),
@@ -78,18 +78,18 @@ def pem(folder: Path, *, names: bool) -> Path:
         ("127.0.0.1", True, True, "official: Its certificate is not for 127.0.0.1.\n"),
     ],
 )
-def test_a_certificate_that_is_refused_is_one_line(
-    tmp_path: Path, host: str, names: bool, trusted: bool, said: str
+def test_rejected_certificate_is_reported_in_one_line(
+    tmp_path: Path, host: str, names: bool, trusted: bool, message: str
 ) -> None:
     file = pem(tmp_path, names=names)
     with serving(file) as port:
         settings = tmp_path / "directory.toml"
         settings.write_text(f'[[upstream]]\nname = "official"\nurl = "https://{host}:{port}"\nfloor = 0.0\n')
-        done = subprocess.run(
+        process = subprocess.run(
             [COMMAND, "--data-dir", tmp_path / "data", "--config", settings, "sync"],
             env=environment(SSL_CERT_FILE=str(file if trusted else tmp_path / "none")),
             capture_output=True,
             text=True,
             timeout=TIMEOUT,
         )
-    assert (done.returncode, done.stderr) == (1 if said else 0, said)
+    assert (process.returncode, process.stderr) == (1 if message else 0, message)
