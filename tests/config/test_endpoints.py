@@ -1,4 +1,4 @@
-"""What the strings of endpoints tell, and what newcomers are told of that."""
+"""URLs, loopback addresses and backlogs of endpoint descriptions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TLS = r"tls:/etc/my\:certificates:8443"
         ("nonsense:8080", None),
     ],
 )
-def test_the_url_of_an_endpoint(description: str, url: str | None) -> None:
+def test_url_of_an_endpoint(description: str, url: str | None) -> None:
     assert read(description).url == url
 
 
@@ -47,27 +47,27 @@ def test_the_url_of_an_endpoint(description: str, url: str | None) -> None:
         ("systemd:domain=INET:index=0", False),
     ],
 )
-def test_whether_it_is_loopback(description: str, is_loopback: bool) -> None:
+def test_loopback_endpoints(description: str, is_loopback: bool) -> None:
     assert read(description).is_loopback is is_loopback
 
 
 @pytest.mark.parametrize("description", ["tcp:80", TLS, "ssl:443:privateKey=a.pem", "unix:a.sock", "haproxy:tcp:80"])
-def test_the_queue_is_long_unless_its_length_is_given(description: str) -> None:
+def test_backlog_is_added_unless_it_is_given(description: str) -> None:
     assert with_backlog(description) == f"{description}:backlog=2048"
     assert with_backlog(f"{description}:backlog=7") == f"{description}:backlog=7"
 
 
-def test_a_socket_of_systemd_has_a_queue_already() -> None:
+def test_backlog_of_a_systemd_socket_is_unchanged() -> None:
     assert with_backlog("systemd:domain=INET:index=0") == "systemd:domain=INET:index=0"
 
 
-def test_a_newcomer_is_told_where_it_can_be_reached() -> None:
+def test_instructions_have_the_url_of_the_first_port() -> None:
     base = base_url(["unix:/run/directory.sock", "tcp:81"])
     assert base == "http://127.0.0.1:81"
     assert "ADDRESS" not in instructions(base, "a key", 3)
 
 
-def test_a_newcomer_is_told_that_a_socket_has_an_address_elsewhere() -> None:
-    said = instructions(base_url(["unix:/run/directory.sock"]), "a key", 3)
-    assert "http://ADDRESS/api/open/mcp" in said
-    assert "ADDRESS:       the address of your proxy or systemd socket" in said
+def test_instructions_for_a_unix_socket_name_the_address_of_the_proxy() -> None:
+    text = instructions(base_url(["unix:/run/directory.sock"]), "a key", 3)
+    assert "http://ADDRESS/api/open/mcp" in text
+    assert "ADDRESS:       the address of your proxy or systemd socket" in text

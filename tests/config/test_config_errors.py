@@ -1,0 +1,259 @@
+"""Messages about invalid settings, by source."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from directory_server.config import ConfigError, load
+
+from ._sources import NAMES, error_message, variable, write_toml
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ('name = "a"', "upstream ({}): must each have a url and a name that no other has"),
+        ('url = "https://a.example"', "upstream ({}): must each have a url and a name that no other has"),
+        (
+            'name = "a"\nurl = "/a"\n[[upstream]]\nname = "a"\nurl = "/b"',
+            "upstream ({}): must each have a url and a name that no other has",
+        ),
+        (
+            'name = "local"',
+            "upstream.name ({}, table 1): must be 1 to 40 of a-z, 0-9, '.', '_' and '-', and not 'local', not 'local'",
+        ),
+        (
+            'url = "ftp://a.example"',
+            "upstream.url ({}, table 1): must be an http or https URL without a password, "
+            "or the path of a file, not 'ftp://a.example'",
+        ),
+        (
+            'url = "https://me@a.example"',
+            "upstream.url ({}, table 1): must be an http or https URL without a password, "
+            "or the path of a file, not 'https://me@a.example'",
+        ),
+        ("interval = 1", "upstream.interval ({}, table 1): must be at least 60, not 1"),
+        ("floor = 85", "upstream.floor ({}, table 1): must be from 0 to 1, not 85"),
+        (
+            'headers = ["Authorization: hunter2"]',
+            "upstream.headers ({}, table 1): must be headers such as Authorization: env:TOKEN or file:/path",
+        ),
+        ('include = [""]', "upstream.include ({}, table 1): must be patterns of names such as com.example/*, not ['']"),
+        (
+            'uri = "https://a.example"',
+            "upstream.uri ({}, table 1): is not a setting; did you mean upstream.url? known settings: upstream.name, "
+            "upstream.url, "
+            "upstream.interval, upstream.headers, upstream.include, upstream.exclude, upstream.floor, "
+            "upstream.official, upstream.max_entries, upstream.max_bytes",
+        ),
+    ],
+)
+def test_invalid_upstream_is_reported(tmp_path: Path, table: str, message: str) -> None:
+    file = write_toml(tmp_path, f"[[upstream]]\n{table}\n")
+    assert error_message(file=file) == message.format(file)
+
+
+def test_upstreams_must_be_tables_of_the_file(tmp_path: Path) -> None:
+    rule = "must be tables [[upstream]] of the TOML file"
+    assert error_message("upstream=a") == f"upstream (--set): {rule}"
+    file = write_toml(tmp_path, '[upstream]\nname = "a"\n')
+    assert error_message(file=file).startswith(f"upstream.name ({file}): is not a setting")
+    file = write_toml(tmp_path, 'upstream = ["a"]\n')
+    assert error_message(file=file) == f"upstream ({file}): {rule}"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("streams.per_key=eight", "streams.per_key (--set): must be a whole number, not 'eight'"),
+        ("streams.per_key=-1", "streams.per_key (--set): must be at least 0, not '-1'"),
+        ("streams.per_key=", "streams.per_key (--set): must be a whole number, not ''"),
+        ("streams.heartbeat=0", "streams.heartbeat (--set): must be above 0, not '0'"),
+        ("streams.heartbeat=nan", "streams.heartbeat (--set): must be a number, not 'nan'"),
+        ("streams.heartbeat=inf", "streams.heartbeat (--set): must be a number, not 'inf'"),
+        ("quota.limit=0", "quota.limit (--set): must be at least 1, not '0'"),
+        ("quota.limit=none", "quota.limit (--set): must be a whole number or unlimited, not 'none'"),
+        (
+            "quota.limit=9223372036854775808",
+            "quota.limit (--set): must be a whole number or unlimited, not '9223372036854775808'",
+        ),
+        ("quota.synchronous=off", "quota.synchronous (--set): must be one of normal, full, not 'off'"),
+        ("log.access=yes", "log.access (--set): must be one of text, json, off, not 'yes'"),
+        (
+            "web.url=directory.example.org",
+            "web.url (--set): must be a URL such as https://directory.example.org, without a path, "
+            "not 'directory.example.org'",
+        ),
+        (
+            "metrics.listen=9090",
+            "metrics.listen (--set): must be an endpoint such as tcp:9090:interface=127.0.0.1, not '9090'",
+        ),
+        ("data_dir=", "data_dir (--set): must be the path of a directory, not ''"),
+        (
+            "http.allowed_origins=https://example.org/",
+            "http.allowed_origins (--set): must be origins such as https://app.example.org, without path, "
+            "not 'https://example.org/'",
+        ),
+        (
+            "http.allowed_hosts=http://x",
+            "http.allowed_hosts (--set): must be hosts such as directory.example.org, without scheme or path, "
+            "not 'http://x'",
+        ),
+        (
+            "listen=8080",
+            "listen (--set): must be one or more endpoints such as tcp:8080 or unix:/run/directory.sock, not '8080'",
+        ),
+        (
+            "listen=",
+            "listen (--set): must be one or more endpoints such as tcp:8080 or unix:/run/directory.sock, not ''",
+        ),
+        ("verbose", "verbose (--set): must be section.key=value"),
+        (
+            "streams.per_kye=8",
+            "streams.per_kye (--set): is not a setting; did you mean streams.per_key? "
+            "known settings: streams.per_key, streams.total, streams.heartbeat, streams.rotation, streams.stall, "
+            "streams.grace",
+        ),
+        (
+            "colour=red",
+            "colour (--set): is not a setting; "
+            "known settings: listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, registry.*, log.*, "
+            "metrics.*, accounts.*, web.*",
+        ),
+        ("keys=3", "keys (--set): is a section, not a setting; its settings are keys.grace"),
+        (
+            "\n=3",
+            "'\\n' (--set): is not a setting; "
+            "known settings: listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, registry.*, log.*, "
+            "metrics.*, accounts.*, web.*",
+        ),
+    ],
+)
+def test_invalid_set_option_is_reported(text: str, message: str) -> None:
+    assert error_message(text) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "message"),
+    [
+        (
+            "STREAMS__PER_KEY",
+            "eight",
+            "DIRECTORY_SERVER_STREAMS__PER_KEY (environment): must be a whole number, not 'eight'",
+        ),
+        (
+            "STREAMS_PER_KEY",
+            "8",
+            "DIRECTORY_SERVER_STREAMS_PER_KEY (environment): is not a setting; "
+            "did you mean DIRECTORY_SERVER_STREAMS__PER_KEY? known settings: DIRECTORY_SERVER_LISTEN, "
+            "DIRECTORY_SERVER_REUSE_PORT, DIRECTORY_SERVER_DATA_DIR, DIRECTORY_SERVER_HTTP__*, "
+            "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
+            "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_LOG__*, DIRECTORY_SERVER_METRICS__*, "
+            "DIRECTORY_SERVER_ACCOUNTS__*, DIRECTORY_SERVER_WEB__*",
+        ),
+        (
+            "keys__grace",
+            "8",
+            "DIRECTORY_SERVER_keys__grace (environment): is not a setting; did you mean DIRECTORY_SERVER_KEYS__GRACE? "
+            "known settings: DIRECTORY_SERVER_LISTEN, DIRECTORY_SERVER_REUSE_PORT, DIRECTORY_SERVER_DATA_DIR, "
+            "DIRECTORY_SERVER_HTTP__*, "
+            "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
+            "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_LOG__*, DIRECTORY_SERVER_METRICS__*, "
+            "DIRECTORY_SERVER_ACCOUNTS__*, DIRECTORY_SERVER_WEB__*",
+        ),
+    ],
+)
+def test_invalid_variable_is_reported_with_its_name(text: str, value: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(file=None, environ={f"DIRECTORY_SERVER_{text}": value}, settings=())
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("toml", "message"),
+    [
+        ('streams.per_key = "8"', "streams.per_key ({file}): must be a whole number, not '8'"),
+        ("streams.per_key = true", "streams.per_key ({file}): must be a whole number, not True"),
+        ("streams.per_key = 8.0", "streams.per_key ({file}): must be a whole number, not 8.0"),
+        (
+            f"streams.per_key = 0x{'f' * 5000}",
+            "streams.per_key ({file}): must be a whole number, not one of more than 4,300 digits",
+        ),
+        (
+            f"streams.heartbeat = 0x{'f' * 5000}",
+            "streams.heartbeat ({file}): must be a number, not one of more than 4,300 digits",
+        ),
+        ('streams.heartbeat = "8"', "streams.heartbeat ({file}): must be a number, not '8'"),
+        ("streams.heartbeat = inf", "streams.heartbeat ({file}): must be a number, not inf"),
+        ("listen = 'tcp:80'", "listen ({file}): must be a list of strings, not 'tcp:80'"),
+        ("http.allowed_hosts = [1]", "http.allowed_hosts ({file}): must be a list of strings, not [1]"),
+        ("data_dir = 1", "data_dir ({file}): must be the path of a directory, not 1"),
+        ('data_dir = "a\\u0000"', "data_dir ({file}): must be the path of a directory, not 'a\\x00'"),
+        (
+            "http = 1",
+            "http ({file}): is a section, not a setting; its settings are http.allowed_hosts, http.allowed_origins",
+        ),
+        (
+            "[quota]\nlimits = 1",
+            "quota.limits ({file}): is not a setting; did you mean quota.limit? "
+            "known settings: quota.limit, quota.synchronous",
+        ),
+        (
+            '"quota.limit" = 1',
+            "quota.limit ({file}): is not a setting; did you mean quota.limit? "
+            "known settings: listen, reuse_port, data_dir, http.*, quota.*, streams.*, keys.*, registry.*, log.*, "
+            "metrics.*, accounts.*, web.*",
+        ),
+        ("a =", "{file}: must be TOML: Invalid value (at end of document)"),
+        (f"a = {'9' * 5000}", "{file}: must be TOML: Exceeds the limit"),
+        (f"a = {'[' * 5000}", "{file}: must be TOML: "),
+    ],
+)
+def test_invalid_setting_in_the_file_is_reported_with_its_path(tmp_path: Path, toml: str, message: str) -> None:
+    file = write_toml(tmp_path, toml)
+    message = error_message(file=file)
+    assert message.startswith(message.format(file=file))
+    assert "\n" not in message
+
+
+def test_unreadable_file_is_reported(tmp_path: Path) -> None:
+    latin = tmp_path / "latin.toml"
+    latin.write_bytes(b"a = '\xe9'")
+    assert error_message(file=latin) == f"{latin}: must be UTF-8; byte 5 is not"
+    assert error_message(file=tmp_path) == f"{tmp_path}: cannot be read: Is a directory"
+    assert error_message(file=Path("/no.toml")) == "/no.toml: cannot be read: No such file or directory"
+    assert (
+        error_message(DIRECTORY_SERVER_CONFIG="/no.toml")
+        == "DIRECTORY_SERVER_CONFIG: /no.toml: cannot be read: No such file or directory"
+    )
+
+
+def test_overridden_value_is_validated_too() -> None:
+    assert error_message("quota.limit=5", DIRECTORY_SERVER_QUOTA__LIMIT="x").startswith("DIRECTORY_SERVER_QUOTA__LIMIT")
+
+
+@given(name=st.sampled_from(NAMES), text=st.text() | st.integers().map(str) | st.floats().map(str))
+def test_any_text_is_accepted_or_reported_in_one_line(name: str, text: str) -> None:
+    sources: list[tuple[list[str], dict[str, str]]] = [([f"{name}={text}"], {}), ([], {variable(name): text})]
+    messages = []
+    for settings, environ in sources:
+        try:
+            load(file=None, environ=environ, settings=settings)
+        except ConfigError as error:
+            messages.append(str(error))
+    assert "".join(messages).isprintable()
+
+
+@given(name=st.text(), environ=st.dictionaries(st.text(), st.text(), max_size=3))
+def test_any_name_is_accepted_or_reported_in_one_line(name: str, environ: dict[str, str]) -> None:
+    ours = {f"DIRECTORY_SERVER_{key}": value for key, value in environ.items() if key != "CONFIG"}
+    try:
+        load(file=None, environ=ours, settings=[name])
+        message = ""
+    except ConfigError as error:
+        message = str(error)
+    assert message.isprintable()
