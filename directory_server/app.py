@@ -12,7 +12,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.error import CannotListenError
 from twisted.logger import Logger
 
-from . import process, systemd
+from . import process
 from .config import Config
 from .domain.errors import Unavailable
 from .process import StartFailed
@@ -96,7 +96,7 @@ class DirectoryService(MultiService):
         """Log the start, handle signals and notify systemd."""
         self._log.info("Serving {entries} entries", entries=len(self.application.search.index))
         process.handle_signals(self._reactor, self.application.web.log.reopen)
-        systemd.ready(os.environ)
+        process.notify_systemd(os.environ)
 
     @contextmanager
     def _exiting_on_errors(self) -> Iterator[None]:

@@ -4,7 +4,7 @@ import pytest
 from twisted.internet.defer import CancelledError, Deferred
 
 from directory_server.domain.errors import Unavailable
-from directory_server.fair_queue import FairQueue
+from directory_server.passwords import FairQueue
 
 
 class Line:

@@ -51,8 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "process": set(),
     "turn": set(),
     "machine": {"sqlite"},
-    "fair_queue": {"domain.errors"},
-    "passwords": _PORTS | {"fair_queue"},
+    "passwords": _PORTS,
     "sqlite": _PORTS | {"serialization", "run_sync", "turn"},
     "memory": _PORTS | {"serialization"},
     "importer": _PORTS | {"serialization"},
@@ -83,7 +82,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.site": _WEB | {"web.routing", "web.origins", "web.routes"},
     "config": set(),
     "sample": set(),
-    "systemd": set(),
 }
 """Each layer, and the layers that it may import. The longest name that a module's name begins with is its layer."""
 
