@@ -34,7 +34,7 @@ class Installation:
     """
 
     kind: str = field(metadata={"description": "The registry type of the package, or the transport of the remote."})
-    name: str = field(metadata={"description": "The package with its version, or the URL of the remote."})
+    name: str = field(metadata={"description": "The package with its version, or the URL with its host in ASCII."})
     inputs: Sequence[Input] = field(default=(), metadata={"description": "Values that the user provides."})
     configurations: Sequence[Configuration] = field(default=(), metadata={"description": "One for each editor."})
     warnings: Sequence[Notice] = field(default=(), metadata={"description": "Notices to read before use."})

@@ -32,7 +32,7 @@ _REFERENCE = re.compile(r"\$[A-Za-z_{(]|\{(?:env|file):|%(?![0-9A-Fa-f]{2}%)[A-Z
 class Input:
     """A value that the user enters. `default` is empty if there is none, `choices` if any value is allowed."""
 
-    name: str
+    name: str = field(metadata={"description": "Name; configurations have it in angle brackets."})
     description: str = field(metadata={"description": "Description by the publisher; may be empty."})
     required: bool = field(
         metadata={"description": "Whether the configurations contain it; other inputs are optional."}

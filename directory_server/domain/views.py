@@ -22,7 +22,7 @@ MCP_ID = {
 class Tool:
     """A tool that an entry lists."""
 
-    name: str
+    name: str = field(metadata={"description": "Name of the tool."})
     description: str = field(metadata={"description": "Description; empty if the publisher gives none."})
 
 
@@ -89,7 +89,7 @@ class Detail:
     license: str = field(metadata={"description": "Licence; empty if the publisher names none."})
     stars: int | None = field(
         metadata={
-            "description": "Stars of the repository, as the publisher states them.",
+            "description": f"Stars of the repository, as the publisher states them; null above {MAX_STARS:,}.",
             "minimum": 0,
             "maximum": MAX_STARS,
         }
@@ -106,7 +106,7 @@ class Detail:
     published_at: str | None = field(metadata={"description": "As in the entry's registry (RFC 3339)."})
     updated_at: str | None = field(metadata={"description": "As in the entry's registry (RFC 3339)."})
     server: Mapping[str, Any] = field(
-        metadata={"description": "The server.json document as published; empty if it is too large."}
+        metadata={"description": "The server.json document, without invisible characters; empty if it is too large."}
     )
     omitted: Sequence[str] = field(
         default=(), metadata={"description": "Fields that are shortened or omitted because the entry is too large."}
