@@ -31,12 +31,17 @@ def normalized_email(email: str) -> str:
     return email.strip().lower()
 
 
+def is_email(address: str) -> bool:
+    """Return whether a normalized address may be that of an account. It then has no control characters."""
+    name, at, host = address.rpartition("@")
+    is_complete = bool(name and at and host) and len(address) <= MAX_EMAIL
+    return is_complete and address.isprintable() and not any(map(str.isspace, address))
+
+
 def checked_email(email: str) -> str:
     """Return the normalized address. Raises BadInput if it is not an e-mail address."""
     address = normalized_email(email)
-    name, at, host = address.rpartition("@")
-    is_valid = name and at and host and address.isprintable() and not any(map(str.isspace, address))
-    if not is_valid or len(address) > MAX_EMAIL:
+    if not is_email(address):
         raise BadInput(
             f"email: must be an address such as ann@example.org, of at most {MAX_EMAIL} characters.",
             code="email_wrong",

@@ -11,6 +11,7 @@ from attrs import field, frozen
 
 from ..client_config import installations
 from ..sanitize import Cleaner, clean_line
+from .errors import BadInput
 from .limits import BRIEF, LONG, MAX_STARS, NAME, SERVER, TOOLS, DetailFields, url
 from .views import Detail, Hit, Tool
 
@@ -22,6 +23,27 @@ OFFICIAL = "io.modelcontextprotocol.registry/official"
 
 PUBLISHER = "io.modelcontextprotocol.registry/publisher-provided"
 """The key of `server._meta` for publisher data outside the schema."""
+
+
+MAX_NAME = 200
+"""Characters of a server's name (server.json schema: 3 to 200)."""
+
+MAX_VERSION = 255
+"""Characters of a version (server.json schema). Cursors of the registry API hold versions."""
+
+
+def check_name(name: str) -> None:
+    """Raise BadInput for an invalid server name. A valid one has no control characters and no lone surrogates."""
+    if not name.strip() or len(name) > MAX_NAME or not name.isprintable():
+        raise BadInput(f"server.name: must be 1 to {MAX_NAME} printable characters.")
+
+
+def check_version(version: str) -> None:
+    """Raise BadInput for an invalid version, by the same rules."""
+    if not version.strip():
+        raise BadInput("server.version: must not be empty.")
+    if len(version) > MAX_VERSION or not version.isprintable():
+        raise BadInput(f"server.version: must be 1 to {MAX_VERSION} printable characters.")
 
 
 def mcp_id_of(name: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from attrs import frozen
 
-from ..domain.accounts import Account, checked_email, normalized_email
+from ..domain.accounts import Account, checked_email, is_email, normalized_email
 from ..domain.errors import BadInput, NotFound, TooManyAccounts
 from ..domain.secrets import digest, new_id, new_token
 from ._data import AccessData, AccountRow, LinkRow, SessionRow
@@ -49,7 +49,8 @@ class MemoryAccounts:
         return True
 
     async def find(self, email: str) -> Account | None:
-        row = self._by_email(normalized_email(email))
+        address = normalized_email(email)
+        row = self._by_email(address) if is_email(address) else None
         return row.account if row else None
 
     async def list(self) -> Sequence[Account]:

@@ -9,7 +9,7 @@ from attrs import evolve, frozen
 
 from ..domain.changes import Change, Outcome
 from ..domain.curation import LOCAL, CuratedName, Mark
-from ..domain.entries import Entry, mcp_id_of
+from ..domain.entries import Entry, check_name, mcp_id_of
 from ..domain.ports.search import Analysis
 from ..domain.ports.storage import READ_BYTES
 from ..domain.publishing import (
@@ -217,12 +217,14 @@ class MemoryCuration:
     _sources: Sequence[str] = ()
 
     async def mark(self, name: str, mark: Mark, on: bool) -> bool:
+        check_name(name)
         with self._data.updating(name, self._sources) as stored:
             before = stored.flags
             stored.flags = evolve(before, **{mark: on})
             return stored.flags != before
 
     async def disown(self, name: str) -> bool:
+        check_name(name)
         with self._data.updating(name, self._sources):
             records = self._data.records.get(name, {})
             own = [key for key in records if key[0] == LOCAL]

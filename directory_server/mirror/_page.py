@@ -76,6 +76,8 @@ def _next(metadata: Any) -> str:
     cursor = metadata.get("nextCursor", metadata.get("next_cursor")) or ""
     if not isinstance(cursor, str) or len(cursor) > MAX_CURSOR:
         raise UpstreamFailed(f"It sent a page whose 'nextCursor' is not a string of at most {MAX_CURSOR:,} characters.")
+    if "\0" in cursor:
+        raise UpstreamFailed("It sent a page whose 'nextCursor' contains NUL.")
     return cursor
 
 

@@ -10,7 +10,7 @@ import attrs
 import orjson
 from attrs import evolve
 
-from ..domain.entries import Entry
+from ..domain.entries import Entry, check_name, check_version
 from ..domain.errors import BadInput
 from ..domain.search import PAGE_BYTES
 from ..domain.versions import Version
@@ -19,12 +19,6 @@ from ._json import encode
 
 OWN = "io.github.mcp-directory-server/entry"
 """The key of the directory's own metadata in `_meta`."""
-
-MAX_NAME = 200
-"""Characters of a server's name (server.json schema: 3 to 200)."""
-
-MAX_VERSION = 255
-"""Characters of a version (server.json schema). Cursors of the registry API hold versions."""
 
 MAX_ENTRY = 1_000_000
 """Bytes of an encoded entry. Real entries have at most 62,244."""
@@ -64,13 +58,8 @@ def decode_entry(value: Any) -> Entry:
             raise BadInput(f"server.{member}: is required.")
         if not isinstance(server[member], str):
             raise BadInput(f"server.{member}: must be a string.")
-    name = server["name"]
-    if not name.strip() or len(name) > MAX_NAME or not name.isprintable():
-        raise BadInput(f"server.name: must be 1 to {MAX_NAME} printable characters.")
-    if not server["version"].strip():
-        raise BadInput("server.version: must not be empty.")
-    if len(server["version"]) > MAX_VERSION:
-        raise BadInput(f"server.version: must be 1 to {MAX_VERSION} characters.")
+    check_name(server["name"])
+    check_version(server["version"])
     entry = Entry(server, meta)
     encoded = encode_entry(entry)
     if len(encoded) > MAX_ENTRY:

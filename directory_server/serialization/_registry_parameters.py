@@ -60,6 +60,8 @@ def registry_parameters(query: bytes, default_limit: int = DEFAULT_REGISTRY_LIMI
     except ValueError:
         raise BadInput(f"The URL has more than {MAX_PARAMETERS} parameters.") from None
     limit = _limit(given.get("limit", ""), default_limit)
+    if "\0" in given.get("version", ""):
+        raise BadInput("version: must not contain NUL.")
     if given.get("cursor"):
         return evolve(_decode_cursor(given["cursor"]), limit=limit)
     search = given.get("search", "").strip()
@@ -98,6 +100,8 @@ def _decode_cursor(cursor: str) -> RegistryQuery:
                     raise ValueError
             case _:
                 raise ValueError
+        if any(isinstance(text, str) and "\0" in text for text in (version, after, name)):
+            raise ValueError
     except ValueError:
         raise BadInput("cursor: is invalid; use metadata.nextCursor of the previous page.") from None
     return RegistryQuery(search, version, since, deleted, after=(after, name))

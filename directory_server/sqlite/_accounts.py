@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import frozen
 
-from ..domain.accounts import Account, checked_email, normalized_email
+from ..domain.accounts import Account, checked_email, is_email, normalized_email
 from ..domain.errors import BadInput, NotFound, TooManyAccounts
 from ..domain.ports.runtime import Offload
 from ..domain.secrets import digest, new_id, new_token
@@ -120,7 +120,8 @@ class SqliteAccounts:
         return await self._offload(self._database.write, write)
 
     async def find(self, email: str) -> Account | None:
-        row = await self._row(_BY_EMAIL, normalized_email(email))
+        address = normalized_email(email)
+        row = await self._row(_BY_EMAIL, address) if is_email(address) else None
         return Account(*row) if row else None
 
     async def list(self) -> Sequence[Account]:

@@ -8,7 +8,7 @@ from typing import get_args
 from attrs import frozen
 
 from ..domain.curation import LOCAL, CuratedName, Mark
-from ..domain.entries import mcp_id_of
+from ..domain.entries import check_name, mcp_id_of
 from ._database import Database
 from ._visibility import updating_visibility
 
@@ -38,11 +38,13 @@ class SqliteCuration:
     _sources: Sequence[str] = ()
 
     async def mark(self, name: str, mark: Mark, on: bool) -> bool:
+        check_name(name)
         with self._database.transaction() as connection, updating_visibility(connection, name, self._sources):
             statement = (_SET if on else _CLEAR)[mark]
             return connection.execute(statement, {"mcp_id": mcp_id_of(name), "name": name}).rowcount > 0
 
     async def disown(self, name: str) -> bool:
+        check_name(name)
         with self._database.transaction() as connection, updating_visibility(connection, name, self._sources):
             return connection.execute(_DISOWN, (name, LOCAL)).rowcount > 0
 

@@ -92,7 +92,7 @@ class RegistryHandlers:
     async def versions(self, request: Request, name: str, token: str | None = None) -> bytes:
         """Respond with a page of the versions of a server."""
         await self._access.authenticate(request, token)
-        name = unquote(name)
+        name = _path_text(name)
         parameters, after = serialization.registry_version_parameters(query(request), name)
         found = await self._store.versions(name, after, parameters.limit + 1, PAGE_BYTES)
         page = found[: parameters.limit]
@@ -109,7 +109,7 @@ class RegistryHandlers:
         """Respond with one version of a server."""
         await self._access.authenticate(request, token)
         include_deleted = serialization.registry_parameters(query(request)).include_deleted
-        name, version = unquote(name), unquote(version)
+        name, version = _path_text(name), _path_text(version)
         found = await self._store.version(name, version)
         if found is None or not self._is_visible(found, include_deleted):
             raise NotFound(f"Server {name[:200]!r} has no version {version[:100]!r}.")
@@ -167,3 +167,11 @@ class RegistryHandlers:
 
 def _size(versions: Sequence[Version]) -> int:
     return sum(len(each.body) for each in versions)
+
+
+def _path_text(part: str) -> str:
+    """Return the name or version in a part of the path. Raises NotFound for one that no store can hold."""
+    text = unquote(part)
+    if "\0" in text:
+        raise NotFound("No server has a name or version with a NUL.")
+    return text

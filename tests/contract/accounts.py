@@ -48,13 +48,25 @@ class AccountsContract(ContractWithClock):
         assert list(await accounts.list()) == [ann]
 
     @pytest.mark.parametrize(
-        "email", ["", "ann", "@example.org", "ann@", "a b@example.org", "a\nb@c", f"{'a' * 251}@b.c"]
+        "email",
+        [
+            "",
+            "ann",
+            "@example.org",
+            "ann@",
+            "a b@example.org",
+            "a\nb@c",
+            "a\0b@c.d",
+            "a\udc80b@c.d",
+            f"{'a' * 251}@b.c",
+        ],
     )
     @awaited
     async def test_rejects_an_invalid_address(self, email: str) -> None:
         accounts, _ = await self.open()
         with pytest.raises(BadInput, match="email: must be an address such as"):
             await accounts.add(email)
+        assert await accounts.find(email) is None
         assert list(await accounts.list()) == []
 
     @awaited

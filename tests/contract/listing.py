@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from directory_server.domain.curation import CuratedName
 from directory_server.domain.entries import mcp_id_of
+from directory_server.domain.errors import BadInput
 from directory_server.domain.ports.storage import Curation, Store
 from directory_server.domain.versions import Version
 from directory_server.serialization import restore_entry
@@ -196,6 +199,16 @@ class ListingContract:
         assert list(await store.listing(("", ""), 9, include_deleted=True)) == []
         await store.publish("a", [entry(), entry("x/b")])
         assert [change.pinned for change in await store.changes(0, 9)] == [True, False]
+
+    @pytest.mark.parametrize("name", ["", "a\0b", "a\udc80b", "x" * 201])
+    @awaited
+    async def test_rejects_flags_of_invalid_names(self, name: str) -> None:
+        curation = await self.curation()
+        with pytest.raises(BadInput, match=r"server\.name: must be 1 to 200 printable characters"):
+            await curation.mark(name, "hidden", True)
+        with pytest.raises(BadInput, match=r"server\.name: must be 1 to 200 printable characters"):
+            await curation.disown(name)
+        assert list(await curation.curated()) == []
 
     @awaited
     async def test_lists_only_curated_names_on_request(self) -> None:

@@ -51,6 +51,11 @@ def test_an_invalid_entry_does_not_affect_others(server: dict[str, Any]) -> None
     assert len(page.entries) + len(page.rejected) == 2
 
 
+def test_a_cursor_with_nul_is_rejected() -> None:
+    with pytest.raises(UpstreamFailed, match="contains NUL"):
+        read(b'{"servers": [], "metadata": {"nextCursor": "a\\u0000"}}')
+
+
 def test_parses_real_pages(shared_data: Any) -> None:
     for path in sorted((shared_data / "registry_pages").glob("*.json")):
         page = read(path.read_bytes())

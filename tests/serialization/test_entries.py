@@ -43,6 +43,8 @@ def test_fingerprint_ignores_the_order_of_members() -> None:
         ({**SERVER, "name": "a" * 201}, "server.name: must be 1 to 200"),
         ({**SERVER, "version": ""}, "server.version: must not be empty"),
         ({**SERVER, "version": "1" * 256}, "server.version: must be 1 to 255"),
+        ({**SERVER, "version": "1\0"}, "server.version: must be 1 to 255 printable characters"),
+        ({**SERVER, "name": "a\0b"}, "server.name: must be 1 to 200"),
         ({**SERVER, "description": None}, "server.description: must be a string"),
         ({**SERVER, "x": "a" * 1_000_000}, "larger than 1,000,000 bytes"),
         ({**SERVER, "x": [[]] * 20_000}, "more than 20,000 JSON values"),

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from directory_server import sqlite
 from directory_server.domain.entries import PUBLISHER
 from directory_server.sanitize import clean
+from directory_server.serialization import RegistryQuery, encode_registry_cursor
 
 from .conftest import Response, Server, entry
 
@@ -115,3 +117,22 @@ def test_responses_stay_small_with_huge_entries(server: Server, method: str) -> 
     response = server.post(LISTS[method]) if method in LISTS else get(server, method)
     assert response.status == 200
     assert len(response.body) < 60_000
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/v0.1/servers/a%00b/versions", 404),
+        ("/v0.1/servers/a%00b/versions/latest", 404),
+        ("/v0.1/servers/io.github.example%2Fmail/versions/1%00", 404),
+        ("/v0.1/servers?version=1%00", 400),
+        (f"/v0.1/servers?cursor={encode_registry_cursor(RegistryQuery(), ('a' + chr(0), '1'))}", 400),
+        (f"/v0.1/servers?cursor={encode_registry_cursor(RegistryQuery(), ('a', '1' + chr(0)))}", 400),
+    ],
+)
+def test_text_that_a_store_cannot_hold_is_rejected(
+    server: Server, path: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for read in ("listing", "versions", "version"):
+        monkeypatch.setattr(sqlite.SqliteStore, read, pytest.fail)
+    assert server.get(path, key=None).status == status

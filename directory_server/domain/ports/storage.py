@@ -19,7 +19,11 @@ READ_BYTES = 8_000_000
 
 
 class Store(Protocol):
-    """Entries by source, name and version, and the ordered log of changes of the visible entries."""
+    """Entries by source, name and version, and the ordered log of changes of the visible entries.
+
+    Entries have passed `serialization.decode_entry`. Callers give no text with NUL or lone surrogates, which some
+    databases cannot hold.
+    """
 
     async def publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
         """Store `entries` and log the resulting changes, at most one per name; return the outcomes in order.
@@ -111,13 +115,16 @@ class Curation(Protocol):
     """Curation flags of names. They apply to all sources, before and after these publish an entry."""
 
     async def mark(self, name: str, mark: Mark, on: bool) -> bool:
-        """Set or clear the curation flag `mark` of `name`; return whether that changed it.
+        """Set or clear the curation flag `mark` of `name`; return whether that changed it. Raises BadInput.
 
         Hidden names are not visible. Pinned names rank first among the hits of a search.
         """
 
     async def disown(self, name: str) -> bool:
-        """Delete the operator's own entry of `name`; return whether there was one. Other sources apply again."""
+        """Delete the operator's own entry of `name`; return whether there was one. Other sources apply again.
+
+        Raises BadInput.
+        """
 
     async def curated(self) -> Sequence[CuratedName]:
         """Return the names with a curation flag or an entry of the operator, in order."""
