@@ -1,12 +1,21 @@
-"""Compare the tables of fields in docs/protocol.md with the descriptions in the classes."""
+"""Compare the tables of fields and parameters in docs/protocol.md with the classes."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 
 from directory_server.client_config import Configuration, Input, Installation, Notice
 from directory_server.domain.views import Detail, Tool
-from directory_server.serialization import Schema, field_schemas
+from directory_server.serialization import (
+    ChangesParameters,
+    Schema,
+    SearchParameters,
+    argument_schemas,
+    field_schemas,
+    required_fields,
+)
 
 from ._examples import ROOT
 
@@ -36,3 +45,22 @@ def test_the_protocol_has_the_table_of_the_class(of: type) -> None:
     begin, end = f"<!-- begin: fields of {of.__name__} -->\n\n", "\n<!-- end -->"
     _, _, rest = (ROOT / "docs" / "protocol.md").read_text("utf-8").partition(begin)
     assert rest.partition(end)[0] == table(of)
+
+
+@pytest.mark.parametrize(
+    ("of", "section"),
+    [(SearchParameters, "GET /api/open/v1/search"), (ChangesParameters, "GET /api/open/v1/changes")],
+)
+def test_the_protocol_has_the_parameters_with_their_defaults_and_limits(of: type, section: str) -> None:
+    _, _, text = (ROOT / "docs" / "protocol.md").read_text("utf-8").partition(f"\n### {section}\n")
+    _, _, rows = text.partition("| parameter | default | meaning |\n|---|---|---|\n")
+    documented = re.findall(r"^\| `(\w+)` \| (.*?) ?\| (.+) \|$", rows.partition("\n\n")[0], re.MULTILINE)
+    schemas = argument_schemas(of)
+    assert [name for name, _, _ in documented] == list(schemas)
+    for name, default, meaning in documented:
+        schema = schemas[name]
+        assert (default == "required") == (name in required_fields(of))
+        if "default" in schema:
+            assert default == str(schema["default"])
+        if "maximum" in schema:
+            assert f"from {schema['minimum']} to {schema['maximum']:,}" in meaning
