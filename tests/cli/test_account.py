@@ -1,4 +1,4 @@
-"""`directory-server account`: what each command prints, keeps and refuses."""
+"""`directory-server account`: output and effect of each command."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LINK = re.compile(r"http://127\.0\.0\.1:8080/account/invitation/([\w-]{43})\n")
 
 @frozen
 class Directory:
-    """A data directory, and the command that works on it."""
+    """A data directory, and the command on it."""
 
     data: Path
     accounts: sqlite.SqliteAccounts
@@ -45,10 +45,10 @@ class Directory:
         assert found
         return found
 
-    def linked(self, shown: str) -> Account | None:
-        """Return whom the link that was shown is for."""
-        link = LINK.fullmatch(shown)
-        assert link, shown
+    def linked(self, output: str) -> Account | None:
+        """Return the account of the link in the output of a command."""
+        link = LINK.fullmatch(output)
+        assert link, output
         return run_sync(self.accounts.linked(link[1]))
 
 
@@ -63,42 +63,42 @@ def directory(tmp_path: Path) -> Iterator[Directory]:
     opened.close()
 
 
-def test_an_invitation_alone_goes_to_standard_output(directory: Directory) -> None:
+def test_add_prints_only_the_link_to_standard_output(directory: Directory) -> None:
     result = directory.run("account", "add", "Ann@example.org")
     assert directory.linked(result.stdout) == directory.account("ann@example.org")
     assert result.stderr == "One-time link for ann@example.org, valid for 3 days:\n"
 
 
 @pytest.mark.parametrize("url", ["https://directory.example.org", "https://directory.example.org/"])
-def test_a_link_begins_with_the_url_that_is_set(directory: Directory, url: str) -> None:
-    shown = directory.succeed("--set", f"web.url={url}", "account", "add", "ann@example.org")
-    assert shown.startswith("https://directory.example.org/account/invitation/")
+def test_link_begins_with_the_url_of_the_settings(directory: Directory, url: str) -> None:
+    output = directory.succeed("--set", f"web.url={url}", "account", "add", "ann@example.org")
+    assert output.startswith("https://directory.example.org/account/invitation/")
 
 
-def test_a_lost_link_is_replaced(directory: Directory) -> None:
+def test_reset_replaces_a_lost_link(directory: Directory) -> None:
     first = directory.succeed("account", "add", "ann@example.org")
     second = directory.succeed("account", "reset", "ANN@example.org")
     assert directory.linked(first) is None
     assert directory.linked(second) == directory.account("ann@example.org")
 
 
-def test_the_time_for_a_link_is_written_as_people_do(directory: Directory) -> None:
+def test_lifetime_of_a_link_is_printed_in_whole_units(directory: Directory) -> None:
     result = directory.run("--set", "accounts.link=60", "account", "add", "ann@example.org")
     assert result.stderr == "One-time link for ann@example.org, valid for 1 minute:\n"
 
 
-def with_keys(directory: Directory) -> list[str]:
-    """Make an account with a password, and keys of which one is revoked; return the secrets of the others."""
+def add_account_with_keys(directory: Directory) -> list[str]:
+    """Add an account with a password, two valid keys and a revoked one; return the secrets of the valid keys."""
     directory.succeed("account", "add", "ann@example.org")
     ann = directory.account("ann@example.org")
     run_sync(directory.accounts.set_password(ann.id, "hash"))
-    made = [run_sync(directory.keys.create("k", limit=20, expires_at=None, owner=ann.id)) for _ in range(3)]
-    run_sync(directory.keys.revoke(made[0][0].id))
-    return [secret for _, secret in made[1:]]
+    created = [run_sync(directory.keys.create("k", limit=20, expires_at=None, owner=ann.id)) for _ in range(3)]
+    run_sync(directory.keys.revoke(created[0][0].id))
+    return [secret for _, secret in created[1:]]
 
 
-def test_a_reset_names_the_keys_that_it_leaves(directory: Directory) -> None:
-    secrets = with_keys(directory)
+def test_reset_reports_the_keys_that_stay_valid(directory: Directory) -> None:
+    secrets = add_account_with_keys(directory)
     result = directory.run("account", "reset", "ann@example.org")
     assert result.stderr == (
         "2 keys of ann@example.org can still be used. To revoke them: account reset ann@example.org --revoke-keys\n"
@@ -109,8 +109,8 @@ def test_a_reset_names_the_keys_that_it_leaves(directory: Directory) -> None:
     assert run_sync(directory.accounts.password(directory.account("ann@example.org").id)) == "hash"
 
 
-def test_a_reset_revokes_the_keys_and_ends_the_password_if_asked(directory: Directory) -> None:
-    secrets = with_keys(directory)
+def test_reset_with_revoke_keys_ends_keys_and_password(directory: Directory) -> None:
+    secrets = add_account_with_keys(directory)
     result = directory.run("account", "reset", "ann@example.org", "--revoke-keys")
     assert result.stderr == (
         "2 keys of ann@example.org revoked; password and sessions ended.\n"
@@ -122,34 +122,34 @@ def test_a_reset_revokes_the_keys_and_ends_the_password_if_asked(directory: Dire
     assert run_sync(directory.accounts.password(ann.id)) is None
 
 
-def test_a_reset_of_a_disabled_account_changes_nothing(directory: Directory) -> None:
-    with_keys(directory)
+def test_reset_of_a_disabled_account_is_rejected(directory: Directory) -> None:
+    add_account_with_keys(directory)
     directory.run("account", "disable", "ann@example.org")
     assert "disabled. Enable it first." in directory.fail("account", "reset", "ann@example.org", "--revoke-keys")
     directory.run("account", "enable", "ann@example.org")
     assert "2 keys of ann@example.org" in directory.run("account", "reset", "ann@example.org").stderr
 
 
-def test_an_address_has_one_account(directory: Directory) -> None:
+def test_add_rejects_a_known_or_invalid_address(directory: Directory) -> None:
     directory.succeed("account", "add", "ann@example.org")
     assert "'ann@example.org' has an account already" in directory.fail("account", "add", "ann@example.org")
     assert "email: must be an address such as" in directory.fail("account", "add", "ann")
 
 
 @pytest.mark.parametrize("command", ["approve", "reset", "disable", "enable"])
-def test_an_unknown_address_is_named(directory: Directory, command: str) -> None:
-    refusal = directory.fail("account", command, "bob@example.org")
-    assert refusal == "Error: There is no account with the e-mail address 'bob@example.org'.\n"
+def test_unknown_address_is_reported(directory: Directory, command: str) -> None:
+    message = directory.fail("account", command, "bob@example.org")
+    assert message == "Error: There is no account with the e-mail address 'bob@example.org'.\n"
 
 
-def test_the_list_shows_the_state_and_the_keys_of_each(directory: Directory) -> None:
+def test_list_shows_state_and_number_of_keys(directory: Directory) -> None:
     for name in ("ann", "bob", "cy"):
         directory.succeed("account", "add", f"{name}@example.org")
     ann, bob = directory.account("ann@example.org"), directory.account("bob@example.org")
     for account in (ann, bob):
         run_sync(directory.accounts.set_password(account.id, "hash"))
-    made = [run_sync(directory.keys.create("k", limit=20, expires_at=None, owner=ann.id))[0] for _ in range(3)]
-    run_sync(directory.keys.revoke(made[0].id))
+    created = [run_sync(directory.keys.create("k", limit=20, expires_at=None, owner=ann.id))[0] for _ in range(3)]
+    run_sync(directory.keys.revoke(created[0].id))
     assert directory.run("account", "disable", "bob@example.org").stderr == "The account bob@example.org is disabled.\n"
     heading, *rows = [re.split(r"  +", row) for row in directory.succeed("account", "list").splitlines()]
     assert heading == ["EMAIL", "STATE", "KEYS", "CREATED"]
@@ -164,7 +164,7 @@ def test_the_list_shows_the_state_and_the_keys_of_each(directory: Directory) -> 
     assert [row.split()[-1] for row in keys] == ["ann@example.org"] * 3
 
 
-def test_an_account_that_registered_is_pending_until_it_is_approved(directory: Directory) -> None:
+def test_registered_account_is_pending_until_it_is_approved(directory: Directory) -> None:
     run_sync(directory.accounts.register("ann@example.org", "hash", most=1))
 
     def state() -> str:
@@ -175,7 +175,7 @@ def test_an_account_that_registered_is_pending_until_it_is_approved(directory: D
     assert state() == "active"
 
 
-def test_only_the_first_command_makes_a_data_directory(tmp_path: Path) -> None:
+def test_add_creates_the_data_directory(tmp_path: Path) -> None:
     def run(*arguments: str) -> Result:
         return CliRunner().invoke(main, ["--data-dir", str(tmp_path / "new"), *arguments])
 

@@ -1,4 +1,4 @@
-"""`directory-server entry`: what each command prints and does, and that no sync undoes it."""
+"""`directory-server entry`: output and effect of each command; syncs do not revert them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAME = "com.example/mail"
 
 @frozen
 class Directory:
-    """A data directory that follows one upstream."""
+    """A data directory with one upstream, and the command on it."""
 
     data: Path
     store: SqliteStore
@@ -34,17 +34,18 @@ class Directory:
         assert result.exit_code == 0, result.output
         return result.stdout
 
-    def refuse(self, *arguments: str, stdin: str | None = None) -> str:
+    def fail(self, *arguments: str, stdin: str | None = None) -> str:
         result = CliRunner().invoke(main, ["--data-dir", str(self.data), "entry", *arguments], input=stdin)
         assert result.exit_code in (1, 2)
         assert isinstance(result.exception, SystemExit), result.exception
         return result.stderr.splitlines()[-1]
 
     def sync(self, *entries: Entry) -> None:
-        """Have upstream's round bring `entries`."""
+        """Store `entries` as a sync run of the upstream does."""
         run_sync(self.store.publish("official", entries))
 
-    def shown(self, name: str = NAME) -> Entry | None:
+    def visible(self, name: str = NAME) -> Entry | None:
+        """Return the visible entry called `name`."""
         return run_sync(self.store.entry(mcp_id_of(name)))
 
 
@@ -55,35 +56,35 @@ def directory(tmp_path: Path) -> Iterator[Directory]:
 
 
 def server(name: str = NAME, **more: object) -> str:
-    return json.dumps({"name": name, "version": "1.0.0", "description": "Ours.", **more})
+    return json.dumps({"name": name, "version": "1.0.0", "description": "Local.", **more})
 
 
-def test_an_entry_of_ones_own_goes_before_upstreams(directory: Directory) -> None:
+def test_local_entry_overrides_the_upstream_entry(directory: Directory) -> None:
     directory.sync(entry(NAME, "9.0.0"))
     assert directory.run("add", "-", stdin=server()) == f"{NAME} 1.0.0: added\n"
-    directory.sync(entry(NAME, "10.0.0", "Theirs."))
-    shown = directory.shown()
-    assert shown is not None
-    assert (shown.version, shown.brief) == ("1.0.0", "Ours.")
+    directory.sync(entry(NAME, "10.0.0", "Upstream."))
+    found = directory.visible()
+    assert found is not None
+    assert (found.version, found.brief) == ("1.0.0", "Local.")
     assert directory.run("list") == f"{NAME}  local\n"
     assert directory.run("remove", NAME) == f"{NAME}: removed\n"
-    assert directory.shown() == entry(NAME, "10.0.0", "Theirs.")
-    assert directory.refuse("remove", NAME) == f"Error: There is no local entry called '{NAME}'."
+    assert directory.visible() == entry(NAME, "10.0.0", "Upstream.")
+    assert directory.fail("remove", NAME) == f"Error: There is no local entry called '{NAME}'."
 
 
-def test_an_edited_entry_is_as_official_as_the_one_that_was_edited(directory: Directory) -> None:
+def test_edited_entry_stays_official_or_unofficial(directory: Directory) -> None:
     for is_official in (False, True):
         directory.sync(Entry(entry(NAME).server, {OFFICIAL: {"status": "active"}}, is_official))
         directory.run("edit", NAME, "--set=title=Mail")
-        shown = directory.shown()
-        assert shown is not None
-        assert (shown.title, shown.is_official) == ("Mail", is_official)
+        found = directory.visible()
+        assert found is not None
+        assert (found.title, found.is_official) == ("Mail", is_official)
         directory.run("remove", NAME)
 
 
-def test_fields_of_an_entry_are_set(directory: Directory) -> None:
+def test_edit_sets_and_removes_fields(directory: Directory) -> None:
     directory.sync(Entry({"name": NAME, "version": "1.0.0", "description": "", "websiteUrl": "x"}, {"a/b": {"c": 1}}))
-    said = directory.run(
+    output = directory.run(
         "edit",
         NAME,
         "--set=title=Mail",
@@ -91,11 +92,11 @@ def test_fields_of_an_entry_are_set(directory: Directory) -> None:
         "--set=repository.url=https://a.example/?a=b",
         '--set=remotes=[{"type": "sse"}]',
     )
-    assert said == f"{NAME} 1.0.0: added\n"
+    assert output == f"{NAME} 1.0.0: added\n"
     directory.sync(entry(NAME, "2.0.0"))
-    shown = directory.shown()
-    assert shown is not None
-    assert shown.server == {
+    found = directory.visible()
+    assert found is not None
+    assert found.server == {
         "name": NAME,
         "version": "1.0.0",
         "description": "",
@@ -103,19 +104,19 @@ def test_fields_of_an_entry_are_set(directory: Directory) -> None:
         "repository": {"url": "https://a.example/?a=b"},
         "remotes": [{"type": "sse"}],
     }
-    assert shown.meta == {"a/b": {"c": 1}}
+    assert found.meta == {"a/b": {"c": 1}}
 
 
-def test_an_entry_is_replaced_by_a_file(directory: Directory) -> None:
+def test_edit_replaces_an_entry_by_a_file(directory: Directory) -> None:
     directory.sync(entry(NAME, isLatest=True))
     assert directory.run("edit", NAME, "-", stdin=server(title="Mail")) == f"{NAME} 1.0.0: added\n"
-    shown = directory.shown()
-    assert shown is not None
-    assert (shown.title, OFFICIAL in shown.meta) == ("Mail", False)
+    found = directory.visible()
+    assert found is not None
+    assert (found.title, OFFICIAL in found.meta) == ("Mail", False)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "stdin", "said"),
+    ("arguments", "stdin", "message"),
     [
         (["edit", NAME], None, "Error: Give either a FILE or --set."),
         (["edit", NAME, "-", "--set=a=b"], None, "Error: Give either a FILE or --set."),
@@ -134,26 +135,28 @@ def test_an_entry_is_replaced_by_a_file(directory: Directory) -> None:
         (["add", "none.json"], None, "Error: none.json: The file cannot be read: No such file or directory."),
     ],
 )
-def test_what_will_not_do_is_told(directory: Directory, arguments: list[str], stdin: str | None, said: str) -> None:
+def test_invalid_arguments_are_reported(
+    directory: Directory, arguments: list[str], stdin: str | None, message: str
+) -> None:
     directory.sync(entry(NAME))
-    assert directory.refuse(*arguments, stdin=stdin).startswith(said)
-    assert directory.shown() == entry(NAME)
+    assert directory.fail(*arguments, stdin=stdin).startswith(message)
+    assert directory.visible() == entry(NAME)
 
 
-def test_a_hidden_entry_stays_hidden_until_it_is_shown(directory: Directory) -> None:
+def test_hidden_entry_stays_hidden_until_it_is_shown(directory: Directory) -> None:
     directory.sync(entry(NAME))
     assert directory.run("hide", NAME, "x/other") == (
         f"{NAME}: hidden\nx/other: hidden (no entry has this name at the moment)\n"
     )
     assert directory.run("hide", NAME) == f"{NAME}: unchanged\n"
     directory.sync(entry(NAME, "2.0.0"), entry("x/other"))
-    assert (directory.shown(), directory.shown("x/other")) == (None, None)
+    assert (directory.visible(), directory.visible("x/other")) == (None, None)
     assert directory.run("list") == f"{NAME}  hidden\nx/other  hidden\n"
     assert directory.run("show", NAME) == f"{NAME}: shown\n"
-    assert directory.shown() == entry(NAME, "2.0.0")
+    assert directory.visible() == entry(NAME, "2.0.0")
 
 
-def test_marks_are_put_on_and_taken_off(directory: Directory) -> None:
+def test_curation_flags_are_set_and_cleared(directory: Directory) -> None:
     directory.sync(entry(NAME))
     assert directory.run("pin", NAME) == f"{NAME}: pinned\n"
     assert directory.run("allow", NAME) == f"{NAME}: allowed\n"

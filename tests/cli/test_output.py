@@ -1,3 +1,5 @@
+"""Durations in the output of the commands."""
+
 from __future__ import annotations
 
 import pytest
@@ -19,5 +21,5 @@ from directory_server.cli._output import duration
         (86_400 * 1_000, "1,000 days"),
     ],
 )
-def test_a_duration_is_written_in_whole_units(seconds: float, text: str) -> None:
+def test_duration_has_whole_units(seconds: float, text: str) -> None:
     assert duration(seconds) == text

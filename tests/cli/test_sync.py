@@ -1,4 +1,4 @@
-"""`directory-server sync` without an upstream, and what `status` says of upstreams; the rest needs real processes."""
+"""`directory-server sync` without an upstream, and `status` with upstreams."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def run(folder: Path, *arguments: str) -> Result:
 
 
 @pytest.mark.parametrize(
-    ("configured", "arguments", "said"),
+    ("configured", "arguments", "message"),
     [
         ("", [], "Error: No upstream is configured; there are: none.\n"),
         (
@@ -32,13 +32,15 @@ def run(folder: Path, *arguments: str) -> Result:
         ),
     ],
 )
-def test_there_must_be_an_upstream(tmp_path: Path, configured: str, arguments: list[str], said: str) -> None:
+def test_sync_without_a_matching_upstream_fails(
+    tmp_path: Path, configured: str, arguments: list[str], message: str
+) -> None:
     (tmp_path / "directory.toml").write_text(configured)
     result = run(tmp_path, "sync", *arguments)
-    assert (result.exit_code, result.stderr) == (1, said)
+    assert (result.exit_code, result.stderr) == (1, message)
 
 
-def test_status_tells_how_upstreams_are(tmp_path: Path) -> None:
+def test_status_shows_upstreams(tmp_path: Path) -> None:
     run(tmp_path, "key", "create", "--label", "a")
     with closing(Database(tmp_path / "data", "directory")) as database:
         mirrors = SqliteMirrors(database, lambda: 0.0, inline)

@@ -1,0 +1,142 @@
+"""`directory-server after-restore`: outdated keys, sessions and links of a backup end."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from directory_server import sqlite
+from directory_server.cli.main import main
+from directory_server.run_sync import run_sync
+
+
+def run(folder: Path, *arguments: object) -> str:
+    result = CliRunner().invoke(main, ["--data-dir", str(folder), *map(str, arguments)])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+class OpenDirectory:
+    """The data directory at `folder`, with its adapters."""
+
+    def __init__(self, folder: Path) -> None:
+        self.data = sqlite.DataDirectory(folder)
+        self.keys = sqlite.SqliteKeyRing(self.data.directory, time.time)
+        self.tokens = sqlite.SqliteRegistryTokens(self.data.directory, time.time)
+        self.accounts = sqlite.SqliteAccounts(self.data.directory, time.time)
+        self.sessions = sqlite.SqliteSessions(self.data.directory, time.time, 3600, 3600)
+
+    def log_id(self) -> str:
+        with self.data.directory.connection() as connection:
+            return str(connection.execute("SELECT id FROM log").fetchone()[0])
+
+    def is_valid(self, secret: str) -> bool:
+        """Return whether `secret` authenticates as a key."""
+        return run_sync(self.keys.find(secret)) is not None
+
+
+@pytest.fixture
+def restored(tmp_path: Path) -> dict[str, str]:
+    """Back up a directory, revoke and replace some of its contents, and restore the backup; return ids and secrets."""
+    folder = tmp_path / "data"
+    opened = OpenDirectory(folder)
+    valid, valid_secret = run_sync(opened.keys.create("valid", limit=5, expires_at=None))
+    revoked, revoked_secret = run_sync(opened.keys.create("revoked", limit=5, expires_at=None))
+    rotated, rotated_secret = run_sync(opened.keys.create("rotated", limit=5, expires_at=None))
+    token, token_secret = run_sync(opened.tokens.create("editors"))
+    account = run_sync(opened.accounts.add("ann@example.org"))
+    other = run_sync(opened.accounts.add("bob@example.org"))
+    run_sync(opened.accounts.set_password(other.id, "hash of old"))
+    link = run_sync(opened.accounts.link(account.id, lifetime=3600))
+    session = run_sync(opened.sessions.open(other.id))
+    log = opened.log_id()
+    opened.data.close()
+    shutil.copytree(folder, tmp_path / "backup")
+    opened = OpenDirectory(folder)
+    run_sync(opened.keys.revoke(revoked.id))
+    _, new_secret = run_sync(opened.keys.rotate(rotated.id, grace=0))
+    run_sync(opened.tokens.revoke(token.id))
+    run_sync(opened.accounts.disable(account.id))
+    run_sync(opened.accounts.set_password(other.id, "hash of new"))
+    run_sync(opened.sessions.close(session))
+    created, _ = run_sync(opened.keys.create("created since", limit=5, expires_at=None))
+    opened.data.close()
+    folder.rename(tmp_path / "before")
+    shutil.copytree(tmp_path / "backup", folder)
+    return {
+        "valid": valid_secret,
+        "revoked": revoked_secret,
+        "rotated": rotated_secret,
+        "new": new_secret,
+        "token": token_secret,
+        "link": link,
+        "session": session,
+        "log": log,
+        "revoked_id": revoked.id,
+        "valid_id": valid.id,
+        "created_id": created.id,
+        "other_id": other.id,
+    }
+
+
+def test_backup_without_the_command_revives_ended_keys_and_sessions(tmp_path: Path, restored: dict[str, str]) -> None:
+    opened = OpenDirectory(tmp_path / "data")
+    assert opened.is_valid(restored["revoked"])
+    assert run_sync(opened.sessions.find(restored["session"])) is not None
+    assert opened.log_id() == restored["log"]
+    opened.data.close()
+
+
+def test_sessions_and_links_end_and_the_log_has_a_new_id(tmp_path: Path, restored: dict[str, str]) -> None:
+    output = run(tmp_path / "data", "after-restore")
+    opened = OpenDirectory(tmp_path / "data")
+    assert opened.log_id() != restored["log"]
+    assert run_sync(opened.sessions.find(restored["session"])) is None
+    assert run_sync(opened.accounts.linked(restored["link"])) is None
+    assert "1 sessions and 1 links ended." in output
+    # Without the newer database, keys that were revoked later stay valid.
+    assert f"  {restored['revoked_id']}  revoked, ends in {restored['revoked'][-4:]}" in output
+    assert f"  {restored['valid_id']}  valid, ends in {restored['valid'][-4:]}" in output
+    assert opened.is_valid(restored["revoked"])
+    opened.data.close()
+
+
+def test_newer_database_ends_keys_and_accounts_again(tmp_path: Path, restored: dict[str, str]) -> None:
+    output = run(tmp_path / "data", "after-restore", "--newer", tmp_path / "before" / "directory.db")
+    opened = OpenDirectory(tmp_path / "data")
+    assert [opened.is_valid(restored[name]) for name in ("valid", "new", "revoked", "rotated")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert run_sync(opened.tokens.find(restored["token"])) is None
+    ann = run_sync(opened.accounts.find("ann@example.org"))
+    assert ann is not None
+    assert ann.disabled_at is not None
+    assert run_sync(opened.accounts.password(restored["other_id"])) == "hash of new"
+    opened.data.close()
+    for line in (
+        "1 secrets and 1 passwords replaced by newer ones.",
+        f"Revoked again, keys:\n  {restored['revoked_id']}  revoked, ends in ",
+        "Revoked again, registry tokens:\n",
+        "  ann@example.org\n",
+        f"create them again:\n  {restored['created_id']}  created since\n",
+    ):
+        assert line in output.replace(f"{ann.id}  ", "")
+
+
+def test_invalid_newer_database_changes_nothing(tmp_path: Path, restored: dict[str, str]) -> None:
+    (tmp_path / "junk").write_bytes(b"junk" * 1_000)
+    result = CliRunner().invoke(
+        main, ["--data-dir", str(tmp_path / "data"), "after-restore", "--newer", str(tmp_path / "junk")]
+    )
+    assert result.exit_code == 1
+    assert "junk cannot be used now: the file is not an SQLite database" in result.stderr
+    opened = OpenDirectory(tmp_path / "data")
+    assert opened.log_id() == restored["log"]
+    opened.data.close()
