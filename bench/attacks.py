@@ -25,7 +25,8 @@ from threading import Event, Thread
 
 from .clients.slow_clients import BODIES, SLOW, endless
 from .measurement.process_stats import memory, open_files, peak_memory
-from .servers.launch import Running, create_keys, directory_server, run_command
+from .servers.data_directory import create_keys
+from .servers.launch import Running, directory_server, run_command
 
 SEARCH = "/api/open/v1/search?keywords=github"
 LATE = 5.0

@@ -31,8 +31,9 @@ from .clients.http_load import LoadError, Outcome, Settings, load
 from .clients.http_requests import MCP_PATH, REST_PATH, Credentials, rest_requests, tool_calls
 from .reports import http_report
 from .reports.http_report import HEADING, Row, goals, table
+from .servers.data_directory import create_keys
 from .servers.http_contenders import Contender, contenders, open_session, running
-from .servers.launch import DidNotStart, Running, create_keys, directory_server, run_command
+from .servers.launch import DidNotStart, Running, directory_server, run_command
 
 PER_KEY = 20
 """Requests per hour of a key, the default quota."""
@@ -61,7 +62,7 @@ class HttpBenchmark:
         self._client_core: int | None = cores[1] if len(cores) > 1 else None
         self._count = options.requests + WARM
         self._seconds = options.seconds
-        self._entries = entries
+        self._queries = {distinct: word_pairs(entries, self._count, distinct=distinct) for distinct in (True, False)}
         self._folder = folder
         self._file: Path = options.entries
         self._real = f"{http_report.REAL}, {len(entries):,}"
@@ -112,16 +113,15 @@ class HttpBenchmark:
         ) as server:
             for api, requests in apis.items():
                 for distinct in (True, False):
-                    queries = word_pairs(self._entries, self._count, distinct=distinct)
                     label = f"{api}, {'distinct' if distinct else 'repeated'}"
-                    self._measure(name, label, server, requests(queries, credentials))
+                    self._measure(name, label, server, requests(self._queries[distinct], credentials))
 
     def _measure_contender(self, contender: Contender) -> None:
         with running(contender, self._server_core) as server:
             count = CONNECTIONS if contender.sessions else 0
             sessions = [open_session(server, contender.path) for _ in range(count)]
             credentials = cycle([Credentials(session=each) for each in sessions] or [Credentials()])
-            queries = word_pairs(self._entries, self._count, distinct=True)
+            queries = self._queries[True]
             if contender.path == "/mcp":
                 requests = tool_calls(contender.path, queries, credentials, modern=contender.modern)
                 self._measure(contender.name, "MCP modern" if contender.modern else "MCP", server, requests)

@@ -33,8 +33,9 @@ from directory_server.sqlite import Database, SqliteMirrors
 
 from .catalogue.files import REAL
 from .measurement.process_stats import peak_memory
+from .servers.data_directory import create_keys
 from .servers.fake_upstreams import registry
-from .servers.launch import create_keys, free_port, health, run_command
+from .servers.launch import free_port, health, run_command
 from .servers.reactor_turns import measured_process
 
 PUBLIC = ("--set", "registry.access=public", "--set", "registry.per_minute=1000000")

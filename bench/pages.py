@@ -21,7 +21,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from attrs import define, field, frozen
 
-from .measurement.process_stats import thread_seconds
+from .measurement.process_stats import CpuMeter
 from .servers.launch import Running, directory_server, run_command
 
 SETTINGS = {
@@ -65,7 +65,7 @@ class Browser:
         headers = {"Accept": "text/html", "Accept-Language": "zh", "Cookie": self._cookie}
         if form is not None:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
-        cpu, began = thread_seconds(self._running.process), perf_counter()
+        cpu, began = CpuMeter(self._running.processes), perf_counter()
         self._connection.request(method, path, form, headers)
         response = self._connection.getresponse()
         body = response.read()
@@ -75,7 +75,7 @@ class Browser:
         assert response.status in (200, 303), (path, response.status)
         self._cookie = (response.headers["Set-Cookie"] or self._cookie).partition(";")[0]
         self.page = body.decode() or self.page
-        return Sample(elapsed * 1000, (thread_seconds(self._running.process) - cpu) * 1000, len(body))
+        return Sample(elapsed * 1000, cpu.seconds() * 1000, len(body))
 
 
 def row(name: str, samples: list[Sample]) -> str:

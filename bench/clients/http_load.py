@@ -23,7 +23,7 @@ from typing import Any
 
 from attrs import asdict, define, frozen
 
-from ..measurement.process_stats import cpu_seconds
+from ..measurement.process_stats import CpuMeter
 
 PROJECT = Path(__file__).parents[2]
 
@@ -147,7 +147,7 @@ def run(requests: Sequence[bytes], settings: Settings) -> Outcome:
         poll.register(client.socket.fileno(), select.EPOLLIN)
     responses = failed = size = 0
     first = b""
-    began, cpu, client_cpu = time.perf_counter(), cpu_seconds(settings.processes), time.process_time()
+    began, cpu, client_cpu = time.perf_counter(), CpuMeter(settings.processes), time.process_time()
     times: list[float] = []
     waiting = len(clients)
     end = began + settings.seconds
@@ -162,7 +162,7 @@ def run(requests: Sequence[bytes], settings: Settings) -> Outcome:
             responses += 1
             failed += not head.startswith(b"http/1.1 200 ") or b'"isError":true' in body
             if responses == settings.warm:
-                began, cpu, client_cpu = now, cpu_seconds(settings.processes), time.process_time()
+                began, cpu, client_cpu = now, CpuMeter(settings.processes), time.process_time()
                 end, times, failed, size = now + settings.seconds, [], 0, 0
             times.append(now - client.began)
             size += len(body)
@@ -174,13 +174,13 @@ def run(requests: Sequence[bytes], settings: Settings) -> Outcome:
             if b"\r\nconnection: close" in head:
                 raise ConnectionResetError("the server closes connections, but the measurement keeps them open")
             client.send(following)
-    seconds, cpu = time.perf_counter() - began, cpu_seconds(settings.processes) - cpu
+    seconds, server_cpu = time.perf_counter() - began, cpu.seconds()
     times.sort()
     return Outcome(
         len(times),
         failed,
         seconds,
-        cpu,
+        server_cpu,
         time.process_time() - client_cpu,
         times[len(times) // 2] * 1000,
         times[len(times) * 99 // 100] * 1000,

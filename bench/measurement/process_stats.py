@@ -64,14 +64,37 @@ def cpu_seconds(processes: Iterable[int]) -> float:
     return sum(int(ticks) for fields in stats for ticks in fields[11:15]) / _TICK
 
 
-def thread_seconds(process: int) -> float:
-    """Return the CPU seconds of the running threads of a process, to the nanosecond (proc(5), schedstat)."""
-    total = 0
-    for each in Path(f"/proc/{process}/task").glob("*/schedstat"):
-        # The thread may end in the meantime.
-        with suppress(OSError):
-            total += int(each.read_text().split()[0])
-    return total / 1e9
+class CpuMeter:
+    """Measures the CPU seconds that processes use from now on, user and system.
+
+    The times of the threads have a resolution of nanoseconds, but an ended thread has none. Where they miss something,
+    the times of the processes are used, whose resolution is a clock tick.
+    """
+
+    def __init__(self, processes: Iterable[int]) -> None:
+        self._processes = tuple(processes)
+        self._seconds = cpu_seconds(self._processes)
+        self._threads = self._thread_seconds()
+
+    def seconds(self) -> float:
+        """Return the CPU seconds since the meter was created."""
+        threads = self._thread_seconds()
+        by_process = cpu_seconds(self._processes) - self._seconds
+        by_thread = sum(threads.values()) - sum(self._threads.values())
+        tolerance = 2 * len(self._processes) / _TICK
+        if self._threads.keys() <= threads.keys() and abs(by_process - by_thread) <= tolerance:
+            return by_thread
+        return by_process
+
+    def _thread_seconds(self) -> dict[Path, float]:
+        """Return the CPU seconds of each running thread (proc(5), schedstat)."""
+        found = {}
+        for process in self._processes:
+            for each in Path(f"/proc/{process}/task").glob("*/schedstat"):
+                # The thread may end in the meantime.
+                with suppress(OSError):
+                    found[each] = int(each.read_text().split()[0]) / 1e9
+        return found
 
 
 def memory(process: int) -> int:

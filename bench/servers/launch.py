@@ -18,9 +18,6 @@ from pathlib import Path
 
 from attrs import frozen
 
-from directory_server import sqlite
-from directory_server.run_sync import run_sync
-
 PROJECT = Path(__file__).parents[2]
 SCRIPTS = Path(sys.executable).parent
 STUB = Path(__file__).parent / "peers" / "stub.tac"
@@ -174,12 +171,3 @@ def run_command(folder: Path, *words: str) -> tuple[float, str]:
     command: list[str | Path] = [SCRIPTS / "directory-server", "--data-dir", folder, *words]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return time.monotonic() - began, done.stdout
-
-
-def create_keys(folder: Path, count: int, limit: int | None) -> list[str]:
-    """Create keys with a quota of `limit` requests per hour in a data directory; return their secrets."""
-    data = sqlite.DataDirectory(folder)
-    ring = sqlite.SqliteKeyRing(data.directory, time.time)
-    secrets = [run_sync(ring.create("bench", limit=limit, expires_at=None))[1] for _ in range(count)]
-    data.close()
-    return secrets

@@ -16,7 +16,8 @@ from attrs import frozen
 
 from ..clients.stream_clients import StreamRequest
 from ..measurement.process_stats import children, cpu_seconds, memory
-from .launch import PROJECT, create_keys, free_port, launch
+from .data_directory import create_keys
+from .launch import PROJECT, free_port, launch
 
 PER_KEY = 8
 """Streams of one key. It is half of the limit, so that a client may reconnect before its old stream is closed."""

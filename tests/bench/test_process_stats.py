@@ -1,0 +1,51 @@
+"""CPU time and memory of processes."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from threading import Thread
+
+import pytest
+
+from bench.measurement.process_stats import CpuMeter, memory, peak_memory, proportional_memory, resources
+
+TOLERANCE = 0.04
+"""Seconds: four clock ticks."""
+
+
+def burn(seconds: float) -> None:
+    """Use CPU time."""
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        sum(range(1_000))
+
+
+def test_cpu_meter_measures_the_process() -> None:
+    meter, began = CpuMeter([os.getpid()]), time.process_time()
+    burn(0.1)
+    assert meter.seconds() == pytest.approx(time.process_time() - began, abs=TOLERANCE)
+
+
+def test_cpu_meter_counts_ended_threads() -> None:
+    meter, began = CpuMeter([os.getpid()]), time.process_time()
+    thread = Thread(target=burn, args=(0.2,))
+    thread.start()
+    thread.join()
+    assert meter.seconds() == pytest.approx(time.process_time() - began, abs=TOLERANCE)
+
+
+def test_memory_is_at_most_its_peak() -> None:
+    assert 0 < proportional_memory(os.getpid()) <= memory(os.getpid()) * 1.1
+    assert memory(os.getpid()) <= peak_memory(os.getpid())
+
+
+def test_resources_count_sockets_of_a_port() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port)):
+            found = resources(os.getpid(), port)
+            assert found.sockets == {"LISTEN": 1, "ESTABLISHED": 1}
+            assert found.connections == 1
+            assert found.files > 2
