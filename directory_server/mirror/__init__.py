@@ -1,10 +1,9 @@
 """Mirroring of upstream registries: their entries and later changes are published in the directory."""
 
 from ._client import Client
-from ._errors import UpstreamBusy, UpstreamFailed
 from ._mirror import Mirror, mirror
 from ._service import UpstreamService
 from ._sync_run import SyncReport
-from ._upstream import Upstream
+from ._upstream import Upstream, UpstreamBusy, UpstreamFailed
 
 __all__ = ["Client", "Mirror", "SyncReport", "Upstream", "UpstreamBusy", "UpstreamFailed", "UpstreamService", "mirror"]

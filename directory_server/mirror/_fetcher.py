@@ -19,7 +19,7 @@ from twisted.web.http_headers import Headers
 from twisted.web.iweb import IResponse
 
 from .. import __version__
-from ._errors import UpstreamFailed
+from ._upstream import UpstreamFailed
 
 T = TypeVar("T")
 

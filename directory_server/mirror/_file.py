@@ -9,9 +9,8 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from ..domain.ports.runtime import Offload
-from ._errors import UpstreamFailed
 from ._fetcher import Fetcher, Response, Validators
-from ._upstream import Upstream
+from ._upstream import Upstream, UpstreamFailed
 
 MAX_BYTES = 512_000_000
 """Maximum bytes of a file, compressed and inflated."""

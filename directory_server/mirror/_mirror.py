@@ -15,17 +15,14 @@ from twisted.logger import Logger
 from ..domain.errors import DirectoryError
 from ..domain.ports.runtime import Offload
 from ..domain.ports.storage import Mirrors
-from ..domain.upstreams import UpstreamState
+from ..domain.upstreams import UpstreamState, credible
 from ..importer import Publish
 from ._client import Client, client
-from ._credible import credible
-from ._errors import UpstreamBusy, UpstreamFailed
 from ._fetcher import MAX_DELAY
 from ._file import DEADLINE as FILE_DEADLINE
 from ._file import MAX_BYTES as FILE_BYTES
-from ._headers import headers
 from ._sync_run import SyncReport, SyncRun
-from ._upstream import Upstream
+from ._upstream import Upstream, UpstreamBusy, UpstreamFailed, headers
 
 LEASE = 60.0
 """Seconds of a lease. A page takes at most half of that, so a running sync renews it in time."""

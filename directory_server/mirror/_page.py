@@ -10,7 +10,7 @@ from attrs import frozen
 from ..domain.entries import Entry
 from ..domain.errors import BadInput
 from ..serialization import decode, decode_entry
-from ._errors import UpstreamFailed
+from ._upstream import UpstreamFailed
 
 MAX_CURSOR = 4_096
 """Maximum characters of a cursor."""

@@ -13,15 +13,13 @@ from ..domain.changes import PublishReport
 from ..domain.entries import OFFICIAL, Entry
 from ..domain.ports.runtime import Offload
 from ..domain.ports.storage import Mirrors
-from ..domain.upstreams import SyncProgress, UpstreamState
+from ..domain.upstreams import SKEW, SyncProgress, UpstreamState
 from ..importer import Publish
 from ..serialization import restore_entry, rfc3339, with_official_flag
 from . import _page
-from ._credible import SKEW
-from ._errors import UpstreamFailed
 from ._fetcher import Fetcher, Response, Validators
 from ._file import MAX_BYTES, open_file
-from ._upstream import Upstream
+from ._upstream import Upstream, UpstreamFailed
 
 BATCH = 500
 """Approximate number of entries published at once."""

@@ -1,13 +1,38 @@
-"""Configuration of an upstream."""
+"""An upstream: its configuration, the headers of its requests, and the errors of its sync runs."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cached_property
+from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 from attrs import frozen
+
+from ..domain.errors import DirectoryError
+
+
+class UpstreamFailed(DirectoryError):
+    """A sync run failed; the message is for the operator.
+
+    `retry_after` is the delay in seconds that the upstream requested. A `resumable` run continues where it stopped.
+    """
+
+    code = "upstream_failed"
+
+    def __init__(self, message: str, *, retry_after: float = 0.0, resumable: bool = False) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        self.resumable = resumable
+
+
+class UpstreamBusy(DirectoryError):
+    """Another process holds the lease of the upstream."""
+
+    code = "upstream_busy"
+
 
 PAGE = 100
 """Entries per page, the maximum of the official API."""
@@ -70,3 +95,29 @@ class Upstream:
         """Return whether entries with this name are mirrored."""
         included = not self.include or any(fnmatchcase(name, pattern) for pattern in self.include)
         return included and not any(fnmatchcase(name, pattern) for pattern in self.exclude)
+
+
+def headers(templates: Iterable[str], environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers of `templates`: `Name: env:VARIABLE` or `Name: file:/path`.
+
+    Raises UpstreamFailed if a value is missing or invalid.
+    """
+    return {
+        name: _value(name, source.strip(), environ) for name, _, source in (each.partition(":") for each in templates)
+    }
+
+
+def _value(name: str, source: str, environ: Mapping[str, str]) -> str:
+    kind, _, where = source.partition(":")
+    try:
+        value = environ[where] if kind == "env" else Path(where).read_text("utf-8").strip()
+    except KeyError:
+        raise UpstreamFailed(
+            f"Its header {name} is in the variable {where} of the environment, which is not set."
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise UpstreamFailed(f"Its header {name} is in the file {where}, which cannot be read: {reason}.") from None
+    if not value or not value.isascii() or not value.isprintable():
+        raise UpstreamFailed(f"Its header {name} is in {where}, which holds no line of printable ASCII.")
+    return value

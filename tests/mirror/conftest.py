@@ -18,7 +18,7 @@ from zope.interface import provider
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.upstreams import UpstreamState
 from directory_server.mirror import Client, Mirror, Upstream
-from directory_server.mirror._head import HeadBoundedPool
+from directory_server.mirror._bounded_agent import HeadBoundedPool
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database, SqliteMirrors, SqliteStore
 

@@ -7,9 +7,8 @@ from attrs import evolve
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock, deferLater
 
-from directory_server.domain.upstreams import SyncProgress, UpstreamState
+from directory_server.domain.upstreams import LEEWAY, SKEW, SyncProgress, UpstreamState, credible
 from directory_server.mirror import UpstreamFailed
-from directory_server.mirror._credible import LEEWAY, SKEW, credible
 from directory_server.mirror._service import UpstreamService
 
 from ..contract import awaited

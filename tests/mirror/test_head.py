@@ -11,8 +11,8 @@ from twisted.web._newclient import Request, ResponseFailed
 from twisted.web.http_headers import Headers
 
 from directory_server.mirror import UpstreamFailed
+from directory_server.mirror._bounded_agent import MAX_HEAD, PIECE, HeadBoundedProtocol
 from directory_server.mirror._client import client
-from directory_server.mirror._head import MAX_HEAD, PIECE, HeadBoundedProtocol
 
 STATUS = b"HTTP/1.1 200 OK\r\n"
 
