@@ -15,8 +15,8 @@ from .. import http, mirror, sqlite
 from ..config import Config, endpoints
 from ..domain.ports.search import Follower
 from ..domain.upstreams import UpstreamState
+from ..services.accounts import UnusedAccounts
 from ..services.feed import Feed
-from ..services.unused_accounts import UnusedAccounts
 from ..web import metrics
 from ._core import Core, Search, Storage, build_core
 from ._publishers import Publishers, build_publishers

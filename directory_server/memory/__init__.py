@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from ._accounts import MemoryAccounts, MemorySessions
+from ._accounts import AccessData, MemoryAccounts, MemorySessions
 from ._bus import BusGroup, MemoryBus
 from ._catalogue import Catalogue
-from ._data import AccessData
-from ._keyring import MemoryKeyRing
+from ._keys import MemoryKeyRing, MemoryNewSecrets, MemoryRegistryTokens
 from ._mirrors import MemoryMirrors
-from ._new_secrets import MemoryNewSecrets
 from ._quota import MemoryQuota
-from ._registry_tokens import MemoryRegistryTokens
 from ._store import MemoryCuration, MemoryStore
 
 __all__ = [

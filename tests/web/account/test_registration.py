@@ -6,7 +6,7 @@ import pytest
 
 from directory_server.domain.accounts import Account
 from directory_server.run_sync import run_sync
-from directory_server.services.unused_accounts import UnusedAccounts
+from directory_server.services.accounts import UnusedAccounts
 from directory_server.sqlite import Database, SqliteQuota
 
 from ..conftest import Response, Server

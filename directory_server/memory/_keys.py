@@ -1,16 +1,26 @@
-"""The KeyRing in memory."""
+"""The KeyRing, the NewSecrets and the RegistryTokens in memory."""
 
 from __future__ import annotations
 
+import builtins
 import math
 from collections.abc import Callable, Collection, Sequence
 
 from attrs import evolve, frozen
 
 from ..domain.errors import NotFound, TooManyKeys
-from ..domain.keys import ApiKey, check_expiry, check_grace, check_label, check_limit, check_rotation
-from ..domain.secrets import digest, is_key_secret, new_id, new_key_secret
-from ._data import AccessData, SecretRow
+from ..domain.keys import (
+    ApiKey,
+    NewSecret,
+    RegistryToken,
+    check_expiry,
+    check_grace,
+    check_label,
+    check_limit,
+    check_rotation,
+)
+from ..domain.secrets import digest, is_key_secret, new_id, new_key_secret, new_registry_secret
+from ._accounts import AccessData, SecretRow
 
 
 @frozen
@@ -98,3 +108,52 @@ class MemoryKeyRing:
             return False
         owner = self._data.accounts.get(key.owner or "")
         return key.owner is None or (owner is not None and owner.disabled_at is None)
+
+
+LIFETIME = 300.0
+"""Seconds for which a new secret can be read."""
+
+
+@frozen
+class MemoryNewSecrets:
+    """New secrets of keys; `now` is in seconds since the epoch."""
+
+    _data: AccessData
+    _now: Callable[[], float]
+
+    async def put(self, session: str, key_id: str, new: NewSecret) -> None:
+        self._data.new_secrets[digest(session), key_id] = new, self._now() + LIFETIME
+
+    async def take(self, session: str, key_id: str) -> NewSecret | None:
+        new, expires_at = self._data.new_secrets.pop((digest(session), key_id), (None, 0.0))
+        return new if self._now() < expires_at else None
+
+
+@frozen
+class MemoryRegistryTokens:
+    """Tokens of the registry API; `now` is in seconds since the epoch."""
+
+    _data: AccessData
+    _now: Callable[[], float]
+
+    async def create(self, label: str) -> tuple[RegistryToken, str]:
+        check_label(label)
+        secret = new_registry_secret()
+        token = RegistryToken(new_id(), label, secret[-4:], self._now(), None)
+        self._data.tokens[token.id] = token
+        self._data.token_ids[digest(secret)] = token.id
+        return token, secret
+
+    async def find(self, secret: str) -> RegistryToken | None:
+        token = self._data.tokens.get(self._data.token_ids.get(digest(secret), ""))
+        return None if token is None or token.revoked_at is not None else token
+
+    async def list(self) -> Sequence[RegistryToken]:
+        return builtins.list(self._data.tokens.values())
+
+    async def revoke(self, token_id: str) -> None:
+        token = self._data.tokens.get(token_id)
+        if token is None:
+            raise NotFound(f"No token has the id {token_id!r}.")
+        if token.revoked_at is None:
+            self._data.tokens[token_id] = evolve(token, revoked_at=self._now())
