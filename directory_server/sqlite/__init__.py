@@ -3,21 +3,18 @@
 from ._accounts import SqliteAccounts
 from ._change_bus import DataVersionBus
 from ._clock import anchored
-from ._curation import SqliteCuration
-from ._data_directory import DataDirectory
+from ._data_directory import DataDirectory, StorageWatch, session_secret
 from ._database import Database
 from ._keyring import SqliteKeyRing
 from ._mirrors import SqliteMirrors
-from ._new_secrets import SqliteNewSecrets
 from ._quota import SqliteQuota
 from ._quota_clock import MachineTime, quota_clock
 from ._registry_tokens import SqliteRegistryTokens
 from ._restore import Restored, after_restore
-from ._session_secret import session_secret
-from ._sessions import SqliteSessions
-from ._storage_watch import StorageWatch
+from ._sessions import SqliteNewSecrets, SqliteSessions
 from ._store import SqliteStore
 from ._threads import Threads
+from ._visibility import SqliteCuration
 
 __all__ = [
     "DataDirectory",

@@ -1,20 +1,69 @@
-"""The data directory: all databases and secrets of one machine."""
+"""The data directory: all databases and secrets of one machine, and the regular check that they can be used."""
 
 from __future__ import annotations
 
+import os
+import secrets
+from collections.abc import Callable
 from contextlib import suppress
 from errno import errorcode
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from twisted.application.service import Service
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
+from twisted.internet.task import LoopingCall
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+
 from ..domain.errors import Unavailable
+from ..domain.ports.runtime import Offload
 from ._availability import Availability
 from ._connection import Synchronous
 from ._database import Database, file_identity
-from ._session_secret import session_secret
 from ._threads import Threads
 from ._transactions import MAX_WAITING, WAIT, TransactionQueue
+
+SIZE = 32
+"""Bytes of the secret."""
+
+
+def session_secret(folder: Path) -> bytes:
+    """Return the session secret of the data directory; create it if it does not exist.
+
+    Raises Unavailable if it cannot be read or created, or has the wrong size.
+    """
+    path = folder / "session.secret"
+    try:
+        if not path.exists():
+            _make(path)
+        secret = path.read_bytes()
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be read or created: {error.strerror}.") from error
+    if len(secret) != SIZE:
+        raise Unavailable(
+            f"{path} must hold {SIZE} bytes and holds {len(secret)}. Restore it from a backup, or delete it to have "
+            "a new one created, which ends every MCP session."
+        )
+    return secret
+
+
+def _make(path: Path) -> None:
+    # Written to a draft and then linked: no process sees a partial secret, and the first link wins.
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(secrets.token_bytes(SIZE))
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileExistsError):
+            os.link(draft, path)
+    finally:
+        draft.unlink()
+
 
 _LATE = f"transactions wait for a lock or the disk for more than {WAIT:g} second"
 
@@ -98,3 +147,61 @@ class DataDirectory:
             threads.stop()
         self.directory.close()
         self.quota.close()
+
+
+INTERVAL = 2.0
+"""Seconds between two checks."""
+
+STALLED = 10.0
+"""Seconds after which a check that has not ended is a fault: longer than a connection waits for a lock."""
+
+
+class StorageWatch(Service):
+    """Check `data` every INTERVAL seconds through `offload`; call `lost` with the reason once it was replaced.
+
+    The checks keep `data.availability` up to date. A check that hangs is recorded there, too.
+    """
+
+    _log = Logger()
+
+    def __init__(self, data: DataDirectory, offload: Offload, clock: IReactorTime, lost: Callable[[str], None]) -> None:
+        self._data = data
+        self._offload = offload
+        self._clock = clock
+        self._lost = lost
+        self._began: float | None = None
+        self._loop = LoopingCall(self._check)
+        self._loop.clock = clock
+
+    def startService(self) -> None:
+        super().startService()
+        self._loop.start(INTERVAL)
+
+    def stopService(self) -> None:
+        super().stopService()
+        if self._loop.running:
+            self._loop.stop()
+
+    def _check(self) -> None:
+        if self._began is None:
+            self._began = self._clock.seconds()
+            Deferred.fromCoroutine(self._checked()).addErrback(self._failed)
+        elif self._clock.seconds() - self._began >= STALLED:
+            reason = f"the storage has not answered for {STALLED:g} seconds"
+            self._data.availability.failed(self._data.folder, "TIMEOUT", reason)
+
+    async def _checked(self) -> None:
+        try:
+            await self._offload(self._data.check)
+            self._data.availability.checked(self._data.folder)
+        finally:
+            self._began = None
+
+    def _failed(self, failure: Failure) -> None:
+        if not self.running:
+            return
+        if not failure.check(DataDirectoryLost):
+            self._log.failure("The data directory could not be checked", failure=failure)
+            return
+        self._loop.stop()
+        self._lost(str(failure.value))

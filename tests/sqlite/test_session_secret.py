@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from directory_server.domain.errors import Unavailable
-from directory_server.sqlite import _session_secret, session_secret
+from directory_server.sqlite import _data_directory, session_secret
 
 
 def test_creates_a_secret_once_and_readable_by_its_owner_only(tmp_path: Path) -> None:
@@ -26,13 +26,13 @@ def test_each_folder_has_its_own_secret(tmp_path: Path) -> None:
 
 
 def test_uses_the_secret_that_another_process_created_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    create = _session_secret._make
+    create = _data_directory._make
 
     def create_second(path: Path) -> None:
         path.write_bytes(b"F" * 32)
         create(path)
 
-    monkeypatch.setattr(_session_secret, "_make", create_second)
+    monkeypatch.setattr(_data_directory, "_make", create_second)
     assert session_secret(tmp_path) == b"F" * 32
     assert os.listdir(tmp_path) == ["session.secret"]
 
