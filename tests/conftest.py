@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from twisted.logger import ILogObserver, LogEvent, LogLevel, globalLogPublisher
 from zope.interface import provider
 
-# The same examples every time, and no deadlines: machines are noisy, and tests assert behaviour, not time.
-settings.register_profile("steady", derandomize=True, deadline=None)
+# The same examples every time, and no limits of time: machines are noisy, and tests assert behaviour, not time.
+settings.register_profile("steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("steady")
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"

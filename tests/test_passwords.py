@@ -1,3 +1,5 @@
+"""Password hashes: parameters, concurrency and fairness."""
+
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
@@ -17,19 +19,19 @@ from .contract.passwords import PasswordsContract
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
-class Later:
-    """An Offload that runs what it is given when it is told to."""
+class ManualOffload:
+    """An Offload that runs the submitted functions one by one, when `finish` is called."""
 
     def __init__(self) -> None:
-        self.under_way: list[tuple[Deferred[Any], Callable[[], Any]]] = []
+        self.pending: list[tuple[Deferred[Any], Callable[[], Any]]] = []
 
     def __call__(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Awaitable[Any]:
         result: Deferred[Any] = Deferred()
-        self.under_way.append((result, lambda: function(*args, **kwargs)))
+        self.pending.append((result, lambda: function(*args, **kwargs)))
         return result
 
     def finish(self) -> None:
-        result, function = self.under_way.pop(0)
+        result, function = self.pending.pop(0)
         result.callback(function())
 
 
@@ -42,7 +44,7 @@ class TestArgon2Passwords(PasswordsContract):
         return Argon2Passwords(inline, QUICK)
 
 
-def test_a_missing_hash_takes_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_hash_costs_the_same_work(monkeypatch: pytest.MonkeyPatch) -> None:
     verified: list[str] = []
 
     class Counting(PasswordHasher):
@@ -54,85 +56,85 @@ def test_a_missing_hash_takes_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
     hashed = run_sync(passwords.hash("correct horse"))
     assert not run_sync(passwords.verify(hashed, "wrong"))
     assert not run_sync(passwords.verify(None, "wrong"))
-    real, nobodys = map(extract_parameters, verified)
-    assert real == nobodys
+    real, missing = map(extract_parameters, verified)
+    assert real == missing
 
 
-def test_is_what_rfc_9106_recommends() -> None:
+def test_parameters_are_those_of_rfc_9106() -> None:
     parameters = extract_parameters(SECOND_RECOMMENDED.hash("x"))
     assert parameters.type is Type.ID
     assert (parameters.time_cost, parameters.memory_cost, parameters.parallelism) == (3, 65_536, 4)
     assert (parameters.salt_len, parameters.hash_len) == (16, 32)
 
 
-def test_computes_two_at_a_time() -> None:
-    later = Later()
-    passwords = Argon2Passwords(later, QUICK)
-    asked = [verify(passwords) for _ in range(4)]
-    assert len(later.under_way) == 2
-    later.finish()
-    assert len(later.under_way) == 2
+def test_at_most_two_hashes_are_computed_at_once() -> None:
+    offload = ManualOffload()
+    passwords = Argon2Passwords(offload, QUICK)
+    calls = [verify(passwords) for _ in range(4)]
+    assert len(offload.pending) == 2
+    offload.finish()
+    assert len(offload.pending) == 2
     for _ in range(3):
-        later.finish()
-    assert [each.result for each in asked] == [False] * 4
+        offload.finish()
+    assert [each.result for each in calls] == [False] * 4
 
 
-def test_goes_on_counting_those_who_left() -> None:
-    later = Later()
-    passwords = Argon2Passwords(later, QUICK)
-    gone = [verify(passwords) for _ in range(2)]
-    for each in gone:
+def test_cancelled_calls_occupy_their_slots_until_they_finish() -> None:
+    offload = ManualOffload()
+    passwords = Argon2Passwords(offload, QUICK)
+    cancelled = [verify(passwords) for _ in range(2)]
+    for each in cancelled:
         each.cancel()
         each.addErrback(lambda failure: failure.trap(CancelledError))
     waiting = verify(passwords)
-    assert len(later.under_way) == 2
-    later.finish()
-    assert len(later.under_way) == 2
-    later.finish()
-    later.finish()
+    assert len(offload.pending) == 2
+    offload.finish()
+    assert len(offload.pending) == 2
+    offload.finish()
+    offload.finish()
     assert waiting.result is False
 
 
-def test_a_cancelled_call_leaves_its_slot_to_the_next() -> None:
-    later = Later()
-    passwords = Argon2Passwords(later, QUICK)
+def test_cancelled_waiting_call_leaves_its_place_to_the_next() -> None:
+    offload = ManualOffload()
+    passwords = Argon2Passwords(offload, QUICK)
     first = [verify(passwords) for _ in range(2)]
-    gone, last = verify(passwords), verify(passwords)
-    gone.cancel()
-    gone.addErrback(lambda failure: failure.trap(CancelledError))
+    cancelled, last = verify(passwords), verify(passwords)
+    cancelled.cancel()
+    cancelled.addErrback(lambda failure: failure.trap(CancelledError))
     for _ in range(3):
-        later.finish()
+        offload.finish()
     assert [each.result for each in (*first, last)] == [False] * 3
-    assert later.under_way == []
+    assert offload.pending == []
 
 
-def test_many_forms_of_one_client_do_not_hold_up_another() -> None:
-    later = Later()
-    passwords = Argon2Passwords(later, QUICK)
+def test_many_calls_of_one_client_do_not_delay_another() -> None:
+    offload = ManualOffload()
+    passwords = Argon2Passwords(offload, QUICK)
     flood = [verify(passwords, client="192.0.2.0/24") for _ in range(70)]
-    refused = [each for each in flood if each.called]
-    for each in refused:
+    rejected = [each for each in flood if each.called]
+    for each in rejected:
         each.addErrback(lambda failure: failure.trap(Unavailable))
-    assert [each.result for each in refused] == [Unavailable] * 60
+    assert [each.result for each in rejected] == [Unavailable] * 60
     another = verify(passwords, client="198.51.100.0/24")
-    # The two that are under way, the flood's next, and then its turn.
+    # Two running calls and the next of the flood finish first; then it is the other client's turn.
     for _ in range(4):
         assert not another.called
-        later.finish()
+        offload.finish()
     assert another.result is False
     for _ in range(7):
-        later.finish()
-    assert later.under_way == []
+        offload.finish()
+    assert offload.pending == []
 
 
-def test_raises_unavailable_if_too_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_call_is_rejected_if_too_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("directory_server.passwords.WAITING", 3)
-    later = Later()
-    passwords = Argon2Passwords(later, QUICK)
-    asked = [verify(passwords) for _ in range(5)]
-    refused = verify(passwords)
-    refused.addErrback(lambda failure: failure.trap(Unavailable))
-    assert refused.result is Unavailable
+    offload = ManualOffload()
+    passwords = Argon2Passwords(offload, QUICK)
+    calls = [verify(passwords) for _ in range(5)]
+    rejected = verify(passwords)
+    rejected.addErrback(lambda failure: failure.trap(Unavailable))
+    assert rejected.result is Unavailable
     for _ in range(5):
-        later.finish()
-    assert [each.result for each in asked] == [False] * 5
+        offload.finish()
+    assert [each.result for each in calls] == [False] * 5

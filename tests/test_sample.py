@@ -1,4 +1,4 @@
-"""The sample catalogue: it can be imported, its facts are true, its sentences are its own."""
+"""The sample catalogue: importable entries, facts of the publishers, texts of our own."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def real(entries: list[Entry], shared_data: Path) -> dict[str, Entry]:
     return {entry.name: entry for entry in known if entry.name in wanted}
 
 
-def listed(entry: Entry, member: str, key: str) -> set[Any]:
+def values_of(entry: Entry, member: str, key: str) -> set[Any]:
     return {item.get(key) for item in entry.server.get(member, ())}
 
 
@@ -61,14 +61,14 @@ def texts(value: object) -> Iterator[str]:
                 yield from texts(inner)
 
 
-def test_the_page_is_whole(page: dict[str, Any], entries: list[Entry]) -> None:
+def test_page_is_complete_and_sorted(page: dict[str, Any], entries: list[Entry]) -> None:
     assert page["metadata"] == {"count": len(entries)}
     assert len(entries) >= 40
     names = [entry.name for entry in entries]
     assert names == sorted(set(names))
 
 
-def test_every_entry_shows_something_in_a_list(entries: list[Entry]) -> None:
+def test_every_entry_has_the_texts_of_a_list(entries: list[Entry]) -> None:
     for entry in entries:
         assert entry.title, entry.name
         assert 0 < len(entry.brief) <= 100, entry.name
@@ -79,20 +79,20 @@ def test_every_entry_shows_something_in_a_list(entries: list[Entry]) -> None:
 
 
 @pytest.mark.parametrize(("language", "least"), [("zh", 8), ("ja", 4)])
-def test_some_speak_other_languages(entries: list[Entry], language: str, least: int) -> None:
-    said = [entry.descriptions[language] for entry in entries if language in entry.descriptions]
-    assert len(said) >= least
-    assert all(re.search(LETTERS[language], text) for text in said)
+def test_some_entries_have_other_languages(entries: list[Entry], language: str, least: int) -> None:
+    descriptions = [entry.descriptions[language] for entry in entries if language in entry.descriptions]
+    assert len(descriptions) >= least
+    assert all(re.search(LETTERS[language], text) for text in descriptions)
 
 
-def test_no_package_registry_is_named(entries: list[Entry]) -> None:
+def test_packages_name_no_registry(entries: list[Entry]) -> None:
     for entry in entries:
         for package in entry.server.get("packages", ()):
             assert "registryBaseUrl" not in package, entry.name
             assert "." not in package["identifier"].partition("/")[0], entry.name
 
 
-def test_the_facts_are_those_of_the_publishers(entries: list[Entry], real: dict[str, Entry]) -> None:
+def test_facts_match_the_real_entries(entries: list[Entry], real: dict[str, Entry]) -> None:
     for entry in entries:
         assert entry.name in real
         true = real[entry.name]
@@ -103,12 +103,12 @@ def test_the_facts_are_those_of_the_publishers(entries: list[Entry], real: dict[
         for member in ("$schema", "websiteUrl"):
             assert entry.server.get(member) in (None, true.server.get(member)), entry.name
         for member, key in [("packages", "identifier"), ("packages", "version"), ("remotes", "url")]:
-            assert listed(entry, member, key) <= listed(true, member, key), (entry.name, key)
+            assert values_of(entry, member, key) <= values_of(true, member, key), (entry.name, key)
         assert {tool.name for tool in entry.tools} <= {tool.name for tool in true.tools}, entry.name
         assert set(entry.tags) <= set(true.tags), entry.name
 
 
-def test_nothing_else_of_the_real_entry_came_along(entries: list[Entry], real: dict[str, Entry]) -> None:
+def test_no_sentence_is_copied_from_the_real_entries(entries: list[Entry], real: dict[str, Entry]) -> None:
     for entry in entries:
         assert set(entry.meta) <= {"io.modelcontextprotocol.registry/official"}, entry.name
         assert sentences(own_texts(entry)) & sentences(real[entry.name].server) == set(), entry.name

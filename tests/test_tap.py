@@ -1,4 +1,4 @@
-"""The options of `twistd directory`, and the service that they amount to, on a reactor in memory."""
+"""Options of `twistd directory`, and its service on a reactor in memory."""
 
 from __future__ import annotations
 
@@ -22,37 +22,39 @@ from directory_server.config import Config, ConfigError, HttpConfig
 from directory_server.process import StartFailed
 from directory_server.tap import Options, configure, makeService
 
+StartService = Callable[..., MemoryReactorClock]
+
 LOOPBACK = ("tcp:8080:interface=127.0.0.1",)
 
 
 @pytest.fixture(autouse=True)
 def no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Keep out what the environment of the tests sets, and what a service would write into the project."""
+    """Remove settings of the environment, and let the service write only to a temporary folder."""
     for name in ("DIRECTORY_SERVER_CONFIG", "DIRECTORY_SERVER_LISTEN", "DIRECTORY_SERVER_DATA_DIR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
 
 
-def parsed(*arguments: str) -> Config:
+def parse_options(*arguments: str) -> Config:
     options = Options()
     options.parseOptions(list(arguments))
     return options.config
 
 
-def refusal(*arguments: str) -> str:
+def error_message(*arguments: str) -> str:
     with pytest.raises((SystemExit, UsageError)) as caught:
-        parsed(*arguments)
+        parse_options(*arguments)
     return str(caught.value)
 
 
-def test_no_options_are_the_defaults() -> None:
-    assert parsed() == Config()
+def test_defaults_apply_without_options() -> None:
+    assert parse_options() == Config()
 
 
 def test_options_set_everything(tmp_path: Path) -> None:
     file = tmp_path / "directory.toml"
     file.write_text("[quota]\nlimit = 7\n[streams]\nper_key = 7\n")
-    config = parsed(
+    config = parse_options(
         *("--config", str(file), "-d", "/var/lib/directory", "-s", "quota.limit=8", "--set", "keys.grace=0"),
         *("-l", "tcp:80", "--listen", "unix:/run/directory.sock"),
     )
@@ -62,20 +64,23 @@ def test_options_set_everything(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--reuse-port"], ["--set", "reuse_port=true"]])
-def test_a_port_is_shared_where_that_is_said(arguments: list[str]) -> None:
-    assert parsed(*arguments, "--listen", "tcp6:80").reuse_port
-    assert not parsed("--listen", "tcp6:80").reuse_port
+def test_reuse_port_is_set_by_option_or_setting(arguments: list[str]) -> None:
+    assert parse_options(*arguments, "--listen", "tcp6:80").reuse_port
+    assert not parse_options("--listen", "tcp6:80").reuse_port
 
 
-def test_the_environment_gives_way_to_options(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_options_override_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIRECTORY_SERVER_LISTEN", "tcp:81")
-    monkeypatch.setenv("DIRECTORY_SERVER_DATA_DIR", "there")
-    assert (parsed().listen, parsed("-l", "tcp:82").listen) == (("tcp:81",), ("tcp:82",))
-    assert (parsed().data_dir, parsed("-d", "here").data_dir) == (Path("there"), Path("here"))
+    monkeypatch.setenv("DIRECTORY_SERVER_DATA_DIR", "env")
+    assert (parse_options().listen, parse_options("-l", "tcp:82").listen) == (("tcp:81",), ("tcp:82",))
+    assert (parse_options().data_dir, parse_options("-d", "opt").data_dir) == (
+        Path("env"),
+        Path("opt"),
+    )
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--set", "quota.limt=1"], "quota.limt (--set): is not a setting"),
         (["--set", "quota.limit=0"], "quota.limit (--set): must be at least 1"),
@@ -96,11 +101,11 @@ def test_the_environment_gives_way_to_options(monkeypatch: pytest.MonkeyPatch) -
         (["nonsense"], "Wrong number of arguments"),
     ],
 )
-def test_what_cannot_be_is_a_usage_error(arguments: list[str], said: str) -> None:
-    assert said in refusal(*arguments)
+def test_invalid_options_are_reported(arguments: list[str], message: str) -> None:
+    assert message in error_message(*arguments)
 
 
-def test_the_environment_alone_configures_a_tac_file() -> None:
+def test_environment_configures_a_tac_file() -> None:
     assert configure({"DIRECTORY_SERVER_LISTEN": "tcp:81"}).listen == ("tcp:81",)
     with pytest.raises(ConfigError, match="not 'tcp:x'"):
         configure({"DIRECTORY_SERVER_LISTEN": "tcp:x"})
@@ -111,7 +116,7 @@ def test_twistd_finds_the_plugin() -> None:
     assert (found.options, found.makeService) == (Options, makeService)
 
 
-def test_making_the_service_opens_nothing(tmp_path: Path) -> None:
+def test_make_service_opens_nothing(tmp_path: Path) -> None:
     options = Options()
     options.parseOptions(["-d", str(tmp_path / "data")])
     assert list(makeService(options)) == []
@@ -119,8 +124,8 @@ def test_making_the_service_opens_nothing(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def started(tmp_path: Path) -> Iterator[Callable[..., MemoryReactorClock]]:
-    """Return what starts a service on a reactor in memory, and returns that."""
+def start_service(tmp_path: Path) -> Iterator[StartService]:
+    """Return a function that starts a service on a reactor in memory, and returns the reactor."""
     services = []
 
     def start(listen: tuple[str, ...] = LOOPBACK, **http: Any) -> MemoryReactorClock:
@@ -137,8 +142,8 @@ def started(tmp_path: Path) -> Iterator[Callable[..., MemoryReactorClock]]:
         service.stopService()
 
 
-def asked(reactor: MemoryReactorClock, host: str) -> bytes:
-    """Return the status line of the answer to a request that names `host`."""
+def status_line(reactor: MemoryReactorClock, host: str) -> bytes:
+    """Send a request with the Host header `host`; return the status line of the response."""
     transport = StringTransport()
     connection: Any = reactor.tcpServers[0][1].buildProtocol(IPv4Address("TCP", "127.0.0.1", 50_000))
     connection.makeConnection(transport)
@@ -147,8 +152,8 @@ def asked(reactor: MemoryReactorClock, host: str) -> bytes:
     return bytes(transport.value().partition(b"\r\n")[0])
 
 
-def test_it_listens_where_it_is_told_with_a_long_queue(started: Callable[..., MemoryReactorClock]) -> None:
-    reactor = started(("tcp:8080:interface=127.0.0.1", "tcp:8081:backlog=7", "unix:directory.sock"))
+def test_service_listens_on_all_endpoints_with_a_long_backlog(start_service: StartService) -> None:
+    reactor = start_service(("tcp:8080:interface=127.0.0.1", "tcp:8081:backlog=7", "unix:directory.sock"))
     assert [(port, interface, backlog) for port, _, backlog, interface in reactor.tcpServers] == [
         (8080, "127.0.0.1", 2048),
         (8081, "", 7),
@@ -161,30 +166,30 @@ def test_it_listens_where_it_is_told_with_a_long_queue(started: Callable[..., Me
 @pytest.mark.parametrize(
     "listen", [LOOPBACK, (r"tcp6:8080:interface=\:\:1",), ("tcp:80:interface=localhost", *LOOPBACK)]
 )
-def test_on_loopback_it_answers_to_loopback_names(
-    started: Callable[..., MemoryReactorClock], listen: tuple[str, ...], host: str
+def test_loopback_endpoints_accept_loopback_host_names(
+    start_service: StartService, listen: tuple[str, ...], host: str
 ) -> None:
-    assert asked(started(listen), host) == b"HTTP/1.1 200 OK"
+    assert status_line(start_service(listen), host) == b"HTTP/1.1 200 OK"
 
 
 @pytest.mark.parametrize("host", ["directory.example", "127.0.0.1.example:8080", "localhost.example", "[::2]"])
-def test_on_loopback_it_answers_to_no_other_name(started: Callable[..., MemoryReactorClock], host: str) -> None:
-    assert asked(started(), host) == b"HTTP/1.1 403 Forbidden"
+def test_loopback_endpoints_reject_other_host_names(start_service: StartService, host: str) -> None:
+    assert status_line(start_service(), host) == b"HTTP/1.1 403 Forbidden"
 
 
 @pytest.mark.parametrize("listen", [("tcp:8080",), ("tcp:8080:interface=0.0.0.0",), ("tcp:8081", *LOOPBACK)])
-def test_elsewhere_it_answers_to_any_name(started: Callable[..., MemoryReactorClock], listen: tuple[str, ...]) -> None:
-    assert asked(started(listen), "directory.example") == b"HTTP/1.1 200 OK"
+def test_other_endpoints_accept_any_host_name(start_service: StartService, listen: tuple[str, ...]) -> None:
+    assert status_line(start_service(listen), "directory.example") == b"HTTP/1.1 200 OK"
 
 
 @pytest.mark.parametrize("listen", [LOOPBACK, ("tcp:8080",)])
-def test_the_names_may_be_set(started: Callable[..., MemoryReactorClock], listen: tuple[str, ...]) -> None:
-    reactor = started(listen, allowed_hosts=("directory.example",))
-    assert asked(reactor, "directory.example") == b"HTTP/1.1 200 OK"
-    assert asked(reactor, "localhost") == b"HTTP/1.1 403 Forbidden"
+def test_allowed_hosts_replace_the_default_host_names(start_service: StartService, listen: tuple[str, ...]) -> None:
+    reactor = start_service(listen, allowed_hosts=("directory.example",))
+    assert status_line(reactor, "directory.example") == b"HTTP/1.1 200 OK"
+    assert status_line(reactor, "localhost") == b"HTTP/1.1 403 Forbidden"
 
 
-def test_a_shared_port_is_listened_on_when_all_is_loaded(tmp_path: Path) -> None:
+def test_shared_ports_are_bound_after_loading(tmp_path: Path) -> None:
     reactor = MemoryReactorClock()
     config = Config(listen=("tcp:0:interface=127.0.0.1",), reuse_port=True, data_dir=tmp_path / "data")
     service = DirectoryService(config, reactor)
@@ -199,11 +204,9 @@ def test_a_shared_port_is_listened_on_when_all_is_loaded(tmp_path: Path) -> None
     assert stopped.called
 
 
-def test_a_shared_port_that_is_taken_ends_the_process_with_one_line(
-    tmp_path: Path, logged_failures: list[LogEvent]
-) -> None:
-    with create_server(("127.0.0.1", 0)) as taken:
-        number = taken.getsockname()[1]
+def test_shared_port_in_use_ends_the_process_with_one_line(tmp_path: Path, logged_failures: list[LogEvent]) -> None:
+    with create_server(("127.0.0.1", 0)) as other:
+        number = other.getsockname()[1]
         config = Config(listen=(f"tcp:{number}:interface=127.0.0.1",), reuse_port=True, data_dir=tmp_path)
         service = DirectoryService(config, MemoryReactorClock())
         service.privilegedStartService()
@@ -214,15 +217,15 @@ def test_a_shared_port_that_is_taken_ends_the_process_with_one_line(
     logged_failures.clear()
 
 
-class TakenPort(MemoryReactorClock):
-    """A reactor on which every port is taken."""
+class PortInUseReactor(MemoryReactorClock):
+    """A reactor on which every port is in use."""
 
     def listenTCP(self, port: int, factory: Any, backlog: int = 50, interface: str = "") -> Any:
         raise CannotListenError(interface, port, OSError(98, "Address already in use"))
 
 
-def test_a_taken_port_ends_the_process_with_one_line(tmp_path: Path, logged_failures: list[LogEvent]) -> None:
-    service = DirectoryService(Config(data_dir=tmp_path), TakenPort())
+def test_port_in_use_ends_the_process_with_one_line(tmp_path: Path, logged_failures: list[LogEvent]) -> None:
+    service = DirectoryService(Config(data_dir=tmp_path), PortInUseReactor())
     with pytest.raises(StartFailed) as caught:
         service.privilegedStartService()
     assert caught.value.code == 1
@@ -232,9 +235,7 @@ def test_a_taken_port_ends_the_process_with_one_line(tmp_path: Path, logged_fail
     logged_failures.clear()
 
 
-def test_a_broken_data_directory_ends_the_process_with_one_line(
-    tmp_path: Path, logged_failures: list[LogEvent]
-) -> None:
+def test_invalid_data_directory_ends_the_process_with_one_line(tmp_path: Path, logged_failures: list[LogEvent]) -> None:
     (tmp_path / "data").touch()
     service = DirectoryService(Config(data_dir=Path("data")), MemoryReactorClock())
     with pytest.raises(StartFailed):

@@ -34,11 +34,11 @@ def call(arguments: bytes) -> bytes:
 
 
 JSON = [
-    broken("nothing", b" "),
-    broken("half of it", b'{"jsonrpc":"2.0"'),
-    broken("two of it", b"{}{}"),
+    broken("a space only", b" "),
+    broken("an incomplete object", b'{"jsonrpc":"2.0"'),
+    broken("two objects", b"{}{}"),
     broken("a comment", params(b"1/**/")),
-    broken("a comma too many", params(b"[1,]")),
+    broken("a trailing comma", params(b"[1,]")),
     broken("NaN", params(b"NaN")),
     broken("Infinity", params(b"-Infinity")),
     broken("hexadecimal", params(b"0x10")),
@@ -111,9 +111,9 @@ QUERIES = [
     get("1,000 parameters", SEARCH + b"?" + b"a=1&" * 1_000, 400),
     get("a query of 5,000 bytes", SEARCH + b"?keywords=" + b"a" * 5_000, 400, 414),
     get("a limit of 4,000 digits", SEARCH + b"?keywords=a&limit=" + b"9" * 4_000, 400, code="bad_request"),
-    get("a limit in other digits", SEARCH + b"?keywords=a&limit=%EF%BC%95", 400, code="bad_request"),
+    get("a limit in full-width digits", SEARCH + b"?keywords=a&limit=%EF%BC%95", 400, code="bad_request"),
     get("a limit of -1", SEARCH + b"?keywords=a&limit=-1", 400, code="bad_request"),
-    get("a cursor that is none", SEARCH + b"?keywords=a&cursor=%00", 400, code="bad_request"),
+    get("an invalid cursor", SEARCH + b"?keywords=a&cursor=%00", 400, code="bad_request"),
     get("a cursor of 4,000 bytes", SEARCH + b"?keywords=a&cursor=" + b"W" * 4_000, 400, code="bad_request"),
     get("a cursor with a NaN", SEARCH + b"?keywords=a&cursor=WyJhIixOYU4sImIiXQ", 400, code="bad_request"),
 ]

@@ -52,15 +52,15 @@ class Response:
         return str(error if isinstance(error, str) else error.get("data", {}).get("error"))
 
 
-def answers(raw: bytes) -> list[Response]:
+def parse_responses(raw: bytes) -> list[Response]:
     """Return the responses in `raw`. Raises Incomplete for a partial one."""
-    return list(_answers(raw))
+    return list(_parse_responses(raw))
 
 
-def whole(raw: bytes) -> bool:
+def is_complete(raw: bytes) -> bool:
     """Return whether `raw` is one or more complete responses."""
     try:
-        return bool(answers(raw))
+        return bool(parse_responses(raw))
     except Incomplete:
         return False
 
@@ -69,7 +69,7 @@ class Incomplete(Exception):
     """A response is incomplete."""
 
 
-def _answers(raw: bytes) -> Iterator[Response]:
+def _parse_responses(raw: bytes) -> Iterator[Response]:
     while raw:
         head, blank, raw = raw.partition(b"\r\n\r\n")
         if not blank:
@@ -94,12 +94,12 @@ def _answers(raw: bytes) -> Iterator[Response]:
         raw = raw[length:]
 
 
-def check(answer: Response, probe: Probe) -> None:
+def check_response(response: Response, probe: Probe) -> None:
     """Assert that a response is allowed by its probe."""
-    assert answer.status in probe.statuses, answer
-    if answer.status >= 400:
-        assert answer.headers["content-type"] == "application/json"
-        error = answer.json["error"]
-        assert isinstance(answer.json.get("message") if isinstance(error, str) else error["message"], str)
+    assert response.status in probe.statuses, response
+    if response.status >= 400:
+        assert response.headers["content-type"] == "application/json"
+        error = response.json["error"]
+        assert isinstance(response.json.get("message") if isinstance(error, str) else error["message"], str)
     if probe.code is not None:
-        assert answer.code == probe.code
+        assert response.code == probe.code

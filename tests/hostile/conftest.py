@@ -13,7 +13,7 @@ from zope.interface import provider
 from ..process.conftest import TIMEOUT, Installation, Server, installation, sample_server
 from ..web.conftest import Server as Memory
 from ..web.conftest import server
-from ._probe import whole
+from ._probe import is_complete
 
 __all__ = ["Installation", "Server", "installation", "sample_server", "server"]
 
@@ -58,12 +58,12 @@ def exchange(port: int, raw: bytes, *, closes: bool) -> Exchange:
                 connection.sendall(raw[begin : begin + 65_536])
             except (BrokenPipeError, ConnectionResetError):
                 break
-        while closes or not whole(received):
+        while closes or not is_complete(received):
             try:
                 piece = connection.recv(65_536)
             except ConnectionResetError:
                 # A reset after the response is no failure.
-                if not whole(received):
+                if not is_complete(received):
                     raise
                 piece = b""
             if not piece:

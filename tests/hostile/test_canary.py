@@ -67,10 +67,10 @@ def test_a_key_in_malformed_requests(server: Server, log: list[str], subtests: p
         log.clear()
         connection = Connection(server.site)
         connection.send(request.encode())
-        answer = connection.received()
+        response = connection.received()
         connection.close()
         with subtests.test(place):
-            assert server.key.encode() not in answer
+            assert server.key.encode() not in response
             assert not any(server.key in line for line in log)
 
 
@@ -78,8 +78,8 @@ def test_a_key_in_requests(server: Server, log: list[str], unlimited: str, subte
     for place, request in keyed(unlimited).items():
         log.clear()
         connection = server.open(**{"method": "POST", "path": "/api/open/mcp", "key": unlimited, **request})
-        answer = connection.received()
+        response = connection.received()
         connection.close()
         with subtests.test(place):
-            assert unlimited.encode() not in answer
+            assert unlimited.encode() not in response
             assert not any(unlimited in line for line in log)

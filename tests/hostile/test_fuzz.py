@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ..web.conftest import Connection, Server
-from ._probe import Response, answers
+from ._probe import Response, parse_responses
 from .test_table import is_closed
 
-many = settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+many = settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 SOME = st.binary(max_size=40)
 """Arbitrary bytes."""
@@ -78,7 +78,7 @@ def chunks() -> st.SearchStrategy[bytes]:
     return st.lists(st.tuples(SIZES | SOME, ENDS, SOME, ENDS).map(b"".join), max_size=4).map(b"".join)
 
 
-def ask(server: Server, *pieces: bytes) -> list[Response]:
+def exchange_bytes(server: Server, *pieces: bytes) -> list[Response]:
     """Send pieces of bytes, let the server time out, and return its responses."""
     connection = Connection(server.site)
     try:
@@ -86,40 +86,42 @@ def ask(server: Server, *pieces: bytes) -> list[Response]:
             connection.send(piece)
         server.clock.advance(100)
         server.clock.advance(100)
-        found = answers(connection.received())
+        found = parse_responses(connection.received())
         assert is_closed(connection)
     finally:
         connection.close()
-    for answer in found:
-        assert answer.status < 500 or answer.status in (501, 505), answer
-        if answer.status >= 400:
-            assert answer.headers["content-type"] == "application/json"
-            assert answer.json["error"]
+    for response in found:
+        assert response.status < 500 or response.status in (501, 505), response
+        if response.status >= 400:
+            assert response.headers["content-type"] == "application/json"
+            assert response.json["error"]
     return found
 
 
 @many
 @given(st.lists(SOME, max_size=8))
 def test_any_bytes(server: Server, pieces: list[bytes]) -> None:
-    ask(server, *pieces)
+    exchange_bytes(server, *pieces)
 
 
 @many
 @given(lines(), ENDS, st.lists(SOME, max_size=3))
 def test_request_lines(server: Server, line: bytes, end: bytes, rest: list[bytes]) -> None:
-    ask(server, line + end, b"Host: localhost\r\n\r\n", *rest)
+    exchange_bytes(server, line + end, b"Host: localhost\r\n\r\n", *rest)
 
 
 @many
 @given(st.lists(headers(), max_size=6), SOME)
 def test_headers(server: Server, fields: list[bytes], rest: bytes) -> None:
-    ask(server, b"POST /api/open/mcp HTTP/1.1\r\nHost: localhost\r\n", *fields, b"\r\n", rest)
+    exchange_bytes(server, b"POST /api/open/mcp HTTP/1.1\r\nHost: localhost\r\n", *fields, b"\r\n", rest)
 
 
 @many
 @given(chunks(), ENDS)
 def test_chunks(server: Server, body: bytes, end: bytes) -> None:
-    ask(server, b"POST /healthz HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", body, b"0\r\n", end)
+    exchange_bytes(
+        server, b"POST /healthz HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", body, b"0\r\n", end
+    )
 
 
 @many
@@ -129,7 +131,9 @@ def test_the_split_of_the_bytes_does_not_matter(
 ) -> None:
     raw = line + b"\r\nHost: localhost\r\n" + b"".join(fields) + b"\r\n" + body
     cut = data.draw(st.integers(0, len(raw)))
-    statuses = [[answer.status for answer in ask(server, *pieces)] for pieces in ((raw,), (raw[:cut], raw[cut:]))]
+    statuses = [
+        [response.status for response in exchange_bytes(server, *pieces)] for pieces in ((raw,), (raw[:cut], raw[cut:]))
+    ]
     assert statuses[0] == statuses[1]
 
 
@@ -175,14 +179,14 @@ VERSION = st.none() | st.sampled_from(
 def rpc(server: Server, key: str, body: bytes, version: str | None) -> None:
     """Post a body, and assert that the response is JSON-RPC, or empty if none is due."""
     named = {} if version is None else {"MCP-Protocol-Version": version}
-    answer = server.post(body, key=key, headers=named)
-    assert answer.status in (200, 202, 400, 404), answer
-    if answer.status == 202:
-        assert answer.body == b""
+    response = server.post(body, key=key, headers=named)
+    assert response.status in (200, 202, 400, 404), response
+    if response.status == 202:
+        assert response.body == b""
         return
-    for response in answer.json if isinstance(answer.json, list) else [answer.json]:
-        assert response["jsonrpc"] == "2.0"
-        assert ("result" in response) != ("error" in response)
+    for message in response.json if isinstance(response.json, list) else [response.json]:
+        assert message["jsonrpc"] == "2.0"
+        assert ("result" in message) != ("error" in message)
 
 
 @many
@@ -217,7 +221,7 @@ def test_searches(server: Server, unlimited: str, parameters: list[tuple[bytes, 
 @given(SOME | st.text(max_size=30).map(str.encode))
 def test_paths(server: Server, unlimited: str, path: bytes) -> None:
     for below in ("/", "/api/open/v1/entries/", "/.well-known/"):
-        answer = server.get(below + quote_from_bytes(path), key=unlimited)
-        assert answer.status in (200, 400, 404), answer
+        response = server.get(below + quote_from_bytes(path), key=unlimited)
+        assert response.status in (200, 400, 404), response
         # The empty path is the search page.
-        assert answer.body.startswith(b"<!doctype html>") if below == "/" and not path else answer.json
+        assert response.body.startswith(b"<!doctype html>") if below == "/" and not path else response.json

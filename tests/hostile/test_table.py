@@ -9,7 +9,7 @@ from ..process.conftest import Server as Process
 from ..web.conftest import Connection, Server
 from ._contents import CONTENTS
 from ._framing import FRAMING
-from ._probe import Response, answers, check
+from ._probe import Response, check_response, parse_responses
 from .conftest import exchange
 
 PROBES = [*FRAMING, *CONTENTS]
@@ -32,9 +32,9 @@ def send(server: Server, *pieces: bytes) -> tuple[list[Response], bool]:
     connection = Connection(server.site)
     for piece in pieces:
         connection.send(piece)
-    received, over = connection.received(), is_closed(connection)
+    received, closed = connection.received(), is_closed(connection)
     connection.close()
-    return answers(received), over
+    return parse_responses(received), closed
 
 
 def test_a_probe_gets_one_response_and_one_log_line(
@@ -42,11 +42,11 @@ def test_a_probe_gets_one_response_and_one_log_line(
 ) -> None:
     for probe in PROBES:
         log.clear()
-        found, over = send(server, probe.bytes(unlimited))
+        found, closed = send(server, probe.bytes(unlimited))
         with subtests.test(probe.name):
-            (answer,) = found
-            check(answer, probe)
-            assert over or not probe.closes
+            (response,) = found
+            check_response(response, probe)
+            assert closed or not probe.closes
             assert len(log) <= 1, log
             assert not any(unlimited in line for line in log)
 
@@ -56,8 +56,8 @@ def test_a_probe_is_read_the_same_byte_by_byte(server: Server, unlimited: str, s
         if len(probe.raw) < 5_000:
             found, _ = send(server, *(bytes([byte]) for byte in probe.bytes(unlimited)))
             with subtests.test(probe.name):
-                (answer,) = found
-                check(answer, probe)
+                (response,) = found
+                check_response(response, probe)
 
 
 def test_bytes_after_a_framing_error_are_ignored(server: Server, unlimited: str, subtests: pytest.Subtests) -> None:
@@ -74,7 +74,7 @@ def test_a_request_after_a_complete_one_is_served(server: Server, unlimited: str
             found, _ = send(server, probe.bytes(unlimited) + NEXT_REQUEST)
             with subtests.test(probe.name):
                 first, second = found
-                check(first, probe)
+                check_response(first, probe)
                 assert second.status == 200
 
 
@@ -85,8 +85,8 @@ def test_every_probe_over_a_socket(sample_server: tuple[Installation, Process], 
     for probe in PROBES:
         with subtests.test(probe.name):
             found = exchange(server.port, probe.bytes(key), closes=probe.closes)
-            (answer,) = answers(found.received)
-            check(answer, probe)
+            (response,) = parse_responses(found.received)
+            check_response(response, probe)
             assert found.closed or not probe.closes
     assert server.request("/healthz").status == 200
     log = server.stop()

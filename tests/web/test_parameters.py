@@ -37,7 +37,7 @@ PLACES = st.tuples(
     st.text(max_size=5),
 )
 
-TRIES = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+TRIES = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 def cursor(*values: Any) -> str:

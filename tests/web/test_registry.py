@@ -267,7 +267,9 @@ def test_curated_entries_only(server: Server) -> None:
     assert server.get("/v0.1/servers/x%2Fy/versions/latest", key=None).status == 404
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=60, deadline=None
+)
 @given(st.text(max_size=40), st.text(max_size=20), st.text(max_size=60))
 def test_any_name_version_or_cursor_has_a_response(server: Server, name: str, number: str, cursor: str) -> None:
     server.clock.advance(60)

@@ -275,7 +275,7 @@ PUBLISHED = ["longDescription", "descriptions", "tags", "categories", "tools", "
     st.fixed_dictionaries({}, optional=dict.fromkeys(PUBLISHED, JSON)),
     st.dictionaries(st.sampled_from(["status", "publishedAt", "updatedAt"]), JSON),
 )
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_any_entry_has_a_page(
     get_page: GetPage, server: Server, fields: dict[str, Any], publisher: dict[str, Any], official: dict[str, Any]
 ) -> None:
