@@ -14,7 +14,7 @@ from ...http.errors import HttpError
 from ..rate_limit import AddressLimiter, Limiter
 from ._layout import Viewer
 
-Openness: TypeAlias = Literal["public", "accounts", "off"]
+AccessMode: TypeAlias = Literal["public", "accounts", "off"]
 """Who may use the pages: everybody, signed-in members, or nobody."""
 
 
@@ -27,7 +27,7 @@ async def no_viewer(request: Request) -> Viewer | None:
 class PageAccess:
     """Controls access: `_viewer` returns the signed-in viewer of a request, `_sign_in` is the sign-in path or empty."""
 
-    _openness: Openness
+    _mode: AccessMode
     _addresses: AddressLimiter
     _accounts: Limiter
     _viewer: Callable[[Request], Awaitable[Viewer | None]] = no_viewer
@@ -39,12 +39,12 @@ class PageAccess:
         Raises NotFound if the pages are off, HttpError if the viewer must sign in, and Throttled for too many requests.
         The limit counts by account for members and by address for anonymous viewers.
         """
-        if self._openness == "off":
+        if self._mode == "off":
             raise NotFound("The web pages of this directory are turned off.")
         viewer = await self._viewer(request)
         if viewer is not None:
             self._accounts.charge(viewer.email)
-        elif self._openness == "accounts":
+        elif self._mode == "accounts":
             raise self._sign_in_required(request)
         else:
             self._addresses.charge(request)

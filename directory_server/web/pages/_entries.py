@@ -83,7 +83,7 @@ class Target:
 
 
 @frozen
-class Configuration:
+class ConfigurationView:
     """The configuration for one editor: the editor's name, its file and the text."""
 
     editor: str
@@ -96,7 +96,7 @@ class InstallationView:
     """The configurations and warnings of a package or remote, or the reason why it is unavailable."""
 
     name: str
-    configurations: Sequence[Configuration]
+    configurations: Sequence[ConfigurationView]
     warnings: Sequence[Notice]
     reason: Notice | None
 
@@ -169,7 +169,8 @@ def entry_view(detail: Detail, language: str) -> EntryView:
 
 def _installation(installation: Installation) -> InstallationView:
     configurations = [
-        Configuration(each.editor, each.file, serialization.pretty(each.config)) for each in installation.configurations
+        ConfigurationView(each.editor, each.file, serialization.pretty(each.config))
+        for each in installation.configurations
     ]
     short = [each for each in configurations if len(each.text) <= MAX_CONFIGURATION]
     return InstallationView(plain(installation.name, 100), short, installation.warnings, installation.unavailable)

@@ -18,7 +18,7 @@ from ...http.proxies import Proxies
 from ...services.directory import Directory
 from ...streams import Hub
 from ..rate_limit import AddressLimiter, Limiter
-from ._access import Openness, PageAccess, no_viewer
+from ._access import AccessMode, PageAccess, no_viewer
 from ._entries import Card, card, entry_view
 from ._layout import Layout, Viewer
 from ._notifications import NewEntriesNotifier
@@ -91,7 +91,7 @@ def page_handlers(
     hub: Hub,
     proxies: Proxies,
     now: Callable[[], float],
-    openness: Openness,
+    mode: AccessMode,
     per_minute: int,
     *,
     viewer: Callable[[Request], Awaitable[Viewer | None]] = no_viewer,
@@ -106,8 +106,8 @@ def page_handlers(
     rate = per_minute / 60
     addresses = AddressLimiter(proxies, now, rate=rate, burst=per_minute)
     accounts = Limiter(now, rate=rate, burst=per_minute)
-    layout = Layout(proxies, searchable=openness != "off", sign_in=sign_in, hsts=hsts)
-    access = PageAccess(openness, addresses, accounts, viewer, sign_in)
+    layout = Layout(proxies, searchable=mode != "off", sign_in=sign_in, hsts=hsts)
+    access = PageAccess(mode, addresses, accounts, viewer, sign_in)
     return PageHandlers(layout, NewEntriesNotifier(hub, proxies), access, directory, store, size)
 
 
