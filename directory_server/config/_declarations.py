@@ -24,7 +24,7 @@ def setting(
 ) -> T:
     """Declare a setting with its `default` and its meaning, `doc`, in one line.
 
-    The value of a `secret` setting is never shown. `separator` separates the items of a list that is given as text.
+    The value of a `secret` setting is never shown. `separator` separates the items of a list in a text.
     """
     return field(default=default, validator=validator, metadata={"doc": doc, "secret": secret, "separator": separator})
 

@@ -31,19 +31,19 @@ def load(
     `settings` are the `section.key=value` of `--set`. DIRECTORY_SERVER_CONFIG may name the file if `file` is None.
     Overridden values are checked too. Raises ConfigError.
     """
-    given = [*from_file(file, environ), *from_environment(environ), *from_options(settings)]
+    source_values = [*from_file(file, environ), *from_environment(environ), *from_options(settings)]
     if listen:
-        given.append(SourceValue(("listen",), list(listen), "--listen"))
+        source_values.append(SourceValue(("listen",), list(listen), "--listen"))
     if data_dir is not None:
-        given.append(SourceValue(("data_dir",), str(data_dir), "--data-dir"))
-    return build(Config, given)
+        source_values.append(SourceValue(("data_dir",), str(data_dir), "--data-dir"))
+    return build(Config, source_values)
 
 
-def build(cls: type[C], given: Iterable[SourceValue]) -> C:
-    """Return an instance of `cls` with the values of `given`, the last for each name. Raises ConfigError."""
+def build(cls: type[C], source_values: Iterable[SourceValue]) -> C:
+    """Return an instance of `cls` with the values in `source_values`, the last for each name. Raises ConfigError."""
     known = dict(all_settings(cls))
     values: dict[Name, Any] = {}
-    for item in given:
+    for item in source_values:
         if item.name not in known:
             # Only a file can have tables.
             names = [name for name, field in known.items() if not (item.is_text and table_class(field.type))]

@@ -70,14 +70,14 @@ def decode_entry(value: Any) -> Entry:
     return entry
 
 
-def _has_more_values(entry: Entry, most: int) -> bool:
+def _has_more_values(entry: Entry, remaining: int) -> bool:
     inside: list[Any] = [entry.server, entry.meta]
-    while inside and most >= 0:
+    while inside and remaining >= 0:
         container = inside.pop()
-        most -= len(container)
+        remaining -= len(container)
         members = container.values() if isinstance(container, dict) else container
         inside += [each for each in members if isinstance(each, dict | list)]
-    return most < 0
+    return remaining < 0
 
 
 def encode_entry(entry: Entry) -> bytes:

@@ -225,16 +225,16 @@ def _keywords(text: str) -> str:
     return text
 
 
-def _limit(text: str, most: int) -> int:
+def _limit(text: str, maximum: int) -> int:
     # Ten digits are more than any limit here, and int() is slow on thousands of them.
     if not re.fullmatch(r"[0-9]{1,10}", text):
-        raise BadInput(f"limit: must be a whole number from 1 to {most}.")
-    return _within(int(text), most)
+        raise BadInput(f"limit: must be a whole number from 1 to {maximum}.")
+    return _within(int(text), maximum)
 
 
-def _within(limit: int, most: int) -> int:
-    if not 1 <= limit <= most:
-        raise BadInput(f"limit: must be a whole number from 1 to {most}, not {limit}.")
+def _within(limit: int, maximum: int) -> int:
+    if not 1 <= limit <= maximum:
+        raise BadInput(f"limit: must be a whole number from 1 to {maximum}, not {limit}.")
     return limit
 
 
