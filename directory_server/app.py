@@ -16,7 +16,7 @@ from . import process
 from .config import Config
 from .domain.errors import Unavailable
 from .process import StartFailed
-from .run_sync import run_sync
+from .run_sync import run_until_done
 
 if TYPE_CHECKING:
     from .composition import Application
@@ -52,7 +52,7 @@ class DirectoryService(MultiService):
     def startService(self) -> None:
         application = self.application
         with self._exiting_on_errors():
-            run_sync(application.feed.load())
+            run_until_done(application.feed.load(), lambda: self._reactor)
             application.storage.data.serve(self._reactor)
             process.tune()
             if self._config.reuse_port:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from twisted.application.service import MultiService
 from twisted.internet.endpoints import serverFromString
@@ -94,6 +95,13 @@ def _check_endpoint(setting: str, description: str) -> None:
         serverFromString(reactor, description)
     except Exception as error:  # Each endpoint type has its own parser, which may raise any exception.
         raise ConfigError(f"{setting}: must be endpoints such as tcp:8080, not {description!r}: {error}") from None
+
+
+def main_reactor() -> Any:
+    """Return the reactor of this process; install one if there is none."""
+    from twisted.internet import reactor
+
+    return reactor
 
 
 def makeService(options: Options) -> MultiService:

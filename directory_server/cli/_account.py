@@ -12,8 +12,7 @@ from .. import sqlite
 from ..domain.accounts import Account
 from ..domain.errors import BadInput, NotFound
 from ..domain.keys import ApiKey
-from ..run_sync import run_sync
-from ._context import CommandContext, command_context
+from ._context import CommandContext, command_context, wait_for
 from ._output import duration, echo, minute, print_table
 
 _EMAIL = click.argument("email")
@@ -30,7 +29,7 @@ def account() -> None:
 def add(ctx: click.Context, email: str) -> None:
     """Create an account for EMAIL and print a one-time link to set its password."""
     context = command_context(ctx, new=True)
-    _print_link(context, run_sync(context.accounts.add(email)))
+    _print_link(context, wait_for(context.accounts.add(email)))
 
 
 @account.command()
@@ -49,11 +48,11 @@ def reset(ctx: click.Context, email: str, revoke_keys: bool) -> None:
         raise BadInput("The account is disabled. Enable it first.")
     if revoke_keys:
         # Sessions end first: an attacker with a session could create keys in between.
-        run_sync(context.accounts.forget_password(found.id))
+        wait_for(context.accounts.forget_password(found.id))
     keys = _valid_keys(context.keys, found)
     if revoke_keys:
         for each in keys:
-            run_sync(context.keys.revoke(each.id))
+            wait_for(context.keys.revoke(each.id))
         echo(f"{_count(keys)} of {found.email} revoked; password and sessions ended.", err=True)
     elif keys:
         echo(
@@ -69,10 +68,10 @@ def reset(ctx: click.Context, email: str, revoke_keys: bool) -> None:
 def list_(ctx: click.Context) -> None:
     """List all accounts, oldest first."""
     context = command_context(ctx)
-    keys = run_sync(context.keys.list())
+    keys = wait_for(context.keys.list())
     owned = Counter(key.owner for key in keys if key.revoked_at is None)
     rows = [("EMAIL", "STATE", "KEYS", "CREATED")]
-    for each in run_sync(context.accounts.list()):
+    for each in wait_for(context.accounts.list()):
         rows.append((each.email, _state(each), str(owned[each.id]), minute(each.created_at)))
     print_table(rows)
 
@@ -108,12 +107,12 @@ def _change(ctx: click.Context, email: str, action: _Action, state: str) -> None
     """Call `action` with the id of the account `email` and print its new state."""
     accounts = command_context(ctx).accounts
     found = _find(accounts, email)
-    run_sync(action(accounts, found.id))
+    wait_for(action(accounts, found.id))
     echo(f"The account {found.email} is {state}.", err=True)
 
 
 def _find(accounts: sqlite.SqliteAccounts, email: str) -> Account:
-    found = run_sync(accounts.find(email))
+    found = wait_for(accounts.find(email))
     if found is None:
         raise NotFound(f"There is no account with the e-mail address {email!r}.")
     return found
@@ -121,8 +120,8 @@ def _find(accounts: sqlite.SqliteAccounts, email: str) -> Account:
 
 def _valid_keys(keys: sqlite.SqliteKeyRing, owner: Account) -> Sequence[ApiKey]:
     """Return the keys of an account that are neither revoked nor expired."""
-    owned = run_sync(keys.list(owner.id))
-    live = run_sync(keys.live([key.id for key in owned]))
+    owned = wait_for(keys.list(owner.id))
+    live = wait_for(keys.live([key.id for key in owned]))
     return [key for key in owned if key.id in live]
 
 
@@ -132,7 +131,7 @@ def _count(keys: Sequence[ApiKey]) -> str:
 
 def _print_link(context: CommandContext, found: Account) -> None:
     lifetime = context.config.accounts.link
-    token = run_sync(context.accounts.link(found.id, lifetime=lifetime))
+    token = wait_for(context.accounts.link(found.id, lifetime=lifetime))
     echo(f"One-time link for {found.email}, valid for {duration(lifetime)}:", err=True)
     echo(f"{context.public_url}/account/invitation/{token}")
 

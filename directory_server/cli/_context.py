@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from functools import cached_property
+from typing import Any, TypeVar
 
 import click
 from attrs import frozen
@@ -13,8 +14,10 @@ from .. import sqlite
 from ..config import Config, endpoints
 from ..domain.publishing import SourceLimits
 from ..machine import machine_time
-from ..run_sync import inline
+from ..run_sync import inline, run_until_done
 from ..search import TextAnalysis
+
+T = TypeVar("T")
 
 PROXY = "http://ADDRESS"
 """Placeholder URL of a server that listens only on sockets behind a proxy."""
@@ -68,6 +71,18 @@ class CommandContext:
     @cached_property
     def registry_tokens(self) -> sqlite.SqliteRegistryTokens:
         return sqlite.SqliteRegistryTokens(self.data.directory, time.time)
+
+
+def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Return the result of an adapter's coroutine; the reactor of this process runs while it waits."""
+    return run_until_done(coroutine, _main_reactor)
+
+
+def _main_reactor() -> Any:
+    # Few commands need it.
+    from ..tap import main_reactor
+
+    return main_reactor()
 
 
 def configuration(ctx: click.Context) -> Config:

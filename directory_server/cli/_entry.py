@@ -12,8 +12,7 @@ from .. import importer, serialization
 from ..domain.curation import LOCAL, Mark
 from ..domain.entries import Entry
 from ..domain.errors import BadInput, NotFound
-from ..run_sync import run_sync
-from ._context import command_context
+from ._context import command_context, wait_for
 from ._output import echo
 
 _NAME = click.argument("name")
@@ -30,7 +29,7 @@ def entry() -> None:
 def add(ctx: click.Context, file: str) -> None:
     """Add the entries of FILE (- for standard input) as local entries; they override upstream entries by name."""
     entries = _read(file)
-    outcomes = run_sync(command_context(ctx, new=True).store.publish(LOCAL, entries))
+    outcomes = wait_for(command_context(ctx, new=True).store.publish(LOCAL, entries))
     for each, outcome in zip(entries, outcomes, strict=True):
         echo(f"{each.name} {each.version}: {outcome.replace('_', ' ')}")
 
@@ -52,11 +51,11 @@ def edit(ctx: click.Context, name: str, file: str | None, fields: Sequence[str])
     if file is not None:
         (edited,) = _only(_read(file), name)
     else:
-        found = run_sync(store.version(name, "latest"))
+        found = wait_for(store.version(name, "latest"))
         if found is None or found.deleted:
             raise NotFound(f"No entry is called {name!r}.")
         edited = _with(serialization.restore_entry(found.body), fields)
-    (outcome,) = run_sync(store.publish(LOCAL, [edited]))
+    (outcome,) = wait_for(store.publish(LOCAL, [edited]))
     echo(f"{edited.name} {edited.version}: {outcome.replace('_', ' ')}")
 
 
@@ -65,7 +64,7 @@ def edit(ctx: click.Context, name: str, file: str | None, fields: Sequence[str])
 @click.pass_context
 def remove(ctx: click.Context, name: str) -> None:
     """Remove the local entry NAME. An upstream entry of that name becomes visible again."""
-    if not run_sync(command_context(ctx).curation.disown(name)):
+    if not wait_for(command_context(ctx).curation.disown(name)):
         raise NotFound(f"There is no local entry called {name!r}.")
     echo(f"{name}: removed")
 
@@ -77,8 +76,8 @@ def _marking(command: str, mark: Mark, on: bool, done: str, about: str) -> None:
     def put(ctx: click.Context, names: Sequence[str]) -> None:
         context = command_context(ctx)
         for name in names:
-            known = run_sync(context.store.version(name, "latest"))
-            changed = run_sync(context.curation.mark(name, mark, on))
+            known = wait_for(context.store.version(name, "latest"))
+            changed = wait_for(context.curation.mark(name, mark, on))
             # An upstream may add the entry later, but a misspelt name is more likely.
             warning = " (no entry has this name at the moment)" if changed and on and known is None else ""
             echo(f"{name}: {done if changed else 'unchanged'}{warning}")
@@ -96,7 +95,7 @@ _marking("disallow", "allowed", False, "not allowed", "Remove NAME from the allo
 @click.pass_context
 def list_(ctx: click.Context) -> None:
     """List local entries and curated names, with their flags: local, hidden, pinned, allowed."""
-    for each in run_sync(command_context(ctx).curation.curated()):
+    for each in wait_for(command_context(ctx).curation.curated()):
         flags = {"local": each.local, "hidden": each.hidden, "pinned": each.pinned, "allowed": each.allowed}
         echo(f"{each.name}  {', '.join(name for name, is_set in flags.items() if is_set)}")
 

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import click
 
 from .. import importer
-from ..run_sync import run_sync
-from ._context import command_context
+from ._context import command_context, wait_for
 from ._output import echo, print_errors, progress_bar
 
 
@@ -34,7 +33,7 @@ def import_(ctx: click.Context, files: Sequence[str], official: bool) -> None:
                 positions[file.file] = file.read
                 show(sum(positions.values()))
 
-            run_sync(
+            wait_for(
                 importer.import_files(
                     files, store.publish, source="local", official=official, progress=progress, report=report
                 )

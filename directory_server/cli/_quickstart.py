@@ -10,9 +10,8 @@ import click
 
 from .. import importer, sample
 from ..config import Config, endpoints
-from ..run_sync import run_sync
 from ..serialization import pretty
-from ._context import PROXY, command_context, configuration
+from ._context import PROXY, command_context, configuration, wait_for
 from ._output import echo
 
 MCP_PATH = "/api/open/mcp"
@@ -27,12 +26,12 @@ def quickstart(ctx: click.Context, check: bool) -> None:
     if check:
         check_ports(configuration(ctx))
     context = command_context(ctx, new=True)
-    if not run_sync(context.store.count()):
-        run_sync(importer.import_files([str(sample.path())], context.store.publish, source="local", official=True))
+    if not wait_for(context.store.count()):
+        wait_for(importer.import_files([str(sample.path())], context.store.publish, source="local", official=True))
     secret = None
-    if not run_sync(context.keys.list()):
-        _, secret = run_sync(context.keys.create("first key", limit=context.config.quota.limit, expires_at=None))
-    entries = run_sync(context.store.count())
+    if not wait_for(context.keys.list()):
+        _, secret = wait_for(context.keys.create("first key", limit=context.config.quota.limit, expires_at=None))
+    entries = wait_for(context.store.count())
     echo(instructions(context.public_url, secret, entries, pages=context.config.web.search == "public"))
 
 

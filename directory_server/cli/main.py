@@ -12,11 +12,10 @@ import click
 from .. import __version__
 from ..config import ConfigError, describe, load, settings_tables
 from ..domain.errors import DirectoryError, Unavailable
-from ..run_sync import run_sync
 from ..sanitize import clean
 from ._account import account
 from ._after_restore import after_restore
-from ._context import command_context, configuration
+from ._context import command_context, configuration, wait_for
 from ._entry import entry
 from ._import import import_
 from ._key import key, key_state
@@ -61,12 +60,12 @@ for each in (account, after_restore, entry, import_, key, quickstart, registry, 
 def status(ctx: click.Context) -> None:
     """Show entries, keys and upstreams of the data directory."""
     context = command_context(ctx)
-    keys = run_sync(context.keys.list())
+    keys = wait_for(context.keys.list())
     echo(f"data directory  {context.config.data_dir.resolve()}")
-    echo(f"entries         {run_sync(context.store.count()):,}")
-    echo(f"last change     {run_sync(context.store.head()):,}")
+    echo(f"entries         {wait_for(context.store.count()):,}")
+    echo(f"last change     {wait_for(context.store.head()):,}")
     echo(f"keys            {sum(key_state(each) == 'valid' for each in keys)} valid, {len(keys)} total")
-    for each in run_sync(context.mirrors.all()):
+    for each in wait_for(context.mirrors.all()):
         last = f"last sync {minute(each.last_success)} UTC" if each.last_success else "not synced yet"
         echo(f"upstream        {each.name}: {each.entries:,} entries, {last}")
         if each.error:

@@ -6,7 +6,7 @@ from attrs import asdict, frozen
 
 from .. import streams
 from ..config import Config
-from ..run_sync import run_sync
+from ..run_sync import run_until_done
 from ..search import percolate
 from ..web import changes, mcp, pages
 from ._core import Core
@@ -34,7 +34,7 @@ def build_publishers(core: Core, sockets: int) -> Publishers:
     anonymous = {**keyed, "per_key": runtime.page_streams, "total": min(config.web.streams, total // 10)}
     hub = streams.Hub(storage.keys, storage.bus, core.reactor, runtime.new_random(), **keyed)
     page_hub = streams.Hub(pages.AnonymousOwners(), storage.bus, core.reactor, runtime.new_random(), **anonymous)
-    log_id = run_sync(storage.store.log_id())
+    log_id = run_until_done(storage.store.log_id(), lambda: core.reactor)
     log_pages = changes.LogPages(storage.store, percolate, runtime.offload, log_id)
     return Publishers(
         hub=hub,
