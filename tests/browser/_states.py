@@ -1,4 +1,4 @@
-"""Visits every page of the site in every state."""
+"""Show every page of the site in every state."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..process.conftest import Installation, Server, entry_line
+from ..process.conftest import entry_line
+from .conftest import Site
 
 PASSWORD = "correct horse battery"
 
-RICH = {
+FULL_ENTRY = {
     "server": {
         "name": "io.github.example/rich",
         "title": "Rich 服务器 " + "long" * 20,
-        "description": "Has one of everything, and a word that no line holds: " + "x" * 120,
+        "description": "Has all fields, and a word longer than a line: " + "x" * 120,
         "version": "1.0.0",
         "websiteUrl": "https://example.org/" + "deep/" * 30,
         "repository": {"url": "https://github.com/example/rich", "source": "github"},
@@ -25,7 +26,7 @@ RICH = {
                 "identifier": "@example/rich",
                 "version": "1.0.0",
                 "transport": {"type": "stdio"},
-                "environmentVariables": [{"name": "RICH_TOKEN", "isRequired": True, "isSecret": True}],
+                "environmentVariables": [{"name": "API_TOKEN", "isRequired": True, "isSecret": True}],
             }
         ],
         "remotes": [{"type": "streamable-http", "url": "https://rich.example.org/mcp"}],
@@ -34,53 +35,53 @@ RICH = {
 }
 
 
-def invited(served: tuple[Installation, Server], email: str) -> str:
-    """Return the path of an invitation."""
-    return urlsplit(served[0].command("account", "add", email).strip()).path
+def invitation_path(site: Site, email: str) -> str:
+    """Create an account; return the path of its invitation."""
+    return urlsplit(site[0].command("account", "add", email).strip()).path
 
 
-def states(page: Any, served: tuple[Installation, Server], name: str) -> Iterator[str]:
+def states(page: Any, site: Site, name: str) -> Iterator[str]:
     """Yield the name of each state when `page` shows it; `name` is a user name that was not used before."""
-    yield from _search_states(page, served, name)
-    yield from _sign_in_states(page, served, f"{name}@example.org")
-    yield from _key_states(page, served)
+    yield from _search_states(page, site, name)
+    yield from _sign_in_states(page, site, f"{name}@example.org")
+    yield from _key_states(page, site)
     yield from _connect_states(page)
 
 
-def _search_states(page: Any, served: tuple[Installation, Server], name: str) -> Iterator[str]:
-    served[0].command("import", "-", stdin=json.dumps(RICH))
+def _search_states(page: Any, site: Site, name: str) -> Iterator[str]:
+    site[0].command("import", "-", stdin=json.dumps(FULL_ENTRY))
     page.goto("/")
     yield "home"
     page.goto("/?q=github")
     yield "results"
     page.goto("/?q=zzzzqqqq")
-    yield "nothing found"
+    yield "no results"
     page.goto("/?q=" + "x" * 300)
-    yield "too long"
+    yield "query too long"
     page.goto("/?q=rich")
     page.locator("#results h3 a", has_text="服务器").click()
     page.wait_for_url("**/servers/*")
     yield "entry"
     for each in page.locator("details").all():
         each.locator("summary").click()
-    yield "entry, all open"
-    page.goto("/nowhere")
-    yield "nothing here"
+    yield "entry, details open"
+    page.goto("/unknown")
+    yield "page not found"
     page.goto("/?q=github")
     with page.expect_response("**/news"):
         page.reload()
-    served[0].command("import", "-", stdin="".join(entry_line(f"io.example.{name}/{n}") for n in range(12)))
+    site[0].command("import", "-", stdin="".join(entry_line(f"io.example.{name}/{n}") for n in range(12)))
     page.locator("#new-servers").wait_for(state="visible")
-    yield "news"
+    yield "notification"
 
 
-def _sign_in_states(page: Any, served: tuple[Installation, Server], email: str) -> Iterator[str]:
+def _sign_in_states(page: Any, site: Site, email: str) -> Iterator[str]:
     page.goto("/account/sign-in")
     yield "sign in"
     page.locator("#email").fill(email)
     page.locator("#password").fill("something else")
     _submit(page, "='/account/sign-in'")
-    yield "sign in, refused"
+    yield "sign in, rejected"
     page.goto("/account/register")
     yield "register"
     page.locator("#email").fill(f"registered-{email}")
@@ -91,13 +92,13 @@ def _sign_in_states(page: Any, served: tuple[Installation, Server], email: str) 
     _submit(page, "='/account/sign-out'")
     page.goto("/account/invitation/unknown")
     yield "invitation, unknown"
-    page.goto(invited(served, email))
+    page.goto(invitation_path(site, email))
     yield "invitation"
     page.locator("#password").fill(PASSWORD)
     _submit(page, "^='/account/invitation/'")
 
 
-def _key_states(page: Any, served: tuple[Installation, Server]) -> Iterator[str]:
+def _key_states(page: Any, site: Site) -> Iterator[str]:
     page.wait_for_url("**/account/keys")
     yield "keys, none"
     for number, label in enumerate(["my laptop", "编辑器 " + "W" * 80, "third", "fourth", "fifth", "one too many"]):
@@ -111,9 +112,9 @@ def _key_states(page: Any, served: tuple[Installation, Server]) -> Iterator[str]
             page.locator(".result.good").wait_for()
             yield "key, tested"
             secret = page.locator("#secret").text_content()
-            assert served[1].search("mail", secret).status == 200
+            assert site[1].search("mail", secret).status == 200
             page.reload()
-            yield "key, shown before"
+            yield "key, secret already shown"
     yield "keys, too many"
     page.goto("/account/keys")
     yield "keys"
@@ -135,12 +136,12 @@ def _connect_states(page: Any) -> Iterator[str]:
     page.locator("#key").fill("mcpd_none")
     page.locator("form[data-test] button").click()
     page.locator(".result.bad").wait_for()
-    yield "connect, refused"
-    # As without a script.
+    yield "connect, key rejected"
+    # Submit the form as a browser without scripts does.
     page.evaluate("document.querySelector('form[data-test]').removeAttribute('target')")
     page.evaluate("document.querySelector('form[data-test]').submit()")
     page.wait_for_url("**/account/connect/test")
-    yield "test, refused"
+    yield "test page, key rejected"
 
 
 def _submit(page: Any, action: str) -> None:

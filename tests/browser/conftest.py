@@ -16,6 +16,8 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 Open = Callable[..., Any]
 
+Site = tuple[Installation, Server]
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
@@ -31,7 +33,7 @@ def chromium() -> Iterator[Any]:
     if found is None:
         pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is installed")
     playwright = pytest.importorskip("playwright.sync_api", reason="no browser: playwright is not installed")
-    # Chromium refuses to run its sandbox as root.
+    # The sandbox of Chromium does not run as root.
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=found, args=arguments)
@@ -46,21 +48,21 @@ def is_error(message: Any) -> bool:
 
 
 @pytest.fixture
-def open_page(chromium: Any, served: tuple[Installation, Server]) -> Iterator[Open]:
+def open_page(chromium: Any, site: Site) -> Iterator[Open]:
     """Return a function that opens a page in a new Playwright context; errors on the page fail the test."""
     contexts: list[Any] = []
     failures: list[str] = []
 
-    def refuse(dialog: Any) -> None:
+    def dismiss(dialog: Any) -> None:
         failures.append(dialog.message)
         dialog.dismiss()
 
     def opened(path: str, **options: Any) -> Any:
-        context = chromium.new_context(base_url=served[1].url, **{"locale": "en-GB", **options})
+        context = chromium.new_context(base_url=site[1].url, **{"locale": "en-GB", **options})
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: failures.append(str(error)))
-        page.on("dialog", refuse)
+        page.on("dialog", dismiss)
         # Violations of the Content Security Policy are also reported on the console.
         page.on("console", lambda message: failures.append(message.text) if is_error(message) else None)
         page.goto(path)
@@ -73,9 +75,9 @@ def open_page(chromium: Any, served: tuple[Installation, Server]) -> Iterator[Op
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installation, Server]]:
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """Return a data directory with the sample catalogue, and a server with public pages."""
-    installation = Installation(tmp_path_factory.mktemp("served"))
+    installation = Installation(tmp_path_factory.mktemp("site"))
     installation.command("quickstart")
     with installation.serve(
         "--set",

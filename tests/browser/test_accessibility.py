@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from ..process.conftest import Installation, Server
 from ._states import states
-from .conftest import Open
+from .conftest import Open, Site
 
 PHONE, DESKTOP = 320, 1280
 
@@ -22,13 +21,13 @@ PHONE, DESKTOP = 320, 1280
     ],
 )
 def test_pages_are_accessible_and_fit_the_viewport(
-    open_page: Open, served: tuple[Installation, Server], locale: str, views: list[tuple[int, str]]
+    open_page: Open, site: Site, locale: str, views: list[tuple[int, str]]
 ) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no axe-core").Axe()
     # Animations would be measured half-way.
     page = open_page("/", locale=locale, reduced_motion="reduce")
     wrong: list[Any] = []
-    for state in states(page, served, locale.lower()):
+    for state in states(page, site, locale.lower()):
         for width, scheme in views:
             page.set_viewport_size({"width": width, "height": 800})
             page.emulate_media(color_scheme=scheme)

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from ..process.conftest import Installation, Server
-from ._states import PASSWORD, invited
-from .conftest import Open
+from ._states import PASSWORD, invitation_path
+from .conftest import Open, Site
 
 
 def accept_invitation(page: Any) -> None:
@@ -20,11 +19,9 @@ def accept_invitation(page: Any) -> None:
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["script", "no script"])
-def test_create_use_rotate_and_revoke_a_key(
-    served: tuple[Installation, Server], open_page: Open, scripts: bool
-) -> None:
-    _, server = served
-    page = open_page(invited(served, f"ann{int(scripts)}@example.org"), java_script_enabled=scripts)
+def test_create_use_rotate_and_revoke_a_key(site: Site, open_page: Open, scripts: bool) -> None:
+    _, server = site
+    page = open_page(invitation_path(site, f"ann{int(scripts)}@example.org"), java_script_enabled=scripts)
     accept_invitation(page)
 
     page.get_by_label("Label").fill("my laptop")
@@ -78,20 +75,20 @@ def test_create_use_rotate_and_revoke_a_key(
     page.wait_for_url("**/account/keys")
 
 
-def test_copy_buttons_copy_the_displayed_text(served: tuple[Installation, Server], open_page: Open) -> None:
-    page = open_page(invited(served, "bob@example.org"), permissions=["clipboard-read", "clipboard-write"])
+def test_copy_buttons_copy_the_displayed_text(site: Site, open_page: Open) -> None:
+    page = open_page(invitation_path(site, "bob@example.org"), permissions=["clipboard-read", "clipboard-write"])
     accept_invitation(page)
     page.get_by_label("Label").fill("my laptop")
     page.get_by_role("button", name="Create key").click()
     page.wait_for_load_state("load")
-    copied(page, page.locator("#secret").locator("xpath=..").get_by_role("button"), page.locator("#secret"))
+    assert_copies(page, page.locator("#secret").locator("xpath=..").get_by_role("button"), page.locator("#secret"))
     for path in (None, "/account/connect"):
         if path:
             page.goto(path)
         for editor in page.locator("details").all():
             if editor.get_attribute("open") is None:
                 editor.locator("summary").click()
-            copied(page, editor.get_by_role("button"), editor.locator("pre"))
+            assert_copies(page, editor.get_by_role("button"), editor.locator("pre"))
             json.loads(editor.locator("pre").text_content())
 
 
@@ -103,14 +100,14 @@ def test_copied_entry_configurations_are_json(open_page: Open) -> None:
     assert pasted
     for each in pasted:
         each.locator("summary").click()
-        copied(page, each.get_by_role("button"), each.locator("[data-copyable]"))
+        assert_copies(page, each.get_by_role("button"), each.locator("[data-copyable]"))
         json.loads(each.locator("[data-copyable]").text_content())
 
 
-def copied(page: Any, button: Any, shown: Any) -> None:
-    """Check that `button` copies the text of `shown` and confirms it."""
+def assert_copies(page: Any, button: Any, element: Any) -> None:
+    """Check that `button` copies the text of `element` and confirms it."""
     page.evaluate("navigator.clipboard.writeText('')")
     button.click()
     page.wait_for_function("async () => await navigator.clipboard.readText() !== ''")
-    assert page.evaluate("navigator.clipboard.readText()") == shown.text_content()
+    assert page.evaluate("navigator.clipboard.readText()") == element.text_content()
     assert button.text_content() == "Copied"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ..process.conftest import Installation, Server, entry_line
-from .conftest import Open
+from ..process.conftest import entry_line
+from .conftest import Open, Site
 
-EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 
 
 def names(page: Any) -> list[str]:
@@ -67,14 +67,14 @@ def test_the_first_tab_stop_is_the_skip_link(open_page: Open) -> None:
     assert page.evaluate("document.activeElement.id") == "q"
 
 
-def test_open_pages_show_new_servers(open_page: Open, served: tuple[Installation, Server]) -> None:
+def test_open_pages_show_new_servers(open_page: Open, site: Site) -> None:
     page = open_page("/?q=zebra")
     page.wait_for_load_state("load")
     # Only servers added from now on are notified; the stream is open once its response arrives.
     with page.expect_response("**/news"):
         page.reload()
     assert not page.locator("#new-servers").is_visible()
-    served[0].command("import", "-", stdin=entry_line("io.github.example/zebra", "Counts zebras."))
+    site[0].command("import", "-", stdin=entry_line("io.github.example/zebra", "Counts zebras."))
     page.locator("#new-servers").wait_for(state="visible")
     assert "1 new server added" in page.locator("#new-servers").inner_text()
     page.locator("#new-servers a").click()
@@ -82,18 +82,18 @@ def test_open_pages_show_new_servers(open_page: Open, served: tuple[Installation
     assert "io.github.example/zebra" in names(page)
 
 
-def test_hostile_entries_run_no_script(open_page: Open, served: tuple[Installation, Server]) -> None:
+def test_hostile_entries_run_no_script(open_page: Open, site: Site) -> None:
     hostile = {
         "name": "io.github.example/hostile",
-        "title": f"hostile {EVIL}",
-        "description": EVIL,
-        "version": EVIL,
+        "title": f"hostile {HOSTILE}",
+        "description": HOSTILE,
+        "version": HOSTILE,
         "websiteUrl": "javascript:alert(3)",
         "repository": {"url": "javascript:alert(4)", "source": "x"},
     }
-    served[0].command("import", "-", stdin=json.dumps(hostile) + "\n")
+    site[0].command("import", "-", stdin=json.dumps(hostile) + "\n")
     page = open_page("/")
     page.fill("#q", "hostile")
     page.locator("#results h3 a", has_text="hostile").first.click()
     page.wait_for_url("**/servers/*")
-    assert EVIL in page.locator("h1").inner_text()
+    assert HOSTILE in page.locator("h1").inner_text()

@@ -1,4 +1,4 @@
-"""Server keys and input ids are unique, also beside the directory's own."""
+"""Server keys and input ids are unique, and differ from those of the directory itself."""
 
 from __future__ import annotations
 

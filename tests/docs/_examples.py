@@ -1,4 +1,4 @@
-"""Read the console examples of a Markdown file, and compare their output with what a program printed."""
+"""Console examples of a Markdown file: parsing, and comparison of outputs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _VARIABLE = {
     r"cursor=[\w-]+": "cursor=<cursor>",
     r"ends in \w+|(?<=robot  )\w{4}|(?<=first key    )\w{4}": "<end>",
 }
-"""Patterns of values that differ between two runs, and what both are replaced by."""
+"""Patterns of values that differ between runs, and their replacements."""
 
 
 @frozen

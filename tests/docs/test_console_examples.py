@@ -35,9 +35,9 @@ DOCUMENTS = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
 EXAMPLES = [each for path in DOCUMENTS if path.is_file() for each in examples(path)]
 
 CHANGES = ("-N", "-iN", "resources/list")
-"""Parts of examples that show an entry which is added meanwhile."""
+"""Parts of commands whose output shows an entry that the test adds."""
 
-_UNSHOWN = re.compile(r"^(?:Date|X-Request-Id|Server): .*\r?\n", re.MULTILINE | re.IGNORECASE)
+_VARIABLE_HEADERS = re.compile(r"^(?:Date|X-Request-Id|Server): .*\r?\n", re.MULTILINE | re.IGNORECASE)
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installat
 
 
 @pytest.fixture
-def changing(tmp_path: Path) -> Iterator[tuple[Installation, Server]]:
+def sample_for_changes(tmp_path: Path) -> Iterator[tuple[Installation, Server]]:
     """Return a data directory with the sample catalogue, and its server, for one example that changes entries."""
     installation = Installation(tmp_path)
     installation.command("quickstart")
@@ -84,7 +84,7 @@ def test_an_example_prints_what_the_document_shows(
     if not first.startswith(("curl", "python3")):
         run = _shell(request.getfixturevalue("workspace"), first)
     elif any(word in first for word in CHANGES):
-        run = _curl(*request.getfixturevalue("changing"))
+        run = _curl(*request.getfixturevalue("sample_for_changes"))
     else:
         run = _curl(*sample)
     for command in example.commands:
@@ -105,7 +105,7 @@ def _shell(installation: Installation, first: str) -> Callable[[Command], str]:
 
 
 def _command(installation: Installation, command: Command) -> str:
-    """Return what a command of ours prints on both outputs; ids of keys in it are those of the directory."""
+    """Return what a command prints on both outputs. The key id of the document is replaced by a real one."""
     program, *arguments = shlex.split(_in_folder(command.text, installation.folder))
     if program == "twistd":
         output = run_twistd(*arguments, cwd=installation.folder).stdout
@@ -136,7 +136,7 @@ def _real_id(argument: str, installation: Installation) -> str:
     return installation.key_ids()[-1] if re.fullmatch(r"djf65ywu", argument) else argument
 
 
-def _restored(installation: Installation) -> None:
+def _restore_backup(installation: Installation) -> None:
     """Make a backup, revoke a key and add another one, keep the newer database and restore the backup."""
     folder = installation.folder
     before = folder / "backup" / "before"
@@ -153,15 +153,15 @@ def _restored(installation: Installation) -> None:
     shutil.copy(folder / "backup" / "directory.db", installation.data)
 
 
-def _synchronised(installation: Installation) -> None:
+def _sync(installation: Installation) -> None:
     _command(installation, Command("directory-server sync official", ""))
 
 
 PREPARATION: dict[str, Callable[[Installation], None]] = {
-    "after-restore": _restored,
-    " status": _synchronised,
+    "after-restore": _restore_backup,
+    " status": _sync,
 }
-"""What must have happened before an example, by a part of its first command."""
+"""Preparation of an example, by a part of its first command."""
 
 
 def _curl(installation: Installation, server: Server) -> Callable[[Command], str]:
@@ -174,13 +174,13 @@ def _curl(installation: Installation, server: Server) -> Callable[[Command], str
         arguments = shlex.split(command.text.replace("$KEY", key))
         if arguments[0] == "python3":
             return subprocess.check_output([sys.executable, *arguments[1:]], text=True, timeout=TIMEOUT)
-        return _requested(installation, server.port, arguments[1:], command.output)
+        return _send_request(installation, server.port, arguments[1:], command.output)
 
     return run
 
 
-def _requested(installation: Installation, port: int, arguments: list[str], shown: str) -> str:
-    """Return what curl prints: the head of the response with -i, then its body; of a stream as much as is shown."""
+def _send_request(installation: Installation, port: int, arguments: list[str], shown: str) -> str:
+    """Return what curl prints: with -i the head, then the body; of a stream, as many events as are shown."""
     options, flags, headers = _options(arguments)
     url = options[""].removeprefix("http://")
     host, _, path = url.partition("/")
@@ -191,16 +191,16 @@ def _requested(installation: Installation, port: int, arguments: list[str], show
         with connection.sock.makefile("rb") as reader:
             head = "".join(line.decode() for line in iter(reader.readline, b"\r\n"))
             if "text/event-stream" in head:
-                body = _events(installation, reader, shown)
+                body = _read_events(installation, reader, shown)
             else:
                 length = re.search(r"Content-Length: (\d+)", head)
                 body = reader.read(int(length[1])).decode() if length else ""
-    head = _UNSHOWN.sub("", head.replace("\r\n", "\n"))
+    head = _VARIABLE_HEADERS.sub("", head.replace("\r\n", "\n"))
     return f"{head}\n{body}" if "i" in flags else body
 
 
-def _events(installation: Installation, reader: IO[bytes], shown: str) -> str:
-    """Publish an entry once the stream has begun, and return as many data lines of it as the document shows."""
+def _read_events(installation: Installation, reader: IO[bytes], shown: str) -> str:
+    """Publish an entry once the stream is open; return as many events as the document shows."""
     body, expected = reader.readline().decode(), shown.count("\ndata:") + shown.startswith("data:")
     weather = installation.folder / "weather.json"
     weather.write_text(json.dumps(WEATHER))
@@ -217,8 +217,8 @@ def _options(arguments: list[str]) -> tuple[dict[str, str], str, dict[str, str]]
     options, flags, headers, rest = {}, "", {}, iter(arguments)
     for argument in rest:
         if argument == "-H":
-            name, _, headers_value = next(rest).partition(": ")
-            headers[name] = headers_value
+            name, _, value = next(rest).partition(": ")
+            headers[name] = value
         elif argument in ("-d", "-X"):
             options[argument[1:]] = next(rest)
         elif argument.startswith("-"):

@@ -64,19 +64,19 @@ def test_document_of_a_large_entry_is_bounded(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", LARGE)
-def test_caches_keep_nothing_of_a_large_entry(kind: str) -> None:
-    build_document(entry("Warm up: tables that are read once."))
+def test_caches_store_little_of_a_large_entry(kind: str) -> None:
+    build_document(entry("Load the tables that are read once."))
     build_document(entry("文字"))
     gc.collect()
     tracemalloc.start()
     try:
         build_document(LARGE[kind])
         gc.collect()
-        kept, _ = tracemalloc.get_traced_memory()
+        size, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     # The caches hold a limited number of tokens of short words and of short filters.
-    assert kept < 6_000_000
+    assert size < 6_000_000
 
 
 def test_long_filter_value_is_truncated_before_caching() -> None:

@@ -1,4 +1,4 @@
-"""Ranking: the weight of each kind of evidence beside the others."""
+"""Ranking: the relative weights of the kinds of evidence."""
 
 from __future__ import annotations
 

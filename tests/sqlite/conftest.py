@@ -20,7 +20,7 @@ Open: TypeAlias = Callable[[Schema], Database]
 
 
 class ManualOffload:
-    """An Offload that runs a function when the test says so."""
+    """An Offload whose functions run when the test calls `run_next`."""
 
     def __init__(self) -> None:
         self.pending: list[tuple[Callable[[], Any], Deferred[Any]]] = []

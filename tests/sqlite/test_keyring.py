@@ -73,18 +73,18 @@ def test_writes_of_others_are_checked_once_per_turn(open_database: Open) -> None
     database = open_database("directory")
     keys = SqliteKeyRing(database, lambda: 1_000_000.0, turn=ReactorTurn(clock))
     other = SqliteKeyRing(open_database("directory"), lambda: 1_000_000.0)
-    made = [run_sync(keys.create("laptop", limit=20, expires_at=None)) for _ in range(2)]
+    created = [run_sync(keys.create("laptop", limit=20, expires_at=None)) for _ in range(2)]
     with database.connection() as connection:
         connection.set_trace_callback(lambda statement: checked.append(statement) if "PRAGMA" in statement else None)
     for _ in range(3):
-        for key, secret in made:
+        for key, secret in created:
             assert run_sync(keys.find(secret)) == key
         assert len(checked) == 2
     clock.advance(0)
     assert clock.getDelayedCalls() == []
-    run_sync(other.revoke(made[0][0].id))
-    assert run_sync(keys.find(made[0][1])) is None
-    assert run_sync(keys.find(made[1][1])) == made[1][0]
+    run_sync(other.revoke(created[0][0].id))
+    assert run_sync(keys.find(created[0][1])) is None
+    assert run_sync(keys.find(created[1][1])) == created[1][0]
 
 
 def test_a_revoked_key_is_rejected_from_the_end_of_the_turn(open_database: Open) -> None:

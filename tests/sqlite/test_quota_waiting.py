@@ -2,61 +2,29 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from twisted.internet.defer import Deferred
-from twisted.internet.task import Clock
 from twisted.logger import LogEvent, LogLevel, capturedLogs
 
 from directory_server.domain.errors import QuotaExceeded, Unavailable
 from directory_server.domain.quota import Allowance
 from directory_server.run_sync import run_sync
-from directory_server.sqlite import Database, SqliteQuota, _quota
-from directory_server.sqlite._transactions import WAIT, TransactionQueue
+from directory_server.sqlite import _quota
+from directory_server.sqlite._transactions import WAIT
 
-from .conftest import ManualOffload, outcomes
-
-
-class ServerQuota:
-    """The quota of a server, and a foreign connection to its database in `folder`."""
-
-    def __init__(self, folder: Path, **options: str) -> None:
-        self.clock = Clock()
-        self.clock.advance(1_000_000)
-        self.offload = ManualOffload()
-        self.database = Database(folder, "quota", autocheckpoint=False, **options)  # type: ignore[arg-type]
-        begin = self.database.transaction
-        self.database.queue = TransactionQueue("quota.db", lambda *, wait=None: begin(wait=0), self.clock, self.offload)
-        self.quota = SqliteQuota(self.database, self.clock.seconds)
-        self.foreign = sqlite3.connect(self.database.path, isolation_level=None)
-
-    def charge(self, limit: int = 20) -> Deferred[Allowance]:
-        return Deferred.fromCoroutine(self.quota.charge("k", limit))
-
-    def count_requests(self) -> int:
-        with closing(sqlite3.connect(self.database.path)) as connection:
-            return int(connection.execute("SELECT count(*) FROM spent").fetchone()[0])
-
-    def checkpoint_number(self) -> int:
-        """Return the checkpoint sequence number of the write-ahead log (sqlite.org/fileformat2.html, section 4.1)."""
-        return int.from_bytes(self.database.path.with_name("quota.db-wal").read_bytes()[12:16], "big")
-
-    def close(self) -> None:
-        assert self.database.queue is not None
-        self.database.queue.stop()
-        self.foreign.close()
-        self.database.close()
+from .conftest import outcomes
+from .server_quota import ServerQuota
 
 
 @pytest.fixture
 def start_server(tmp_path: Path) -> Iterator[Callable[..., ServerQuota]]:
     opened = []
 
-    def start_server(**options: str) -> ServerQuota:
+    def start_server(**options: Any) -> ServerQuota:
         opened.append(ServerQuota(tmp_path, **options))
         return opened[-1]
 

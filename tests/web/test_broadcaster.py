@@ -36,7 +36,7 @@ OPERATIONS = st.one_of(
     st.tuples(st.just("turn")),
     st.tuples(st.just("pause"), st.integers(0, 5)),
     st.tuples(st.just("resume"), st.integers(0, 5)),
-    st.tuples(st.just("leave"), st.integers(0, 5)),
+    st.tuples(st.just("close"), st.integers(0, 5)),
 )
 
 
@@ -45,14 +45,14 @@ def matching(change: Change, queries: Collection[str]) -> Set[str]:
 
 
 @define(eq=False)
-class Reader:
+class Client:
     """A client of the change feed."""
 
     since: int
     keywords: str | None
     stream: Any
     transport: Any
-    left: bool = False
+    closed: bool = False
 
     @property
     def received(self) -> list[int]:
@@ -65,12 +65,12 @@ class Reader:
 
 
 @define(eq=False)
-class World:
-    """A log, a feed that pumps it, and clients. Each asynchronous call waits until `do_resolve`."""
+class Simulation:
+    """A change log, a broadcaster and clients. Each asynchronous call waits until `do_resolve`."""
 
     clock: Clock = field(factory=Clock)
     log: list[Change] = field(factory=list)
-    readers: list[Reader] = field(factory=list)
+    clients: list[Client] = field(factory=list)
     waiting: list[Deferred[None]] = field(factory=list)
     pump: Deferred[None] | None = None
     broadcaster: Any = field(init=False)
@@ -127,7 +127,7 @@ class World:
             self.apply(self.log[self.broadcaster.seq :])
 
     def apply(self, changes: Sequence[Change]) -> None:
-        """Pump `changes`, whether they have been pumped before or not."""
+        """Pass `changes` to the broadcaster, also if it had them before."""
         self.pump = Deferred.fromCoroutine(self.broadcaster.apply(changes))
         self.pump.addCallback(self._pumped)
 
@@ -141,8 +141,8 @@ class World:
         stream, transport = Stream(cast(Any, self), "key", b"", 99), StringTransport()
         stream.makeConnection(cast(Any, transport))
         since = self.broadcaster.seq if fraction is None else round(fraction * len(self.log))
-        self.readers.append(Reader(since, keywords, stream, transport))
-        self.broadcaster.follow(stream, self.readers[-1].since, keywords)
+        self.clients.append(Client(since, keywords, stream, transport))
+        self.broadcaster.follow(stream, self.clients[-1].since, keywords)
 
     def do_resolve(self, number: int) -> None:
         if self.waiting:
@@ -152,27 +152,27 @@ class World:
         self.clock.advance(0)
 
     def do_pause(self, number: int) -> None:
-        for reader in self._one(number):
-            reader.stream.pauseProducing()
+        for client in self._open_client(number):
+            client.stream.pauseProducing()
 
     def do_resume(self, number: int) -> None:
-        for reader in self._one(number):
-            reader.stream.resumeProducing()
+        for client in self._open_client(number):
+            client.stream.resumeProducing()
 
-    def do_leave(self, number: int) -> None:
-        for reader in self._one(number):
-            reader.left = True
-            reader.stream.end()
+    def do_close(self, number: int) -> None:
+        for client in self._open_client(number):
+            client.closed = True
+            client.stream.end()
 
-    def _one(self, number: int) -> Sequence[Reader]:
-        open_ones = [reader for reader in self.readers if not reader.left]
-        return [open_ones[number % len(open_ones)]] if open_ones else []
+    def _open_client(self, number: int) -> Sequence[Client]:
+        open_clients = [client for client in self.clients if not client.closed]
+        return [open_clients[number % len(open_clients)]] if open_clients else []
 
-    def settle(self) -> None:
-        """Run until nothing waits and all changes have been pumped."""
-        for reader in self.readers:
-            if not reader.left:
-                reader.stream.resumeProducing()
+    def finish(self) -> None:
+        """Resume all streams, and run until no call waits and all changes are delivered."""
+        for client in self.clients:
+            if not client.closed:
+                client.stream.resumeProducing()
         for _ in range(10_000):
             if self.broadcaster.seq < len(self.log):
                 self.do_pump()
@@ -202,39 +202,39 @@ def small_limits() -> Iterator[None]:
 @settings(max_examples=300)
 def test_each_stream_gets_each_change_once_and_in_order(operations: list[tuple[Any, ...]]) -> None:
     with small_limits():
-        world = World()
+        simulation = Simulation()
         for name, *arguments in operations:
-            getattr(world, f"do_{name}")(*arguments)
+            getattr(simulation, f"do_{name}")(*arguments)
             # A sent change is already in the index.
-            assert all(reader.received[-1:] <= [world.broadcaster.seq] for reader in world.readers)
-        world.settle()
-    for reader in world.readers:
-        expected = [change.seq for change in world.log if reader.matches(change)]
-        assert reader.received == (expected[: len(reader.received)] if reader.left else expected)
+            assert all(client.received[-1:] <= [simulation.broadcaster.seq] for client in simulation.clients)
+        simulation.finish()
+    for client in simulation.clients:
+        expected = [change.seq for change in simulation.log if client.matches(change)]
+        assert client.received == (expected[: len(client.received)] if client.closed else expected)
 
 
 @given(st.integers(2, 5), st.integers(1, 20))
-def test_a_page_is_read_once_for_many_streams(readers: int, missed: int) -> None:
-    world = World()
-    world.do_publish(["a"] * missed)
-    world.broadcaster.begin(missed)
-    for _ in range(readers):
-        world.do_open(0.0, None)
-    assert len(world.waiting) == 1
-    world.settle()
-    assert [reader.received for reader in world.readers] == [list(range(1, missed + 1))] * readers
+def test_a_page_is_read_once_for_many_streams(clients: int, missed: int) -> None:
+    simulation = Simulation()
+    simulation.do_publish(["a"] * missed)
+    simulation.broadcaster.begin(missed)
+    for _ in range(clients):
+        simulation.do_open(0.0, None)
+    assert len(simulation.waiting) == 1
+    simulation.finish()
+    assert [client.received for client in simulation.clients] == [list(range(1, missed + 1))] * clients
 
 
 def test_the_page_cache_is_bounded() -> None:
-    world = World()
-    world.do_publish(["a"] * 5)
-    world.broadcaster.begin(5)
+    simulation = Simulation()
+    simulation.do_publish(["a"] * 5)
+    simulation.broadcaster.begin(5)
     with small_limits():
         for since in (4, 4, 3, 2, 4):
-            world.do_open(since / 5, None)
-            reads = len(world.waiting)
-            world.settle()
-            assert reads == (0 if len(world.readers) == 2 else 1), since
+            simulation.do_open(since / 5, None)
+            reads = len(simulation.waiting)
+            simulation.finish()
+            assert reads == (0 if len(simulation.clients) == 2 else 1), since
 
 
 def test_each_change_is_matched_once_against_each_query() -> None:
@@ -246,50 +246,50 @@ def test_each_change_is_matched_once_against_each_query() -> None:
         looked.append((change.seq, tuple(sorted(queries))))
         return matching(change, queries)
 
-    world = World()
-    pages = LogPages(cast(Any, world), counting, world.offload, LOG)
-    world.broadcaster = Broadcaster(cast(Any, world), pages, counting, world.offload, LOG)
+    simulation = Simulation()
+    pages = LogPages(cast(Any, simulation), counting, simulation.offload, LOG)
+    simulation.broadcaster = Broadcaster(cast(Any, simulation), pages, counting, simulation.offload, LOG)
     for keywords in ("a", "a", "a", "b", None, None):
-        world.do_open(0.0, keywords)
-    world.do_publish(["a", "ab", None])
-    world.settle()
+        simulation.do_open(0.0, keywords)
+    simulation.do_publish(["a", "ab", None])
+    simulation.finish()
     assert looked == [(1, ("a", "b")), (2, ("a", "b"))]
-    assert [reader.received for reader in world.readers] == [[1, 2, 3]] * 3 + [[2, 3]] + [[1, 2, 3]] * 2
+    assert [client.received for client in simulation.clients] == [[1, 2, 3]] * 3 + [[2, 3]] + [[1, 2, 3]] * 2
 
 
 def test_repeated_changes_are_sent_once() -> None:
-    world = World()
-    world.do_open(0.0, None)
-    world.do_publish(["a", "b"])
-    for changes in (world.log[:1], world.log, world.log):
-        world.apply(changes)
-        world.settle()
-    assert world.readers[0].received == [1, 2]
+    simulation = Simulation()
+    simulation.do_open(0.0, None)
+    simulation.do_publish(["a", "b"])
+    for changes in (simulation.log[:1], simulation.log, simulation.log):
+        simulation.apply(changes)
+        simulation.finish()
+    assert simulation.clients[0].received == [1, 2]
 
 
 def test_a_failed_read_ends_all_waiting_streams(logged_failures: list[Any]) -> None:
-    world = World()
-    world.do_publish(["a"])
-    world.broadcaster.begin(1)
-    world.do_open(0.0, None)
-    world.do_open(0.0, None)
-    world.waiting.pop().errback(RuntimeError("a full disk"))
-    assert [reader.transport.disconnecting for reader in world.readers] == [True, True]
+    simulation = Simulation()
+    simulation.do_publish(["a"])
+    simulation.broadcaster.begin(1)
+    simulation.do_open(0.0, None)
+    simulation.do_open(0.0, None)
+    simulation.waiting.pop().errback(RuntimeError("a full disk"))
+    assert [client.transport.disconnecting for client in simulation.clients] == [True, True]
     assert [event["log_failure"].value.args for event in logged_failures] == [("a full disk",)] * 2
     logged_failures.clear()
-    world.do_open(0.0, None)
-    world.settle()
-    assert world.readers[-1].received == [1]
+    simulation.do_open(0.0, None)
+    simulation.finish()
+    assert simulation.clients[-1].received == [1]
 
 
 def test_a_failed_read_is_ignored_for_a_closed_stream() -> None:
-    world = World()
-    world.do_publish(["a"])
-    world.broadcaster.begin(1)
-    world.do_open(0.0, None)
-    world.do_leave(0)
+    simulation = Simulation()
+    simulation.do_publish(["a"])
+    simulation.broadcaster.begin(1)
+    simulation.do_open(0.0, None)
+    simulation.do_close(0)
     # Nothing is logged.
-    world.waiting.pop().errback(RuntimeError("closed"))
+    simulation.waiting.pop().errback(RuntimeError("closed"))
 
 
 @given(st.lists(st.integers(1, 30), max_size=30), st.integers(1, 60))

@@ -129,10 +129,10 @@ VALID_REQUESTS = {
     "GET /api/open/mcp": [ValidRequest("GET", MCP)],
     "DELETE /api/open/mcp": [ValidRequest("DELETE", MCP)],
     **{
-        f"GET {prefix}/{version}{path}": [ValidRequest("GET", f"{prefix.format(token='x' * 32)}/{version}{asked}")]
+        f"GET {prefix}/{version}{path}": [ValidRequest("GET", f"{prefix.format(token='x' * 32)}/{version}{tail}")]
         for prefix in ("", "/r/{token}")
         for version in ("v0.1", "v0")
-        for path, asked in REGISTRY.items()
+        for path, tail in REGISTRY.items()
     },
     "GET /healthz": [ValidRequest("GET", "/healthz")],
     "GET /readyz": [ValidRequest("GET", "/readyz")],

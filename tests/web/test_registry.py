@@ -260,7 +260,7 @@ def test_mode_secret_path(server: Server) -> None:
 
 @pytest.mark.registry("public", True)
 def test_curated_entries_only(server: Server) -> None:
-    run_sync(server.directory.publish("elsewhere", [entry("x/y", "Postgres elsewhere.")]))
+    run_sync(server.directory.publish("other", [entry("x/y", "Another Postgres.")]))
     assert names(server.get(SERVERS, key=None).json) == ["io.github.example/mail", POSTGRES.name]
     assert read_all(server, "search=postgres") == [[POSTGRES.name]]
     assert server.get("/v0.1/servers/x%2Fy/versions", key=None).status == 404

@@ -29,8 +29,8 @@ def schemas(server: Server) -> Any:
 @pytest.fixture
 def tools(server: Server) -> Any:
     """The listed tools, by name."""
-    answer = server.post({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).json
-    return {tool["name"]: tool for tool in answer["result"]["tools"]}
+    response = server.post({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).json
+    return {tool["name"]: tool for tool in response["result"]["tools"]}
 
 
 def differences(value: Any, schema: Any, schemas: Any, path: str = "$") -> Iterator[str]:
