@@ -126,7 +126,7 @@ ONLY_IN = {
 INSTALLS_REACTOR = ("twisted.internet.reactor", f"{OURS}.web", f"{OURS}.composition", "klein")
 """Modules that install a reactor when they are imported."""
 
-NO_WORDS = {"inlineCallbacks", "returnValue"}
+REPLACED_NAMES = {"inlineCallbacks", "returnValue"}
 """Names that `async def` replaces."""
 
 NOW = {("datetime", "now"), ("datetime", "utcnow"), ("datetime", "today"), ("date", "today")}
@@ -259,13 +259,13 @@ def time_is_an_argument(module: Module) -> Iterator[str]:
 def coroutines_are_async_def(module: Module) -> Iterator[str]:
     for node in ast.walk(module.tree):
         names = {getattr(node, attribute, None) for attribute in ("id", "attr", "name")}
-        yield from (f"{name} in line {getattr(node, 'lineno', '?')}" for name in names & NO_WORDS)
+        yield from (f"{name} in line {getattr(node, 'lineno', '?')}" for name in names & REPLACED_NAMES)
 
 
 def files_are_short(module: Module) -> Iterator[str]:
     lines = len(module.text.splitlines())
     if lines > MAX_LINES:
-        yield f"{lines} lines; {MAX_LINES} are enough"
+        yield f"{lines} lines; at most {MAX_LINES} are allowed"
 
 
 Rule = Callable[[Module], Iterator[str]]

@@ -38,7 +38,7 @@ def holder(name: str, by: Holder | None = None, *, authority: bool = False) -> H
         x509.BasicConstraints(ca=authority, path_length=None),
         x509.SubjectAlternativeName([x509.DNSName(name)]),
     ]
-    made = x509.CertificateBuilder(
+    builder = x509.CertificateBuilder(
         by.certificate.subject if by else subject,
         subject,
         key.public_key(),
@@ -47,13 +47,13 @@ def holder(name: str, by: Holder | None = None, *, authority: bool = False) -> H
         now + timedelta(1),
     )
     for each in extensions:
-        made = made.add_extension(each, critical=False)
-    return Holder(key, made.sign(by.key if by else key, hashes.SHA256()))
+        builder = builder.add_extension(each, critical=False)
+    return Holder(key, builder.sign(by.key if by else key, hashes.SHA256()))
 
 
 def certificate(folder: Path) -> Path:
     """Write a key and a certificate for localhost, and return their file."""
-    made = holder("localhost")
+    issued = holder("localhost")
     file = folder / "localhost.pem"
-    file.write_bytes(made.private_pem + made.pem)
+    file.write_bytes(issued.private_pem + issued.pem)
     return file

@@ -33,13 +33,13 @@ class Registry:
     output: IO[str]
 
     def wait_until_stalled(self) -> None:
-        """Wait until the registry has received the request that it does not answer."""
+        """Wait until the registry has received the request to which it does not respond."""
         assert self.output.readline() == "stalled\n"
 
 
 @contextmanager
 def registry(entries: int, stall: str = "-") -> Iterator[Registry]:
-    """Run a registry with `entries`; it does not answer the request for the page at `stall`."""
+    """Run a registry with `entries`; it does not respond to the request for the page at `stall`."""
     with subprocess.Popen(
         [sys.executable, "-m", "tests.mirror.serve", "0", str(entries), stall],
         cwd=ROOT,

@@ -158,7 +158,7 @@ def test_a_stream_receives_exactly_the_events_after_it_joined(over: float, steps
     clock = Clock()
     sent: Any = channel(clock)
     inside: dict[Reader, int] = {}
-    gone: dict[Reader, tuple[int, int]] = {}
+    left: dict[Reader, tuple[int, int]] = {}
     count = 0
     for step in steps:
         if step == "join":
@@ -168,7 +168,7 @@ def test_a_stream_receives_exactly_the_events_after_it_joined(over: float, steps
         elif step == "leave" and inside:
             reader = next(iter(inside))
             sent.remove(reader)
-            gone[reader] = (inside.pop(reader), count)
+            left[reader] = (inside.pop(reader), count)
         elif step == "send":
             sent.send(b"%03d" % count, over=over)
             count += 1
@@ -177,5 +177,5 @@ def test_a_stream_receives_exactly_the_events_after_it_joined(over: float, steps
     clock.pump([1] * 200)
     for reader, first in inside.items():
         assert reader.received == b"".join(b"%03d" % number for number in range(first, count))
-    for reader, (first, last) in gone.items():
+    for reader, (first, last) in left.items():
         assert b"".join(b"%03d" % number for number in range(first, last)).startswith(reader.received)
