@@ -254,7 +254,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             for size, figures in growth.axis(name)(Path(folder), getattr(options, name)):
                 found[size] = figures
-                print(f"{size:,} {name} measured", flush=True)
+                print(f"measured: {name} {size:,}", flush=True)
         measured.append(Axis(name, found))
         print("", *table(measured[-1]), "", sep="\n", flush=True)
     if options.svg:

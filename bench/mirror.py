@@ -77,7 +77,7 @@ def measure(by: Literal["command", "server"], folder: Path, upstream: int) -> No
             row(f"{by}: {name}, turns", read(turns, "/").decode())
             row(f"{by}: {name}, reference", read(reference, "/").decode())
             if by == "command":
-                row(f"{by}: peak MB", f"{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f}")
+                row(f"{by}: peak MB", f"{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e6:.0f}")
             row(f"{by}: server, peak MB", f"{peak_memory(server) / 1e6:.0f}")
             row(f"{by}: server, entries", str(health(port)["entries"]))
 

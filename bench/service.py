@@ -30,7 +30,7 @@ def main(file: Path) -> None:
                 time.sleep(0.05)
             searchable = time.monotonic() - ended
             row("import, seconds", f"{seconds:.1f}")
-            row("import, peak MB", f"{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f}")
+            row("import, peak MB", f"{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e6:.0f}")
             row("import, report", report.strip())
             row("all searchable after, seconds", f"{searchable:.1f}")
             row("server meanwhile, peak MB", f"{peak_memory(server.process) / 1e6:.0f}")

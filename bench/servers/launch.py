@@ -22,8 +22,8 @@ PROJECT = Path(__file__).parents[2]
 SCRIPTS = Path(sys.executable).parent
 STUB = Path(__file__).parent / "peers" / "stub.tac"
 
-START = 300.0
-"""Seconds within which a server must listen, and a directory server must respond."""
+START = 1_800.0
+"""Seconds within which a server must listen and respond. A million entries load for minutes."""
 
 STOP = 20.0
 """Seconds for which a server may run after its signal to stop."""
