@@ -12,7 +12,7 @@ from typing import Any
 
 from directory_server import sqlite
 from directory_server.domain.entries import Entry
-from directory_server.domain.secrets import digest, new_id, new_key_secret
+from directory_server.domain.keys import digest, new_id, new_key_secret
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import TextAnalysis
 

@@ -9,9 +9,10 @@ import click
 from attrs import evolve
 
 from .. import importer, serialization
-from ..domain.curation import LOCAL, Mark
 from ..domain.entries import Entry
 from ..domain.errors import BadInput, NotFound
+from ..domain.versions import LOCAL
+from ..domain.visibility import Mark
 from ._context import command_context, wait_for
 from ._output import echo
 

@@ -8,8 +8,7 @@ from functools import cmp_to_key
 from attrs import evolve, frozen
 
 from .entries import Entry
-from .precedence import Record, later
-from .versions import epoch
+from .versions import Record, epoch, later
 
 MAX_VERSIONS = 200
 """The most stored versions of a name and source."""

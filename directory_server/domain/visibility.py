@@ -1,15 +1,29 @@
-"""Visibility: which record of a name is visible, and what a change of records or flags does to it."""
+"""Visibility: curation flags, which record of a name is visible, and what a change of records or flags does to it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Literal
 
 from attrs import frozen
 
 from .changes import ChangeKind
-from .curation import LOCAL
-from .precedence import Record, preferred
+from .versions import LOCAL, Record, preferred
+
+Mark = Literal["hidden", "pinned", "allowed"]
+
+
+@frozen
+class CuratedName:
+    """A server name with its curation flags, and whether the operator has an entry of his own for it (`local`)."""
+
+    name: str
+    local: bool
+    hidden: bool
+    pinned: bool
+    allowed: bool
+
 
 COUNT_DELTA: Mapping[ChangeKind, int] = MappingProxyType({"added": 1, "changed": 0, "removed": -1})
 """The difference that a change makes to the number of visible entries."""

@@ -8,8 +8,7 @@ from attrs import define, field, frozen
 
 from ..domain.accounts import Account, checked_email, is_email, normalized_email
 from ..domain.errors import BadInput, NotFound, TooManyAccounts
-from ..domain.keys import ApiKey, NewSecret, RegistryToken
-from ..domain.secrets import digest, new_id, new_token
+from ..domain.keys import ApiKey, NewSecret, RegistryToken, digest, new_id, new_token
 
 
 @define

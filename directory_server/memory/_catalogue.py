@@ -10,8 +10,8 @@ from attrs import define, evolve, field, frozen
 
 from ..domain.changes import ChangeKind
 from ..domain.entries import mcp_id_of
-from ..domain.precedence import Record
 from ..domain.upstreams import Lease, UpstreamState
+from ..domain.versions import Record
 from ..domain.visibility import Flags, Visibility, transition
 
 

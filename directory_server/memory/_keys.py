@@ -18,8 +18,12 @@ from ..domain.keys import (
     check_label,
     check_limit,
     check_rotation,
+    digest,
+    is_key_secret,
+    new_id,
+    new_key_secret,
+    new_registry_secret,
 )
-from ..domain.secrets import digest, is_key_secret, new_id, new_key_secret, new_registry_secret
 from ._accounts import AccessData, SecretRow
 
 

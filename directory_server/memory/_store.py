@@ -8,7 +8,6 @@ from typing import TypeVar
 from attrs import evolve, frozen
 
 from ..domain.changes import Change, Outcome
-from ..domain.curation import LOCAL, CuratedName, Mark
 from ..domain.entries import Entry, check_name, mcp_id_of
 from ..domain.ports.search import Analysis
 from ..domain.ports.storage import READ_BYTES
@@ -22,7 +21,8 @@ from ..domain.publishing import (
     outdated,
     record,
 )
-from ..domain.versions import Version
+from ..domain.versions import LOCAL, Version
+from ..domain.visibility import CuratedName, Mark
 from ..serialization import encode_entry, fingerprint, restore_entry
 from ._catalogue import Catalogue, LoggedChange, StoredRecord
 

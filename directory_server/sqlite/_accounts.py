@@ -10,8 +10,8 @@ from attrs import frozen
 
 from ..domain.accounts import Account, checked_email, is_email, normalized_email
 from ..domain.errors import BadInput, NotFound, TooManyAccounts
+from ..domain.keys import digest, new_id, new_token
 from ..domain.ports.runtime import Offload
-from ..domain.secrets import digest, new_id, new_token
 from ..run_sync import inline
 from ._database import Database
 

@@ -12,9 +12,20 @@ from attrs import field, frozen
 
 from .. import serialization
 from ..domain.errors import NotFound, TooManyKeys
-from ..domain.keys import COUNTED_AFTER_END, ApiKey, check_expiry, check_grace, check_label, check_limit, check_rotation
+from ..domain.keys import (
+    COUNTED_AFTER_END,
+    ApiKey,
+    check_expiry,
+    check_grace,
+    check_label,
+    check_limit,
+    check_rotation,
+    digest,
+    is_key_secret,
+    new_id,
+    new_key_secret,
+)
 from ..domain.ports.runtime import Offload, Turn
-from ..domain.secrets import digest, is_key_secret, new_id, new_key_secret
 from ..run_sync import inline
 from ..turn import ImmediateTurn
 from ._database import Database, data_version

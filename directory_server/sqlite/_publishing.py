@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from attrs import asdict, frozen
 
 from ..domain.changes import Outcome
-from ..domain.precedence import Record
 from ..domain.publishing import SourceLimits, Usage, excess_records, excess_versions, has_room, is_same
+from ..domain.versions import Record
 from ._database import Database
 from ._visibility import NOW, updating_visibility
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from attrs import frozen
 
 from ..domain.errors import NotFound
-from ..domain.keys import RegistryToken, check_label
-from ..domain.secrets import digest, new_id, new_registry_secret
+from ..domain.keys import RegistryToken, check_label, digest, new_id, new_registry_secret
 from ._database import Database
 
 _COLUMNS = "id, label, last_four, created_at, revoked_at"

@@ -16,9 +16,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ..domain.accounts import Account
 from ..domain.errors import Unavailable
-from ..domain.keys import NewSecret
+from ..domain.keys import NewSecret, digest, new_token
 from ..domain.ports.runtime import Offload
-from ..domain.secrets import digest, new_token
 from ..run_sync import inline
 from ._accounts import COLUMNS
 from ._database import Database

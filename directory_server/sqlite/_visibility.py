@@ -9,10 +9,9 @@ from typing import get_args
 
 from attrs import frozen
 
-from ..domain.curation import LOCAL, CuratedName, Mark
 from ..domain.entries import check_name, mcp_id_of
-from ..domain.precedence import Record
-from ..domain.visibility import COUNT_DELTA, Flags, Visibility, transition
+from ..domain.versions import LOCAL, Record
+from ..domain.visibility import COUNT_DELTA, CuratedName, Flags, Mark, Visibility, transition
 from ._database import Database
 
 NOW = "(julianday('now') - 2440587.5) * 86400.0"

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from directory_server.domain.curation import CuratedName
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.errors import BadInput
 from directory_server.domain.ports.storage import Curation, Store
 from directory_server.domain.versions import Version
+from directory_server.domain.visibility import CuratedName
 from directory_server.serialization import restore_entry
 
 from . import awaited

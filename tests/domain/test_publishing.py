@@ -6,7 +6,6 @@ import pytest
 from attrs import evolve
 
 from directory_server.domain.entries import OFFICIAL, Entry
-from directory_server.domain.precedence import Record
 from directory_server.domain.publishing import (
     MAX_VERSIONS,
     SourceLimits,
@@ -17,6 +16,7 @@ from directory_server.domain.publishing import (
     is_same,
     record,
 )
+from directory_server.domain.versions import Record
 
 
 def stored(number: int, version: str, *, latest: bool = False, deleted: bool = False) -> Record:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from directory_server.domain.secrets import (
+from directory_server.domain.keys import (
     digest,
     is_key_secret,
     new_id,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from directory_server.domain.precedence import Record
+from directory_server.domain.versions import Record
 from directory_server.domain.visibility import Flags, Visibility, resolve, transition
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from ..changes import Change, Outcome
-from ..curation import CuratedName, Mark
 from ..entries import Entry
 from ..upstreams import UpstreamState
 from ..versions import Version
+from ..visibility import CuratedName, Mark
 
 T = TypeVar("T")
 

@@ -6,8 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from directory_server.domain.precedence import Record, preferred
-from directory_server.domain.versions import epoch, semantic
+from directory_server.domain.versions import Record, epoch, preferred, semantic
 
 
 def record(
