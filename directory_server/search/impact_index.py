@@ -1,55 +1,28 @@
-"""The index in memory: a large base segment, a small delta segment, and immutable snapshots of both."""
+"""The index in memory: segments in tiers, and immutable snapshots of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from threading import Lock
 
-import numpy as np
-from attrs import evolve, field, frozen
+from attrs import frozen
 
 from ..domain.changes import Change
 from ..domain.ports.runtime import Offload
 from ..domain.search import Page, Position, Query
+from .index.arrays import Bools, Ints
 from .index.collection import Collection
 from .index.lexicon import Lexicon
+from .index.memory import release_memory
 from .index.packing import unpack
-from .index.segment import Bools, Segment
-from .index.vocabulary import Ints, Vocabulary
+from .index.segment import Segment
+from .index.tiers import SIZES, LiveSegment, merged
+from .index.vocabulary import Vocabulary
 from .query.parsing import parse
 from .query.plan import build_plan
 from .ranking.explain import explain_lines
 from .ranking.scoring import score_documents, top_documents
 from .text.thesaurus import thesaurus
-
-MAX_UNUSED_TERMS = 50_000
-"""Unused terms, beyond as many as there are used ones, from which the vocabulary is rebuilt."""
-
-
-@frozen(eq=False)
-class _LiveSegment:
-    """A segment, its live documents, the numbers of its pinned documents, and document numbers by mcp_id."""
-
-    segment: Segment
-    live: Bools
-    numbers: Mapping[str, int] = field(repr=False)
-    pinned: Ints = field(factory=lambda: np.empty(0, np.int32))
-
-    @classmethod
-    def of(cls, segment: Segment) -> _LiveSegment:
-        """Return `segment` with all documents live."""
-        numbers = {row.mcp_id: number for number, row in enumerate(segment.rows)}
-        return cls(segment, np.ones(len(segment), bool), numbers)
-
-    def without(self, mcp_ids: Sequence[str]) -> _LiveSegment:
-        """Return a copy without these entries."""
-        live = self.live.copy()
-        live[[self.numbers[mcp_id] for mcp_id in mcp_ids if mcp_id in self.numbers]] = False
-        return evolve(self, live=live)
-
-    def with_pins(self, mcp_ids: Set[str]) -> _LiveSegment:
-        """Return a copy in which these entries, and no others, are pinned."""
-        return evolve(self, pinned=np.array([self.numbers[each] for each in mcp_ids & self.numbers.keys()], np.int32))
 
 
 @frozen(eq=False)
@@ -57,31 +30,27 @@ class _Snapshot:
     """One immutable state of the index. A search uses one snapshot from start to end."""
 
     vocabulary: Vocabulary
-    base: _LiveSegment
-    delta: _LiveSegment
+    parts: Sequence[LiveSegment]
     lexicon: Lexicon
     generation: int
     pinned: Set[str] = frozenset()
 
     def __len__(self) -> int:
-        return sum(int(np.count_nonzero(part.live)) for part in (self.base, self.delta))
+        return sum(part.count for part in self.parts)
 
 
 class ImpactIndex:
     """Implement the Index port in memory.
 
     `apply` runs in a thread, through `offload`. `search` reads the current snapshot and never waits. Changes go to a
-    new delta; the base stays as it is. A delta of `fold` entries, or of half of the base if that is more, is merged
-    into the base.
+    new segment, which is merged with others by their `sizes` (see `tiers`).
     """
 
-    def __init__(self, offload: Offload, fold: int = 4_000) -> None:
+    def __init__(self, offload: Offload, sizes: tuple[int, int] = SIZES) -> None:
         self._offload = offload
-        self._fold = fold
+        self._sizes = sizes
         self._thesaurus = thesaurus()
-        vocabulary = Vocabulary()
-        empty = _LiveSegment.of(Segment.of([], vocabulary))
-        self._snapshot = _Snapshot(vocabulary, empty, empty, Lexicon(), 0)
+        self._snapshot = _Snapshot(Vocabulary(), [], Lexicon(), 0)
         self._write_lock = Lock()
 
     @property
@@ -101,9 +70,11 @@ class ImpactIndex:
         scored = score_documents(plan, collection, live, pinned)
         segments = collection.segments
         ranked = top_documents(plan, segments, scored, query.limit + 1, query.after)
-        rows = [segments[number].rows[doc_id] for _, number, doc_id in ranked[: query.limit]]
-        last = Position(ranked[query.limit - 1][0], rows[-1].name) if len(ranked) > query.limit else None
-        return Page(tuple([row.hit for row in rows]), last)
+        hits = tuple([segments[number].rows.hit(doc_id) for _, number, doc_id in ranked[: query.limit]])
+        if len(ranked) <= query.limit:
+            return Page(hits)
+        score, number, doc_id = ranked[query.limit - 1]
+        return Page(hits, Position(score, segments[number].rows.name(doc_id)))
 
     def explain(self, query: Query) -> str:
         """Return an explanation of the ranking of the hits for `query`, as text."""
@@ -113,7 +84,7 @@ class ImpactIndex:
 
     def _collection(self, snapshot: _Snapshot) -> tuple[Collection, Sequence[Bools], Sequence[Ints]]:
         """Return the segments to search, and the live and the pinned documents of each."""
-        parts = [part for part in (snapshot.base, snapshot.delta) if len(part.segment)]
+        parts = snapshot.parts
         collection = Collection(
             snapshot.vocabulary, [part.segment for part in parts], snapshot.lexicon, self._thesaurus
         )
@@ -123,31 +94,18 @@ class ImpactIndex:
         # The thread swaps the snapshot: a caller cancelled at its `await` would lose the change.
         with self._write_lock:
             before = self._snapshot
-            vocabulary = before.vocabulary
             changed = {change.mcp_id: change.analysed for change in changes}
-            new = _LiveSegment.of(
-                Segment.of([unpack(each) for each in changed.values() if each is not None], vocabulary)
-            )
-            base, delta = (part.without(list(changed)) for part in (before.base, before.delta))
+            documents = [unpack(each) for each in changed.values() if each is not None]
+            parts = [part.without(list(changed)) for part in before.parts]
+            if documents:
+                parts.append(LiveSegment.of(Segment.of(documents, before.vocabulary)))
+            merges, vocabulary = merged(parts, before.vocabulary, self._sizes)
             lexicon = before.lexicon
-            delta = _merge([delta, new], vocabulary)
-            if len(delta.segment) >= max(self._fold, len(base.segment) // 2):
-                base, vocabulary = _compact(_merge([base, delta], vocabulary), vocabulary)
-                delta = _LiveSegment.of(Segment.of([], vocabulary))
-                lexicon = Lexicon.learn(base.segment, vocabulary)
+            if vocabulary is not before.vocabulary:
+                lexicon = Lexicon.learn(merges[0].segment, vocabulary)
             pins = {change.mcp_id: change.pinned for change in changes}
             pinned = before.pinned - pins.keys() | {mcp_id for mcp_id, is_pinned in pins.items() if is_pinned}
-            base, delta = base.with_pins(pinned), delta.with_pins(pinned)
-            self._snapshot = _Snapshot(vocabulary, base, delta, lexicon, before.generation + 1, pinned)
-
-
-def _compact(part: _LiveSegment, vocabulary: Vocabulary) -> tuple[_LiveSegment, Vocabulary]:
-    """Return `part` and its vocabulary; both renumbered if most terms of the vocabulary are unused."""
-    if len(vocabulary.terms) <= MAX_UNUSED_TERMS + 2 * len(np.unique(part.segment.terms)):
-        return part, vocabulary
-    new = Vocabulary()
-    return _LiveSegment.of(part.segment.renumber(vocabulary, new)), new
-
-
-def _merge(parts: Sequence[_LiveSegment], vocabulary: Vocabulary) -> _LiveSegment:
-    return _LiveSegment.of(Segment.merge([(part.segment, part.live) for part in parts], vocabulary))
+            merges = [part.with_pins(pinned) for part in merges]
+            self._snapshot = _Snapshot(vocabulary, merges, lexicon, before.generation + 1, pinned)
+        if vocabulary is not before.vocabulary:
+            release_memory()

@@ -1,7 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import ModuleType
 from typing import ParamSpec, TypeVar
+
+import pytest
+
+from directory_server.search.index import arrays
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -10,3 +16,11 @@ T = TypeVar("T")
 async def inline(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
     """Run `function` in the calling thread: an Offload for tests."""
     return function(*args, **kwargs)
+
+
+@contextmanager
+def using(kernel: ModuleType | None) -> Iterator[None]:
+    """Use this compiled module, or none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(arrays, "kernel", kernel)
+        yield

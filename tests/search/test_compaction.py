@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import Entry
 from directory_server.domain.search import Query
 from directory_server.run_sync import inline, run_sync
-from directory_server.search import ImpactIndex, TextAnalysis, impact_index
+from directory_server.search import ImpactIndex, TextAnalysis
 from directory_server.serialization import encode_entry
 
 analysis = TextAnalysis()
@@ -25,16 +23,14 @@ def briefs(index: ImpactIndex, keywords: str) -> list[tuple[str, str]]:
     return [(hit.name, hit.brief) for hit in page.hits]
 
 
-def test_unused_words_are_removed_from_the_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(impact_index, "MAX_UNUSED_TERMS", 100)
-    index, updates = ImpactIndex(inline, fold=10), 30
+def test_unused_words_are_removed_from_the_vocabulary() -> None:
+    index, updates = ImpactIndex(inline, sizes=(2, 10)), 30
     for number in range(updates):
         changes = [change(number, each, f"weather word{number}x{each} forecasting") for each in range(20)]
         run_sync(index.apply(changes))
     vocabulary = index._snapshot.vocabulary
-    assert len(vocabulary.words) < 600
-    assert len(vocabulary.terms) < 600
-    same = ImpactIndex(inline, fold=10)
+    assert len(vocabulary) < 900
+    same = ImpactIndex(inline, sizes=(2, 10))
     run_sync(same.apply(changes))
     for keywords in (
         "weather",

@@ -86,7 +86,7 @@ async def test_everyday_words_are_expanded_to_concepts() -> None:
 
 @awaited
 async def test_translations_are_learnt_from_bilingual_entries() -> None:
-    index = ImpactIndex(inline, fold=1)
+    index = ImpactIndex(inline)
     both = [
         make_entry(
             f"org.example/{n}", f"zeppelin flights number {n}", _meta={PUBLISHER: {"descriptions": {"zh": "飞艇"}}}

@@ -10,6 +10,7 @@ from directory_server.domain.changes import Change
 from directory_server.domain.search import Page, Query
 from directory_server.search import ImpactIndex
 from directory_server.search.index.segment import Segment
+from directory_server.search.index.vocabulary import Vocabulary
 from tests.contract import awaited
 from tests.contract.index import IndexContract, additions, make_entry, removals, search_names
 
@@ -21,8 +22,8 @@ T = TypeVar("T")
 
 class TestImpactIndex(IndexContract):
     async def open(self) -> ImpactIndex:
-        # A delta of three entries is merged, so that the contract tests both the base and the delta.
-        return ImpactIndex(inline, fold=3)
+        # Few entries are in one segment, so that the contract tests several.
+        return ImpactIndex(inline, sizes=(1, 2))
 
 
 class DeferredOffload:
@@ -42,13 +43,13 @@ async def test_a_search_during_an_apply_sees_the_state_before_it(monkeypatch: py
     await index.apply(additions(make_entry("org.example/old", "letters"), make_entry("org.example/other", "letters")))
     before = await index.search(Query("letters"))
     seen: list[Page] = []
-    merge = Segment.merge
+    merge = Segment.merge_all
 
-    def search_then_merge(*parts: Any) -> Segment:
+    def search_then_merge(*parts: Any) -> tuple[Segment, Vocabulary]:
         Deferred.fromCoroutine(index.search(Query("letters"))).addCallback(seen.append)
         return merge(*parts)
 
-    monkeypatch.setattr(Segment, "merge", search_then_merge)
+    monkeypatch.setattr(Segment, "merge_all", search_then_merge)
     await index.apply([*removals("org.example/old"), *additions(make_entry("org.example/new", "letters"))])
     assert seen
     assert all(page == before for page in seen)
@@ -98,27 +99,27 @@ async def test_removed_entries_take_no_memory() -> None:
     for n in range(9):
         await index.apply(additions(make_entry(f"org.example/{n}", "letters")))
         await index.apply(removals(f"org.example/{n}"))
-    assert len(index._snapshot.delta.segment.rows) == 0
+    assert len(index._snapshot.parts) == 0
 
 
 @awaited
 async def test_few_changes_leave_the_base_unchanged_and_many_are_merged() -> None:
-    index = ImpactIndex(inline, fold=5)
+    index = ImpactIndex(inline, sizes=(2, 4))
     names = [f"org.example/{n}" for n in range(8)]
     await index.apply(additions(*(make_entry(name, "letters") for name in names)))
-    base = index._snapshot.base.segment
+    base = index._snapshot.parts[0].segment
     assert len(base) == 8
 
     await index.apply(
         [*removals(names[0]), *additions(make_entry(names[1], "parcels"), make_entry("org.example/new", "letters"))]
     )
-    assert index._snapshot.base.segment is base
+    assert index._snapshot.parts[0].segment is base
     assert len(index) == 8
     assert await search_names(index, "letters") == [*names[2:], "org.example/new"]
     assert await search_names(index, "parcels") == [names[1]]
 
     await index.apply(additions(*(make_entry(f"org.example/{n}", "letters") for n in "abc")))
-    assert len(index._snapshot.delta.segment) == 0
-    assert (len(index), len(index._snapshot.base.segment)) == (11, 11)
+    assert [len(part.segment) for part in index._snapshot.parts] == [11]
+    assert len(index) == 11
     assert await search_names(index, "parcels") == [names[1]]
     assert len(await search_names(index, "letters")) == 10

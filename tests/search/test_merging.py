@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 
 import numpy as np
@@ -11,23 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directory_server.search.index import merging
+from directory_server.search.index import arrays
 from directory_server.search.index.merging import UNIT, PostingLists, Postings, add_up, contains
+
+from . import using
 
 DOCUMENTS = 12
 
 postings = st.dictionaries(st.integers(0, DOCUMENTS - 1), st.integers(1, 2 * UNIT - 1))
 """The documents of one term, and its stored impact in each."""
 
-COMPILED = merging.kernel
+COMPILED = arrays.kernel
 KERNELS = [None] if COMPILED is None else [None, COMPILED]
-
-
-@contextmanager
-def using(kernel: ModuleType | None) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(merging, "kernel", kernel)
-        yield
 
 
 def lists_of(terms: Sequence[Mapping[int, int]]) -> PostingLists:

@@ -1,4 +1,4 @@
-/* Merges of postings, compiled. `merging.py` documents the functions and has the same in numpy.
+/* Merges of postings and search in sorted strings, compiled. `merging.py` and `strings.py` have the same in Python.
  *
  * Arguments are contiguous buffers: offsets uint32, documents int32, impacts uint16, terms int64, weights float64, scores
  * float32. Results are bytes of native items.
@@ -297,16 +297,214 @@ done:
     return result;
 }
 
+/* Sorted strings: string n is the bytes from at[n] to at[n + 1] of data. */
+typedef struct {
+    const char *data;
+    const uint32_t *at;
+    Py_ssize_t count, size;
+} Strings;
+
+/* Return the first position whose string is not before the key, or -1 if the offsets are not within the data. */
+static Py_ssize_t position(const Strings *strings, const char *key, size_t length, int *is_equal) {
+    Py_ssize_t low = 0, high = strings->count;
+    *is_equal = 0;
+    while (low < high) {
+        Py_ssize_t middle = low + (high - low) / 2;
+        uint32_t start = strings->at[middle], end = strings->at[middle + 1];
+        if (start > end || end > (size_t)strings->size)
+            return -1;
+        size_t other = end - start;
+        int order = memcmp(strings->data + start, key, other < length ? other : length);
+        if (order < 0 || (order == 0 && other < length)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+            if (order == 0 && other == length)
+                *is_equal = 1;
+        }
+    }
+    return low;
+}
+
+static int read_strings(Strings *strings, const Py_buffer *data, const Py_buffer *offsets) {
+    strings->data = data->buf;
+    strings->size = data->len;
+    strings->at = offsets->buf;
+    strings->count = offsets->len / 4 - 1;
+    if (strings->count < 0)
+        PyErr_SetString(PyExc_ValueError, "there are no offsets");
+    return strings->count < 0 ? -1 : 0;
+}
+
+/* Return the position of a string, and whether it is the key. */
+static PyObject *bisect(PyObject *module, PyObject *args) {
+    Py_buffer data, offsets, key;
+    Strings strings;
+    PyObject *result = NULL;
+    int is_equal;
+    if (!PyArg_ParseTuple(args, "y*y*y*", &data, &offsets, &key))
+        return NULL;
+    if (read_strings(&strings, &data, &offsets) == 0) {
+        Py_ssize_t found = position(&strings, key.buf, (size_t)key.len, &is_equal);
+        if (found < 0)
+            PyErr_SetString(PyExc_ValueError, "offsets are not within the data");
+        else
+            result = Py_BuildValue("nO", found, is_equal ? Py_True : Py_False);
+    }
+    PyBuffer_Release(&data);
+    PyBuffer_Release(&offsets);
+    PyBuffer_Release(&key);
+    return result;
+}
+
+/* Return the positions of the strings that are one of the characters between two parts. */
+static PyObject *find_each(PyObject *module, PyObject *args) {
+    Py_buffer data, offsets, before, characters, after;
+    Strings strings;
+    if (!PyArg_ParseTuple(args, "y*y*y*y*y*", &data, &offsets, &before, &characters, &after))
+        return NULL;
+    PyObject *result = PyList_New(0);
+    size_t length = (size_t)before.len + 1 + (size_t)after.len;
+    char *key = malloc(length);
+    if (key == NULL)
+        PyErr_NoMemory();
+    if (result != NULL && key != NULL && read_strings(&strings, &data, &offsets) == 0) {
+        memcpy(key, before.buf, (size_t)before.len);
+        memcpy(key + before.len + 1, after.buf, (size_t)after.len);
+        for (Py_ssize_t i = 0; i < characters.len; i++) {
+            int is_equal;
+            key[before.len] = ((const char *)characters.buf)[i];
+            Py_ssize_t found = position(&strings, key, length, &is_equal);
+            PyObject *number = found >= 0 && is_equal ? PyLong_FromSsize_t(found) : NULL;
+            if (number != NULL)
+                PyList_Append(result, number);
+            Py_XDECREF(number);
+        }
+    }
+    free(key);
+    PyBuffer_Release(&data);
+    PyBuffer_Release(&offsets);
+    PyBuffer_Release(&before);
+    PyBuffer_Release(&characters);
+    PyBuffer_Release(&after);
+    if (PyErr_Occurred()) {
+        Py_XDECREF(result);
+        return NULL;
+    }
+    return result;
+}
+
+#define LONGEST 64 /* Characters of the strings that are compared. */
+
+/* Read at most LONGEST characters of UTF-8. Returns their number, or -1 for more. */
+static int characters_of(const unsigned char *bytes, size_t length, uint32_t *into) {
+    int count = 0;
+    for (size_t i = 0; i < length; i++) {
+        if ((bytes[i] & 0xC0) != 0x80) {
+            if (count == LONGEST)
+                return -1;
+            into[count++] = bytes[i];
+        } else if (count > 0) {
+            into[count - 1] = into[count - 1] << 8 | bytes[i];
+        }
+    }
+    return count;
+}
+
+/* Return the optimal string alignment distance, or more than `most`. */
+static int distance(const uint32_t *one, int rows, const uint32_t *other, int columns, int most) {
+    int table[3][LONGEST + 1];
+    int *before = table[0], *above = table[1], *row = table[2];
+    int least_above = 0;
+    for (int j = 0; j <= columns; j++)
+        above[j] = j;
+    for (int i = 1; i <= rows; i++) {
+        int least = row[0] = i;
+        for (int j = 1; j <= columns; j++) {
+            int best = above[j - 1] + (one[i - 1] != other[j - 1]);
+            if (above[j] + 1 < best)
+                best = above[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            if (i > 1 && j > 1 && one[i - 1] == other[j - 2] && one[i - 2] == other[j - 1] && before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            row[j] = best;
+            if (best < least)
+                least = best;
+        }
+        /* A transposition reaches back two rows: two of them must be beyond. */
+        if (least > most && least_above > most)
+            return most + 1;
+        least_above = least;
+        int *free_row = before;
+        before = above;
+        above = row;
+        row = free_row;
+    }
+    return above[columns];
+}
+
+/* Return (place, distance) of each counted string from first to last that is within some edits of a word.
+ *
+ * The first `skipped` bytes of all these strings are equal, and not compared. */
+static PyObject *near(PyObject *module, PyObject *args) {
+    Py_buffer data, offsets, lengths, letters, counts, word;
+    Py_ssize_t first, last, skipped;
+    unsigned long long wanted;
+    int shortest, longest, most;
+    Strings strings;
+    if (!PyArg_ParseTuple(args, "y*y*y*y*y*nnny*Kiii", &data, &offsets, &lengths, &letters, &counts, &first, &last,
+                          &skipped, &word, &wanted, &shortest, &longest, &most))
+        return NULL;
+    PyObject *result = NULL;
+    uint32_t one[LONGEST], other[LONGEST];
+    int rows = characters_of(word.buf, (size_t)word.len, one);
+    if (read_strings(&strings, &data, &offsets) == 0) {
+        if (first < 0 || last > strings.count || lengths.len < strings.count || letters.len / 8 < strings.count ||
+            counts.len / 4 < strings.count || skipped < 0 || rows < 0)
+            PyErr_SetString(PyExc_ValueError, "columns differ in length");
+        else
+            result = PyList_New(0);
+    }
+    for (Py_ssize_t at = first; result != NULL && at < last; at++) {
+        int length = ((const uint8_t *)lengths.buf)[at];
+        if (length < shortest || length > longest || ((const int32_t *)counts.buf)[at] <= 0 ||
+            __builtin_popcountll(((const uint64_t *)letters.buf)[at] ^ wanted) > 2 * most)
+            continue;
+        uint32_t start = strings.at[at], end = strings.at[at + 1];
+        if (end > (size_t)strings.size || start + (size_t)skipped > end)
+            continue;
+        int columns = characters_of((const unsigned char *)strings.data + start + skipped, end - start - (size_t)skipped, other);
+        int found = columns < 0 ? most + 1 : distance(one, rows, other, columns, most);
+        if (found == 0 || found > most)
+            continue;
+        PyObject *pair = Py_BuildValue("ni", at, found);
+        if (pair == NULL || PyList_Append(result, pair) < 0)
+            Py_CLEAR(result);
+        Py_XDECREF(pair);
+    }
+    PyBuffer_Release(&data);
+    PyBuffer_Release(&offsets);
+    PyBuffer_Release(&lengths);
+    PyBuffer_Release(&letters);
+    PyBuffer_Release(&counts);
+    PyBuffer_Release(&word);
+    return result;
+}
+
 static PyMethodDef methods[] = {
     {"best_of", best_of, METH_VARARGS, "Merge the postings of terms: the greatest score of each document."},
     {"least_of", least_of, METH_VARARGS, "Merge the postings of terms: documents with all, by their least score."},
     {"sum_of", sum_of, METH_VARARGS, "Merge the postings of terms: the sum of the scores of each document."},
     {"add_up", add_up, METH_VARARGS, "Add up lists of postings."},
+    {"bisect", bisect, METH_VARARGS, "Find a string among sorted ones."},
+    {"near", near, METH_VARARGS, "Find strings within some edits of a word among sorted ones."},
+    {"find_each", find_each, METH_VARARGS, "Find strings that differ in one character among sorted ones."},
     {NULL, NULL, 0, NULL},
 };
 
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_kernel", "Merges of postings, compiled.", -1, methods, NULL, NULL, NULL, NULL,
+    PyModuleDef_HEAD_INIT, "_kernel", "Merges of postings and search in sorted strings, compiled.", -1, methods, NULL, NULL, NULL, NULL,
 };
 
 PyMODINIT_FUNC PyInit__kernel(void) { return PyModule_Create(&definition); }

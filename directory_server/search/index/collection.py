@@ -9,10 +9,11 @@ import numpy as np
 from attrs import frozen
 
 from ..text.thesaurus import Thesaurus
+from .arrays import Longs
 from .bm25 import inverse_document_frequency
 from .lexicon import Lexicon
 from .segment import Segment
-from .vocabulary import Longs, Vocabulary
+from .vocabulary import Vocabulary
 
 NAME_RATIO = 0.5
 """The share of a term's documents with it in the name, from which the term counts fully as a name."""

@@ -2,69 +2,122 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
+from string import ascii_lowercase, digits
 
 import numpy as np
-import numpy.ma  # Otherwise the first call of np.union1d imports it and delays a search by 0.1 seconds.
 from attrs import frozen
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import cdist
 
-from .vocabulary import Bytes, Ints, Longs, Sets, Vocabulary, letters_of
+from . import arrays
+from .arrays import Bytes, Ints, Longs, Sets
+from .strings import StringTable, letters_of
+from .vocabulary import Vocabulary
 
 CORRECTABLE_LENGTHS = range(3, 25)
 """Lengths of the words that spelling correction proposes."""
 
+MAX_COMPARED = 60
+"""Characters of the longest word that the compiled module compares."""
+
+FIRST_CHARACTERS = ascii_lowercase + digits
+"""First characters of words that correction proposes for a word with another first character."""
+
 
 @frozen(eq=False)
 class Dictionary:
-    """Words before stemming, sorted, with the term, document count, length and letters of each."""
+    """Words before stemming, sorted, with the term, document count, length and letters of each.
 
-    words: Sequence[str]
-    terms: Longs
+    `numbers` has the number of each word in the vocabulary; None if that is its position. `strings` may have strings
+    that are not words: their count is 0.
+    """
+
+    strings: StringTable
+    terms: Ints
     counts: Ints
     lengths: Bytes
     letters: Sets
+    numbers: Ints | None = None
 
     @classmethod
-    def of(cls, counts: Ints, vocabulary: Vocabulary) -> Dictionary:
-        """Return the dictionary of the words with a count above 0; `counts` is by word number."""
-        numbers, known = vocabulary.in_order(counts), vocabulary.words
-        # The garbage collector stops tracking a tuple that has only strings.
-        words = tuple([known[number] for number in numbers.tolist()])
-        terms, lengths = vocabulary.terms_of(numbers), vocabulary.lengths_of(numbers)
-        return cls(words, terms, counts[numbers], lengths, vocabulary.letters_of(numbers))
+    def of(cls, numbers: Longs, counts: Longs, vocabulary: Vocabulary) -> Dictionary:
+        """Return the dictionary of the words with these numbers and counts."""
+        ordered = vocabulary.in_order(numbers.tolist())
+        table = StringTable.of([word for word, _ in ordered])
+        words = np.array([number for _, number in ordered], np.int32)
+        by_word = counts[np.searchsorted(numbers, words)].astype(np.int32)
+        return cls(table, vocabulary.terms_of(words), by_word, table.lengths(), table.letters(), words)
+
+    @classmethod
+    def whole(cls, numbers: Ints, counts: Longs, vocabulary: Vocabulary) -> Dictionary:
+        """Return the dictionary of these words of a `vocabulary` that has all its strings in its table."""
+        table = vocabulary.table
+        by_word = np.zeros(len(table), np.int32)
+        by_word[numbers] = counts
+        return cls(table, vocabulary.terms_of(np.arange(len(table))), by_word, table.lengths(), table.letters())
+
+    def word_counts(self) -> tuple[Longs, Ints]:
+        """Return the numbers of the words with a count above 0, and their counts."""
+        places = np.flatnonzero(self.counts)
+        return (places if self.numbers is None else self.numbers[places].astype(np.int64)), self.counts[places]
 
     def prefix_range(self, prefix: str) -> slice:
         """Return the positions of the words that begin with `prefix`, `prefix` itself excluded."""
-        start = bisect_left(self.words, prefix)
-        end = bisect_left(self.words, prefix + "\U0010ffff", start)
-        return slice(start + (start < end and self.words[start] == prefix), end)
+        return self.strings.prefix_range(prefix)
 
-    def edit_candidates(self, word: str, edits: int, kind: str = "") -> Sequence[int]:
-        """Return the positions of words that begin with `kind` and may be within `edits` of `word`; some are not.
+    def edit_matches(self, word: str, edits: int, kind: str = "") -> list[tuple[int, int]]:
+        """Return the position and distance of each other word that begins with `kind` and is within `edits` of `word`.
 
-        Words more than one edit away must begin with the same letter, as nearly all misspelt words do.
+        The distance is the optimal string alignment distance. `word` has at least 3 characters, all ASCII. Words more
+        than one edit away must begin with the same character, as nearly all misspelt words do.
         """
-        places = self._edit_candidates(kind, word, kind, 1)
-        if edits > 1:
-            places = np.union1d(places, self._edit_candidates(kind, word, kind + word[0], edits))
-        found: list[int] = places.tolist()
-        return found
-
-    def _edit_candidates(self, kind: str, word: str, prefix: str, edits: int) -> Longs:
-        # Names sort before all words.
-        span = self.prefix_range(prefix) if prefix else slice(bisect_left(self.words, "\1"), len(self.words))
+        span = self.prefix_range(kind + word[0])
         shortest, longest = max(len(word) - edits, CORRECTABLE_LENGTHS.start) + len(kind), len(word) + edits + len(kind)
+        others = [(place, 1) for place in self._with_another_first(word, kind)]
+        if arrays.kernel is None or len(word) > MAX_COMPARED:
+            return self._edit_matches(word, edits, kind, span, shortest, longest) + others
+        columns = self.strings.data, self.strings.offsets, self.lengths, self.letters, self.counts
+        places = span.start, span.stop, len(kind)
+        found: list[tuple[int, int]] = arrays.kernel.near(
+            *columns, *places, word.encode(), int(letters_of(kind + word)), shortest, longest, edits
+        )
+        return found + others
+
+    def _edit_matches(
+        self, word: str, edits: int, kind: str, span: slice, shortest: int, longest: int
+    ) -> list[tuple[int, int]]:
         # The difference is unsigned: shorter words wrap around and become too long.
-        fitting = np.flatnonzero(self.lengths[span] - np.uint8(shortest) <= np.uint8(longest - shortest)) + span.start
+        fits = self.lengths[span] - np.uint8(shortest) <= np.uint8(min(longest, 255) - shortest)
+        fitting = np.flatnonzero(fits & (self.counts[span] > 0)) + span.start
         near = np.bitwise_count(self.letters[fitting] ^ letters_of(kind + word)) <= 2 * edits
-        found: Longs = fitting[near]
-        return found
+        places = fitting[near].tolist()
+        others = self.strings.take(places)
+        if not others:
+            return []
+        distances = cdist([kind + word], others, scorer=OSA.distance, score_cutoff=edits, dtype=np.uint8)[0].tolist()
+        return [pair for pair in zip(places, distances, strict=True) if 0 < pair[1] <= edits]
+
+    def _with_another_first(self, word: str, kind: str) -> list[int]:
+        """Return the positions of words one edit away that begin with another character than `word`.
+
+        That edit changes the first character, so the rest of the word is known.
+        """
+        first, rest = word[0], word[1:]
+        others = FIRST_CHARACTERS.replace(first, "")
+        places = self.strings.find_each(kind, others, rest) + self.strings.find_each(kind, others, word)
+        if rest[0] != first:
+            # The first character left out, or swapped with the next.
+            places += self.strings.find_each(kind, rest[0], rest[1:])
+            places += self.strings.find_each(kind, rest[0], first + rest[1:])
+        least = CORRECTABLE_LENGTHS.start + len(kind)
+        return [place for place in dict.fromkeys(places) if self.counts[place] and self.lengths[place] >= least]
 
     def similar_candidates(self, word: str, count: int) -> Sequence[int]:
         """Return the positions of the `count` words that share the greatest part of their letters with `word`."""
         bits = letters_of(word)
-        shared = np.bitwise_count(self.letters & bits) / np.maximum(np.bitwise_count(self.letters | bits), 1)
-        places = np.argpartition(-shared, count)[:count] if count < len(shared) else np.arange(len(shared))
-        found: list[int] = places.tolist()
+        places = np.flatnonzero(self.counts)
+        letters = self.letters[places]
+        shared = np.bitwise_count(letters & bits) / np.maximum(np.bitwise_count(letters | bits), 1)
+        found: list[int] = (places[np.argpartition(-shared, count)[:count]] if count < len(shared) else places).tolist()
         return found

@@ -9,8 +9,9 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from ..text.analysis import is_unsegmented
-from .segment import Bools, Segment
-from .vocabulary import Ints, Vocabulary
+from .arrays import Bools, Ints
+from .segment import Segment
+from .vocabulary import Vocabulary
 
 MIN_DOCUMENTS = 2
 """Documents that must have both words of a pair."""
@@ -39,22 +40,21 @@ class Lexicon:
     @classmethod
     def learn(cls, segment: Segment, vocabulary: Vocabulary) -> Lexicon:
         """Return the lexicon of the documents of `segment`."""
-        terms = vocabulary.terms
-        foreign = np.fromiter((not term.isascii() and is_unsegmented(term) for term in terms), bool)
-        native = np.fromiter((term.isascii() and term.isalpha() and len(term) > 2 for term in terms), bool)
+        lists = segment.lists
+        foreign, native = _scripts(segment, vocabulary)
         bilingual = np.zeros(len(segment), bool)
-        all_doc_ids, all_terms = segment.lists.doc_ids, segment.terms
+        all_doc_ids, all_terms = lists.doc_ids, lists.terms()
         bilingual[all_doc_ids[foreign[all_terms]]] = True
         size = int(np.count_nonzero(bilingual))
         used = bilingual[all_doc_ids] & (foreign | native)[all_terms]
         doc_ids, numbers = all_doc_ids[used], all_terms[used]
-        frequency = np.bincount(numbers, minlength=len(terms))
+        frequency = np.bincount(numbers, minlength=len(vocabulary))
         known = (frequency >= MIN_DOCUMENTS)[numbers]
         most = MAX_PAIRS + MAX_PAIRS_PER_DOCUMENT * len(segment)
-        pairs = _pairs(doc_ids[known], numbers[known], foreign, len(terms), most)
+        pairs = _pairs(doc_ids[known], numbers[known], foreign, len(vocabulary), most)
         codes, together = np.unique(pairs, return_counts=True)
         codes, together = codes[together >= MIN_DOCUMENTS], together[together >= MIN_DOCUMENTS]
-        left, right = codes // len(terms), codes % len(terms)
+        left, right = codes // len(vocabulary), codes % len(vocabulary)
         shared = np.log(together / size)
         # A word of all documents has no association: 0 / 0 must be 0.
         surprise = np.maximum(-shared, np.finfo(float).tiny)
@@ -63,10 +63,23 @@ class Lexicon:
         for number in np.argsort(-association, kind="stable"):
             if association[number] < MIN_NPMI:
                 break
-            translations = best.setdefault(terms[left[number]], {})
+            translations = best.setdefault(vocabulary.string(int(left[number])), {})
             if len(translations) < MAX_TRANSLATIONS:
-                translations[terms[right[number]]] = float(association[number])
+                translations[vocabulary.string(int(right[number]))] = float(association[number])
         return cls(size, best)
+
+
+def _scripts(segment: Segment, vocabulary: Vocabulary) -> tuple[Bools, Bools]:
+    """Return which terms are of scripts without spaces, and which are English words of MIN_DOCUMENTS documents."""
+    foreign, native = np.zeros(len(vocabulary), bool), np.zeros(len(vocabulary), bool)
+    frequencies = segment.lists.frequencies(np.arange(len(vocabulary)))
+    is_ascii = vocabulary.are_ascii()
+    for number in np.flatnonzero((frequencies > 0) & ~is_ascii).tolist():
+        foreign[number] = is_unsegmented(vocabulary.string(number))
+    for number in np.flatnonzero((frequencies >= MIN_DOCUMENTS) & is_ascii).tolist():
+        term = vocabulary.string(number)
+        native[number] = term.isalpha() and len(term) > 2
+    return foreign, native
 
 
 def _pairs(doc_ids: Ints, numbers: Ints, foreign: Bools, size: int, most: int) -> NDArray[np.int64]:

@@ -7,28 +7,14 @@ was built, else of numpy; both give the same documents in the same order, and th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from threading import local
-from types import ModuleType
 
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-kernel: ModuleType | None
-"""The compiled module, or None if there was no C compiler when the package was installed."""
-
-try:
-    kernel = import_module("._kernel", __package__)
-except ImportError:
-    kernel = None
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Floats = NDArray[np.float32]
-Doubles = NDArray[np.float64]
-Shorts = NDArray[np.uint16]
-Offsets = NDArray[np.uint32]
+from . import arrays
+from .arrays import Doubles, Floats, Ints, Longs, Offsets, Shorts
 
 Postings = tuple[Ints, Floats]
 """Document numbers in a segment, each once, and a score for each."""
@@ -46,33 +32,42 @@ class PostingLists:
     """The postings of all terms of a segment with so many `documents`.
 
     Those of `term` are the items of `doc_ids` and `impacts` (in units of 1 / UNIT) from starts[term] to
-    starts[term + 1], sorted by document. The last term has no postings and stands for all newer ones.
+    starts[term + 1], sorted by document. The last term has no postings and stands for all newer ones. A small segment
+    has few of all terms: where `known`, sorted, is not None, `starts` is by the place of a term in it.
     """
 
     starts: Offsets
     doc_ids: Ints
     impacts: Shorts
     documents: int
+    known: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.doc_ids)
 
+    @property
+    def is_whole(self) -> bool:
+        """Return whether `starts` is by term."""
+        return self.known is None
+
     def documents_with(self, term: int) -> Ints:
         """Return the sorted numbers of the documents with `term`."""
-        term = min(term, len(self.starts) - 2)
+        term = self.row(term)
         return self.doc_ids[self.starts[term] : self.starts[term + 1]]
 
     def scores_of(self, term: int, weight: float) -> Postings:
         """Return the postings of one term."""
-        term = min(term, len(self.starts) - 2)
+        term = self.row(term)
         span = slice(self.starts[term], self.starts[term + 1])
         return self.doc_ids[span], np.float32(weight) * (self.impacts[span] * _SCALE)
 
     def best_of(self, terms: Longs, weights: Doubles) -> Postings:
         """Return the documents with any of `terms`, each with its best weighted impact."""
-        terms = self._clamp(terms)
-        if kernel is not None:
-            return _arrays(kernel.best_of(self.starts, self.doc_ids, self.impacts, terms, weights, self.documents))
+        terms = self.rows(terms)
+        if arrays.kernel is not None:
+            return _arrays(
+                arrays.kernel.best_of(self.starts, self.doc_ids, self.impacts, terms, weights, self.documents)
+            )
         doc_ids, impacts, counts = self._concatenated(terms)
         scores = np.repeat(weights.astype(np.float32), counts) * impacts
         distinct = _scratch.distinct(doc_ids, self.documents)
@@ -83,9 +78,11 @@ class PostingLists:
 
     def least_of(self, terms: Longs, weights: Doubles) -> Postings:
         """Return the documents with all of `terms`, each with its least weighted impact."""
-        terms = self._clamp(terms)
-        if kernel is not None:
-            return _arrays(kernel.least_of(self.starts, self.doc_ids, self.impacts, terms, weights, self.documents))
+        terms = self.rows(terms)
+        if arrays.kernel is not None:
+            return _arrays(
+                arrays.kernel.least_of(self.starts, self.doc_ids, self.impacts, terms, weights, self.documents)
+            )
         doc_ids, impacts, counts = self._concatenated(terms)
         scores = np.repeat(weights.astype(np.float32), counts) * impacts
         distinct = _scratch.distinct(doc_ids, self.documents)
@@ -98,20 +95,22 @@ class PostingLists:
 
     def sum_of(self, terms: Longs, weights: Doubles) -> Postings:
         """Return the documents with any of `terms`, each with the sum of its weighted impacts."""
-        terms = self._clamp(terms)
-        if kernel is not None:
-            return _arrays(kernel.sum_of(self.starts, self.doc_ids, self.impacts, terms, weights, self.documents))
+        terms = self.rows(terms)
+        if arrays.kernel is not None:
+            return _arrays(
+                arrays.kernel.sum_of(self.starts, self.doc_ids, self.impacts, terms, weights, self.documents)
+            )
         doc_ids, impacts, counts = self._concatenated(terms)
         return _sums(doc_ids, np.repeat(weights, counts) * impacts, self.documents)
 
     def frequencies(self, terms: Longs) -> Longs:
         """Return the number of postings of each of `terms`."""
-        terms = self._clamp(terms)
+        terms = self.rows(terms)
         return self.starts[terms + 1].astype(np.int64) - self.starts[terms]
 
     def frequency(self, term: int) -> int:
         """Return the number of postings of `term`."""
-        term = min(term, len(self.starts) - 2)
+        term = self.row(term)
         return int(self.starts[term + 1]) - int(self.starts[term])
 
     def _concatenated(self, terms: Longs) -> tuple[Ints, Floats, Longs]:
@@ -122,8 +121,29 @@ class PostingLists:
         places = np.arange(int(counts.sum())) + np.repeat(starts - np.cumsum(counts) + counts, counts)
         return self.doc_ids[places], self.impacts[places] * _SCALE, counts
 
-    def _clamp(self, terms: Longs) -> Longs:
-        return np.minimum(terms, len(self.starts) - 2)
+    def row(self, term: int) -> int:
+        """Return the place of `term` in `starts`."""
+        last = len(self.starts) - 2
+        if self.known is None:
+            return min(term, last)
+        place = int(self.known.searchsorted(np.int32(term)))
+        return place if place < last and self.known[place] == term else last
+
+    def rows(self, terms: Longs) -> Longs:
+        """Return the places of `terms` in `starts`."""
+        last = len(self.starts) - 2
+        if self.known is None:
+            return np.minimum(terms, last)
+        if not last:
+            return np.zeros(len(terms), np.int64)
+        places = np.minimum(self.known.searchsorted(terms.astype(np.int32)), last - 1)
+        return np.where(self.known[places] == terms, places, last)
+
+    def terms(self) -> Ints:
+        """Return the term of each posting."""
+        numbers = np.arange(len(self.starts) - 1, dtype=np.int32) if self.known is None else self.known
+        counts = self.starts[1:].astype(np.int64) - self.starts[:-1]
+        return np.repeat(numbers, counts[: len(numbers)])
 
 
 def add_up(parts: Sequence[Postings], documents: int) -> Postings:
@@ -132,8 +152,10 @@ def add_up(parts: Sequence[Postings], documents: int) -> Postings:
         return parts[0]
     if not parts:
         return NO_POSTINGS
-    if kernel is not None:
-        return _arrays(kernel.add_up([doc_ids for doc_ids, _ in parts], [scores for _, scores in parts], documents))
+    if arrays.kernel is not None:
+        return _arrays(
+            arrays.kernel.add_up([doc_ids for doc_ids, _ in parts], [scores for _, scores in parts], documents)
+        )
     doc_ids = np.concatenate([doc_ids for doc_ids, _ in parts])
     return _sums(doc_ids, np.concatenate([scores for _, scores in parts]).astype(np.float64), documents)
 

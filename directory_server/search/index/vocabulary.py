@@ -1,115 +1,109 @@
-"""The vocabulary: numbers of words and terms, shared by all segments."""
+"""The vocabulary: numbers of strings (words, their terms, special terms), shared by all segments."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from heapq import merge
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..text.analysis import stem
+from .arrays import Bools, Ints, Longs
+from .strings import StringTable
 
-Ints = NDArray[np.int32]
-Bytes = NDArray[np.uint8]
-Longs = NDArray[np.int64]
-Sets = NDArray[np.uint64]
+SORTED_AT_ONCE = 4_000
+"""Strings that are sorted in one call: a sort of all would block the other threads."""
 
-LETTERS = 26
-"""Letters of a word that are in its letter set."""
-
-
-class _Numbers(dict[str, int]):
-    """A dict that numbers strings in the order of their first lookup."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.strings: list[str] = []
-
-    def __missing__(self, string: str) -> int:
-        number = self[string] = len(self.strings)
-        self.strings.append(string)
-        return number
+UNUSED = -1
+"""The number of a string that a new vocabulary has not, and the term of a string that is not a word."""
 
 
 class Vocabulary:
-    """All words before stemming, and their terms. It only grows, until the index replaces it.
+    """Numbers of strings, and the term of each word.
 
-    The data of a word is computed once, when it is added. No single NumPy call is long: it would block all threads.
+    A string of the sorted `table` has its place there as number. New strings are numbered after those, in a dict. The
+    vocabulary only grows, until the index replaces it.
     """
 
-    def __init__(self) -> None:
-        self._words = _Numbers()
-        self._terms = _Numbers()
-        self._term_of = np.empty(0, np.int64)
-        self._lengths = np.empty(0, np.uint8)
-        self._letters = np.empty(0, np.uint64)
-        self._order = np.empty(0, np.int32)
+    def __init__(self, table: StringTable | None = None, term_of: Ints | None = None) -> None:
+        self.table = StringTable.of([]) if table is None else table
+        self._new: dict[str, int] = {}
+        self._new_strings: list[str] = []
+        self._term_of: Ints = np.full(len(self.table), UNUSED, np.int32) if term_of is None else term_of
 
-    @property
-    def words(self) -> Sequence[str]:
-        """The words by number."""
-        return self._words.strings
+    def __len__(self) -> int:
+        return len(self.table) + len(self._new_strings)
 
-    @property
-    def terms(self) -> Sequence[str]:
-        """The terms by number."""
-        return self._terms.strings
+    def find(self, string: str) -> int | None:
+        """Return the number of a string, or None."""
+        number = self._new.get(string)
+        return self.table.find(string) if number is None else number
 
-    def find(self, term: str) -> int | None:
-        """Return the number of a term, or None."""
-        return self._terms.get(term)
+    def string(self, number: int) -> str:
+        """Return the string with a number."""
+        known = len(self.table)
+        return self.table[number] if number < known else self._new_strings[number - known]
 
-    def number_terms(self, terms: Iterable[str]) -> Longs:
-        """Return the numbers of terms. New terms are added."""
-        return np.fromiter(map(self._terms.__getitem__, terms), np.int64)
+    def strings(self, numbers: Iterable[int]) -> list[str]:
+        """Return the strings with these numbers."""
+        return [self.string(number) for number in numbers]
 
-    def number_words(self, texts: Iterable[Sequence[str]]) -> Longs:
-        """Return the numbers of the words of `texts`. New words and their terms are added."""
-        numbers = [np.fromiter(map(self._words.__getitem__, words), np.int64, len(words)) for words in texts]
-        self._add(self.words[len(self._term_of) :])
-        return np.concatenate([np.empty(0, np.int64), *numbers])
+    def number(self, strings: Iterable[str]) -> Longs:
+        """Return the numbers of strings. New strings are added."""
+        known: dict[str, int] = {}
+        found = []
+        for string in strings:
+            number = known.get(string)
+            if number is None:
+                number = known[string] = self._number(string)
+            found.append(number)
+        if len(self._term_of) < len(self):
+            more = np.full(len(self) - len(self._term_of), UNUSED, np.int32)
+            self._term_of = np.concatenate([self._term_of, more])
+        return np.array(found, np.int64)
 
-    def terms_of(self, words: Ints | Longs) -> Longs:
+    def _number(self, string: str) -> int:
+        number = self.find(string)
+        if number is None:
+            number = len(self)
+            self._new_strings.append(string)
+            self._new[string] = number
+        return number
+
+    def number_words(self, words: Iterable[str]) -> Longs:
+        """Return the numbers of words. New words and their terms are added."""
+        numbers = self.number(words)
+        new = np.unique(numbers[self._term_of[numbers] == UNUSED])
+        terms = self.number(map(stem, self.strings(new.tolist())))
+        self._term_of[new] = terms
+        return numbers
+
+    def terms_of(self, words: Longs | Ints) -> Ints:
         """Return the term numbers of `words`, given by number."""
         return self._term_of[words]
 
-    def lengths_of(self, words: Ints) -> Bytes:
-        """Return the lengths of `words`, given by number; at most 255."""
-        return self._lengths[words]
+    def are_ascii(self) -> Bools:
+        """Return for each string whether it has ASCII characters only."""
+        new = np.fromiter(map(str.isascii, self._new_strings), bool, len(self._new_strings))
+        return np.concatenate([self.table.are_ascii(), new])
 
-    def letters_of(self, words: Ints) -> Sets:
-        """Return the letter sets of `words`, given by number."""
-        return self._letters[words]
+    def in_order(self, numbers: Sequence[int]) -> list[tuple[str, int]]:
+        """Return the strings with these numbers, sorted, each with its number."""
+        pairs = list(zip(self.strings(numbers), numbers, strict=True))
+        parts = range(0, len(pairs), SORTED_AT_ONCE)
+        return list(merge(*(sorted(pairs[first : first + SORTED_AT_ONCE]) for first in parts)))
 
-    def in_order(self, counts: Ints) -> Ints:
-        """Return the numbers of the words with a count above 0, in the order of the words; `counts` is by number."""
-        order = self._order[self._order < len(counts)]
-        return order[counts[order] > 0]
-
-    def _add(self, new: Sequence[str]) -> None:
-        """Compute the data of the words that were numbered last."""
-        first, known = len(self._term_of), self.words.__getitem__
-        ordered = sorted(range(first, first + len(new)), key=known)
-        # Insertion instead of a sort of all words, which would be one long call.
-        places = [bisect_left(self._order, new[number - first], key=known) for number in ordered]
-        self._order = np.insert(self._order, places, ordered)
-        self._term_of = np.concatenate([self._term_of, self.number_terms(map(stem, new))])
-        self._lengths = np.concatenate([self._lengths, np.fromiter((min(len(word), 255) for word in new), np.uint8)])
-        self._letters = np.concatenate([self._letters, letters(new)])
-
-
-def letters(words: Sequence[str]) -> Sets:
-    """Return the set of the first LETTERS letters of each word as 64 bits. One edit changes at most 2 bits."""
-    codes = np.array(words, f"U{LETTERS}").view(np.uint32).reshape(len(words), LETTERS)
-    bits = np.where(codes, np.uint64(1) << (codes & np.uint32(63)).astype(np.uint64), np.uint64(0))
-    found: Sets = np.bitwise_or.reduce(bits, axis=1)
-    return found
-
-
-def letters_of(word: str) -> np.uint64:
-    """Return the letter set of one word, equal to that from `letters`."""
-    bits = 0
-    for letter in word[:LETTERS]:
-        bits |= 1 << (ord(letter) & 63)
-    return np.uint64(bits)
+    def rebuilt(self, used: Bools) -> tuple[Vocabulary, Ints]:
+        """Return a vocabulary with the strings that are `used`, all in its table, and the new number of each string."""
+        known = len(self.table)
+        new = self.in_order((np.flatnonzero(used[known:]) + known).tolist())
+        table, places = self.table.subset(used[:known]).merged([string for string, _ in new])
+        mapping = np.full(len(self), UNUSED, np.int32)
+        old = np.arange(np.count_nonzero(used[:known]))
+        # A string moves behind the new strings that were put before it.
+        mapping[:known][used[:known]] = old + np.searchsorted(places, old, side="right")
+        mapping[[number for _, number in new]] = np.array(places, np.int64) + np.arange(len(places))
+        term_of = np.full(len(table), UNUSED, np.int32)
+        words = np.flatnonzero(used & (self._term_of[: len(self)] != UNUSED))
+        term_of[mapping[words]] = mapping[self._term_of[words]]
+        return Vocabulary(table, term_of), mapping

@@ -10,7 +10,6 @@ from ..index.collection import Collection
 from ..index.document import BARE_NAME, EXACT_NAME, FULL_NAME, SHORT_NAME, VENDOR_PRODUCT, phrase
 from ..text.analysis import COMMON_PARTS, key
 from .parsing import ParsedQuery
-from .spelling import edit_matches
 from .terms import TermGroup
 
 EXACT_SHARES = {FULL_NAME: 3.0, BARE_NAME: 0.6, EXACT_NAME: 0.6, VENDOR_PRODUCT: 2.0}
@@ -75,7 +74,8 @@ def _prefix_weights(
     for segment in collection.segments if len(prefix) - kind >= MIN_PREFIX and not query.is_complete else ():
         dictionary = segment.dictionary
         span = dictionary.prefix_range(prefix)
-        terms, lengths = dictionary.terms[span], dictionary.lengths[span] - np.uint8(kind)
+        places = np.flatnonzero(dictionary.counts[span]) + span.start
+        terms, lengths = dictionary.terms[places], dictionary.lengths[places] - np.uint8(kind)
         if len(terms) > MAX_PREFIX_MATCHES:
             shortest = np.argpartition(lengths, MAX_PREFIX_MATCHES)[:MAX_PREFIX_MATCHES]
             terms, lengths = terms[shortest], lengths[shortest]
@@ -95,7 +95,7 @@ def fuzzy_name_matches(query: ParsedQuery, collection: Collection, query_weight:
     weights: dict[int, float] = {}
     for segment in collection.segments:
         dictionary = segment.dictionary
-        for place, distance in edit_matches(name, 1 if len(name) < MIN_TWO_EDITS else 2, dictionary, SHORT_NAME):
+        for place, distance in dictionary.edit_matches(name, 1 if len(name) < MIN_TWO_EDITS else 2, SHORT_NAME):
             weights[int(dictionary.terms[place])] = FUZZY_SHARE * (1 - distance / len(name)) ** 2
     if weights:
         yield TermGroup(f"{name}, misspelt", weights, query_weight)

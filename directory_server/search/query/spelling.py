@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
-from rapidfuzz.distance import OSA, Indel, JaroWinkler
+from rapidfuzz.distance import Indel, JaroWinkler
 from rapidfuzz.process import cdist
 
 from ..index.collection import Collection
-from ..index.dictionary import Dictionary
 
 MAX_COMPLETIONS = 256
 """Completions of one prefix, the most frequent first."""
@@ -34,7 +33,7 @@ def completions(prefix: str, collection: Collection) -> Mapping[int, int]:
         if len(counts) > MAX_COMPLETIONS:
             most = np.argpartition(-counts, MAX_COMPLETIONS)[:MAX_COMPLETIONS]
             terms, counts = terms[most], counts[most]
-        for term, count in zip(terms.tolist(), counts.tolist(), strict=True):
+        for term, count in zip(terms[counts > 0].tolist(), counts[counts > 0].tolist(), strict=True):
             found[term] = found.get(term, 0) + count
     return found
 
@@ -46,8 +45,8 @@ def corrections(word: str, collection: Collection, frequency: int) -> Mapping[in
     counted: dict[str, int] = {}
     for segment in collection.segments:
         dictionary = segment.dictionary
-        for place, distance in edit_matches(word, edits, dictionary):
-            other = dictionary.words[place]
+        for place, distance in dictionary.edit_matches(word, edits):
+            other = dictionary.strings[place]
             near[other] = distance, int(dictionary.terms[place])
             counted[other] = counted.get(other, 0) + int(dictionary.counts[place])
     if any(distance == 1 and counted[other] > 1 for other, (distance, _) in near.items()):
@@ -60,26 +59,13 @@ def corrections(word: str, collection: Collection, frequency: int) -> Mapping[in
     return found
 
 
-def edit_matches(word: str, edits: int, dictionary: Dictionary, kind: str = "") -> Iterator[tuple[int, int]]:
-    """Yield the position and distance of each other word that begins with `kind` and is within `edits` of `word`.
-
-    The distance is the optimal string alignment distance.
-    """
-    places = dictionary.edit_candidates(word, edits, kind)
-    others = [dictionary.words[place] for place in places]
-    if others:
-        distances = cdist([kind + word], others, scorer=OSA.distance, score_cutoff=edits, dtype=np.uint8)[0]
-        for number in np.flatnonzero((distances > 0) & (distances <= edits)).tolist():
-            yield places[number], int(distances[number])
-
-
 def similar_words(word: str, collection: Collection) -> Mapping[int, float]:
     """Return the terms of the words most similar to `word`, each with its similarity."""
     found: dict[int, float] = {}
     for segment in collection.segments:
         dictionary = segment.dictionary
         places = dictionary.similar_candidates(word, MAX_SIMILAR)
-        others = [dictionary.words[place] for place in places]
+        others = dictionary.strings.take(places)
         if others:
             shares = cdist([word], others, scorer=Indel.normalized_similarity, score_cutoff=MIN_SIMILARITY)[0]
             for number in np.flatnonzero(shares >= MIN_SIMILARITY).tolist():

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ...domain.search import Position
+from ..index.arrays import Bools, Ints
 from ..index.collection import Collection
-from ..index.merging import Ints, Postings
-from ..index.segment import Bools
+from ..index.merging import Postings
 from ..query.plan import Plan
 from ..query.terms import TermGroup
 from .scoring import PINNED_SCORE, score_documents, top_documents
@@ -31,7 +31,7 @@ def explain_lines(
             yield _group_line(each, collection)
     hits = top_documents(plan, collection.segments, scored, limit, after)
     for rank, (score, number, doc_id) in enumerate(hits, 1):
-        yield f"{rank:>4}  {score:8.3f}  {collection.segments[number].rows[doc_id].name}"
+        yield f"{rank:>4}  {score:8.3f}  {collection.segments[number].rows.name(doc_id)}"
         parts = [(label, _score(found[number], doc_id)) for label, found in evidence]
         if doc_id in pinned[number]:
             parts.append(("pinned", PINNED_SCORE))
@@ -40,9 +40,9 @@ def explain_lines(
 
 
 def _group_line(group: TermGroup, collection: Collection) -> str:
-    names = collection.vocabulary.terms
+    string = collection.vocabulary.string
     weighted = sorted(group.terms.items(), key=lambda each: -each[1])
-    terms = ", ".join(f"{names[term].lstrip(chr(0))} {weight:.2f}" for term, weight in weighted[:8])
+    terms = ", ".join(f"{string(term).lstrip(chr(0))} {weight:.2f}" for term, weight in weighted[:8])
     return f"{group.label}: idf {group.idf:.2f}; {terms}{', …' if len(weighted) > 8 else ''}"
 
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from attrs import frozen
 
+from ..index.arrays import Ints
 from ..index.bm25 import inverse_document_frequencies
 from ..index.collection import Collection
-from ..index.merging import NO_POSTINGS, UNIT, Ints, Postings, contains, scaled
+from ..index.merging import NO_POSTINGS, UNIT, Postings, contains, scaled
 from ..index.segment import Segment
 from .top_k import top_k
 
@@ -89,7 +90,7 @@ def feedback(
         if len(chosen) == FEEDBACK_TERMS or weights[place] <= 0:
             break
         term = int(terms[place])
-        if _is_word(collection.vocabulary.terms[term]):
+        if _is_word(collection.vocabulary.string(term)):
             chosen.append((term, float(weights[place])))
     if not chosen:
         return None

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 
 import numpy as np
 
 from ...domain.search import Position
+from ..index.arrays import Bools, Ints
 from ..index.collection import Collection
-from ..index.document import Row
-from ..index.merging import NO_POSTINGS, Ints, Postings, add_up, contains
-from ..index.segment import Bools, Segment
+from ..index.merging import NO_POSTINGS, Postings, add_up, contains
+from ..index.segment import Segment
 from ..query.plan import Evidence, Plan
 from .feedback import feedback
 from .top_k import top_k
@@ -23,6 +24,9 @@ PINNED_SCORE = 4_096.0
 
 PHRASE_GROWTH = 8
 """Factor by which more documents are searched for phrases while too few match."""
+
+DENSE = 16
+"""Where one document in so many matches, filters use an array of all documents."""
 
 Trace = Callable[[str, Sequence[Postings]], None]
 """Receives the label of each piece of evidence, and its postings in each segment."""
@@ -86,12 +90,20 @@ def _apply_priors(
 
 def _matches_filters(plan: Plan, segment: Segment, doc_ids: Ints) -> Bools:
     """Return which of `doc_ids` match the filters and exclusions. Phrases are checked later."""
-    matches = np.ones(len(doc_ids), bool)
+    lists, matches = segment.lists, np.ones(len(doc_ids), bool)
     for term in plan.required:
-        matches &= term is not None and contains(segment.lists.documents_with(term), doc_ids)
+        matches &= term is not None and _has_term(lists.documents_with(term), doc_ids, len(segment))
     for term in plan.excluded:
-        matches &= ~contains(segment.lists.documents_with(term), doc_ids)
+        matches &= ~_has_term(lists.documents_with(term), doc_ids, len(segment))
     return matches
+
+
+def _has_term(with_term: Ints, doc_ids: Ints, documents: int) -> Bools:
+    if DENSE * len(doc_ids) < documents:
+        return contains(with_term, doc_ids)
+    has_term = np.zeros(documents, bool)
+    has_term[with_term] = True
+    return has_term[doc_ids]
 
 
 Ranked = tuple[float, int, int]
@@ -128,15 +140,13 @@ def top_documents(
 
 def _ordered(hits: Iterable[Ranked], plan: Plan, segments: Sequence[Segment], after: Position | None) -> list[Ranked]:
     """Return the hits after `after` that have all phrases, in their order."""
-    named = [(-score, segments[number].rows[doc_id].name, number, doc_id) for score, number, doc_id in hits]
-    if after is not None:
-        place = -after.score, after.name
-        named = [hit for hit in named if hit[:2] > place]
+    found = sorted(hits, key=itemgetter(0), reverse=True)
     if plan.phrases:
-        named = [hit for hit in named if _has_phrases(segments[hit[2]].rows[hit[3]], plan.phrases)]
-    named.sort()
-    return [(-negated, number, doc_id) for negated, _, number, doc_id in named]
-
-
-def _has_phrases(row: Row, phrases: Sequence[str]) -> bool:
-    return all(phrase in row.phrases for phrase in phrases)
+        found = [hit for hit in found if segments[hit[1]].rows.has_phrases(hit[2], plan.phrases)]
+    # A name is read only where scores are equal.
+    if len({score for score, _, _ in found}) < len(found):
+        found.sort(key=lambda hit: (-hit[0], segments[hit[1]].rows.name(hit[2])))
+    if after is not None:
+        score, name = after.score, after.name
+        found = [hit for hit in found if hit[0] < score or segments[hit[1]].rows.name(hit[2]) > name]
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..index.merging import Floats, Longs
+from ..index.arrays import Floats, Longs
 
 THRESHOLD_FACTOR, MIN_THRESHOLD = np.float32(0.6), np.float32(1e-3)
 """The threshold is the best score times this factor, repeatedly; below the minimum, all scores are searched."""

@@ -1,0 +1,120 @@
+"""The stored fields of documents, as bytes instead of an object for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+
+import numpy as np
+import orjson
+from attrs import field, frozen
+
+from ...domain.views import Hit
+from .arrays import Bools, Floats, Ints, Sets
+from .document import Row
+from .packed import Packed
+
+CACHED = 2_048
+"""Hits of a segment that are kept decoded, until there are more."""
+
+MIN_DESCRIPTION = 20
+"""Characters of the shortest description that counts as a copy of an equal one."""
+
+
+@frozen(eq=False)
+class Rows:
+    """The rows of documents, by number.
+
+    `hits` has the fields of each hit in JSON, and `phrases` the text for exact phrases. `keys` has the hash of each
+    mcp_id, and `briefs` that of each description, 0 for a short one. `priors` are those of the entries alone.
+    """
+
+    hits: Packed
+    phrases: Packed
+    keys: Sets
+    briefs: Sets
+    priors: Floats
+    _order: Ints = field(init=False, repr=False)
+    _cache: dict[int, tuple[str, Hit]] = field(factory=dict, init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "_order", self.keys.argsort(kind="stable").astype(np.int32))
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> Rows:
+        """Return `rows`, packed."""
+        briefs = [row.hit.brief for row in rows]
+        return cls(
+            Packed.of([_encoded(row) for row in rows]),
+            Packed.of([row.phrases.encode("utf-8", "surrogatepass") for row in rows]),
+            np.array([_hash(row.mcp_id) for row in rows], np.uint64),
+            np.array([_hash(brief) if len(brief) >= MIN_DESCRIPTION else 0 for brief in briefs], np.uint64),
+            np.array([row.prior for row in rows], np.float32),
+        )
+
+    @classmethod
+    def merge(cls, parts: Sequence[tuple[Rows, Bools]]) -> Rows:
+        """Return the rows of all `parts` for which their booleans are true."""
+        return cls(
+            Packed.merge([(rows.hits, kept) for rows, kept in parts]),
+            Packed.merge([(rows.phrases, kept) for rows, kept in parts]),
+            np.concatenate([rows.keys[kept] for rows, kept in parts]),
+            np.concatenate([rows.briefs[kept] for rows, kept in parts]),
+            np.concatenate([rows.priors[kept] for rows, kept in parts]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def name(self, number: int) -> str:
+        """Return the server name of a document."""
+        return self._read(number)[0]
+
+    def hit(self, number: int) -> Hit:
+        """Return the view of a document in lists."""
+        return self._read(number)[1]
+
+    def has_phrases(self, number: int, phrases: Sequence[str]) -> bool:
+        """Return whether the text of a document has all `phrases`."""
+        text = str(self.phrases[number], "utf-8", "surrogatepass")
+        return all(phrase in text for phrase in phrases)
+
+    def find(self, mcp_id: str) -> int | None:
+        """Return the number of the document of `mcp_id`, or None."""
+        key = np.uint64(_hash(mcp_id))
+        place = int(self.keys.searchsorted(key, sorter=self._order))
+        while place < len(self) and self.keys[self._order[place]] == key:
+            number = int(self._order[place])
+            if self.hit(number).mcp_id == mcp_id:
+                return number
+            place += 1
+        return None
+
+    def _read(self, number: int) -> tuple[str, Hit]:
+        found = self._cache.get(number)
+        if found is None:
+            mcp_id, name, title, brief, website_url, server_name = orjson.loads(self.hits[number])
+            hit = Hit(
+                mcp_id,
+                name if title is None else title,
+                brief,
+                website_url,
+                name if server_name is None else server_name,
+            )
+            if len(self._cache) >= CACHED:
+                # Another thread may read meanwhile; it then reads a hit again.
+                self._cache.clear()
+            found = self._cache[number] = name, hit
+        return found
+
+
+def _encoded(row: Row) -> bytes:
+    """Return the fields of a hit in JSON; a name that is that of the server is left out."""
+    hit, name = row.hit, row.name
+    server_name = None if hit.server_name == name else hit.server_name
+    title = None if hit.name == name else hit.name
+    return orjson.dumps([row.mcp_id, name, title, hit.brief, hit.website_url, server_name])
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")

@@ -1,0 +1,91 @@
+"""Tiers of segments: a change rebuilds the smallest one, which is merged with the next larger one when it has grown.
+
+Segments are ordered from the oldest, which is the largest, to the newest. O'Neil et al., "The log-structured
+merge-tree", 1996.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+
+import numpy as np
+from attrs import evolve, field, frozen
+
+from .arrays import Bools, Ints
+from .segment import Segment
+from .vocabulary import Vocabulary
+
+SIZES = 64, 1_024
+"""Documents of a segment in the smallest tier, and in the next one."""
+
+RATIO = 8
+"""A segment beyond those tiers is merged with all newer ones once they have this part of its documents."""
+
+
+@frozen(eq=False)
+class LiveSegment:
+    """A segment, its live documents and their number, and the numbers of its pinned documents."""
+
+    segment: Segment
+    live: Bools
+    count: int
+    pinned: Ints = field(factory=lambda: np.empty(0, np.int32))
+
+    @classmethod
+    def of(cls, segment: Segment) -> LiveSegment:
+        """Return `segment` with all documents live."""
+        return cls(segment, np.ones(len(segment), bool), len(segment))
+
+    def without(self, mcp_ids: Sequence[str]) -> LiveSegment:
+        """Return a segment without these entries."""
+        found = (self.segment.rows.find(mcp_id) for mcp_id in mcp_ids)
+        numbers = [number for number in found if number is not None]
+        if not numbers:
+            return self
+        live = self.live.copy()
+        live[numbers] = False
+        return evolve(self, live=live, count=int(np.count_nonzero(live)))
+
+    def with_pins(self, mcp_ids: Set[str]) -> LiveSegment:
+        """Return a segment in which these entries, and no others, are pinned."""
+        found = (self.segment.rows.find(mcp_id) for mcp_id in sorted(mcp_ids))
+        pinned = np.array([number for number in found if number is not None], np.int32)
+        return self if not len(pinned) and not len(self.pinned) else evolve(self, pinned=pinned)
+
+
+def merged(
+    parts: Sequence[LiveSegment], vocabulary: Vocabulary, sizes: tuple[int, int] = SIZES
+) -> tuple[Sequence[LiveSegment], Vocabulary]:
+    """Return `parts` after the merges that are due, and their vocabulary.
+
+    The vocabulary is a new one, without unused strings, if all parts were merged.
+    """
+    parts = [part for part in parts if part.count]
+    first = _first_due([(part.count, len(part.segment)) for part in parts], sizes)
+    if parts and not parts[0].segment.lists.is_whole:
+        first = 0
+    if first == len(parts):
+        return parts, vocabulary
+    due = [(part.segment, part.live) for part in parts[first:]]
+    if first == 0:
+        segment, vocabulary = Segment.merge_all(due, vocabulary)
+    else:
+        segment = Segment.merge(due, vocabulary)
+    return [*parts[:first], LiveSegment.of(segment)], vocabulary
+
+
+def _first_due(counts: Sequence[tuple[int, int]], sizes: tuple[int, int]) -> int:
+    """Return the place of the first segment to merge with all newer ones, or the number of segments.
+
+    `counts` has the live and all documents of each.
+    """
+    small, medium = sizes
+    first, newer = len(counts), 0
+    for place in range(len(counts) - 1, -1, -1):
+        live, every = counts[place]
+        enough = 0 if live <= small else small if live <= medium else max(medium, live // RATIO)
+        # A segment of which half was deleted is written anew.
+        if newer > enough or 2 * live < every:
+            first = place
+        newer += live
+    return first
