@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from attrs import frozen
 
-from ..domain.ports.storage import READ_BYTES
+from ..domain.ports.storage import UNSEEN_BYTES
 from ..domain.upstreams import Lease, UpstreamState, may_hold
 from ._catalogue import Catalogue
 
@@ -41,7 +41,7 @@ class MemoryMirrors:
             if not each.record.deleted and not seen.get(each.name):
                 bodies.append(each.body)
                 size += len(each.body)
-                if len(bodies) == limit or size >= READ_BYTES:
+                if len(bodies) == limit or size >= UNSEEN_BYTES:
                     break
         return bodies
 

@@ -9,6 +9,7 @@ from typing import Any
 from attrs import astuple, frozen
 
 from ..domain.ports.runtime import Offload
+from ..domain.ports.storage import UNSEEN_BYTES
 from ..domain.upstreams import SyncProgress, UpstreamState
 from ._database import Database
 
@@ -51,9 +52,6 @@ _UNSEEN = """
         AND NOT EXISTS (SELECT 1 FROM seen WHERE upstream = :upstream AND seen.name = record.name AND taken)
     LIMIT :limit
 """
-
-UNSEEN_BYTES = 4_000_000
-"""Bytes of entries after which `unseen` stops."""
 
 _ENTRIES = "SELECT count(DISTINCT name) FROM record WHERE source = ? AND NOT deleted"
 

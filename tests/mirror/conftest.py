@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -17,10 +15,10 @@ from zope.interface import provider
 
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.upstreams import UpstreamState
+from directory_server.memory import Catalogue, MemoryMirrors, MemoryStore
 from directory_server.mirror import Client, Mirror, Upstream
 from directory_server.mirror._bounded_agent import HeadBoundedPool
 from directory_server.run_sync import inline, run_sync
-from directory_server.sqlite import Database, SqliteMirrors, SqliteStore
 
 from ..contract.store import Briefs
 from .registry import NOW, Registry
@@ -36,8 +34,8 @@ class Harness:
     port: int
     clock: Clock
     client: Client
-    store: SqliteStore
-    mirrors: SqliteMirrors
+    store: MemoryStore
+    mirrors: MemoryMirrors
     mirror: Mirror
     logged: list[str] = field(factory=list)
     environ: dict[str, str] = field(factory=dict)
@@ -73,7 +71,7 @@ class Harness:
 
 
 @pytest.fixture
-def harness(tmp_path: Path) -> Iterator[Harness]:
+def harness() -> Iterator[Harness]:
     from twisted.internet import reactor as global_reactor
     from twisted.web.client import Agent
     from twisted.web.server import Site
@@ -93,12 +91,11 @@ def harness(tmp_path: Path) -> Iterator[Harness]:
             logged.append(f"{event['log_level'].name}: " + event["log_format"].format(**event))
 
     globalLogPublisher.addObserver(observe)
-    with closing(Database(tmp_path, "directory")) as database:
-        store = SqliteStore(database, inline, Briefs(), [NAME])
-        mirrors = SqliteMirrors(database, clock.seconds, inline)
-        environ: dict[str, str] = {}
-        mirror = Mirror(client, store.publish, mirrors, inline, clock, clock.seconds, environ, Random(1), "first")
-        yield Harness(registry, port.getHost().port, clock, client, store, mirrors, mirror, logged, environ)
+    catalogue = Catalogue(clock.seconds)
+    store, mirrors = MemoryStore(catalogue, Briefs(), [NAME]), MemoryMirrors(catalogue, clock.seconds)
+    environ: dict[str, str] = {}
+    mirror = Mirror(client, store.publish, mirrors, inline, clock, clock.seconds, environ, Random(1), "first")
+    yield Harness(registry, port.getHost().port, clock, client, store, mirrors, mirror, logged, environ)
     globalLogPublisher.removeObserver(observe)
     pytest_twisted.blockon(client.close())
     pytest_twisted.blockon(port.stopListening())

@@ -18,6 +18,10 @@ READ_BYTES = 8_000_000
 """Default for the approximate number of bytes that one call of a Store reads."""
 
 
+UNSEEN_BYTES = 4_000_000
+"""Bytes of entries after which one call of Mirrors.unseen stops."""
+
+
 class Store(Protocol):
     """Entries by source, name and version, and the ordered log of changes of the visible entries.
 
@@ -151,7 +155,7 @@ class Mirrors(Protocol):
     async def unseen(self, name: str, limit: int) -> Sequence[bytes]:
         """Return at most `limit` encoded entries of the upstream that are not deleted and not seen or not accepted.
 
-        Large entries make the result shorter; it has at least one if there is any.
+        Reading stops after the entry that brings the total bytes to UNSEEN_BYTES.
         """
 
     async def entries(self, name: str) -> int:
