@@ -3,8 +3,9 @@
     python -m bench.search                        the real entries
     python -m bench.search --entries 1000000      a million, most of them synthetic
 
-Use a fresh process for each run, because freed memory is rarely returned to the system. `bench.relevance` measures the
-quality of the results.
+The tables have elapsed times and CPU times in milliseconds; compare CPU times on a machine with other load. Use a fresh
+process for each run, because freed memory is rarely returned to the system. `bench.relevance` measures the quality of
+the results.
 """
 
 from __future__ import annotations
@@ -15,8 +16,12 @@ import os
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
+
+from attrs import frozen
 
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import Entry
@@ -63,43 +68,67 @@ def build(index: ImpactIndex, changes: Sequence[Change], count: int, batch: int)
     print(
         f"{len(index):,} entries in batches of {batch:,}: {seconds:.1f} s, {before:.0f} MB before, {after:.0f} MB after"
     )
-    times = []
-    for change in changes[:20]:
-        began = time.perf_counter()
-        run_sync(index.apply([change]))
-        times.append(1000 * (time.perf_counter() - began))
-    print(f"one change: p50 {statistics.median(times):.1f} ms, maximum of {len(times)} {max(times):.1f} ms\n")
+    times = [timed(partial(index.apply, [change])) for change in changes[:20]]
+    wall, cpu = [each.wall for each in times], [each.cpu for each in times]
+    print(
+        f"one change: p50 {statistics.median(wall):.1f} ms, maximum of {len(times)} {max(wall):.1f} ms; "
+        f"CPU p50 {statistics.median(cpu):.1f} ms\n"
+    )
 
 
-def timed(index: ImpactIndex, keywords: str, repeats: int) -> list[float]:
-    """Return the time of each search in milliseconds."""
-    times = []
-    for _ in range(WARM + repeats):
-        began = time.perf_counter()
-        run_sync(index.search(Query(keywords)))
-        times.append(1000 * (time.perf_counter() - began))
-    return times[WARM:]
+@frozen
+class Times:
+    """The elapsed time and the CPU time of a call in milliseconds. Other processes increase the elapsed time."""
+
+    wall: float
+    cpu: float
+
+
+def timed(call: Callable[[], Coroutine[Any, Any, object]]) -> Times:
+    """Run `call` and return its times."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    run_sync(call())
+    return Times(1000 * (time.perf_counter() - wall), 1000 * (time.process_time() - cpu))
+
+
+def searches(index: ImpactIndex, keywords: str, repeats: int) -> list[Times]:
+    """Return the times of `repeats` searches."""
+    return [timed(partial(index.search, Query(keywords))) for _ in range(WARM + repeats)][WARM:]
 
 
 def judged(index: ImpactIndex, queries: Sequence[Judged], repeats: int) -> None:
     """Print the latency of judged queries by kind."""
-    times: dict[str, list[float]] = defaultdict(list)
+    times: dict[str, list[Times]] = defaultdict(list)
     for query in queries:
-        elapsed = timed(index, query.q, repeats)
-        times[query.kind] += elapsed
-        times["all"] += elapsed
-    print(f"{'kind':<18} {'p50 ms':>7} {'p99 ms':>7}")
+        found = searches(index, query.q, repeats)
+        times[query.kind] += found
+        times["all"] += found
+    print(f"{'kind':<18} {'p50 ms':>7} {'p99 ms':>7} {'CPU p50':>8} {'CPU p99':>8}")
     for kind in sorted(times, key=lambda kind: (kind == "all", kind)):
-        p99 = statistics.quantiles(times[kind], n=100)[98]
-        print(f"{kind:<18} {statistics.median(times[kind]):>7.2f} {p99:>7.2f}")
+        wall, cpu = [each.wall for each in times[kind]], [each.cpu for each in times[kind]]
+        print(
+            f"{kind:<18} {statistics.median(wall):>7.2f} {_p99(wall):>7.2f} "
+            f"{statistics.median(cpu):>8.2f} {_p99(cpu):>8.2f}"
+        )
 
 
 def slowest(index: ImpactIndex, entries: Sequence[Entry], repeats: int, shown: int) -> None:
     """Print the latency of the slowest hostile queries."""
-    times = {name: timed(index, keywords, repeats) for name, keywords in hostile(entries)}
-    print(f"\n{f'slowest of {len(times)} hostile queries':<40} {'p50 ms':>7} {'max ms':>7}")
-    for name in sorted(times, key=lambda name: -max(times[name]))[:shown]:
-        print(f"{name:<40} {statistics.median(times[name]):>7.2f} {max(times[name]):>7.2f}")
+    times = {name: searches(index, keywords, repeats) for name, keywords in hostile(entries)}
+    cpu = {name: [each.cpu for each in found] for name, found in times.items()}
+    print(
+        f"\n{f'slowest of {len(times)} hostile queries':<40} {'p50 ms':>7} {'max ms':>7} {'CPU p50':>8} {'CPU max':>8}"
+    )
+    for name in sorted(cpu, key=lambda name: -statistics.median(cpu[name]))[:shown]:
+        wall = [each.wall for each in times[name]]
+        print(
+            f"{name:<40} {statistics.median(wall):>7.2f} {max(wall):>7.2f} "
+            f"{statistics.median(cpu[name]):>8.2f} {max(cpu[name]):>8.2f}"
+        )
+
+
+def _p99(values: Sequence[float]) -> float:
+    return statistics.quantiles(values, n=100)[98]
 
 
 def main() -> None:
