@@ -9,7 +9,6 @@ from twisted.internet.interfaces import IAddress, IProtocol, IReactorTime
 from twisted.internet.protocol import Protocol, connectionDone
 from twisted.protocols.policies import ProtocolWrapper
 from twisted.python.failure import Failure
-from twisted.web.http_headers import Headers
 
 from ._connections import Connections
 from ._output import Output
@@ -51,19 +50,18 @@ class ConnectionSite(RequestHandler, Interface):
 class Connection(Protocol):
     """One HTTP connection. It answers its requests one after the other.
 
-    It is the channel of twisted.web's Request. All orderly closes go through `_end`. `check` enforces the time limit of
-    each state.
+    All orderly closes go through `_end`. `check` enforces the time limit of each state.
     """
 
     transport: Any
 
     def __init__(self, site: ConnectionSite) -> None:
-        self.site = self.factory = site
+        self.site = site
         self._request: Request | None = None
-        self._head = b""
         self.closing = False
         self._is_last = False
         self._answering = False
+        self._is_paused = False
         # Bytes that the client may still send while the connection closes; None before `_end`.
         self._linger: int | None = None
         self._ended = 0.0
@@ -97,6 +95,7 @@ class Connection(Protocol):
             self._parser.wants_continue = False
             self._output.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         if len(self._parser.messages) > PIPELINE:
+            self._is_paused = True
             self.transport.pauseProducing()
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
@@ -145,13 +144,14 @@ class Connection(Protocol):
         """Answer queued requests until one is pending or the client is slow."""
         if self._answering:
             return
-        self._answering = True
-        messages = self._parser.messages
-        while messages and self._is_ready():
-            self._answer(messages.popleft())
-        self._answering = False
-        if self._parser.error is not None and self._is_ready():
-            self._respond_with_error(self._parser.error)
+        parser = self._parser
+        if parser.messages:
+            self._answering = True
+            while parser.messages and self._is_ready():
+                self._answer(parser.messages.popleft())
+            self._answering = False
+        if parser.error is not None and self._is_ready():
+            self._respond_with_error(parser.error)
 
     def _is_ready(self) -> bool:
         """Return whether the next request may be answered."""
@@ -160,8 +160,8 @@ class Connection(Protocol):
     def _answer(self, message: Message) -> None:
         if self._is_last or not message.keep_alive:
             self.closing = True
-        self._request = self.site.request(self, message)
-        self._request.process()
+        self._request = request = self.site.request(self, message)
+        self.site.respond(request)
 
     def _respond_with_error(self, error: HttpError) -> None:
         """Send an error response for an invalid request, and close."""
@@ -172,6 +172,8 @@ class Connection(Protocol):
     def _drained(self) -> None:
         """Continue after a slow client has read everything."""
         self._parser.since = self.site.clock.seconds()
+        # The output has paused reading, too.
+        self._is_paused = True
         if self._request is None:
             self._next()
 
@@ -181,7 +183,8 @@ class Connection(Protocol):
             self._end()
             return
         self._answer_next()
-        if not self._output.waiting and not self._parser.messages and self._linger is None:
+        if self._is_paused and not self._output.waiting and not self._parser.messages and self._linger is None:
+            self._is_paused = False
             self.transport.resumeProducing()
 
     def _end(self) -> None:
@@ -201,7 +204,7 @@ class Connection(Protocol):
         half_close = plain and getattr(self.transport, "loseWriteConnection", None)
         (half_close or self.transport.loseConnection)()
 
-    # The channel interface of twisted.web's Request.
+    # The interface for requests.
 
     def getPeer(self) -> IAddress:
         """Return the address of the client."""
@@ -219,28 +222,15 @@ class Connection(Protocol):
         """Return whether the connection uses TLS."""
         return hasattr(self.transport, "getPeerCertificate")
 
-    def writeHeaders(self, version: bytes, code: bytes, reason: bytes, headers: Headers) -> None:
-        """Store the head of the response. It is sent with the first part of the body."""
-        assert self._request is not None
-        self._head = self._request.head()
-
     def write(self, data: bytes) -> None:
-        """Send a part of the body."""
-        if self._head:
-            data, self._head = self._head + data, b""
+        """Send a whole response."""
         self._output.write(data)
 
-    def writeSequence(self, parts: list[bytes]) -> None:
-        """Send parts of the body."""
-        self.write(b"".join(parts))
-
-    def requestDone(self, request: Request) -> None:
-        """Finish `request` and continue with the next one."""
+    def finished(self, request: Request) -> None:
+        """Continue after the response to `request`."""
         if self._successor is not None:
             self._connect(self._successor)
             return
-        if self._head:
-            self.write(b"")
         self._request = None
         self._parser.since = self.site.clock.seconds()
         self._next()
@@ -265,9 +255,7 @@ class Connection(Protocol):
         self.closing = True
         self._successor = protocol
         head = request.head()
-        # Otherwise twisted.web would write its own head, with chunked encoding.
-        request.startedWriting = 1
-        request.finish()
+        request.switched()
         return head
 
     def _connect(self, protocol: IProtocol) -> None:

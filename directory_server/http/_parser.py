@@ -6,6 +6,7 @@ import re
 from collections import deque
 from collections.abc import Callable
 from enum import Enum
+from functools import lru_cache
 
 import httptools
 from attrs import define, field
@@ -76,17 +77,26 @@ class Parser:
         self._wire = 0
         self._line = b""
         self._llhttp = httptools.HttpRequestParser(self)
-        self._begin()
+        self._target = b""
+        self._method = self._version = b""
+        self._headers: dict[bytes, list[bytes]] = {}
+        self._head = self._fields = 0
+        self._body: list[bytes] = []
+        self._length = 0
+        self._last = self._keep_alive = False
+        self._began = 0.0
 
     def feed(self, data: bytes) -> None:
         """Parse more data. Ignore it after an error or after the last request of the connection."""
         if self.error is not None or self._last:
             return
         if self.phase is Phase.REQUEST:
-            self._wire = 0
-            self._line = b""
-        self._wire += len(data)
-        self._line = (self._line + data[:LONGEST_METHOD])[:LONGEST_METHOD]
+            self._wire = len(data)
+            self._line = data[:LONGEST_METHOD]
+        else:
+            self._wire += len(data)
+            if len(self._line) < LONGEST_METHOD:
+                self._line = (self._line + data)[:LONGEST_METHOD]
         try:
             self._llhttp.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
@@ -109,7 +119,7 @@ class Parser:
     @property
     def path(self) -> bytes:
         """The path of the current request; empty or incomplete while its target is being received."""
-        return self._message.target.partition(b"?")[0]
+        return self._target.partition(b"?")[0]
 
     def _fail(self, error: httptools.HttpParserError) -> None:
         reason = error.__context__
@@ -129,59 +139,61 @@ class Parser:
 
         llhttp stops after a head with Upgrade, even if a body follows. Java's client sends Upgrade at first.
         """
-        message = self._message
-        lines = [b"%s %s %s" % (message.method, message.target, message.version)]
-        for name, values in message.headers.items():
+        lines = [b"%s %s %s" % (self._method, self._target, self._version)]
+        for name, values in self._headers.items():
             lines += [b"%s: %s" % (name, value) for value in values if name != b"upgrade"]
         self._llhttp = httptools.HttpRequestParser(self)
         self.feed(b"\r\n".join([*lines, b"", rest]))
 
-    def _begin(self) -> None:
-        self._message = Message()
-        self._fields: list[tuple[bytes, bytes]] = []
-        self._head = 0
-        self._length = 0
-        self._body: list[bytes] = []
-        self._last = False
-
     # Callbacks of httptools.
 
     def on_message_begin(self) -> None:
-        self._begin()
+        self._target = b""
+        self._headers = {}
+        self._head = self._fields = 0
+        self._body = []
+        self._length = 0
+        self._last = False
         self.phase = Phase.HEAD
-        self._message.began = self.since = self._now()
+        self._began = self.since = self._now()
 
     def on_url(self, url: bytes) -> None:
-        message = self._message
         # llhttp calls this for each received part of the target.
-        message.target += url
-        if len(message.target) > MAX_TARGET:
+        self._target += url
+        if len(self._target) > MAX_TARGET:
             raise HttpError(414, "uri_too_long", f"The request target must have at most {MAX_TARGET:,} bytes.")
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._head += len(name) + len(value)
-        self._fields.append((name, value))
-        if len(self._fields) > MAX_FIELDS or self._head > MAX_HEAD:
+        self._fields += 1
+        if self._fields > MAX_FIELDS or self._head > MAX_HEAD:
             raise _head_too_large()
+        # Trailer fields, which come after a chunked body, are ignored.
+        if self.phase is Phase.HEAD:
+            name = name.lower()
+            if name in self._headers:
+                self._headers[name].append(value)
+            else:
+                self._headers[name] = [value]
 
     def on_headers_complete(self) -> None:
-        message, llhttp = self._message, self._llhttp
-        headers = message.headers
-        # Trailer fields, which come after a chunked body, are ignored.
-        for name, value in self._fields:
-            headers.setdefault(name.lower(), []).append(value)
-        message.method = llhttp.get_method()
-        message.version = b"HTTP/" + llhttp.get_http_version().encode()
-        message.keep_alive = llhttp.should_keep_alive() and message.version == b"HTTP/1.1"
-        if message.version not in (b"HTTP/1.1", b"HTTP/1.0"):
+        llhttp, headers = self._llhttp, self._headers
+        self._method = method = llhttp.get_method()
+        version = llhttp.get_http_version()
+        is_current = version == "1.1"
+        self._version = b"HTTP/1.1" if is_current else b"HTTP/" + version.encode()
+        self._keep_alive = is_current and llhttp.should_keep_alive()
+        if not is_current and version != "1.0":
             raise HttpError(505, "http_version", "Only HTTP/1.1 and HTTP/1.0 are supported.")
-        if message.method not in _METHODS:
+        if method not in _METHODS:
             raise HttpError(501, "not_implemented", "This method is not supported.")
-        _check_transfer_encoding(message)
-        _check_target(message)
+        coding = headers.get(b"transfer-encoding")
+        if coding and (not is_current or coding[0].lower() != b"chunked"):
+            raise HttpError(400, "bad_request", "Transfer-Encoding must be chunked, and requires HTTP/1.1.")
+        self._target = _checked_target(method, self._target, headers, is_current)
         if b"content-length" in headers and int(headers[b"content-length"][0]) > MAX_BODY:
             raise _body_too_large()
-        if b"expect" in headers and message.version == b"HTTP/1.1":
+        if is_current and b"expect" in headers:
             self.wants_continue = b"100-continue" in [value.lower() for value in headers[b"expect"]]
         self.phase, self.since = Phase.BODY, self._now()
 
@@ -195,13 +207,22 @@ class Parser:
     def on_message_complete(self) -> None:
         if self._llhttp.should_upgrade():
             return
-        message = self._message
-        message.body = b"".join(self._body)
+        body = self._body
+        self.messages.append(
+            Message(
+                self._method,
+                self._target,
+                self._version,
+                self._headers,
+                body[0] if len(body) == 1 else b"".join(body),
+                self._keep_alive,
+                self._began,
+            )
+        )
+        self._last = not self._keep_alive
         self.phase, self.since = Phase.REQUEST, self._now()
         self.wants_continue = False
         self._wire = 0
-        self._last = not message.keep_alive
-        self.messages.append(message)
 
 
 def _head_too_large() -> HttpError:
@@ -212,23 +233,26 @@ def _body_too_large() -> HttpError:
     return HttpError(413, "too_large", f"The body must have at most {MAX_BODY:,} bytes.")
 
 
-def _check_transfer_encoding(message: Message) -> None:
-    coding = message.headers.get(b"transfer-encoding")
-    if coding and (message.version == b"HTTP/1.0" or coding[0].lower() != b"chunked"):
-        raise HttpError(400, "bad_request", "Transfer-Encoding must be chunked, and requires HTTP/1.1.")
+def _checked_target(method: bytes, target: bytes, headers: dict[bytes, list[bytes]], is_current: bool) -> bytes:
+    """Return the target in origin form (RFC 9112, section 3.2); check it and the Host field.
 
-
-def _check_target(message: Message) -> None:
-    """Convert the target to origin form (RFC 9112, section 3.2), and check it and the Host field."""
-    hosts = message.headers.get(b"host", [])
-    if len(hosts) > 1 or (not hosts and message.version == b"HTTP/1.1"):
+    An absolute target replaces the Host field.
+    """
+    hosts = headers.get(b"host", [])
+    if len(hosts) != 1 and (hosts or is_current):
         raise HttpError(400, "bad_request", f"The Host header must be sent exactly once, not {len(hosts)} times.")
-    if message.target[:1] != b"/" and (absolute := _ABSOLUTE.fullmatch(message.target)):
-        hosts = message.headers[b"host"] = [absolute[1]]
-        message.target = absolute[2] if absolute[2].startswith(b"/") else b"/" + absolute[2]
-    if hosts and not _HOST.fullmatch(hosts[0]):
+    if target[:1] != b"/" and (absolute := _ABSOLUTE.fullmatch(target)):
+        hosts = headers[b"host"] = [absolute[1]]
+        target = absolute[2] if absolute[2].startswith(b"/") else b"/" + absolute[2]
+    if hosts and not _is_host(hosts[0]):
         raise HttpError(400, "bad_request", "The Host header must be a host, or a host and a port.")
-    if message.target[:1] != b"/" and (message.method, message.target) != (b"OPTIONS", b"*"):
+    if target[:1] != b"/" and (method, target) != (b"OPTIONS", b"*"):
         raise HttpError(400, "bad_request", "The request target must begin with a slash.")
-    if b"#" in message.target:
+    if b"#" in target:
         raise HttpError(400, "bad_request", "The request target must not have a fragment (#).")
+    return target
+
+
+@lru_cache(64)
+def _is_host(value: bytes) -> bool:
+    return _HOST.fullmatch(value) is not None

@@ -1,17 +1,15 @@
-"""The request that handlers receive, and the head of its response."""
+"""The request that handlers receive, and its response."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property, lru_cache
-from io import BytesIO
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Protocol
 
-from twisted.internet.interfaces import IProtocol
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IAddress, IProtocol
 from twisted.python.failure import Failure
-from twisted.web import server
 from twisted.web.http import NO_BODY_CODES, RESPONSES
-from twisted.web.http_headers import Headers
 
 from ._parser import Message
 
@@ -27,7 +25,7 @@ class RequestHandler(Protocol):
 
 
 class RequestChannel(Protocol):
-    """The attributes and methods of a connection that a request uses, beside those of twisted.web's channel."""
+    """The attributes and methods of a connection that a request uses."""
 
     closing: bool
 
@@ -35,57 +33,106 @@ class RequestChannel(Protocol):
     def site(self) -> RequestHandler:
         """The site that the connection belongs to."""
 
-    def write(self, data: bytes, /) -> None:
-        """Send bytes of the response."""
+    def getPeer(self) -> IAddress | None:
+        """Return the address of the client."""
 
-    def switch_protocol(self, request: Request, protocol: IProtocol) -> bytes:
+    def getHost(self) -> IAddress | None:
+        """Return the address that the client connected to."""
+
+    def isSecure(self) -> bool:
+        """Return whether the connection uses TLS."""
+
+    def write(self, data: bytes, /) -> None:
+        """Send a whole response."""
+
+    def finished(self, request: Request, /) -> None:
+        """Continue after the response to `request`."""
+
+    def loseConnection(self) -> None:
+        """Close the connection after all written data is sent."""
+
+    def switch_protocol(self, request: Request, protocol: IProtocol, /) -> bytes:
         """Finish `request`, connect the transport to `protocol`, and return the head of the response."""
 
 
-class Request(server.Request):
-    """A request whose body has been read completely.
+class Request:
+    """A request whose body has been read completely, and its response, which is sent when it is complete.
 
     `id` is in the response's head and in the log. `began` is the time of its first byte, in seconds of the clock.
     `received` has its header fields: the values in order by name in lower case. `disconnected` is whether the client
-    has closed the connection. `errors` are the codes of the errors in the response.
+    has closed the connection. `errors` are the codes of the errors in the response, and `sentLength` the bytes of its
+    body. `on_disconnect` is called if the client disconnects before the end of the response.
+
+    The methods with names in mixed case are those of twisted.web's requests that Klein calls. `prepath` and `postpath`
+    are Klein's.
     """
 
-    # twisted.web declares its own HTTPChannel here.
-    channel: Any
-    content: BytesIO
-    key_id: str | None = None
-    errors: tuple[str, ...] = ()
-    disconnected = False
-    defaultContentType = None
+    __slots__ = (
+        "_body",
+        "_channel",
+        "_cookies",
+        "_date",
+        "_fields",
+        "_notifications",
+        "began",
+        "body",
+        "code",
+        "disconnected",
+        "errors",
+        "id",
+        "key_id",
+        "method",
+        "on_disconnect",
+        "path",
+        "postpath",
+        "prepath",
+        "received",
+        "sentLength",
+        "startedWriting",
+        "uri",
+    )
+
+    prepath: list[bytes]
+    postpath: list[bytes]
 
     def __init__(self, channel: RequestChannel, message: Message, request_id: str, date: bytes) -> None:
-        # Handlers parse forms themselves.
-        super().__init__(channel, parsePOSTFormSubmission=False)
-        # This empty attribute would hide the property below.
-        del self.requestHeaders
+        self._channel = channel
+        self._date = date
+        self._fields: dict[bytes, bytes] = {}
+        self._body = b""
+        self._cookies: list[bytes] | None = None
+        self._notifications: list[Deferred[None]] | None = None
         self.id = request_id
         self.began = message.began
-        self.method, self.uri, self.clientproto = message.method, message.target, message.version
+        self.method = message.method
+        self.uri = message.target
         self.path = message.target.partition(b"?")[0]
-        # Handlers parse the query themselves, because twisted.web also splits it at semicolons.
-        self.args = {}
-        self.content = BytesIO(message.body)
-        self.received: dict[bytes, list[bytes]] = message.headers
-        self._fields = {b"date": b"Date: " + date, b"x-request-id": b"X-Request-Id: " + request_id.encode()}
+        self.received = message.headers
+        self.body = message.body
+        self.code = 200
+        self.key_id: str | None = None
+        self.errors: tuple[str, ...] = ()
+        self.sentLength = 0
+        self.startedWriting = False
+        self.disconnected = False
+        self.on_disconnect: Callable[[], None] | None = None
 
-    @cached_property
-    def requestHeaders(self) -> Headers:  # type: ignore[override]
-        """The header fields as twisted.web's Headers, created on first use. Hot paths do not use them."""
-        headers = Headers()
-        for name, values in self.received.items():
-            headers.setRawHeaders(name, values)
-        return headers
+    @property
+    def site(self) -> RequestHandler:
+        """The site that responds to the request."""
+        return self._channel.site
+
+    @property
+    def client(self) -> IAddress | None:
+        """The address of the client, or of its proxy."""
+        return self._channel.getPeer()
+
+    def setResponseCode(self, code: int) -> None:
+        """Set the status of the response; 200 by default."""
+        self.code = code
 
     def setHeader(self, name: str | bytes, value: str | bytes) -> None:
-        """Set a header field of the response, and replace an earlier one of that name.
-
-        It is stored as its encoded line: twisted.web's Headers take a tenth of the time of a response.
-        """
+        """Set a header field of the response, and replace an earlier one of that name."""
         key, prefix = _name(name)
         text = value if isinstance(value, bytes) else value.encode()
         if b"\n" in text or b"\r" in text:
@@ -93,58 +140,100 @@ class Request(server.Request):
         self._fields[key] = prefix + text
 
     def set_fields(self, fields: Mapping[bytes, bytes]) -> None:
-        """Set encoded header fields: the line of each by its name in lower case."""
+        """Set encoded header fields: the line of each, or several joined lines, by a name in lower case."""
         self._fields.update(fields)
 
+    def add_cookie(self, name: str, value: str, *, max_age: int, secure: bool) -> None:
+        """Set a cookie of all paths, which scripts cannot read and other sites cannot send (RFC 6265bis, 4.1)."""
+        cookie = f"{name}={value}; Path=/; Max-Age={max_age}{'; Secure' if secure else ''}; HttpOnly; SameSite=lax"
+        if not cookie.isprintable() or ";" in name + value:
+            raise ValueError("The name or the value of a cookie has a character that is not allowed.")
+        self._cookies = [*(self._cookies or ()), b"Set-Cookie: " + cookie.encode("ascii")]
+
     def write(self, data: bytes) -> None:
-        """Send a part of the body. The first part is sent with the head."""
-        if self.startedWriting:
-            super().write(data)
-        elif b"content-length" in self._fields and self.etag is None and self.lastModified is None:
-            # A complete response.
-            self.startedWriting = 1
-            if self.cookies:
-                self.responseHeaders.setRawHeaders(b"Set-Cookie", self.cookies)
-            if self.method == b"HEAD" or self.code in NO_BODY_CODES:
-                data = b""
-            self.sentLength = len(data)
-            self.channel.write(self.head() + data)
-        else:
-            for line in self._fields.values():
-                name, _, value = line.partition(b": ")
-                self.responseHeaders.setRawHeaders(name, [value])
-            self._fields.clear()
-            super().write(data)
+        """Add a part of the body. It is sent by `finish`."""
+        self._body = self._body + data if self._body else data
+
+    def finish(self) -> None:
+        """Send the response. Its Content-Length is that of the body unless it has been set."""
+        body, code = self._body, self.code
+        is_head = self.method == b"HEAD"
+        # The responses to HEAD have the length of the response to GET, which may be unknown (RFC 9110, section 8.6).
+        if b"content-length" not in self._fields and code not in NO_BODY_CODES and (body or not is_head):
+            self._fields[b"content-length"] = b"Content-Length: %d" % len(body)
+        if is_head or code in NO_BODY_CODES:
+            body = b""
+        self.sentLength = len(body)
+        self.startedWriting = True
+        self._channel.write(b"\r\n".join([*self._head(), b"", body]))
+        self._end()
 
     def head(self) -> bytes:
         """Return the encoded head of the response (RFC 9112, section 4)."""
-        lines = [status_line(self.code, self.code_message), *self._fields.values()]
-        for name, values in self.responseHeaders.getAllRawHeaders():
-            lines += [b"%s: %s" % (name, value) for value in values]
-        if self.channel.closing:
-            lines.append(b"Connection: close")
-        lines.append(b"\r\n")
-        return b"\r\n".join(lines)
-
-    def process(self) -> None:
-        """Let the site respond."""
-        self.site = self.channel.site
-        self.channel.site.respond(self)
+        return b"\r\n".join([*self._head(), b"", b""])
 
     def switch_protocol(self, protocol: IProtocol) -> bytes:
         """Finish the request and connect its transport to `protocol`; return the head of the response, still unsent."""
-        head: bytes = self.channel.switch_protocol(self, protocol)
-        return head
+        return self._channel.switch_protocol(self, protocol)
+
+    def switched(self) -> None:
+        """End the request, whose response another protocol sends."""
+        self.startedWriting = True
+        self._end()
 
     def connectionLost(self, reason: Failure) -> None:
-        # twisted.web logs only requests that were finished.
+        """End the request, whose client has disconnected before the end of the response."""
         self.disconnected = True
-        self.channel.site.log(self)
-        super().connectionLost(reason)
+        self._channel.site.log(self)
+        on_disconnect, self.on_disconnect = self.on_disconnect, None
+        if on_disconnect is not None:
+            on_disconnect()
+        notifications, self._notifications = self._notifications, None
+        for each in notifications or ():
+            each.errback(reason)
+
+    def loseConnection(self) -> None:
+        """Close the connection after all written data is sent."""
+        self._channel.loseConnection()
+
+    def notifyFinish(self) -> Deferred[None]:
+        """Return a Deferred that fires at the end of the response, and fails if the client disconnects before."""
+        finished: Deferred[None] = Deferred()
+        self._notifications = [*(self._notifications or ()), finished]
+        return finished
+
+    def getHost(self) -> IAddress | None:
+        """Return the address that the client connected to."""
+        return self._channel.getHost()
+
+    def isSecure(self) -> bool:
+        """Return whether the connection uses TLS."""
+        return self._channel.isSecure()
+
+    def getRequestHostname(self) -> bytes:
+        """Return the host in the Host header, without its port."""
+        (host,) = self.received.get(b"host", (b"",))
+        return host.rpartition(b":")[0] if host[-1:].isdigit() and b":" in host else host
+
+    def _head(self) -> list[bytes]:
+        lines = [status_line(self.code), self._date, b"X-Request-Id: " + self.id.encode(), *self._fields.values()]
+        if self._cookies is not None:
+            lines += self._cookies
+        if self._channel.closing:
+            lines.append(b"Connection: close")
+        return lines
+
+    def _end(self) -> None:
+        self._channel.site.log(self)
+        self.on_disconnect = None
+        notifications, self._notifications = self._notifications, None
+        for each in notifications or ():
+            each.callback(None)
+        self._channel.finished(self)
 
 
-_REASONS = {429: b"Too Many Requests", 431: b"Request Header Fields Too Large"}
-"""Reason phrases that twisted.web does not have (RFC 6585)."""
+_REASONS = {**RESPONSES, 429: b"Too Many Requests", 431: b"Request Header Fields Too Large"}
+"""Reason phrases; twisted.web does not have those of RFC 6585."""
 
 
 @lru_cache(1_000)
@@ -155,7 +244,6 @@ def _name(name: str | bytes) -> tuple[bytes, bytes]:
 
 
 @lru_cache(100)
-def status_line(code: int, reason: bytes = b"") -> bytes:
+def status_line(code: int) -> bytes:
     """Return the status line of a response."""
-    # twisted.web's own reason phrase for these is "Unknown Status".
-    return b"HTTP/1.1 %d %s" % (code, _REASONS.get(code) or reason or RESPONSES.get(code, b""))
+    return b"HTTP/1.1 %d %s" % (code, _REASONS.get(code, b"Unknown Status"))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ._request import Request
 
 
 def values(request: Request, name: str) -> list[str]:
     """Return all values of a header in order, decoded as ISO 8859-1 (RFC 9110, section 5.5)."""
-    return [value.decode("latin-1") for value in request.received.get(name.lower().encode(), ())]
+    return [value.decode("latin-1") for value in request.received.get(_key(name), ())]
 
 
 def value(request: Request, name: str) -> str | None:
     """Return the last value of a header, or None if it is absent."""
-    found = values(request, name)
-    return found[-1] if found else None
+    found = request.received.get(_key(name))
+    return found[-1].decode("latin-1") if found else None
 
 
 def cookie(request: Request, name: str) -> str | None:
@@ -24,6 +26,10 @@ def cookie(request: Request, name: str) -> str | None:
 
 def query(request: Request) -> bytes:
     """Return the query string of the URL, undecoded."""
-    # request.args is not used: twisted.web also splits at semicolons, and drops parameters without an equals sign.
-    found: bytes = request.uri.partition(b"?")[2]
-    return found
+    return request.uri.partition(b"?")[2]
+
+
+@lru_cache(100)
+def _key(name: str) -> bytes:
+    """Return the key of a header in `Request.received`."""
+    return name.lower().encode()

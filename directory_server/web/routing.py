@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from operator import attrgetter
+from types import SimpleNamespace
 from typing import Any
 
 from attrs import field, frozen
 from klein import Klein
+from klein.interfaces import IKleinRequest
+from twisted.python.components import registerAdapter
 from twisted.python.failure import Failure
 
 from ..http import Request
@@ -38,7 +41,7 @@ _ERROR_BODIES: dict[ErrorFormat, Callable[[ErrorResponse], Any]] = {
     "page": rest_error_body,
 }
 
-Handler = Callable[[Request], Awaitable[bytes | None]]
+Handler = Callable[[Request], Coroutine[Any, Any, bytes | None]]
 """Return the body of the response, or None if the handler has taken over the connection."""
 
 
@@ -104,6 +107,10 @@ class Routes:
     def _handler(self, name: str) -> Callable[..., Any]:
         handler: Callable[..., Any] = attrgetter(name)(self)
         return handler
+
+
+# Klein stores the state of a request here, for functions that these routes do not use.
+registerAdapter(lambda _: SimpleNamespace(), Request, IKleinRequest)
 
 
 def error_body(api: Api) -> Callable[[ErrorResponse], Any]:

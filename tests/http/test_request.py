@@ -1,32 +1,45 @@
-"""The head of a response: status line, header fields, cookies and ETag."""
+"""The response of a request: status line, header fields, cookies, length, and the end."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
+from twisted.internet.defer import Deferred
+from twisted.internet.error import ConnectionDone
+from twisted.python.failure import Failure
+
+DATE = b"Date: now"
+ID = b"X-Request-Id: id-1"
 
 
 class Channel:
-    """Records what a request writes."""
+    """Records what a request writes, and whether it is logged and finished."""
 
-    factory = transport = None
     closing = False
 
     def __init__(self) -> None:
         self.sent = b""
-
-    def getPeer(self) -> None: ...
-
-    def getHost(self) -> None: ...
+        self.events: list[str] = []
+        self.site = self
 
     def write(self, data: bytes) -> None:
         self.sent += data
 
-    def writeSequence(self, parts: list[bytes]) -> None:
-        self.write(b"".join(parts))
+    def finished(self, request: object) -> None:
+        self.events.append("finished")
 
-    def requestDone(self, request: object) -> None: ...
+    def log(self, request: object) -> None:
+        self.events.append("logged")
+
+    @property
+    def lines(self) -> list[bytes]:
+        """The lines of the head."""
+        return self.sent.partition(b"\r\n\r\n")[0].split(b"\r\n")
+
+    @property
+    def body(self) -> bytes:
+        return self.sent.partition(b"\r\n\r\n")[2]
 
 
 @pytest.fixture
@@ -34,14 +47,18 @@ def channel() -> Channel:
     return Channel()
 
 
-@pytest.fixture
-def http_request(channel: Channel) -> Any:
+def request_of(channel: Channel, method: bytes = b"GET", **headers: list[bytes]) -> Any:
     from directory_server.http._parser import Message
     from directory_server.http._request import Request
 
-    http_request = Request(channel, Message(b"GET", b"/", b"HTTP/1.1"), "id-1", b"now")  # type: ignore[arg-type]
-    channel.writeHeaders = lambda *_: channel.write(http_request.head())  # type: ignore[attr-defined]
-    return http_request
+    received = {name.encode(): values for name, values in headers.items()}
+    message = Message(method, b"/path?a=b", b"HTTP/1.1", received)
+    return Request(channel, message, "id-1", DATE)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def http_request(channel: Channel) -> Any:
+    return request_of(channel)
 
 
 def test_the_last_value_of_a_field_is_sent(channel: Channel, http_request: Any) -> None:
@@ -49,6 +66,7 @@ def test_the_last_value_of_a_field_is_sent(channel: Channel, http_request: Any) 
     http_request.setHeader("Vary", "Accept")
     http_request.setHeader(b"vary", b"Origin")
     http_request.write(b"{}")
+    http_request.finish()
     assert (
         channel.sent
         == b"HTTP/1.1 200 OK\r\nDate: now\r\nX-Request-Id: id-1\r\nContent-Length: 2\r\nvary: Origin\r\n\r\n{}"
@@ -60,38 +78,110 @@ def test_the_last_value_of_a_field_is_sent(channel: Channel, http_request: Any) 
 )
 def test_every_status_has_a_reason_phrase(channel: Channel, http_request: Any, code: int, name: bytes) -> None:
     http_request.setResponseCode(code)
-    http_request.setHeader("Content-Length", "0")
-    http_request.write(b"")
-    assert channel.sent.startswith(b"HTTP/1.1 %d %s\r\n" % (code, name))
+    http_request.finish()
+    assert channel.lines[0] == b"HTTP/1.1 %d %s" % (code, name)
 
 
 def test_line_breaks_in_values_are_removed(channel: Channel, http_request: Any) -> None:
-    http_request.setHeader("Content-Length", "0")
     http_request.setHeader("Link", "a\r\nSet-Cookie: stolen\nb")
-    http_request.write(b"")
-    assert b"\r\nLink: a Set-Cookie: stolen b\r\n" in channel.sent
+    http_request.finish()
+    assert b"Link: a Set-Cookie: stolen b" in channel.lines
 
 
 @pytest.mark.parametrize("length", [None, "2"])
-@pytest.mark.parametrize("etag", [None, b'"v1"'])
-def test_cookies_and_etags_are_sent_with_and_without_a_length(
-    channel: Channel, http_request: Any, length: str | None, etag: bytes | None
+def test_a_body_has_a_length_and_cookies_are_sent_in_order(
+    channel: Channel, http_request: Any, length: str | None
 ) -> None:
     if length:
         http_request.setHeader("Content-Length", length)
-    if etag:
-        http_request.setETag(etag)
     http_request.setHeader("Cache-Control", "no-store")
-    http_request.addCookie("a", "1")
-    http_request.addCookie("b", "2")
-    http_request.write(b"{}")
-    head, _, body = channel.sent.partition(b"\r\n\r\n")
-    fields = head.split(b"\r\n")[1:]
-    assert sorted(field for field in fields if field.startswith(b"Set-Cookie")) == [
-        b"Set-Cookie: a=1",
-        b"Set-Cookie: b=2",
+    http_request.add_cookie("a", "1", max_age=5, secure=True)
+    http_request.add_cookie("b", "2", max_age=0, secure=False)
+    http_request.write(b"{")
+    http_request.write(b"}")
+    assert channel.sent == b""
+    http_request.finish()
+    assert sorted(channel.lines[1:]) == [
+        b"Cache-Control: no-store",
+        b"Content-Length: 2",
+        DATE,
+        b"Set-Cookie: a=1; Path=/; Max-Age=5; Secure; HttpOnly; SameSite=lax",
+        b"Set-Cookie: b=2; Path=/; Max-Age=0; HttpOnly; SameSite=lax",
+        ID,
     ]
-    assert fields.count(b"Cache-Control: no-store") == 1
-    assert [field for field in fields if field.lower().startswith(b"etag")] == ([b'ETag: "v1"'] if etag else [])
-    assert [field for field in fields if field.startswith(b"Content-Length")] == ([b"Content-Length: 2"] * bool(length))
-    assert body == (b"{}" if length else b"2\r\n{}\r\n")
+    assert channel.lines[-2:] == sorted(line for line in channel.lines if line.startswith(b"Set-Cookie"))
+    assert channel.body == b"{}"
+    assert http_request.sentLength == 2
+
+
+@pytest.mark.parametrize("value", ["a\r\nb", "a; Domain=example.org", "\x00"])
+def test_a_cookie_with_a_separator_is_not_sent(http_request: Any, value: str) -> None:
+    with pytest.raises(ValueError, match="cookie"):
+        http_request.add_cookie("a", value, max_age=5, secure=True)
+
+
+@pytest.mark.parametrize(
+    ("method", "code", "body", "length"),
+    [
+        (b"GET", 200, b"{}", b"2"),
+        (b"GET", 200, b"", b"0"),
+        (b"GET", 204, b"", None),
+        (b"GET", 304, b"", None),
+        (b"HEAD", 200, b"{}", b"2"),
+        # The length of the response to GET is not known.
+        (b"HEAD", 200, b"", None),
+    ],
+)
+def test_the_length_is_that_of_the_response_to_get(
+    channel: Channel, method: bytes, code: int, body: bytes, length: bytes | None
+) -> None:
+    http_request = request_of(channel, method)
+    http_request.setResponseCode(code)
+    http_request.write(body)
+    http_request.finish()
+    assert channel.body == (b"" if method == b"HEAD" else body)
+    assert http_request.sentLength == len(channel.body)
+    lengths = [line for line in channel.lines if line.startswith(b"Content-Length")]
+    assert lengths == ([] if length is None else [b"Content-Length: " + length])
+
+
+def test_the_last_response_of_a_connection_says_so(channel: Channel, http_request: Any) -> None:
+    channel.closing = True
+    http_request.finish()
+    assert channel.lines[-1] == b"Connection: close"
+
+
+def test_the_end_of_a_response_is_notified_once(channel: Channel, http_request: Any) -> None:
+    notified: list[Deferred[None]] = [http_request.notifyFinish() for _ in range(2)]
+    http_request.on_disconnect = lambda: pytest.fail("the client is connected")
+    http_request.finish()
+    assert [each.called for each in notified] == [True, True]
+    assert channel.events == ["logged", "finished"]
+
+
+def test_a_disconnect_is_logged_and_notified_and_nothing_is_sent(channel: Channel, http_request: Any) -> None:
+    called: list[str] = []
+    http_request.notifyFinish().addErrback(lambda failure: called.append(failure.type.__name__))
+    http_request.on_disconnect = lambda: called.append("on_disconnect")
+    http_request.connectionLost(Failure(ConnectionDone()))
+    assert http_request.disconnected
+    assert called == ["on_disconnect", "ConnectionDone"]
+    assert (channel.sent, channel.events) == (b"", ["logged"])
+
+
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [
+        (b"localhost", b"localhost"),
+        (b"localhost:8080", b"localhost"),
+        (b"[::1]:80", b"[::1]"),
+        (b"[::1]", b"[::1]"),
+        (b"192.0.2.1", b"192.0.2.1"),
+    ],
+)
+def test_the_name_of_the_host_is_without_its_port(channel: Channel, host: bytes, name: bytes) -> None:
+    assert request_of(channel, host=[host]).getRequestHostname() == name
+
+
+def test_a_request_without_host_has_an_empty_name(http_request: Any) -> None:
+    assert http_request.getRequestHostname() == b""

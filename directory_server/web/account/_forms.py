@@ -53,7 +53,7 @@ def _check_origin(request: Request) -> None:
 
 def _read(request: Request) -> dict[str, str]:
     media_type = (header(request, "Content-Type") or "").partition(";")[0].strip().lower()
-    body = request.content.read(MAX_FORM + 1)
+    body = request.body
     if media_type != "application/x-www-form-urlencoded" or len(body) > MAX_FORM:
         raise BadInput(
             f"The body must be a form (application/x-www-form-urlencoded) of at most {MAX_FORM:,} bytes.",

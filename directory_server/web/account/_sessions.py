@@ -94,14 +94,11 @@ class SessionCookies:
     def set(self, request: Request, identifier: str, *, max_age: float | None = None) -> None:
         """Set the cookie for the lifetime of a session, or for `max_age` seconds; 0 deletes it."""
         secure = self._proxies.is_secure(request)
-        request.addCookie(
+        request.add_cookie(
             SECURE if secure else PLAIN,
             identifier,
-            path="/",
-            max_age=str(int(self._max_age if max_age is None else max_age)),
+            max_age=int(self._max_age if max_age is None else max_age),
             secure=secure,
-            httpOnly=True,
-            sameSite="lax",
         )
 
     def _end_leaked(self, identifier: str) -> None:

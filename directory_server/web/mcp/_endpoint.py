@@ -62,7 +62,7 @@ class McpEndpoint:
             value = None
             try:
                 _check_content_type(request)
-                value = serialization.decode(request.content.read())
+                value = serialization.decode(request.body)
                 handle = self._batch if isinstance(value, list) else self._single
                 return await handle(value, request, authenticated)
             except RpcError as error:

@@ -114,7 +114,7 @@ class Layout:
         """Return the translations for a request, by its query string, its cookie or its Accept-Language header."""
         requested = dict(_parameters(request)).get("lang")
         if requested in LANGUAGES:
-            request.addCookie(_COOKIE, requested, path="/", max_age=str(_YEAR), httpOnly=True, sameSite="lax")
+            request.add_cookie(_COOKIE, requested, max_age=_YEAR, secure=False)
             return self._translations[requested]
         chosen = cookie(request, _COOKIE)
         return self._translations[
