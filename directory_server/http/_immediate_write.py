@@ -9,7 +9,7 @@ from typing import Any
 from attrs import frozen
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IListeningPort, IProtocolFactory, IStreamServerEndpoint
-from twisted.internet.main import CONNECTION_LOST
+from twisted.internet.main import CONNECTION_DONE, CONNECTION_LOST
 from twisted.internet.tcp import Port, Server
 from zope.interface import implementer
 
@@ -36,7 +36,7 @@ class ImmediateWriteServer(Server):
     _waiting = False
 
     def doRead(self) -> Any:
-        # Like Twisted's method, which hides the error that closed the connection.
+        # Like Twisted's method, which hides the error that closed the connection, and is slower.
         try:
             data = self.socket.recv(self.bufferSize)
         except OSError as error:
@@ -44,15 +44,20 @@ class ImmediateWriteServer(Server):
                 return None
             self.timed_out = error.errno == ETIMEDOUT
             return CONNECTION_LOST
-        return self._dataReceived(data)
+        if not data:
+            return CONNECTION_DONE
+        self.protocol.dataReceived(data)
+        return None
 
     def write(self, data: bytes) -> None:
         if not self._waiting and self.connected and not self.TLS:
-            sent = self.writeSomeData(data)
-            if isinstance(sent, int) and sent:
-                if sent == len(data):
-                    return
-                data = data[sent:]
+            try:
+                sent = self.socket.send(data)
+            except OSError:
+                sent = 0
+            if sent == len(data):
+                return
+            data = data[sent:]
         super().write(data)
 
     def startWriting(self) -> None:

@@ -25,7 +25,6 @@ def json_response(request: Request, value: Any, status: int = 200, **headers: st
     body = value if isinstance(value, bytes) else serialization.encode(value)
     request.setResponseCode(status)
     set_fields(request, _JSON)
-    request.setHeader(b"Content-Length", b"%d" % len(body))
     for name, text in headers.items():
         request.setHeader(name, text)
     return body
