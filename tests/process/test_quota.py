@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import signal
+import socket
+import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
 
 import pytest
 
-from .conftest import Installation
+from .conftest import FOREGROUND, LISTEN, SEARCH, TIMEOUT, Installation, Server, environment, run_server
 
 pytestmark = pytest.mark.process
 
@@ -27,3 +32,91 @@ def test_quota_of_each_key_is_exact_after_a_crash(installation: Installation) ->
         result = server.call_tool("search_mcp", {"keywords": "a"}, editor)
         assert result["isError"] is True
         assert "Try again in" in result["content"][0]["text"]
+
+
+CLIENTS = 20
+
+_KILL = """
+import os, signal
+from directory_server.sqlite._windows import Spending
+
+spend, committed = Spending.spend, Spending.committed
+charges = []
+
+def kill(moment):
+    if moment == {moment!r} and len(charges) > 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+def spend_and_kill(self, given):
+    charges[:] = given
+    outcomes = spend(self, given)
+    kill("before")
+    return outcomes
+
+def commit_and_kill(self):
+    committed(self)
+    kill("after")
+
+Spending.spend, Spending.committed = spend_and_kill, commit_and_kill
+"""
+"""A module that Python imports at its start. It kills the server before or after it commits several charges."""
+
+
+@contextmanager
+def killed(moment: str, installation: Installation) -> Iterator[Server]:
+    """Run a server that is killed before or after it commits several charges together."""
+    folder = installation.folder / "modules"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(_KILL.format(moment=moment))
+    arguments = [*FOREGROUND, "directory", "-d", installation.data, "-l", LISTEN]
+    with run_server(arguments, installation.folder, environment(PYTHONPATH=str(folder))) as server:
+        yield server
+
+
+def spent(installation: Installation) -> int:
+    with closing(sqlite3.connect(installation.data / "quota.db")) as connection:
+        return int(connection.execute("SELECT count(*) FROM spent").fetchone()[0])
+
+
+def requests_of_one_turn(server: Server, key: str) -> list[bytes]:
+    """Send a search on each of CLIENTS connections at once; return what each receives until it is closed."""
+    search = f"GET {SEARCH}?keywords=a HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n\r\n".encode()
+    with ExitStack() as stack:
+        address = ("127.0.0.1", server.port)
+        clients = [stack.enter_context(socket.create_connection(address, TIMEOUT)) for _ in range(CLIENTS)]
+        for client in clients:
+            # The response shows that the connection has been accepted.
+            client.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert client.recv(65_536).startswith(b"HTTP/1.1 200 ")
+        server.process.send_signal(signal.SIGSTOP)
+        for client in clients:
+            client.sendall(search)
+        server.process.send_signal(signal.SIGCONT)
+        return [received(client) for client in clients]
+
+
+def received(client: socket.socket) -> bytes:
+    """Return all that a client receives until its connection is closed."""
+    data = b""
+    with suppress(ConnectionResetError):
+        while piece := client.recv(65_536):
+            data += piece
+    return data
+
+
+@pytest.mark.parametrize(("moment", "count"), [("before", 2), ("after", 1 + CLIENTS)])
+def test_nothing_is_answered_before_its_charge_is_committed(
+    installation: Installation, moment: str, count: int
+) -> None:
+    key = installation.new_key("--limit", 1000)
+    with killed(moment, installation) as server:
+        assert server.search("a", key).status == 200
+        responses = requests_of_one_turn(server, key)
+        assert server.process.wait(TIMEOUT) == -9
+    # The first charge of the turn does not wait for the others.
+    answered = [response for response in responses if response]
+    assert [response.partition(b"\r\n")[0] for response in answered] == [b"HTTP/1.1 200 OK"]
+    # What was committed stays spent, although its clients received no response.
+    assert spent(installation) == count
+    with installation.serve() as server:
+        assert server.search("a", key).headers["X-RateLimit-Remaining"] == str(1000 - count - 1)
