@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,3 +37,16 @@ def use_monotonic_timers(reactor: Any) -> None:
         call.time += offset
         call.seconds = time.monotonic
     reactor.seconds = time.monotonic
+
+
+def anchored(wall: Callable[[], float], monotonic: Callable[[], float]) -> Callable[[], float]:
+    """Return a clock that reads `wall` once and continues with `monotonic`, both in seconds.
+
+    A change of the system time then affects neither quota nor expiry; the next start uses the new time.
+    """
+    start = wall() - monotonic()
+
+    def now() -> float:
+        return start + monotonic()
+
+    return now

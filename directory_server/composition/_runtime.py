@@ -12,7 +12,7 @@ from attrs import frozen
 from .. import sqlite, threads
 from ..domain.ports.accounts import Passwords
 from ..domain.ports.runtime import Offload, Turn
-from ..machine import machine_time
+from ..machine import anchored, machine_time
 from ..passwords import Argon2Passwords
 from ..turn import ReactorTurn
 from ..web.pages import STREAMS, Viewer
@@ -53,7 +53,7 @@ def machine_runtime(reactor: Any) -> Runtime:
     # These writes may wait for a lock or a disk. With threads of their own, they block no thread of the reactor's pool.
     writes = sqlite.Threads(reactor, most=2, waiting=100)
     return Runtime(
-        now=sqlite.anchored(time.time, time.monotonic),
+        now=anchored(time.time, time.monotonic),
         wall=time.time,
         monotonic=time.monotonic,
         quota_clock=lambda database: sqlite.quota_clock(database, machine_time()),

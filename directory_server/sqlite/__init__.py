@@ -2,7 +2,6 @@
 
 from ._accounts import SqliteAccounts
 from ._change_bus import DataVersionBus
-from ._clock import anchored
 from ._data_directory import DataDirectory, StorageWatch, session_secret
 from ._database import Database
 from ._keyring import SqliteKeyRing
@@ -34,7 +33,6 @@ __all__ = [
     "StorageWatch",
     "Threads",
     "after_restore",
-    "anchored",
     "quota_clock",
     "session_secret",
 ]
