@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +140,7 @@ def run(requests: Sequence[bytes], settings: Settings) -> Outcome:
     poll = select.epoll()
     clients: dict[int, Client] = {}
     remaining = iter(requests)
-    for request, _ in zip(remaining, range(settings.connections), strict=False):
+    for request in islice(remaining, settings.connections):
         client = Client(settings.port)
         client.send(request)
         assert client.socket is not None
@@ -160,13 +161,14 @@ def run(requests: Sequence[bytes], settings: Settings) -> Outcome:
             now = time.perf_counter()
             head, body = response
             responses += 1
-            failed += not head.startswith(b"http/1.1 200 ") or b'"isError":true' in body
+            first = first or body
             if responses == settings.warm:
                 began, cpu, client_cpu = now, CpuMeter(settings.processes), time.process_time()
                 end, times, failed, size = now + settings.seconds, [], 0, 0
-            times.append(now - client.began)
-            size += len(body)
-            first = first or body
+            else:
+                failed += not head.startswith(b"http/1.1 200 ") or b'"isError":true' in body
+                times.append(now - client.began)
+                size += len(body)
             following = next(remaining, None) if now < end or responses < settings.warm else None
             if following is None:
                 waiting -= 1
