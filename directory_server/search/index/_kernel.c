@@ -297,6 +297,113 @@ done:
     return result;
 }
 
+/* Keep the live documents, and add to each total its prior times a weight. */
+static PyObject *add_priors(PyObject *module, PyObject *args) {
+    Py_buffer ids, totals, live, priors;
+    double factor;
+    if (!PyArg_ParseTuple(args, "y*y*y*y*d", &ids, &totals, &live, &priors, &factor))
+        return NULL;
+    Py_ssize_t count = ids.len / 4, documents = live.len, kept = 0;
+    PyObject *result = NULL;
+    int32_t *kept_ids = malloc((size_t)count * 4 + 4);
+    float *values = malloc((size_t)count * 4 + 4);
+    if (!kept_ids || !values) {
+        PyErr_NoMemory();
+    } else if (totals.len != ids.len || priors.len / 4 != documents) {
+        PyErr_SetString(PyExc_ValueError, "columns differ in length");
+    } else {
+        float weight = (float)factor;
+        const float *from = totals.buf, *prior = priors.buf;
+        for (Py_ssize_t i = 0; i < count && kept >= 0; i++) {
+            int32_t id = ((const int32_t *)ids.buf)[i];
+            if ((uint32_t)id >= (uint64_t)documents) {
+                PyErr_SetString(PyExc_IndexError, "no such document");
+                kept = -1;
+            } else if (((const char *)live.buf)[id]) {
+                kept_ids[kept] = id;
+                values[kept++] = from[i] + weight * prior[id];
+            }
+        }
+        if (kept >= 0)
+            result = pair(kept_ids, values, kept);
+    }
+    free(kept_ids);
+    free(values);
+    PyBuffer_Release(&ids);
+    PyBuffer_Release(&totals);
+    PyBuffer_Release(&live);
+    PyBuffer_Release(&priors);
+    return result;
+}
+
+/* Restore the order of a heap whose least item is first. */
+static void sift(float *heap, Py_ssize_t size) {
+    Py_ssize_t at = 0;
+    float value = heap[0];
+    for (;;) {
+        Py_ssize_t child = 2 * at + 1;
+        if (child >= size)
+            break;
+        if (child + 1 < size && heap[child + 1] < heap[child])
+            child++;
+        if (heap[child] >= value)
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = value;
+}
+
+static int ascending(const void *one, const void *other) {
+    float a = *(const float *)one, b = *(const float *)other;
+    return (a > b) - (a < b);
+}
+
+/* Return the positions of the k greatest scores, and of all that equal the least of them, as int64. */
+static PyObject *top_k(PyObject *module, PyObject *args) {
+    Py_buffer scores;
+    Py_ssize_t k;
+    if (!PyArg_ParseTuple(args, "y*n", &scores, &k))
+        return NULL;
+    Py_ssize_t count = scores.len / 4, found = 0;
+    const float *values = scores.buf;
+    if (k > count)
+        k = count;
+    PyObject *result = NULL;
+    float *heap = malloc((size_t)(k > 0 ? k : 0) * 4 + 4);
+    if (k < 0) {
+        PyErr_SetString(PyExc_ValueError, "k is below 0");
+    } else if (heap == NULL) {
+        PyErr_NoMemory();
+    } else {
+        memcpy(heap, values, (size_t)k * 4);
+        /* Ascending order is a heap. */
+        qsort(heap, (size_t)k, 4, ascending);
+        for (Py_ssize_t i = k; i < count && k > 0; i++)
+            if (values[i] > heap[0]) {
+                heap[0] = values[i];
+                sift(heap, k);
+            }
+        if (k > 0)
+            for (Py_ssize_t i = 0; i < count; i++)
+                found += values[i] >= heap[0];
+        int64_t *places = malloc((size_t)found * 8 + 8);
+        if (places == NULL) {
+            PyErr_NoMemory();
+        } else {
+            Py_ssize_t at = 0;
+            for (Py_ssize_t i = 0; at < found; i++)
+                if (values[i] >= heap[0])
+                    places[at++] = i;
+            result = PyBytes_FromStringAndSize((const char *)places, found * 8);
+        }
+        free(places);
+    }
+    free(heap);
+    PyBuffer_Release(&scores);
+    return result;
+}
+
 /* Sorted strings: string n is the bytes from at[n] to at[n + 1] of data. */
 typedef struct {
     const char *data;
@@ -497,6 +604,8 @@ static PyMethodDef methods[] = {
     {"least_of", least_of, METH_VARARGS, "Merge the postings of terms: documents with all, by their least score."},
     {"sum_of", sum_of, METH_VARARGS, "Merge the postings of terms: the sum of the scores of each document."},
     {"add_up", add_up, METH_VARARGS, "Add up lists of postings."},
+    {"add_priors", add_priors, METH_VARARGS, "Keep live documents, and add their priors."},
+    {"top_k", top_k, METH_VARARGS, "Select the greatest scores."},
     {"bisect", bisect, METH_VARARGS, "Find a string among sorted ones."},
     {"near", near, METH_VARARGS, "Find strings within some edits of a word among sorted ones."},
     {"find_each", find_each, METH_VARARGS, "Find strings that differ in one character among sorted ones."},

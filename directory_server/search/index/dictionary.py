@@ -21,6 +21,9 @@ CORRECTABLE_LENGTHS = range(3, 25)
 MAX_COMPARED = 60
 """Characters of the longest word that the compiled module compares."""
 
+SHARES = 256
+"""Steps in which the share of equal letters is counted."""
+
 FIRST_CHARACTERS = ascii_lowercase + digits
 """First characters of words that correction proposes for a word with another first character."""
 
@@ -116,8 +119,12 @@ class Dictionary:
     def similar_candidates(self, word: str, count: int) -> Sequence[int]:
         """Return the positions of the `count` words that share the greatest part of their letters with `word`."""
         bits = letters_of(word)
-        places = np.flatnonzero(self.counts)
-        letters = self.letters[places]
-        shared = np.bitwise_count(letters & bits) / np.maximum(np.bitwise_count(letters | bits), 1)
-        found: list[int] = (places[np.argpartition(-shared, count)[:count]] if count < len(shared) else places).tolist()
-        return found
+        shared = np.bitwise_count(self.letters & bits) * np.uint16(SHARES)
+        shared //= np.maximum(np.bitwise_count(self.letters | bits), 1)
+        shared *= self.counts > 0
+        # All with the least of the shares are too many: those that come first are taken.
+        numbers = np.cumsum(np.bincount(shared, minlength=SHARES + 1)[::-1])
+        least = max(SHARES - int(np.searchsorted(numbers, count)), 1)
+        found = np.flatnonzero(shared >= least)
+        places: list[int] = found[np.argsort(-shared[found].astype(np.int32), kind="stable")[:count]].tolist()
+        return places

@@ -6,15 +6,14 @@ was built, else of numpy; both give the same documents in the same order, and th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from threading import local
 
 import numpy as np
-from attrs import frozen
-from numpy.typing import NDArray
+from attrs import field, frozen
 
 from . import arrays
-from .arrays import Doubles, Floats, Ints, Longs, Offsets, Shorts
+from .arrays import Bools, Doubles, Floats, Ints, Longs, Offsets, Shorts
 
 Postings = tuple[Ints, Floats]
 """Document numbers in a segment, each once, and a score for each."""
@@ -41,6 +40,11 @@ class PostingLists:
     impacts: Shorts
     documents: int
     known: Ints | None = None
+    _places: dict[int, int] = field(init=False, repr=False)
+
+    @_places.default
+    def _dict_of_known(self) -> dict[int, int]:
+        return {} if self.known is None else {term: place for place, term in enumerate(self.known.tolist())}
 
     def __len__(self) -> int:
         return len(self.doc_ids)
@@ -50,6 +54,10 @@ class PostingLists:
         """Return whether `starts` is by term."""
         return self.known is None
 
+    def lacks_all(self, terms: Iterable[int]) -> bool:
+        """Return whether a small segment has no postings of any of `terms`; False for others."""
+        return self.known is not None and self._places.keys().isdisjoint(terms)
+
     def documents_with(self, term: int) -> Ints:
         """Return the sorted numbers of the documents with `term`."""
         term = self.row(term)
@@ -58,6 +66,8 @@ class PostingLists:
     def scores_of(self, term: int, weight: float) -> Postings:
         """Return the postings of one term."""
         term = self.row(term)
+        if self.known is not None and term == len(self.known):
+            return NO_POSTINGS
         span = slice(self.starts[term], self.starts[term + 1])
         return self.doc_ids[span], np.float32(weight) * (self.impacts[span] * _SCALE)
 
@@ -124,10 +134,7 @@ class PostingLists:
     def row(self, term: int) -> int:
         """Return the place of `term` in `starts`."""
         last = len(self.starts) - 2
-        if self.known is None:
-            return min(term, last)
-        place = int(self.known.searchsorted(np.int32(term)))
-        return place if place < last and self.known[place] == term else last
+        return min(term, last) if self.known is None else self._places.get(term, last)
 
     def rows(self, terms: Longs) -> Longs:
         """Return the places of `terms` in `starts`."""
@@ -167,12 +174,22 @@ def scaled(parts: Sequence[Postings], max_score: float) -> list[Postings]:
     return [(doc_ids, scores * share) for doc_ids, scores in parts]
 
 
-def contains(doc_ids: Ints, wanted: Ints) -> NDArray[np.bool_]:
+def add_priors(postings: Postings, live: Bools, priors: Floats, weight: float) -> Postings:
+    """Return the live documents of `postings`, with `weight` times the prior of each added to its score."""
+    doc_ids, scores = postings
+    if arrays.kernel is not None:
+        return _arrays(arrays.kernel.add_priors(doc_ids, scores, live, priors, weight))
+    is_live = live[doc_ids]
+    doc_ids, scores = doc_ids[is_live], scores[is_live]
+    return doc_ids, scores + np.float32(weight) * priors[doc_ids]
+
+
+def contains(doc_ids: Ints, wanted: Ints) -> Bools:
     """Return for each of `wanted` whether it is one of `doc_ids`, which are sorted."""
     if not len(doc_ids):
         return np.zeros(len(wanted), bool)
     places = np.minimum(np.searchsorted(doc_ids, wanted), len(doc_ids) - 1)
-    found: NDArray[np.bool_] = doc_ids[places] == wanted
+    found: Bools = doc_ids[places] == wanted
     return found
 
 

@@ -18,7 +18,7 @@ from .vocabulary import Vocabulary
 SIZES = 64, 1_024
 """Documents of a segment in the smallest tier, and in the next one."""
 
-RATIO = 8
+RATIO = 16
 """A segment beyond those tiers is merged with all newer ones once they have this part of its documents."""
 
 

@@ -10,7 +10,7 @@ from attrs import frozen
 
 from ..index.collection import Collection
 from ..index.dictionary import CORRECTABLE_LENGTHS
-from ..index.merging import Postings
+from ..index.merging import NO_POSTINGS, Postings
 from ..index.segment import Segment
 from ..text.analysis import COMMON_PARTS, stem
 from ..text.pinyin import pinyin
@@ -69,6 +69,8 @@ class TermGroup:
         if len(self.terms) == 1:
             ((term, weight),) = self.terms.items()
             return segment.lists.scores_of(term, self.idf * weight)
+        if segment.lists.lacks_all(self.terms):
+            return NO_POSTINGS
         terms = np.fromiter(self.terms, np.int64, len(self.terms))
         weights = np.fromiter(self.terms.values(), np.float64, len(terms)) * self.idf
         merge = segment.lists.least_of if self.match_all else segment.lists.best_of

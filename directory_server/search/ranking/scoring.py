@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 from operator import itemgetter
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from ...domain.search import Position
 from ..index.arrays import Bools, Ints
 from ..index.collection import Collection
-from ..index.merging import NO_POSTINGS, Postings, add_up, contains
+from ..index.merging import NO_POSTINGS, Postings, add_priors, add_up, contains
 from ..index.segment import Segment
 from ..query.plan import Evidence, Plan
 from .feedback import feedback
@@ -61,9 +62,10 @@ def score_documents(
             for total, more, segment in zip(totals, added, collection.segments, strict=True)
         ]
         scored = _apply_priors(totals, plan, collection, live)
-    for (doc_ids, scores), pins in zip(scored, pinned, strict=True):
+    for number, pins in enumerate(pinned):
         if len(pins):
-            scores[np.isin(doc_ids, pins)] += np.float32(PINNED_SCORE)
+            doc_ids, scores = scored[number]
+            scored[number] = doc_ids, scores + np.float32(PINNED_SCORE) * np.isin(doc_ids, pins).astype(np.float32)
     return scored
 
 
@@ -76,15 +78,14 @@ def _apply_priors(
     totals: Sequence[Postings], plan: Plan, collection: Collection, live: Sequence[Bools]
 ) -> list[Postings]:
     """Return `totals` of the matching documents with their priors."""
-    weight = np.float32(PRIOR_SHARE * plan.query_weight)
+    weight = PRIOR_SHARE * plan.query_weight
     scored = []
-    for (doc_ids, total), segment, is_live in zip(totals, collection.segments, live, strict=True):
-        matches = is_live[doc_ids]
+    for postings, segment, is_live in zip(totals, collection.segments, live, strict=True):
+        doc_ids, scores = add_priors(postings, is_live, segment.priors, weight)
         if plan.has_filters:
-            matches &= _matches_filters(plan, segment, doc_ids)
-        if not matches.all():
-            doc_ids, total = doc_ids[matches], total[matches]
-        scored.append((doc_ids, total + weight * segment.priors[doc_ids]))
+            matches = _matches_filters(plan, segment, doc_ids)
+            doc_ids, scores = doc_ids[matches], scores[matches]
+        scored.append((doc_ids, scores))
     return scored
 
 
@@ -138,14 +139,19 @@ def top_documents(
         depth *= PHRASE_GROWTH
 
 
+def _by_name(hits: Iterable[Ranked], segments: Sequence[Segment]) -> list[Ranked]:
+    return sorted(hits, key=lambda hit: segments[hit[1]].rows.name(hit[2]))
+
+
 def _ordered(hits: Iterable[Ranked], plan: Plan, segments: Sequence[Segment], after: Position | None) -> list[Ranked]:
     """Return the hits after `after` that have all phrases, in their order."""
     found = sorted(hits, key=itemgetter(0), reverse=True)
     if plan.phrases:
         found = [hit for hit in found if segments[hit[1]].rows.has_phrases(hit[2], plan.phrases)]
-    # A name is read only where scores are equal.
+    # Names are read only where scores are equal.
     if len({score for score, _, _ in found}) < len(found):
-        found.sort(key=lambda hit: (-hit[0], segments[hit[1]].rows.name(hit[2])))
+        alike = (list(hits) for _, hits in groupby(found, itemgetter(0)))
+        found = [hit for hits in alike for hit in (_by_name(hits, segments) if len(hits) > 1 else hits)]
     if after is not None:
         score, name = after.score, after.name
         found = [hit for hit in found if hit[0] < score or segments[hit[1]].rows.name(hit[2]) > name]
