@@ -4,7 +4,7 @@
 
 runs each server alone on the first core and a client with 64 open connections on the second. With two server processes
 there are 128 connections, and all processes share the cores. All servers return the same page of 50 hits, and all but
-nginx encode it for each request. The rows "real index" search the entries of FILE instead, end to end. Each request to
+nginx encode it for each request. The rows "search end to end" search the entries of FILE instead. Each request to
 our server is charged to a key of 20 requests per hour; there are as many keys as needed.
 
 "CPU µs" is the CPU time of the server's processes per request, user and system, the median of the repeats. "× ours" is
@@ -147,7 +147,9 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=10_000, help="maximum requests of a measurement")
     parser.add_argument("--seconds", type=float, default=15.0, help="maximum seconds of a measurement")
     parser.add_argument("--repeats", type=int, default=3, help="measurements of each row")
-    parser.add_argument("--entries", type=Path, default=REAL, help="entries of the real index (default: %(default)s)")
+    parser.add_argument(
+        "--entries", type=Path, default=REAL, help="entries of the search end to end (default: %(default)s)"
+    )
     parser.add_argument("--nginx", default=shutil.which("nginx"), help="path of nginx")
     parser.add_argument("--only", default="", metavar="WORD", help="measure only servers with WORD in the name")
     options = parser.parse_args()

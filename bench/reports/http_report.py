@@ -10,7 +10,7 @@ from attrs import frozen
 from ..clients.http_load import Outcome
 
 STUB, TWO_PROCESSES = "ours, stub index", "ours, stub index, two processes"
-REAL = "ours, real index"
+REAL = "ours, search end to end"
 
 HEADING = (
     f"{'server':<34} {'API and queries':<22} {'CPU µs':>8} {'min':>7} {'max':>7} {'× ours':>7} {'req/s':>8} "
