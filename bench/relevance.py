@@ -1,6 +1,7 @@
-"""Measure relevance on judged queries, and on known items, which need no judge.
+"""Measure relevance on judged queries, on the relevance sets, and on known items, which need no judge.
 
     python -m bench.relevance                               our index and the baselines
+    python -m bench.relevance --held                        also the half of each relevance set that is held back
     python -m bench.relevance --only ours --json a.json     our index; save the scores
     python -m bench.relevance --only ours --compare a.json  our index; compare with saved scores
     python -m bench.relevance --explain "github"            explain the rank of each hit
@@ -8,6 +9,7 @@
 nDCG@10: gain 2^grade - 1, discount log2(rank + 1), ideal from the judged list. Recall@50 counts names of grade 3;
 `bound` is its maximum, because some queries have more than 50 such names. The reciprocal rank is that of the first hit
 of grade 2 or 3. The intervals contain 95 % of the means of bootstrap samples of the same queries, with a fixed seed.
+`--compare` resamples the differences query by query; a change is within noise if its interval contains 0.
 """
 
 from __future__ import annotations
@@ -20,18 +22,15 @@ from pathlib import Path
 
 from attrs import frozen
 
-from directory_server.domain.changes import Change
-from directory_server.domain.entries import Entry
 from directory_server.domain.ports.search import Index
 from directory_server.domain.search import Query
-from directory_server.run_sync import inline, run_sync
-from directory_server.search import ImpactIndex, TextAnalysis
-from directory_server.serialization import encode_entry
 
 from .catalogue.files import QUERIES, REAL, Judged, read_entries, read_judged
 from .catalogue.queries import FORMS, KnownItem, known_items
+from .catalogue.sets import HELD, SETS, WORK, read_set, set_files
+from .engines.baselines import Engine, baselines
+from .engines.ours import our_engine, our_index
 from .measurement.relevance_metrics import Grades, interval, mean, ndcg, recall, recall_bound, reciprocal_rank
-from .measurement.search_baselines import DEPTH, Engine, baselines
 from .reports.relevance_report import (
     EVERY,
     OURS,
@@ -54,13 +53,11 @@ MEASURES: Mapping[str, Callable[[Sequence[str], Grades], float | None]] = {
 
 KNOWN = "known items"
 
+HALVES = {half: f"relevance sets, {half} half" for half in (WORK, HELD)}
+"""The headings of the tables of the relevance sets. No single query of the held half is shown."""
+
 SHOWN = 3
 """Hits in the output for a query with a low score."""
-
-
-def our_index() -> Index:
-    """Return the index to measure, empty."""
-    return ImpactIndex(inline)
 
 
 @frozen
@@ -74,17 +71,13 @@ class Result:
 def main() -> None:
     options = _options()
     before = load(options.compare) if options.compare else None
-    judged = {path.name: read_judged(path) for path in options.queries}
+    judged = _judged(options.queries, options.sets, held=options.held)
     kinds = _kinds(options.kind, judged)
     entries = read_entries(options.entries)
-    index = our_index()
     began = time.perf_counter()
-    analysis = TextAnalysis()
-    run_sync(
-        index.apply([Change(seq, "added", e.mcp_id, encode_entry(e), analysis(e)) for seq, e in enumerate(entries, 1)])
-    )
-    print(f"{len(index):,} entries, built in {time.perf_counter() - began:.1f} s")
-    ours = _engine(index, entries)
+    index = our_index(entries)
+    print(f"{len(entries):,} entries, built in {time.perf_counter() - began:.1f} s")
+    ours = our_engine(index, entries)
     if options.explain is not None:
         print(*_explained(index, ours, options.explain), sep="\n")
         return
@@ -93,7 +86,8 @@ def main() -> None:
     run: dict[str, dict[str, dict[str, dict[str, float]]]] = {engine: {} for engine in engines}
     for name, queries in judged.items():
         if results := [_result(engines, query) for query in queries if query.kind in kinds]:
-            print(f"\n{name}", *_table(results, list(engines)), *_worst(results, options.worst), sep="\n")
+            worst = 0 if name == HALVES[HELD] else options.worst
+            print(f"\n{name}", *_table(results, list(engines)), *_worst(results, worst), sep="\n")
             for engine in engines:
                 run[engine][name] = _scores(results, engine)
     items = [item for item in known_items(entries, options.known, seed=options.seed) if item.form in kinds]
@@ -105,7 +99,7 @@ def main() -> None:
     if options.json:
         save(run, options.json)
     if before is not None:
-        print(*comparison(before[OURS], run[OURS], options.worst), sep="\n")
+        print(*comparison(before[OURS], run[OURS], options.worst, hidden={HALVES[HELD]}), sep="\n")
 
 
 def _options() -> argparse.Namespace:
@@ -114,6 +108,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--queries", type=Path, nargs="+", default=QUERIES, metavar="FILE", help="JSON Lines of judged queries"
     )
+    parser.add_argument("--sets", type=Path, default=SETS, metavar="DIR", help="folder of the relevance sets")
+    parser.add_argument("--held", action="store_true", help="also measure the held half of each relevance set")
     parser.add_argument("--only", choices=("ours", "all"), default="all", help="our index, or also the baselines")
     parser.add_argument("--kind", nargs="+", metavar="K", help="only these kinds of queries and forms of known items")
     parser.add_argument(
@@ -127,21 +123,23 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def _judged(files: Sequence[Path], sets: Path, *, held: bool) -> Mapping[str, Sequence[Judged]]:
+    """Return the judged queries by file, and those of the relevance sets by half. Prints which of them do not exist."""
+    judged: dict[str, Sequence[Judged]] = {path.name: read_judged(path) for path in files if path.is_file()}
+    graded = [query for path in set_files(sets) for query in read_set(path)]
+    for half in (WORK, HELD) if held else (WORK,):
+        judged[HALVES[half]] = [query.judged for query in graded if query.half == half]
+    for absent in (path for path in (*files, *(() if graded else (sets / "*.jsonl",))) if not path.is_file()):
+        print(f"{absent} does not exist: skipped")
+    return judged
+
+
 def _kinds(kinds: Sequence[str] | None, judged: Mapping[str, Sequence[Judged]]) -> set[str]:
     known = dict.fromkeys([*(query.kind for queries in judged.values() for query in queries), *FORMS])
     for kind in kinds or ():
         if kind not in known:
             raise SystemExit(f"--kind: unknown kind {kind!r}; known kinds: {', '.join(known)}")
     return set(kinds or known)
-
-
-def _engine(index: Index, entries: Sequence[Entry]) -> Engine:
-    names = {entry.mcp_id: entry.name for entry in entries}
-
-    def search(q: str) -> Sequence[str]:
-        return [names[hit.mcp_id] for hit in run_sync(index.search(Query(q, limit=DEPTH))).hits]
-
-    return search
 
 
 def _explained(index: Index, search: Engine, q: str) -> Iterator[object]:

@@ -1,1 +1,1 @@
-"""Measurements: process statistics, relevance metrics, and search engines to compare with."""
+"""Measurements: process statistics and relevance metrics."""

@@ -80,8 +80,18 @@ def load(path: Path) -> Run:
     return run
 
 
-def comparison(before: Scores, now: Scores, changes: int) -> Iterator[str]:
-    """Yield the lines of a comparison of the queries of both runs, and the `changes` largest changes of each set."""
+def verdict(bounds: tuple[float, float] | None) -> str:
+    """Return whether a change with this 95 % interval is better, worse, or within noise."""
+    if bounds is None or bounds[0] <= 0 <= bounds[1]:
+        return "within noise"
+    return "better" if bounds[0] > 0 else "worse"
+
+
+def comparison(before: Scores, now: Scores, changes: int, *, hidden: Collection[str] = ()) -> Iterator[str]:
+    """Yield the lines of a comparison of the queries of both runs, and the `changes` largest changes of each set.
+
+    The changes of the sets in `hidden` are not shown.
+    """
     for name, kinds in now.items():
         scores_before = before.get(name, {})
         pairs = {kind: _pairs(scores_before.get(kind, {}), scores) for kind, scores in kinds.items()}
@@ -93,7 +103,7 @@ def comparison(before: Scores, now: Scores, changes: int) -> Iterator[str]:
         rows = {**pairs, EVERY: {f"{kind}: {q}": both for kind, pair in pairs.items() for q, both in pair.items()}}
         yield from _table(rows)
         moved = sorted(rows[EVERY].items(), key=lambda row: (-abs(row[1][1] - row[1][0]), row[0]))
-        for q, (was, is_now) in moved[:changes]:
+        for q, (was, is_now) in moved[: 0 if name in hidden else changes]:
             if was != is_now:
                 yield f"  {decimal(was)} → {decimal(is_now)}  {q}"
 
@@ -115,6 +125,7 @@ def _table(rows: Mapping[str, Mapping[str, tuple[float, float]]]) -> Iterator[st
                     ["now", *(decimal(mean([now for _, now in row])) for row in pairs)],
                     ["change", *(signed(mean(row)) for row in changes)],
                     ["95 %", *(span(interval(row), signed) for row in changes)],
+                    ["verdict", *(verdict(interval(row)) for row in changes)],
                 ],
             ),
             Group(

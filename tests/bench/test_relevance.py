@@ -9,9 +9,9 @@ from random import Random
 import pytest
 
 from bench.catalogue.queries import FORMS, KnownItem, known_items, misspelt
+from bench.engines.baselines import any_trigram, any_word, baselines, fusion, tantivy_engine
 from bench.measurement.relevance_metrics import interval, mean, ndcg, recall, recall_bound, reciprocal_rank
-from bench.measurement.search_baselines import any_trigram, any_word, baselines, fusion
-from bench.reports.relevance_report import comparison, load, save
+from bench.reports.relevance_report import comparison, load, save, verdict
 from directory_server.domain.entries import Entry
 
 GRADES = {"best": 3, "good": 2, "related": 1}
@@ -116,6 +116,14 @@ def test_baselines_find_by_substring_words_and_trigrams() -> None:
     assert engines["trigram"]("ma") == engines["bm25"]("?!") == []
 
 
+def test_tantivy_finds_stems_of_any_word() -> None:
+    pytest.importorskip("tantivy", reason="tantivy is not installed")
+    engine = tantivy_engine(named("io.github.a/forecasting", "io.github.b/maps"))
+    assert engine is not None
+    assert engine('forecasts: "(rain') == ["io.github.a/forecasting"]
+    assert engine("?!") == []
+
+
 def test_full_text_expressions_quote_the_query() -> None:
     assert any_word('say "Hi" OR') == '"say" OR "hi" OR "or"*'
     assert any_word("...") == any_trigram("ab") == ""
@@ -133,10 +141,22 @@ def test_comparison_pairs_runs_query_by_query(tmp_path: Path) -> None:
     assert load(tmp_path / "run.json") == {"ours": before}
     now = {"set": {"typo": {"a": 0.75, "new": 0.0}, "other": {"b": 1.0}}, "another": {"typo": {"a": 1.0}}}
     text = "\n".join(comparison(before, now, 5))
-    assert "typo  1 |   .500  .750   +.250  +.250 +.250 |      1      0" in text
+    assert "typo  1 |   .500  .750   +.250  +.250 +.250   better |      1      0" in text
     assert "typo: a" in text
     assert "new" not in text
     assert text.endswith("no common queries")
+
+
+def test_changes_of_held_queries_are_hidden() -> None:
+    before, now = {"set": {"typo": {"a": 0.5}}}, {"set": {"typo": {"a": 0.75}}}
+    assert "typo: a" in "\n".join(comparison(before, now, 5))
+    assert "typo: a" not in "\n".join(comparison(before, now, 5, hidden={"set"}))
+
+
+def test_change_is_within_noise_if_its_interval_contains_zero() -> None:
+    assert verdict((0.01, 0.2)) == "better"
+    assert verdict((-0.2, -0.01)) == "worse"
+    assert verdict((-0.01, 0.2)) == verdict((0.0, 0.2)) == verdict(None) == "within noise"
 
 
 def test_file_without_a_run_is_rejected_with_a_hint(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Search engines to compare with: SQLite FTS5, and the substring match of the official registry."""
+"""Search engines to compare with: SQLite FTS5, tantivy, and the substring match of the official registry."""
 
 from __future__ import annotations
 
@@ -51,6 +51,32 @@ def full_text(entries: Sequence[Entry], tokenizer: str, expression: Callable[[st
             return []
         select = "SELECT rowid FROM entry WHERE entry MATCH ? ORDER BY rank LIMIT ?"
         return [names[number] for (number,) in database.execute(select, (match, DEPTH))]
+
+    return search
+
+
+def tantivy_engine(entries: Sequence[Entry]) -> Engine | None:
+    """Return an engine on tantivy, ranked by its BM25, or None if the package is not installed.
+
+    The package is not a dependency: `pip install tantivy`.
+    """
+    try:
+        import tantivy
+    except ImportError:
+        return None
+    schema = tantivy.SchemaBuilder().add_text_field("name", stored=True, tokenizer_name="raw")
+    schema = schema.add_text_field("text", tokenizer_name="en_stem")
+    index = tantivy.Index(schema.build())
+    writer = index.writer()
+    for entry in entries:
+        writer.add_document(tantivy.Document(name=entry.name, text="\n".join(_texts(entry))))
+    writer.commit()
+    index.reload()
+    searcher = index.searcher()
+
+    def search(q: str) -> Sequence[str]:
+        query, _ = index.parse_query_lenient(" ".join(re.findall(r"\w+", q)).lower(), ["text"])
+        return [searcher.doc(address)["name"][0] for _, address in searcher.search(query, DEPTH).hits]
 
     return search
 

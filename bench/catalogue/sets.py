@@ -1,0 +1,75 @@
+"""The relevance sets of the project: `tests/relevance/<kind>.jsonl`, one graded query per line.
+
+One half of each set is for work on the ranking. The other half is held back: its queries are looked at only at the end,
+so that no constant is fitted to them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import asdict, field, frozen
+
+from .files import Judged
+
+SETS = Path(__file__).parents[2] / "tests" / "relevance"
+"""The folder of the sets."""
+
+KINDS = ("cjk", "other_languages", "sentences", "products", "capability", "category", "conditions")
+
+WORK, HELD = HALVES = ("work", "held")
+
+
+def half_of(query: str) -> str:
+    """Return the half of the set to which `query` belongs: a hash of its text decides."""
+    return HALVES[hashlib.sha256(query.encode()).digest()[0] % 2]
+
+
+@frozen
+class GradedQuery:
+    """A query of a set, its kind, half and language (BCP 47), and the grades of entries by name: 3 best, 1 least.
+
+    `english` is the translation of a query in another language. It finds candidates to grade, nothing else.
+    """
+
+    query: str
+    kind: str
+    half: str
+    language: str
+    english: str = ""
+    grades: Mapping[str, int] = field(factory=dict)
+
+    @property
+    def judged(self) -> Judged:
+        return Judged(self.kind, self.query, self.grades)
+
+
+def decode_query(row: Mapping[str, Any]) -> GradedQuery:
+    """Return the query of one line of a set. The half may be absent. Raises TypeError for unknown or absent fields."""
+    return GradedQuery(**{"half": half_of(str(row.get("query"))), "language": "en", **row})
+
+
+def read_set(path: Path) -> Sequence[GradedQuery]:
+    """Return the queries of one file."""
+    return [decode_query(json.loads(line)) for line in path.read_text("utf-8").splitlines()]
+
+
+def write_set(path: Path, queries: Iterable[GradedQuery]) -> None:
+    """Write the queries to a file, best grades first."""
+    path.write_text("".join(f"{line}\n" for line in _lines(queries)), "utf-8")
+
+
+def set_files(folder: Path = SETS) -> Sequence[Path]:
+    """Return the files of the sets, ordered by name."""
+    return sorted(folder.glob("*.jsonl"))
+
+
+def _lines(queries: Iterable[GradedQuery]) -> Iterator[str]:
+    for each in queries:
+        grades = dict(sorted(each.grades.items(), key=lambda graded: (-graded[1], graded[0])))
+        row = {key: value for key, value in asdict(each).items() if value != ""}
+        yield json.dumps({**row, "grades": grades}, ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""Search engines: ours, and those to compare with."""

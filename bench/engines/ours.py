@@ -1,0 +1,34 @@
+"""Our search engine on the entries of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from directory_server.domain.changes import Change
+from directory_server.domain.entries import Entry
+from directory_server.domain.ports.search import Index
+from directory_server.domain.search import Query
+from directory_server.run_sync import inline, run_sync
+from directory_server.search import ImpactIndex, TextAnalysis
+from directory_server.serialization import encode_entry
+
+from .baselines import DEPTH, Engine
+
+
+def our_index(entries: Sequence[Entry]) -> Index:
+    """Return our index of `entries`."""
+    index, analysis = ImpactIndex(inline), TextAnalysis()
+    run_sync(
+        index.apply([Change(seq, "added", e.mcp_id, encode_entry(e), analysis(e)) for seq, e in enumerate(entries, 1)])
+    )
+    return index
+
+
+def our_engine(index: Index, entries: Sequence[Entry]) -> Engine:
+    """Return an engine that searches `index`, which contains `entries`."""
+    names = {entry.mcp_id: entry.name for entry in entries}
+
+    def search(q: str) -> Sequence[str]:
+        return [names[hit.mcp_id] for hit in run_sync(index.search(Query(q, limit=DEPTH))).hits]
+
+    return search
