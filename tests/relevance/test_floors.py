@@ -1,0 +1,40 @@
+"""Floors of our index on the judged queries and the relevance sets, so that a loss of relevance fails a test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+
+from bench.catalogue.files import QUERIES, REAL, read_entries, read_judged
+from bench.catalogue.sets import read_set, set_files
+from bench.engines.baselines import Engine
+from bench.engines.ours import our_engine, our_index
+from bench.measurement.relevance_metrics import ndcg
+
+FLOORS: Mapping[str, float] = {
+    "queries": 0.92,
+    "needs": 0.62,
+}
+"""The least nDCG@10 of each file, both halves: a little below what is measured. A gain raises its floor."""
+
+FILES = [*QUERIES, *set_files()]
+
+
+@pytest.fixture(scope="module")
+def ours(shared_data: Path) -> Engine:
+    """Return our engine on the real entries."""
+    entries = read_entries(REAL)
+    return our_engine(our_index(entries), entries)
+
+
+def test_each_file_has_a_floor() -> None:
+    assert set(FLOORS) == {path.stem for path in FILES}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_relevance_is_not_below_its_floor(ours: Engine, path: Path) -> None:
+    judged = read_judged(path) if path in QUERIES else [each.judged for each in read_set(path)]
+    assert fmean(ndcg(ours(each.q), each.grades) for each in judged) >= FLOORS[path.stem]

@@ -1,0 +1,103 @@
+"""The form of the relevance sets."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from bench.catalogue.files import QUERIES, read_judged
+from bench.catalogue.sets import HALVES, KINDS, SETS, GradedQuery, half_of, read_set, set_files
+
+LANGUAGES = {
+    "cjk": {"zh", "ja", "ko"},
+    "other_languages": {"de", "es", "fr", "pt", "ru", "ar", "hi", "vi"},
+}
+"""The languages of the queries of a kind; English for other kinds."""
+
+LEAST = 30
+"""Queries of a set."""
+
+LEAST_OF_A_LANGUAGE = 4
+
+GOOD = 2
+"""Each query has at least one entry of this grade."""
+
+
+def problems(kind: str, queries: Sequence[GradedQuery]) -> list[str]:
+    """Return what is wrong with the queries of a set."""
+    languages = LANGUAGES.get(kind, {"en"})
+    counted = Counter(each.language for each in queries)
+    found = [f"{kind} is not a kind"] if kind not in KINDS else []
+    found += [f"{len(queries)} queries, fewer than {LEAST}"] if len(queries) < LEAST else []
+    found += [f"{language} is rare" for language in sorted(languages) if counted[language] < LEAST_OF_A_LANGUAGE]
+    found += [f"no query is of the half {half}" for half in HALVES if half not in {each.half for each in queries}]
+    for each in queries:
+        checks = {
+            "has another kind": each.kind == kind,
+            "is of the other half": each.half == half_of(each.query),
+            "is in another language": each.language in languages,
+            "has a translation without need, or none": bool(each.english) == (each.language != "en"),
+            "is empty or has spaces at its ends": bool(each.query) and each.query == each.query.strip(),
+            "has an unknown grade": all(type(grade) is int and 0 <= grade <= 3 for grade in each.grades.values()),
+            "has no good entry": max(each.grades.values(), default=0) >= GOOD,
+        }
+        found += [f"{each.query!r} {problem}" for problem, passed in checks.items() if not passed]
+    return found
+
+
+@pytest.mark.parametrize("path", set_files(), ids=lambda path: path.stem)
+def test_set_has_its_form(path: Path) -> None:
+    assert problems(path.stem, read_set(path)) == []
+
+
+def test_queries_are_distinct() -> None:
+    counted = Counter(each.query.casefold() for path in set_files() for each in read_set(path))
+    assert [query for query, count in counted.items() if count > 1] == []
+
+
+def test_no_query_is_in_the_judged_queries(shared_data: Path) -> None:
+    judged = {each.q.casefold() for path in QUERIES for each in read_judged(path)}
+    assert [each.query for path in set_files() for each in read_set(path) if each.query.casefold() in judged] == []
+
+
+def test_graded_entries_exist(shared_data: Path) -> None:
+    with gzip.open(shared_data / "entries.jsonl.gz") as lines:
+        names = {json.loads(line)["server"]["name"] for line in lines}
+    graded = {name for path in set_files() for each in read_set(path) for name in each.grades}
+    assert sorted(graded - names) == []
+
+
+def test_each_problem_is_found() -> None:
+    good = [
+        GradedQuery(f"q{number}", "category", half_of(f"q{number}"), "en", "", {"a/x": 2}) for number in range(LEAST)
+    ]
+    assert problems("category", good) == []
+    other = "held" if half_of("q") == "work" else "work"
+    bad = [
+        GradedQuery("q", "cjk", other, "fr", "", {"a/x": 4}),
+        GradedQuery(" q", "category", half_of(" q"), "en", "q", {"a/x": 1}),
+        GradedQuery("q", "category", half_of("q"), "en", "", {"a/x": True}),
+    ]
+    assert problems("category", [*good, *bad]) == [
+        "'q' has another kind",
+        "'q' is of the other half",
+        "'q' is in another language",
+        "'q' has a translation without need, or none",
+        "'q' has an unknown grade",
+        "' q' has a translation without need, or none",
+        "' q' is empty or has spaces at its ends",
+        "' q' has no good entry",
+        "'q' has an unknown grade",
+        "'q' has no good entry",
+    ]
+    assert problems("kind", good[:1])[:2] == ["kind is not a kind", "1 queries, fewer than 30"]
+    assert "ja is rare" in problems("cjk", good)
+
+
+def test_sets_are_in_the_folder_of_this_test() -> None:
+    assert Path(__file__).parent == SETS
