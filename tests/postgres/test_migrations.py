@@ -1,0 +1,127 @@
+"""Migrations: run once, in one process, and refused where the software is too old."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from directory_server.domain.errors import Unavailable
+from directory_server.postgres import Cursor, Database
+from directory_server.postgres import _migrations as migrations
+from directory_server.run_sync import run_sync
+
+from ..engines import Engine
+from ..sqlite.conftest import run_concurrently
+
+TABLES = "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+
+
+@pytest.fixture
+def empty_engine(migrated_engine: Engine) -> Iterator[Engine]:
+    """Return the shared server with an empty schema; the test or this fixture runs the migrations again."""
+    with psycopg.connect(migrated_engine.conninfo, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    yield migrated_engine
+    with psycopg.connect(migrated_engine.conninfo, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    database = Database(migrated_engine.conninfo)
+    run_sync(database.upgrade())
+    database.close()
+
+
+def execute(database: Database, statement: str) -> None:
+    run_sync(database.write(lambda cursor: cursor.execute(statement)))
+
+
+def test_every_step_runs_once(empty_engine: Engine) -> None:
+    database = Database(empty_engine.conninfo)
+    numbers = [step.number for step in migrations.known_steps()]
+    assert run_sync(database.upgrade()) == numbers
+    assert run_sync(database.upgrade()) == []
+    assert run_sync(database.read(lambda cursor: cursor.all("SELECT number FROM schema_step ORDER BY 1"))) == [
+        (number,) for number in numbers
+    ]
+    database.close()
+
+
+def test_processes_that_start_together_migrate_once(empty_engine: Engine) -> None:
+    ran: list[int] = []
+
+    def start(_: int) -> None:
+        database = Database(empty_engine.conninfo)
+        ran.extend(run_sync(database.upgrade()))
+        database.close()
+
+    run_concurrently(start, 4)
+    assert ran == [step.number for step in migrations.known_steps()]
+
+
+def test_a_failed_step_leaves_nothing(empty_engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = [*migrations.known_steps(), migrations.Step(99, 1, "CREATE TABLE half (n int); SELECT 1 / 0")]
+    monkeypatch.setattr("directory_server.postgres._database.known_steps", lambda: steps)
+    database = Database(empty_engine.conninfo)
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        run_sync(database.upgrade())
+    assert run_sync(database.read(lambda cursor: cursor.one(TABLES))) == (0,)
+    database.close()
+
+
+def test_works_on_a_newer_schema_that_does_not_need_newer_software(database: Database) -> None:
+    newer = len(migrations.known_steps()) + 1
+    execute(database, f"INSERT INTO schema_step (number, needs) VALUES ({newer}, {newer - 1})")
+    try:
+        assert run_sync(database.upgrade()) == []
+    finally:
+        execute(database, f"DELETE FROM schema_step WHERE number = {newer}")
+
+
+def test_rejects_a_schema_that_needs_newer_software(database: Database) -> None:
+    newer = len(migrations.known_steps()) + 1
+    execute(database, f"INSERT INTO schema_step (number, needs) VALUES ({newer}, {newer})")
+    try:
+        with pytest.raises(Unavailable, match=f"schema is number {newer} and needs software that knows number {newer}"):
+            run_sync(database.upgrade())
+    finally:
+        execute(database, f"DELETE FROM schema_step WHERE number = {newer}")
+
+
+def test_rejects_another_encoding(migrated_engine: Engine) -> None:
+    with psycopg.connect(migrated_engine.conninfo, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+    database = Database(f"{migrated_engine.conninfo} dbname=latin")
+    try:
+        with pytest.raises(Unavailable, match="must have the encoding UTF8, not LATIN1"):
+            run_sync(database.upgrade())
+    finally:
+        database.close()
+        with psycopg.connect(migrated_engine.conninfo, autocommit=True) as connection:
+            connection.execute("DROP DATABASE latin")
+
+
+def test_counts_what_a_source_stores(database: Database) -> None:
+    insert = """
+        INSERT INTO record (name, source, version, latest, deleted, fingerprint, body, created_at, updated_at)
+        SELECT name, $1, version, false, false, '', $2, 1, 1 FROM unnest($3::text[], $4::text[]) AS new (name, version)
+        ON CONFLICT (name, source, version) DO UPDATE SET body = excluded.body
+    """
+
+    def stored(cursor: Cursor) -> object:
+        return cursor.all("SELECT source, names, bytes FROM stored ORDER BY source")
+
+    def write(cursor: Cursor) -> None:
+        cursor.execute(insert, ("a", b"four", ["x", "x", "y"], ["1", "2", "1"]))
+        assert stored(cursor) == [("a", 2, 12)]
+        cursor.execute(insert, ("b", b"four", ["x"], ["1"]))
+        # Two records are rewritten and one is new, of a known name.
+        cursor.execute(insert, ("a", b"eleven bytes"[:11], ["x", "x", "x"], ["1", "2", "3"]))
+        assert stored(cursor) == [("a", 2, 37), ("b", 1, 4)]
+        cursor.execute("UPDATE record SET latest = true")
+        assert stored(cursor) == [("a", 2, 37), ("b", 1, 4)]
+        cursor.execute("DELETE FROM record WHERE source = 'a' AND version <> '3'")
+        assert stored(cursor) == [("a", 1, 11), ("b", 1, 4)]
+        cursor.execute("DELETE FROM record")
+        assert stored(cursor) == [("a", 0, 0), ("b", 0, 0)]
+
+    run_sync(database.write(write))
