@@ -46,6 +46,15 @@ def check_version(version: str) -> None:
         raise BadInput(f"server.version: must be 1 to {MAX_VERSION} printable characters.")
 
 
+def is_storable(text: str) -> bool:
+    """Return whether every database can hold `text`: it has no NUL and no lone surrogates. Others are in no entry."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
 def mcp_id_of(name: str) -> str:
     """Return the id of the server `name`, the same in every directory (UUID version 5, RFC 9562)."""
     return str(uuid5(NAMESPACE, name))

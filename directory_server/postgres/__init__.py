@@ -1,6 +1,8 @@
 """PostgreSQL adapters of the ports, for processes of one or several machines. Needs the extra `cluster`."""
 
 from ._connection import Cursor
+from ._curation import PostgresCuration
 from ._database import Database
+from ._store import PostgresStore
 
-__all__ = ["Cursor", "Database"]
+__all__ = ["Cursor", "Database", "PostgresCuration", "PostgresStore"]

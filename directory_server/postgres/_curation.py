@@ -1,0 +1,72 @@
+"""The Curation on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import get_args
+
+from attrs import evolve, frozen
+
+from ..domain.entries import check_name
+from ..domain.versions import LOCAL
+from ..domain.visibility import CuratedName, Mark
+from ._connection import Cursor
+from ._database import Database
+from ._visibility import lock_names, notify, update_visibility
+
+_SET = {
+    mark: f"""
+        INSERT INTO entry (mcp_id, name, seq, {mark}) VALUES ($1, $2, 0, $3)
+        ON CONFLICT (mcp_id) DO UPDATE SET {mark} = excluded.{mark}
+    """
+    for mark in get_args(Mark)
+}
+
+_DELETE = "DELETE FROM record WHERE id = ANY($1::bigint[])"
+
+_CURATED = """
+    SELECT name, EXISTS (SELECT 1 FROM record WHERE record.name = entry.name AND source = $1), hidden, pinned, allowed
+    FROM entry WHERE curated OR hidden ORDER BY name
+"""
+
+
+@frozen
+class PostgresCuration:
+    """Curation flags in the database. `sources` is the order of precedence, as in the store."""
+
+    _database: Database
+    _sources: Sequence[str] = ()
+
+    async def mark(self, name: str, mark: Mark, on: bool) -> bool:
+        check_name(name)
+        return await self._database.write(lambda cursor: self._mark(cursor, name, mark, on))
+
+    async def disown(self, name: str) -> bool:
+        check_name(name)
+        return await self._database.write(lambda cursor: self._disown(cursor, name))
+
+    async def curated(self) -> Sequence[CuratedName]:
+        rows = await self._database.read(lambda cursor: cursor.all(_CURATED, LOCAL))
+        return [CuratedName(*row) for row in rows]
+
+    def _mark(self, cursor: Cursor, name: str, mark: Mark, on: bool) -> bool:
+        (stored,) = lock_names(cursor, [name]).values()
+        if getattr(stored.flags, mark) is on:
+            return False
+        cursor.execute(_SET[mark], [stored.mcp_id, name, on])
+        stored.flags = evolve(stored.flags, **{mark: on})
+        update_visibility(cursor, [stored], self._sources)
+        notify(cursor)
+        return True
+
+    def _disown(self, cursor: Cursor, name: str) -> bool:
+        (stored,) = lock_names(cursor, [name]).values()
+        own = stored.of_source(LOCAL)
+        if not own:
+            return False
+        cursor.execute(_DELETE, [[each.row for each in own]])
+        for each in own:
+            del stored.records[LOCAL, each.record.version]
+        update_visibility(cursor, [stored], self._sources)
+        notify(cursor)
+        return True

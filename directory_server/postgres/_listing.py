@@ -1,0 +1,123 @@
+"""Queries for registry listings: versions of entries in the order of names.
+
+Each list is read in two steps of one snapshot: ids and sizes first, then only the documents that are within the bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from attrs import frozen
+
+from ..domain.versions import Version
+from ._connection import Cursor
+
+_CHANGED_AT = "CASE WHEN record.id = preferred_id THEN entry.updated_at ELSE record.updated_at END"
+
+_PUBLISHED_AT = "coalesce(record.published_at, record.created_at)"
+
+_SIZED = "SELECT record.id, octet_length(record.body)"
+
+_LATEST = "FROM entry JOIN record ON record.id = preferred_id"
+
+# Only versions of the preferred source are listed.
+_ALL = """
+    FROM entry JOIN record AS preferred ON preferred.id = preferred_id
+    JOIN record ON record.name = entry.name AND record.source = preferred.source
+"""
+
+_FILTER = f"""
+    NOT hidden AND (curated OR NOT $2) AND (NOT record.deleted OR $3) AND {_CHANGED_AT} >= $4
+"""
+
+_LIST_LATEST = f"""
+    {_SIZED} {_LATEST} WHERE entry.name > $1 AND entry.updated_at >= $4 AND {_FILTER} ORDER BY entry.name LIMIT $5
+"""
+
+_LIST_ALL = f"""
+    {_SIZED} {_ALL} WHERE entry.name >= $1 AND (entry.name > $1 OR record.version > $6) AND {_FILTER}
+    ORDER BY entry.name, record.version LIMIT $5
+"""
+
+_LIST_EXACT = f"""
+    {_SIZED} {_ALL} WHERE entry.name > $1 AND record.version = $6 AND {_FILTER} ORDER BY entry.name LIMIT $5
+"""
+
+_VERSIONS = f"""
+    {_SIZED}, record.version {_ALL} WHERE entry.name = $1 AND NOT hidden
+    ORDER BY record.id = preferred_id DESC, {_PUBLISHED_AT} DESC, record.written DESC
+"""
+
+_OF_IDS = f"""
+    {_SIZED} FROM unnest($1::text[]) WITH ORDINALITY AS requested (mcp_id, position)
+    JOIN entry ON entry.mcp_id = requested.mcp_id JOIN record ON record.id = preferred_id
+    WHERE visible_id = preferred_id ORDER BY position
+"""
+
+_THE_LATEST = f"{_SIZED} {_LATEST} WHERE entry.name = $1 AND NOT hidden"
+
+_THE_VERSION = f"{_SIZED} {_ALL} WHERE entry.name = $1 AND record.version = $2 AND NOT hidden"
+
+_READ = f"""
+    SELECT record.name, record.version, record.body, {_PUBLISHED_AT}, {_CHANGED_AT}, record.id = preferred_id,
+        record.deleted, curated
+    FROM unnest($1::bigint[]) WITH ORDINALITY AS requested (id, position)
+    JOIN record ON record.id = requested.id JOIN entry ON entry.name = record.name
+    ORDER BY position
+"""
+
+
+@frozen
+class ListingQuery:
+    """The arguments of Store.listing; `name` and `version` are the end of the previous page."""
+
+    name: str
+    version: str
+    limit: int
+    versions: str
+    updated_since: float
+    include_deleted: bool
+    curated: bool
+
+
+def listing(cursor: Cursor, query: ListingQuery, most: int) -> Sequence[Version]:
+    """Return the versions that match `query`, about `most` bytes, for Store.listing."""
+    fields = [query.name, query.curated, query.include_deleted, query.updated_since, query.limit]
+    if query.versions == "latest":
+        sizes = cursor.all(_LIST_LATEST, *fields)
+    elif query.versions == "all":
+        sizes = cursor.all(_LIST_ALL, *fields, query.version)
+    else:
+        sizes = cursor.all(_LIST_EXACT, *fields, query.versions)
+    return _read(cursor, sizes, most)
+
+
+def all_versions(cursor: Cursor, name: str, after: str, limit: int, most: int) -> list[Version]:
+    """Return versions of `name` after the version `after`, about `most` bytes, for Store.versions."""
+    known = cursor.all(_VERSIONS, name)
+    begin = 0
+    if after:
+        begin = next((number for number, (_, _, version) in enumerate(known, 1) if version == after), len(known))
+    return _read(cursor, [(row, size) for row, size, _ in known[begin : begin + limit]], most)
+
+
+def latest_versions(cursor: Cursor, mcp_ids: Sequence[str], most: int) -> Sequence[Version]:
+    """Return the latest versions of `mcp_ids`, about `most` bytes, for Store.latest."""
+    return _read(cursor, cursor.all(_OF_IDS, mcp_ids), most)
+
+
+def one_version(cursor: Cursor, name: str, version: str) -> Version | None:
+    """Return one version of `name`, for Store.version."""
+    sizes = cursor.all(_THE_LATEST, name) if version == "latest" else cursor.all(_THE_VERSION, name, version)
+    return next(iter(_read(cursor, sizes, 1)), None)
+
+
+def _read(cursor: Cursor, sizes: Iterable[tuple[int, int]], most: int) -> list[Version]:
+    """Return the versions of rows with these ids and sizes, up to the one that brings the bytes to `most`."""
+    wanted = []
+    for row, size in sizes:
+        wanted.append(row)
+        most -= size
+        if most <= 0:
+            break
+    return [Version(*fields) for fields in cursor.all(_READ, wanted)] if wanted else []

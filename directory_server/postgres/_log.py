@@ -1,0 +1,129 @@
+"""Reading the log of changes and the visible entries, with their analyses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from attrs import frozen
+
+from ..domain.changes import Change, ChangeKind
+from ..domain.entries import Entry
+from ..serialization import restore_entry
+from ._connection import Cursor
+
+T = TypeVar("T")
+
+PAGE = 4_000
+"""Most changes that are read at a time."""
+
+_CURRENT = """
+    SELECT entry.seq, kind, entry.mcp_id, pinned, visible_id, octet_length(record.body), octet_length(analysed.body)
+    FROM entry JOIN record ON record.id = visible_id JOIN change ON change.seq = entry.seq
+    LEFT JOIN analysed ON analysed.fingerprint = record.fingerprint AND analysed.version = $3
+    WHERE entry.mcp_id > $1 ORDER BY entry.mcp_id LIMIT $2
+"""
+
+_CHANGES = """
+    SELECT change.seq, kind, change.mcp_id, pinned, visible_id, octet_length(record.body), octet_length(analysed.body)
+    FROM change JOIN entry ON entry.mcp_id = change.mcp_id
+    LEFT JOIN record ON record.id = visible_id
+    LEFT JOIN analysed ON analysed.fingerprint = record.fingerprint AND analysed.version = $3
+    WHERE change.seq > $1 ORDER BY change.seq LIMIT $2
+"""
+
+_DOCUMENTS = """
+    SELECT record.id, record.fingerprint, record.body, analysed.body
+    FROM record LEFT JOIN analysed ON analysed.fingerprint = record.fingerprint AND analysed.version = $2
+    WHERE record.id = ANY($1::bigint[])
+"""
+
+# An entry that was removed and added again has several rows.
+_ADDED = """
+    SELECT change.seq, change.mcp_id, visible_id
+    FROM change JOIN entry ON entry.mcp_id = change.mcp_id
+    WHERE kind = 'added' AND visible_id IS NOT NULL AND change.seq < $1
+    ORDER BY change.seq DESC LIMIT $2
+"""
+
+_BODY = "SELECT body FROM record WHERE id = $1"
+
+
+@frozen
+class Document:
+    """A visible document; `analysed` is None if no analysis of the present version is stored."""
+
+    fingerprint: bytes
+    body: bytes
+    analysed: bytes | None
+
+
+@frozen
+class LoggedChange:
+    """A change, and the document of the now visible entry, None if there is none."""
+
+    seq: int
+    kind: ChangeKind
+    mcp_id: str
+    pinned: bool
+    document: Document | None
+
+    def change(self, analyses: Mapping[bytes, bytes]) -> Change:
+        """Return the change with the stored analysis, else that of `analyses` by the document's fingerprint."""
+        found = self.document
+        if found is None:
+            return Change(self.seq, self.kind, self.mcp_id, None, None, self.pinned)
+        analysed = analyses[found.fingerprint] if found.analysed is None else found.analysed
+        return Change(self.seq, self.kind, self.mcp_id, found.body, analysed, self.pinned)
+
+
+def current(cursor: Cursor, after: str, limit: int, most: int, analysis: str) -> list[LoggedChange]:
+    """Return the visible entries after the id `after`, for Store.current; `analysis` is a version of the Analysis."""
+    return _read(cursor, _CURRENT, after, limit, most, analysis)
+
+
+def changes(cursor: Cursor, after: int, limit: int, most: int, analysis: str) -> list[LoggedChange]:
+    """Return the changes after the `seq` `after`, for Store.changes; `analysis` is a version of the Analysis."""
+    return _read(cursor, _CHANGES, after, limit, most, analysis)
+
+
+def newest(cursor: Cursor, limit: int, of: Callable[[Entry], T]) -> list[T]:
+    """Return `of(entry)` for the visible entries that were added last, for Store.newest."""
+    found: dict[str, T] = {}
+    before = 2**63 - 1
+    while len(found) < limit and (rows := cursor.all(_ADDED, before, max(limit, 100))):
+        for seq, mcp_id, row in rows:
+            before = seq
+            if mcp_id not in found and len(found) < limit:
+                (body,) = cursor.one(_BODY, row)
+                found[mcp_id] = of(restore_entry(body))
+    return list(found.values())
+
+
+def _read(cursor: Cursor, query: str, after: int | str, limit: int, most: int, analysis: str) -> list[LoggedChange]:
+    """Return the changes of `query`, up to the one that brings the bytes to `most`.
+
+    Ids and sizes are read first, because a page of large documents would not fit into memory.
+    """
+    rows = []
+    for row in cursor.all(query, after, min(limit, PAGE), analysis):
+        rows.append(row)
+        *_, size, analysed = row
+        most -= (size or 0) + (analysed or 0)
+        if most <= 0:
+            break
+    wanted = {visible for _, _, _, _, visible, _, _ in rows if visible is not None}
+    documents: dict[int, Document] = {}
+    if wanted:
+        for row, *fields in cursor.all(_DOCUMENTS, list(wanted), analysis):
+            documents[row] = Document(*fields)
+    return [
+        LoggedChange(seq, kind, mcp_id, pinned, documents[visible] if visible is not None else None)
+        for seq, kind, mcp_id, pinned, visible, _, _ in rows
+    ]
+
+
+def missing(found: Sequence[LoggedChange]) -> dict[bytes, bytes]:
+    """Return the documents without a stored analysis, by their fingerprints."""
+    documents = (each.document for each in found if each.document is not None)
+    return {each.fingerprint: each.body for each in documents if each.analysed is None}

@@ -1,0 +1,243 @@
+"""Writing a batch of records: the domain's rules on what is stored, then one statement for each kind of write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
+
+from attrs import define, evolve, field, frozen
+
+from ..domain.changes import Outcome
+from ..domain.publishing import SourceLimits, Usage, excess_records, excess_versions, has_room, is_same, outdated
+from ..domain.versions import Record
+from ._connection import Cursor
+from ._visibility import NOW, StoredName, StoredRecord, lock_names, notify, update_visibility
+
+BATCH = 500
+"""Most records of a transaction, unless one name has more."""
+
+BATCH_BYTES = 8_000_000
+"""Bytes of documents after which a batch ends."""
+
+_UNWRITTEN = 2**62
+"""Number from which the records of a batch count as written, until they are: after all stored ones."""
+
+# The numbers of `written` follow the order of the batch.
+_STORE = f"""
+    INSERT INTO record
+        (name, source, version, latest, deleted, published_at, fingerprint, body, created_at, updated_at)
+    SELECT name, $1, version, latest, deleted, published_at, fingerprint, body, {NOW}, {NOW}
+    FROM unnest(
+        $2::text[], $3::text[], $4::boolean[], $5::boolean[], $6::double precision[], $7::bytea[], $8::bytea[]
+    ) WITH ORDINALITY AS given (name, version, latest, deleted, published_at, fingerprint, body, position)
+    ORDER BY position
+    ON CONFLICT (name, source, version) DO UPDATE SET
+        written = excluded.written, latest = excluded.latest, deleted = excluded.deleted,
+        published_at = excluded.published_at, fingerprint = excluded.fingerprint, body = excluded.body,
+        updated_at = excluded.updated_at
+    RETURNING name, version, id, written
+"""
+
+# A mirrored source may not update the previous latest version itself.
+_OUTDATE = "UPDATE record SET latest = false WHERE id = ANY($1::bigint[])"
+
+_DROP = "DELETE FROM record WHERE id = ANY($1::bigint[])"
+
+_STORED = "SELECT names, bytes FROM stored WHERE source = $1"
+
+# In the order of fingerprints, so that two transactions cannot wait for each other.
+_ANALYSED = """
+    INSERT INTO analysed (fingerprint, version, body)
+    SELECT fingerprint, $1, body FROM unnest($2::bytea[], $3::bytea[]) AS given (fingerprint, body) ORDER BY fingerprint
+    ON CONFLICT DO NOTHING
+"""
+
+_KNOWN = """
+    SELECT position, record.fingerprint IS NOT DISTINCT FROM given.fingerprint AND record.latest = given.latest,
+        EXISTS (SELECT 1 FROM analysed WHERE analysed.fingerprint = given.fingerprint AND analysed.version = $6)
+    FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[])
+        WITH ORDINALITY AS given (name, version, latest, fingerprint, position)
+    LEFT JOIN record ON record.name = given.name AND record.source = $1 AND record.version = given.version
+    ORDER BY position
+"""
+
+
+@frozen
+class Row:
+    """A record that is to be written, with its document, and its analysis unless that is stored already."""
+
+    name: str
+    record: Record
+    body: bytes
+    analysed: bytes | None = None
+
+
+@frozen
+class Known:
+    """Whether a stored record equals a row, and whether the analysis of the row's document is stored."""
+
+    is_same: bool
+    is_analysed: bool
+
+
+def batches(rows: Sequence[Row]) -> Iterator[list[int]]:
+    """Yield the positions of `rows` in batches of about BATCH records and BATCH_BYTES; a name is in one batch."""
+    names: dict[str, list[int]] = {}
+    for number, row in enumerate(rows):
+        names.setdefault(row.name, []).append(number)
+    batch: list[int] = []
+    size = 0
+    for numbers in names.values():
+        added = sum(len(rows[number].body) for number in numbers)
+        if batch and (len(batch) + len(numbers) > BATCH or size + added > BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch += numbers
+        size += added
+    if batch:
+        yield batch
+
+
+def known(cursor: Cursor, source: str, rows: Sequence[Row], analysis: str) -> list[Known]:
+    """Return what is known of each of `rows`, all of `source`; `analysis` is the version of the Analysis."""
+    fields = [
+        source,
+        [row.name for row in rows],
+        [row.record.version for row in rows],
+        [row.record.latest for row in rows],
+        [row.record.fingerprint for row in rows],
+        analysis,
+    ]
+    return [Known(bool(same), analysed) for _, same, analysed in cursor.all(_KNOWN, *fields)]
+
+
+def publish(
+    cursor: Cursor, rows: Sequence[Row], sources: Sequence[str], limits: Mapping[str, SourceLimits], analysis: str
+) -> list[Outcome]:
+    """Write `rows`, all of one source, in the transaction of `cursor`; return the outcomes in order.
+
+    `sources` is the order of precedence, `analysis` the version of the Analysis.
+    """
+    source = rows[0].record.source
+    numbers: dict[str, list[int]] = {}
+    for number, row in enumerate(rows):
+        numbers.setdefault(row.name, []).append(number)
+    names = lock_names(cursor, numbers)
+    limit = limits.get(source)
+    usage = Usage() if limit is None else Usage(*cursor.one(_STORED, source) or ())
+    batch = _Batch(source, limit, usage)
+    outcomes: dict[int, Outcome] = {}
+    for name, stored in names.items():
+        done = batch.publish(stored, [rows[number] for number in numbers[name]])
+        outcomes |= zip(numbers[name], done, strict=True)
+    if batch.touched:
+        batch.write(cursor)
+        _keep_analyses(cursor, analysis, batch.rows.values())
+        update_visibility(cursor, batch.touched, sources)
+        notify(cursor)
+    return [outcomes[number] for number in range(len(rows))]
+
+
+def keep_analyses(cursor: Cursor, version: str, analyses: Mapping[bytes, bytes]) -> None:
+    """Store `analyses` by the fingerprints of their documents, for this version of the Analysis."""
+    if analyses:
+        cursor.execute(_ANALYSED, [version, list(analyses), list(analyses.values())])
+
+
+def _keep_analyses(cursor: Cursor, version: str, rows: Iterable[Row]) -> None:
+    keep_analyses(cursor, version, {row.record.fingerprint: row.analysed for row in rows if row.analysed is not None})
+
+
+@define
+class _Batch:
+    """The records of one source in a transaction: `rows` to write, and ids of rows to drop or to mark as not latest.
+
+    `touched` has the names whose visibility may change.
+    """
+
+    source: str
+    limits: SourceLimits | None
+    usage: Usage
+    rows: dict[tuple[str, str], Row] = field(factory=dict)
+    touched: list[StoredName] = field(factory=list)
+    _dropped: list[int] = field(factory=list)
+    _outdated: list[int] = field(factory=list)
+    _numbers: Iterator[int] = field(factory=lambda: count(_UNWRITTEN))
+
+    def publish(self, stored: StoredName, rows: Sequence[Row]) -> list[Outcome]:
+        """Return the outcomes of `rows`, all of one name, after changing the records of `stored` accordingly."""
+        if all(is_same(self._found(stored, row), row.record) for row in rows):
+            return ["unchanged"] * len(rows)
+        self.touched.append(stored)
+        before = {each.row: each for each in stored.of_source(self.source)}
+        excess = excess_versions([each.record for each in before.values()], [row.record for row in rows])
+        done = [self._store(stored, row) if row.record.version not in excess else "too_old" for row in rows]
+        for record in excess_records(each.record for each in stored.of_source(self.source)):
+            self._drop(stored, stored.records.pop((self.source, record.version)))
+        self._outdated += [
+            each.row
+            for each in stored.of_source(self.source)
+            if (stored.name, each.record.version) not in self.rows
+            and not each.record.latest
+            and before[each.row].record.latest
+        ]
+        return done
+
+    def write(self, cursor: Cursor) -> None:
+        """Write the records, and give them the ids of their rows and their numbers in the order of writing."""
+        if self._dropped:
+            cursor.execute(_DROP, [self._dropped])
+        if self._outdated:
+            cursor.execute(_OUTDATE, [self._outdated])
+        if not self.rows:
+            return
+        names = {each.name: each for each in self.touched}
+        found = {key: names[key[0]].records[self.source, key[1]] for key in self.rows}
+        keys = sorted(self.rows, key=lambda key: found[key].record.id)
+        records = [found[key].record for key in keys]
+        fields = [
+            self.source,
+            [name for name, _ in keys],
+            [version for _, version in keys],
+            [each.latest for each in records],
+            [each.deleted for each in records],
+            [each.published_at for each in records],
+            [each.fingerprint for each in records],
+            [self.rows[key].body for key in keys],
+        ]
+        for name, version, row, written in cursor.all(_STORE, *fields):
+            stored = found[name, version]
+            names[name].records[self.source, version] = evolve(
+                stored, row=row, record=evolve(stored.record, id=written)
+            )
+
+    def _found(self, stored: StoredName, row: Row) -> Record | None:
+        found = stored.records.get((self.source, row.record.version))
+        return found.record if found else None
+
+    def _store(self, stored: StoredName, row: Row) -> Outcome:
+        key = self.source, row.record.version
+        before = stored.records.get(key)
+        if is_same(before.record if before else None, row.record):
+            return "unchanged"
+        size, replaced = len(row.body), before.size if before else None
+        has_name = bool(stored.of_source(self.source))
+        if not has_room(self.limits, self.usage, row.record, size, replaced=replaced, has_name=lambda: has_name):
+            return "over_limit"
+        self.usage = Usage(self.usage.names + (not has_name), self.usage.bytes + size - (replaced or 0))
+        if row.record.latest:
+            for other, each in stored.records.items():
+                if other[0] == self.source:
+                    stored.records[other] = evolve(each, record=outdated(each.record))
+        stored.records[key] = StoredRecord(
+            before.row if before else 0, size, evolve(row.record, id=next(self._numbers))
+        )
+        self.rows[stored.name, row.record.version] = row
+        return "changed" if before else "added"
+
+    def _drop(self, stored: StoredName, excess: StoredRecord) -> None:
+        if excess.row:
+            self._dropped.append(excess.row)
+        self.rows.pop((stored.name, excess.record.version), None)
+        left = bool(stored.of_source(self.source))
+        self.usage = Usage(self.usage.names - (not left), self.usage.bytes - excess.size)

@@ -1,0 +1,189 @@
+"""Visibility of names: read under the lock of publishers, updated and logged when records or flags change."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from attrs import define, field, frozen
+
+from ..domain.changes import ChangeKind
+from ..domain.entries import mcp_id_of
+from ..domain.versions import Record
+from ..domain.visibility import COUNT_DELTA, Flags, Transition, Visibility, transition
+from ._connection import Cursor
+
+NOW = "extract(epoch FROM clock_timestamp())::double precision"
+"""Seconds since the epoch by the clock of the database, in SQL."""
+
+# One writer of records and flags at a time, so that the order of the log is the order of commits.
+_LOCK = "SELECT pg_advisory_xact_lock(0, 1)"
+
+_ENTRIES = """
+    SELECT name, visible_id, preferred_id, seq, hidden, pinned, allowed, curated FROM entry WHERE name = ANY($1::text[])
+"""
+
+_RECORDS = """
+    SELECT name, id, octet_length(body), written, source, version, latest, deleted, published_at, fingerprint
+    FROM record WHERE name = ANY($1::text[])
+"""
+
+_LAST = "SELECT seq, total FROM change ORDER BY seq DESC LIMIT 1"
+
+_LOG = f"""
+    INSERT INTO change (seq, kind, mcp_id, total, at)
+    SELECT $1::bigint + position, kind, mcp_id, total, {NOW}
+    FROM unnest($2::text[], $3::text[], $4::bigint[]) WITH ORDINALITY AS logged (kind, mcp_id, total, position)
+"""
+
+_UPDATE = f"""
+    INSERT INTO entry (mcp_id, name, visible_id, preferred_id, curated, seq, updated_at)
+    SELECT mcp_id, name, visible_id, preferred_id, curated, seq, {NOW}
+    FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::boolean[], $6::bigint[])
+        AS updated (mcp_id, name, visible_id, preferred_id, curated, seq)
+    ON CONFLICT (mcp_id) DO UPDATE SET
+        visible_id = excluded.visible_id, preferred_id = excluded.preferred_id, curated = excluded.curated,
+        seq = excluded.seq, updated_at = excluded.updated_at
+"""
+
+_MOVE = """
+    UPDATE entry SET visible_id = moved.visible_id, preferred_id = moved.preferred_id
+    FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS moved (mcp_id, visible_id, preferred_id)
+    WHERE entry.mcp_id = moved.mcp_id
+"""
+
+_WAKE = "SELECT pg_notify('directory', '')"
+
+
+@frozen
+class StoredRecord:
+    """A record, with the id of its row and the bytes of its document. `record.id` is the row's `written`."""
+
+    row: int
+    size: int
+    record: Record
+
+
+@define
+class StoredName:
+    """A name with its records by source and version, as they are now, and its visibility `before` the transaction.
+
+    `before` has ids of rows. `seq` is the latest change, 0 if there is none.
+    """
+
+    name: str
+    before: Visibility = field(factory=Visibility)
+    seq: int = 0
+    flags: Flags = field(factory=Flags)
+    records: dict[tuple[str, str], StoredRecord] = field(factory=dict)
+
+    @property
+    def mcp_id(self) -> str:
+        return mcp_id_of(self.name)
+
+    def of_source(self, source: str) -> list[StoredRecord]:
+        """Return the records of `source`."""
+        return [each for each in self.records.values() if each.record.source == source]
+
+
+def lock_names(cursor: Cursor, names: Collection[str]) -> dict[str, StoredName]:
+    """Wait until no other transaction writes records or flags; return what is stored of each of `names`.
+
+    The transaction of `cursor` holds the lock until its end.
+    """
+    cursor.execute(_LOCK)
+    found = {name: StoredName(name) for name in names}
+    asked = list(found)
+    for name, row, size, *fields in cursor.all(_RECORDS, asked):
+        record = Record(*fields)
+        found[name].records[record.source, record.version] = StoredRecord(row, size, record)
+    for name, visible, preferred, seq, hidden, pinned, allowed, curated in cursor.all(_ENTRIES, asked):
+        stored = found[name]
+        fingerprints = {each.row: each.record.fingerprint for each in stored.records.values()}
+        stored.before = Visibility(
+            visible_id=visible,
+            visible_fingerprint=fingerprints.get(visible),
+            preferred_id=preferred,
+            preferred_fingerprint=fingerprints.get(preferred),
+            pinned=pinned,
+            curated=curated,
+        )
+        stored.seq = seq
+        stored.flags = Flags(hidden, pinned, allowed)
+    return found
+
+
+@frozen
+class _Updated:
+    """A name whose visibility changes, and the ids of the rows of its visible and preferred record."""
+
+    stored: StoredName
+    change: Transition
+    visible_id: int | None
+    preferred_id: int | None
+
+    @property
+    def is_moved(self) -> bool:
+        before = self.stored.before
+        return (before.visible_id, before.preferred_id) != (self.visible_id, self.preferred_id)
+
+
+def update_visibility(cursor: Cursor, names: Iterable[StoredName], sources: Sequence[str]) -> None:
+    """Store the new visibility of `names` after a change of their records or flags; log changes of visible entries.
+
+    The transaction of `cursor` holds the lock of `lock_names`. `sources` is the order of precedence.
+    """
+    updates = [_updated(each, sources) for each in names]
+    logged = [(each.change.kind, each.stored) for each in updates if each.change.kind is not None]
+    _log(cursor, logged)
+    if written := [each for each in updates if each.change.is_update]:
+        cursor.execute(
+            _UPDATE,
+            [
+                [each.stored.mcp_id for each in written],
+                [each.stored.name for each in written],
+                [each.visible_id for each in written],
+                [each.preferred_id for each in written],
+                [each.change.after.curated for each in written],
+                [each.stored.seq for each in written],
+            ],
+        )
+    if moved := [each for each in updates if each.is_moved and not each.change.is_update]:
+        cursor.execute(
+            _MOVE,
+            [
+                [each.stored.mcp_id for each in moved],
+                [each.visible_id for each in moved],
+                [each.preferred_id for each in moved],
+            ],
+        )
+
+
+def _updated(stored: StoredName, sources: Sequence[str]) -> _Updated:
+    rows = {each.record.id: each.row for each in stored.records.values()}
+    records = sorted((each.record for each in stored.records.values()), key=lambda record: record.id)
+    change = transition(stored.before, stored.flags, records, sources)
+    visible, preferred = change.after.visible_id, change.after.preferred_id
+    return _Updated(
+        stored,
+        change,
+        visible_id=None if visible is None else rows[visible],
+        preferred_id=None if preferred is None else rows[preferred],
+    )
+
+
+def _log(cursor: Cursor, logged: Sequence[tuple[ChangeKind, StoredName]]) -> None:
+    """Log changes of the visible entry of names, and set the `seq` of these names."""
+    if not logged:
+        return
+    last, total = cursor.one(_LAST) or (0, 0)
+    totals: list[int] = []
+    for number, (kind, stored) in enumerate(logged, last + 1):
+        stored.seq = number
+        total += COUNT_DELTA[kind]
+        totals.append(total)
+    cursor.execute(_LOG, [last, [kind for kind, _ in logged], [stored.mcp_id for _, stored in logged], totals])
+
+
+def notify(cursor: Cursor) -> None:
+    """Wake the processes that listen, once the transaction of `cursor` is committed."""
+    cursor.execute(_WAKE)
