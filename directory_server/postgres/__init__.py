@@ -3,6 +3,7 @@
 from ._connection import Cursor
 from ._curation import PostgresCuration
 from ._database import Database
+from ._mirrors import PostgresMirrors
 from ._store import PostgresStore
 
-__all__ = ["Cursor", "Database", "PostgresCuration", "PostgresStore"]
+__all__ = ["Cursor", "Database", "PostgresCuration", "PostgresMirrors", "PostgresStore"]

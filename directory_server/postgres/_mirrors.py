@@ -1,0 +1,155 @@
+"""The Mirrors on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from attrs import astuple, frozen
+
+from ..domain.entries import is_storable
+from ..domain.ports.storage import READ_BYTES
+from ..domain.upstreams import SyncProgress, UpstreamState
+from ._connection import Cursor
+from ._database import Database
+
+_STATE = (
+    "name",
+    "selection",
+    "last_run",
+    "last_success",
+    "next_run",
+    "error",
+    "failures",
+    "entries",
+    "updated_since",
+    "etag",
+    "modified",
+    "full_sync_names",
+    "full_sync_at",
+)
+"""The columns of an upstream, and the fields of UpstreamState without its progress."""
+
+_PROGRESS = ("progress_full", "progress_began", "progress_cursor")
+"""The columns of the progress, in the order of the fields of SyncProgress."""
+
+_COLUMNS = (*_STATE, *_PROGRESS)
+
+_ALL = f"SELECT {', '.join(_COLUMNS)} FROM upstream ORDER BY name"
+
+_GET = f"SELECT {', '.join(_COLUMNS)} FROM upstream WHERE name = $1"
+
+_PUT = f"""
+    INSERT INTO upstream ({", ".join(_COLUMNS)}) VALUES ({", ".join(f"${n}" for n in range(1, len(_COLUMNS) + 1))})
+    ON CONFLICT (name) DO UPDATE SET {", ".join(f"{column} = excluded.{column}" for column in _COLUMNS[1:])}
+"""
+
+_SEE = """
+    INSERT INTO seen (upstream, name, accepted)
+    SELECT $1, name, accepted FROM unnest($2::text[], $3::boolean[]) AS given (name, accepted) ORDER BY name
+    ON CONFLICT (upstream, name) DO UPDATE SET accepted = excluded.accepted
+"""
+
+_FORGET = "DELETE FROM seen WHERE upstream = $1"
+
+_COUNT_SEEN = "SELECT count(*) FROM seen WHERE upstream = $1"
+
+_UNSEEN = """
+    SELECT id, octet_length(body) FROM record WHERE source = $1 AND NOT deleted
+        AND NOT EXISTS (SELECT 1 FROM seen WHERE upstream = $1 AND seen.name = record.name AND accepted)
+    LIMIT $2
+"""
+
+_BODIES = "SELECT body FROM record WHERE id = ANY($1::bigint[])"
+
+_ENTRIES = "SELECT count(DISTINCT name) FROM record WHERE source = $1 AND NOT deleted"
+
+# Without `$3`, the time is that of the database. See `upstreams.may_hold`.
+_HOLD = """
+    WITH present AS (SELECT coalesce($3::double precision, extract(epoch FROM clock_timestamp())) AS now)
+    INSERT INTO lease AS held (upstream, holder, until)
+    SELECT $1, $2, now + $4::double precision FROM present
+    ON CONFLICT (upstream) DO UPDATE SET holder = excluded.holder, until = excluded.until
+        WHERE held.holder = excluded.holder
+            OR held.until <= excluded.until - $4::double precision
+            OR held.until > excluded.until + $4::double precision
+"""
+
+_RELEASE = "DELETE FROM lease WHERE upstream = $1 AND holder = $2"
+
+
+@frozen
+class PostgresMirrors:
+    """States and leases of upstreams in the database.
+
+    Leases end by the clock of the database, which is the same for all machines. `now`, for tests, replaces it; it
+    returns seconds since the epoch.
+    """
+
+    _database: Database
+    _now: Callable[[], float] | None = None
+
+    async def all(self) -> Sequence[UpstreamState]:
+        rows = await self._database.read(lambda cursor: cursor.all(_ALL))
+        return [_state(*row) for row in rows]
+
+    async def get(self, name: str) -> UpstreamState:
+        row = await self._database.read(lambda cursor: cursor.one(_GET, name))
+        return _state(*row) if row else UpstreamState(name)
+
+    async def put(self, state: UpstreamState, *, seen: Mapping[str, bool] | None = None) -> None:
+        await self._database.write(lambda cursor: _put(cursor, state, seen or {}))
+
+    async def forget_seen(self, name: str) -> None:
+        await self._change(_FORGET, name)
+
+    async def count_seen(self, name: str) -> int:
+        return await self._number(_COUNT_SEEN, name)
+
+    async def unseen(self, name: str, limit: int) -> Sequence[bytes]:
+        return await self._database.read(lambda cursor: _unseen(cursor, name, limit))
+
+    async def entries(self, name: str) -> int:
+        return await self._number(_ENTRIES, name)
+
+    async def hold(self, name: str, holder: str, *, seconds: float) -> bool:
+        return await self._change(_HOLD, name, holder, self._now and self._now(), seconds) > 0
+
+    async def release(self, name: str, holder: str) -> None:
+        await self._change(_RELEASE, name, holder)
+
+    async def _change(self, statement: str, *arguments: object) -> int:
+        """Run `statement`; return the number of rows that it changed."""
+        return await self._database.write(lambda cursor: cursor.execute(statement, arguments).rowcount)
+
+    async def _number(self, query: str, name: str) -> int:
+        return await self._database.read(lambda cursor: int(cursor.one(query, name)[0]))
+
+
+def _put(cursor: Cursor, state: UpstreamState, seen: Mapping[str, bool]) -> None:
+    progress = astuple(state.progress) if state.progress else (None, None, None)
+    fields = [getattr(state, column) for column in _STATE]
+    cursor.execute(_PUT, [_storable(each) if isinstance(each, str) else each for each in (*fields, *progress)])
+    if seen:
+        cursor.execute(_SEE, [state.name, list(seen), list(seen.values())])
+
+
+def _storable(text: str) -> str:
+    """Return `text` without what the database cannot hold. Error messages may quote an upstream."""
+    return text if is_storable(text) else text.replace("\0", "\ufffd").encode(errors="replace").decode()
+
+
+def _unseen(cursor: Cursor, name: str, limit: int) -> list[bytes]:
+    rows, size = [], 0
+    for row, added in cursor.all(_UNSEEN, name, limit):
+        rows.append(row)
+        size += added
+        if size >= READ_BYTES:
+            break
+    return [body for (body,) in cursor.all(_BODIES, rows)] if rows else []
+
+
+def _state(*row: Any) -> UpstreamState:
+    *fields, full, began, cursor = row
+    progress = None if full is None else SyncProgress(full, began, cursor)
+    return UpstreamState(**dict(zip(_STATE, fields, strict=True)), progress=progress)
