@@ -70,13 +70,13 @@ class Connection(Protocol):
     def connectionMade(self) -> None:
         transport = self.transport
         self._parser = Parser(self.site.clock.seconds)
-        # Cached, because each call is a system call.
         self._peer: IAddress | None = transport.getPeer()
-        self._host: IAddress | None = transport.getHost()
+        # Few requests need it, and it takes a system call.
+        self._host: IAddress | None = None
         self.network = network_of(str(getattr(self._peer, "host", "")))
         if isinstance(transport, ProtocolWrapper):
             # The PROXY protocol sends the client's address with the first bytes.
-            self._peer = self._host = None
+            self._peer = None
         self._output = Output(transport, self.site.connections.budget, self.site.clock.seconds, self._drained)
         self.site.connections.add(self)
 
@@ -145,10 +145,15 @@ class Connection(Protocol):
         if self._answering:
             return
         parser = self._parser
-        if parser.messages:
+        messages = parser.messages
+        if messages:
             self._answering = True
-            while parser.messages and self._is_ready():
-                self._answer(parser.messages.popleft())
+            while messages and self._is_ready():
+                message = messages.popleft()
+                if self._is_last or not message.keep_alive:
+                    self.closing = True
+                self._request = request = self.site.request(self, message)
+                self.site.respond(request)
             self._answering = False
         if parser.error is not None and self._is_ready():
             self._respond_with_error(parser.error)
@@ -156,12 +161,6 @@ class Connection(Protocol):
     def _is_ready(self) -> bool:
         """Return whether the next request may be answered."""
         return self._request is None and not self.closing and not self._output.waiting
-
-    def _answer(self, message: Message) -> None:
-        if self._is_last or not message.keep_alive:
-            self.closing = True
-        self._request = request = self.site.request(self, message)
-        self.site.respond(request)
 
     def _respond_with_error(self, error: HttpError) -> None:
         """Send an error response for an invalid request, and close."""
@@ -266,8 +265,8 @@ class Connection(Protocol):
             transport.wrappedProtocol = protocol
         else:
             transport.protocol = protocol
-        # Reading may have been paused because of pipelined requests.
-        transport.resumeProducing()
+        if self._is_paused:
+            transport.resumeProducing()
         protocol.makeConnection(transport)
         self._request = None
         self.site.connections.remove(self)

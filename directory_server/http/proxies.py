@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from attrs import field, frozen
@@ -21,6 +22,10 @@ UNIX = "unix"
 
 IPV6_PREFIX = 64
 """Prefix length of one IPv6 network. A host chooses the other bits itself (RFC 4291, section 2.5.1)."""
+
+
+LONGEST_ADDRESS = 100
+"""Characters of the longest text that is parsed as an address. An IPv6 address with the name of a zone has 61."""
 
 
 SITE_IPV4_PREFIX, SITE_IPV6_PREFIX = 24, 48
@@ -45,6 +50,11 @@ def network_of(address: str, ipv6_prefix: int = IPV6_PREFIX, ipv4_prefix: int = 
 
     All limits by address use this function. It returns an empty string for all texts that are not an address.
     """
+    return _network_of(address, ipv6_prefix, ipv4_prefix) if len(address) <= LONGEST_ADDRESS else ""
+
+
+@lru_cache(1_000)
+def _network_of(address: str, ipv6_prefix: int, ipv4_prefix: int) -> str:
     parsed = _parsed(address)
     if isinstance(parsed, IPv6Address):
         return str(ip_network((int(parsed), ipv6_prefix), strict=False))

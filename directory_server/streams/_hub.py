@@ -30,6 +30,13 @@ ROTATION_SPREAD = 1_000
 SLOTS = 16
 """Slots of the timing wheel. The streams of one slot get their heartbeats together."""
 
+_FIELDS = {
+    b"content-type": b"Content-Type: text/event-stream",
+    b"cache-control": b"Cache-Control: no-cache, no-transform",
+    b"x-accel-buffering": b"X-Accel-Buffering: no",
+}
+"""Header fields of streams. nginx does not buffer a response with the last one."""
+
 CHECK_INTERVAL = 0.4
 """Minimum seconds between two checks of the keys that have open streams."""
 
@@ -125,9 +132,7 @@ class Hub(Service):
         caller handles HEAD and checks `limit_error` before.
         """
         stream = Stream(self, intern(key_id), last, self._heartbeats())
-        request.setHeader(b"Content-Type", b"text/event-stream")
-        request.setHeader(b"Cache-Control", b"no-cache, no-transform")
-        request.setHeader(b"X-Accel-Buffering", b"no")
+        request.set_fields(_FIELDS)
         head = request.switch_protocol(stream)
         self._open += 1
         self._open_by_key[stream.key_id] += 1

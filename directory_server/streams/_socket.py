@@ -15,11 +15,15 @@ UNSENT = 512
 """Bytes in the transport from which on the reader counts as slow."""
 
 
+_TCP = (int(socket.AF_INET), int(socket.AF_INET6))
+
+
 def limit_buffers(transport: Any, stall: float) -> None:
     """Limit the buffers of a TCP connection, and abort it when its client acknowledges nothing for `stall` seconds."""
     transport = unwrapped(transport)
     handle = transport.getHandle() if hasattr(transport, "getHandle") else None
-    if not isinstance(handle, socket.socket) or handle.family not in (socket.AF_INET, socket.AF_INET6):
+    # The attribute of socket.socket converts the number to an enumeration, which takes longer than setting an option.
+    if not isinstance(handle, socket.socket) or super(socket.socket, handle).family not in _TCP:
         return
     transport.bufferSize = UNSENT
     # A connection that has been reset may have no options left.

@@ -36,6 +36,9 @@ MAX_BATCH = 50
 MAX_FREE_REQUESTS = 20
 """Maximum requests in one batch that are not charged: a client needs each of them once."""
 
+_JSON = [b"application/json"]
+"""The values of Content-Type that most clients send."""
+
 BATCH_BYTES = 4 * 1_048_576
 """Bytes of responses to a batch after which its remaining requests are rejected."""
 
@@ -220,6 +223,9 @@ def _uses_stateless(request: Request, message: serialization.Message | None = No
 
 
 def _check_content_type(request: Request) -> None:
+    received = request.received
+    if received.get(b"content-type") == _JSON and b"content-encoding" not in received:
+        return
     content_type = header(request, "Content-Type")
     if content_type is not None and content_type.partition(";")[0].strip().lower() != "application/json":
         raise RpcError(INVALID_REQUEST, "Content-Type must be application/json.", status=415)
