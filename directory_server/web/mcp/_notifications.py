@@ -62,6 +62,8 @@ def _event(message: Mapping[str, Any]) -> bytes:
     return serialization.event({"jsonrpc": "2.0", **message}, name="message")
 
 
+_LIST_CHANGED = list_changed(None)
+
 INTERVAL = 60.0
 """Minimum seconds between two announcements: each one makes every client request the list."""
 
@@ -98,7 +100,7 @@ class Announcements:
 
     def channel(self, subscription: Id | None) -> Channel:
         """Return the channel of the streams with this subscription id, None for streams without a subscription."""
-        event = list_changed(subscription)
+        event = _LIST_CHANGED if subscription is None else list_changed(subscription)
         channel = self._channels.get(event)
         if channel is None:
             channel = self._channels[event] = self._hub.channel()
