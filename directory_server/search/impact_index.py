@@ -101,7 +101,7 @@ class ImpactIndex:
                 parts.append(LiveSegment.of(Segment.of(documents, before.vocabulary)))
             merges, vocabulary = merged(parts, before.vocabulary, self._sizes)
             lexicon = before.lexicon
-            if vocabulary is not before.vocabulary:
+            if vocabulary is not before.vocabulary and merges and lexicon.is_due(len(merges[0].segment)):
                 lexicon = Lexicon.learn(merges[0].segment, vocabulary)
             pins = {change.mcp_id: change.pinned for change in changes}
             pinned = before.pinned - pins.keys() | {mcp_id for mcp_id, is_pinned in pins.items() if is_pinned}

@@ -119,12 +119,15 @@ class Dictionary:
     def similar_candidates(self, word: str, count: int) -> Sequence[int]:
         """Return the positions of the `count` words that share the greatest part of their letters with `word`."""
         bits = letters_of(word)
-        shared = np.bitwise_count(self.letters & bits) * np.uint16(SHARES)
-        shared //= np.maximum(np.bitwise_count(self.letters | bits), 1)
-        shared *= self.counts > 0
+        # Names sort before all words.
+        first = self.prefix_range("\0").stop
+        letters, counts = self.letters[first:], self.counts[first:]
+        shared = np.bitwise_count(letters & bits) * np.uint16(SHARES)
+        shared //= np.maximum(np.bitwise_count(letters | bits), 1)
+        shared *= counts > 0
         # All with the least of the shares are too many: those that come first are taken.
         numbers = np.cumsum(np.bincount(shared, minlength=SHARES + 1)[::-1])
         least = max(SHARES - int(np.searchsorted(numbers, count)), 1)
         found = np.flatnonzero(shared >= least)
-        places: list[int] = found[np.argsort(-shared[found].astype(np.int32), kind="stable")[:count]].tolist()
+        places: list[int] = (first + found[np.argsort(-shared[found].astype(np.int32), kind="stable")[:count]]).tolist()
         return places

@@ -22,20 +22,31 @@ MIN_NPMI = 0.3
 MAX_PAIRS, MAX_PAIRS_PER_DOCUMENT = 500_000, 250
 """Pairs of words that are counted: a fixed number, and a number for each document. Real entries have 130 on average."""
 
+GROWTH = 1.25
+"""Growth, or the reverse, of the number of documents after which the lexicon is learnt anew."""
+
 MAX_TRANSLATIONS = 5
 """Translations of one word."""
 
 
 @frozen
 class Lexicon:
-    """English translations of words, and the number of documents with words of unsegmented scripts (`size`)."""
+    """English translations of words, and the number of documents with words of unsegmented scripts (`size`).
+
+    It was learnt from so many `documents`.
+    """
 
     size: int = 0
     pairs: Mapping[str, Mapping[str, float]] = field(factory=dict)
+    documents: int = 0
 
     def translations(self, token: str) -> Mapping[str, float]:
         """Return the terms that `token` may translate to, each with its association, at most 1."""
         return self.pairs.get(token, {})
+
+    def is_due(self, documents: int) -> bool:
+        """Return whether the lexicon of so many documents should be learnt anew."""
+        return documents >= GROWTH * self.documents or GROWTH * documents <= self.documents
 
     @classmethod
     def learn(cls, segment: Segment, vocabulary: Vocabulary) -> Lexicon:
@@ -66,7 +77,7 @@ class Lexicon:
             translations = best.setdefault(vocabulary.string(int(left[number])), {})
             if len(translations) < MAX_TRANSLATIONS:
                 translations[vocabulary.string(int(right[number]))] = float(association[number])
-        return cls(size, best)
+        return cls(size, best, len(segment))
 
 
 def _scripts(segment: Segment, vocabulary: Vocabulary) -> tuple[Bools, Bools]:

@@ -42,7 +42,7 @@ class Segment:
     @classmethod
     def of(cls, documents: Sequence[Document], vocabulary: Vocabulary) -> Segment:
         """Return a segment of `documents`."""
-        words = vocabulary.number_words(word for each in documents for word in each.words.split())
+        words = vocabulary.number_words([word for each in documents for word in each.words.split()])
         weights = np.frombuffer(b"".join(each.weights for each in documents), WEIGHT)
         sizes = np.array([len(each.weights) // WEIGHT.itemsize for each in documents], np.int64)
         doc_ids = np.repeat(np.arange(len(documents)), sizes)

@@ -44,26 +44,25 @@ class Vocabulary:
         known = len(self.table)
         return self.table[number] if number < known else self._new_strings[number - known]
 
-    def strings(self, numbers: Iterable[int]) -> list[str]:
+    def strings(self, numbers: Sequence[int]) -> list[str]:
         """Return the strings with these numbers."""
-        return [self.string(number) for number in numbers]
+        known, new = len(self.table), self._new_strings
+        read = self.table.__getitem__
+        return [read(number) if number < known else new[number - known] for number in numbers]
 
     def number(self, strings: Iterable[str]) -> Longs:
         """Return the numbers of strings. New strings are added."""
-        known: dict[str, int] = {}
-        found = []
-        for string in strings:
-            number = known.get(string)
-            if number is None:
-                number = known[string] = self._number(string)
-            found.append(number)
+        every = strings if isinstance(strings, list) else list(strings)
+        numbers = {string: self._number(string) for string in dict.fromkeys(every)}
         if len(self._term_of) < len(self):
             more = np.full(len(self) - len(self._term_of), UNUSED, np.int32)
             self._term_of = np.concatenate([self._term_of, more])
-        return np.array(found, np.int64)
+        return np.fromiter(map(numbers.__getitem__, every), np.int64, len(every))
 
     def _number(self, string: str) -> int:
-        number = self.find(string)
+        number = self._new.get(string)
+        if number is None and len(self.table):
+            number = self.table.find(string)
         if number is None:
             number = len(self)
             self._new_strings.append(string)

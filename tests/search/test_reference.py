@@ -1,0 +1,218 @@
+"""The scores of a search equal those of a slow reference, which has a dict of every document and no segments."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from math import log
+from random import Random
+
+import numpy as np
+import pytest
+from attrs import frozen
+
+from directory_server.domain.changes import Change
+from directory_server.domain.entries import PUBLISHER, Entry
+from directory_server.domain.search import Position
+from directory_server.run_sync import inline, run_sync
+from directory_server.search import ImpactIndex, TextAnalysis
+from directory_server.search.index import arrays
+from directory_server.search.index.bm25 import K1, NAME_BONUS
+from directory_server.search.index.collection import Collection
+from directory_server.search.index.document import WEIGHT
+from directory_server.search.index.packing import unpack
+from directory_server.search.query.concepts import ConceptEvidence
+from directory_server.search.query.parsing import parse
+from directory_server.search.query.plan import Evidence, Plan, build_plan
+from directory_server.search.query.terms import TermGroup
+from directory_server.search.ranking.feedback import FEEDBACK_HITS, FEEDBACK_SHARE, FEEDBACK_TERMS, MIN_FREQUENCY
+from directory_server.search.ranking.scoring import PINNED_SCORE, score_documents, top_documents
+from directory_server.search.text.analysis import stem
+
+from . import using
+
+Scores = dict[str, float]
+
+WORDS = (
+    *("mail", "letters", "weather", "forecast", "database", "github", "kubernetes", "deploys", "remote", "server"),
+    *("reads", "邮件", "天气"),
+)
+
+QUERIES = (
+    "mail", "weather forecast", "read letter", "mial", "databse quer", "gith", "server-1", "org.example/server-2",
+    "do i need an umbrella", "邮件", "天气 mail", "remote -weather", '"reads mail"', "tag:blue", "official:false mail",
+    "kubernetes deploys remote server", "-mail", "zzzz", "tag:red tag:blue weather", "serv",
+)  # fmt: skip
+
+
+@frozen
+class Reference:
+    """The impact of each term in each live entry, by name; the text for phrases; and the names of pinned entries."""
+
+    impacts: Mapping[str, Mapping[str, float]]
+    phrases: Mapping[str, str]
+    pinned: frozenset[str]
+    priors: Mapping[str, float]
+
+    def group(self, group: TermGroup, collection: Collection) -> Scores:
+        terms = {collection.vocabulary.string(term): weight for term, weight in group.terms.items()}
+        found = {}
+        for name, impacts in self.impacts.items():
+            scores = [weight * group.idf * impacts[term] for term, weight in terms.items() if term in impacts]
+            if scores and (len(scores) == len(terms) or not group.match_all):
+                found[name] = min(scores) if group.match_all else max(scores)
+        return found
+
+    def evidence(self, evidence: Evidence, collection: Collection) -> Scores:
+        if isinstance(evidence, TermGroup):
+            return self.group(evidence, collection)
+        assert isinstance(evidence, ConceptEvidence)
+        return scaled(added(self.group(group, collection) for group in evidence.terms), evidence.max_score)
+
+    def matches(self, name: str, plan: Plan, collection: Collection) -> bool:
+        def has(term: int) -> bool:
+            return collection.vocabulary.string(term) in self.impacts[name]
+
+        return (
+            all(term is not None and has(term) for term in plan.required)
+            and not any(has(term) for term in plan.excluded)
+            and all(phrase in self.phrases[name] for phrase in plan.phrases)
+        )
+
+    def scores(self, plan: Plan, collection: Collection) -> Scores:
+        names = [self.evidence(each, collection) for each in plan.names]
+        totals = added([*(self.evidence(each, collection) for each in plan.evidence), *names])
+        if plan.filters_only:
+            totals = dict.fromkeys(self.impacts, 1.0)
+        totals = {name: score for name, score in totals.items() if self.matches(name, plan, collection)}
+        scores = self.with_priors(totals, plan)
+        named = {name for each in names for name in each}
+        if plan.allows_feedback and (more := self.feedback(scores, collection, named)):
+            scores = self.with_priors(added([totals, more]), plan)
+        return {name: score + PINNED_SCORE * (name in self.pinned) for name, score in scores.items()}
+
+    def with_priors(self, totals: Scores, plan: Plan) -> Scores:
+        return {name: score + plan.query_weight * self.priors[name] for name, score in totals.items()}
+
+    def feedback(self, scores: Scores, collection: Collection, named: set[str]) -> Scores:
+        hits = sorted(scores.values(), reverse=True)[:FEEDBACK_HITS]
+        if len(hits) < FEEDBACK_HITS:
+            return {}
+        first = [name for name, score in scores.items() if score >= hits[-1]]
+        held = Counter(term for name in first for term in self.impacts[name])
+        weights = {}
+        for term, count in held.items():
+            number = collection.vocabulary.find(term)
+            frequency = collection.document_frequency(number) if number is not None else 0
+            if count > 1 and frequency >= MIN_FREQUENCY and len(term) > 2 and term.isascii() and term.isalpha():
+                share = sum(scores[name] / sum(hits) * self.impacts[name].get(term, 0) for name in first)
+                weights[term] = share * log(1 + (collection.size - frequency + 0.5) / (frequency + 0.5))
+        chosen = sorted(weights, key=lambda term: -weights[term])[:FEEDBACK_TERMS]
+        totals = {
+            name: total
+            for name, impacts in self.impacts.items()
+            if (total := sum(weights[term] * impacts.get(term, 0) for term in chosen))
+        }
+        most = max(totals.values(), default=0.0)
+        return scaled(totals | dict.fromkeys(named, most), FEEDBACK_SHARE * hits[0])
+
+
+def added(parts: Iterator[Scores] | Sequence[Scores]) -> Scores:
+    total: Counter[str] = Counter()
+    for part in parts:
+        total.update(part)
+    return dict(total)
+
+
+def scaled(scores: Scores, most: float) -> Scores:
+    return {name: score * most / max(scores.values()) for name, score in scores.items()}
+
+
+def impacts_of(change: Change) -> Mapping[str, float]:
+    assert change.analysed is not None
+    document = unpack(change.analysed)
+    frequency: Counter[str] = Counter()
+    named = set()
+    weights = np.frombuffer(document.weights, WEIGHT).tolist()
+    for position, (word, weight) in enumerate(zip(document.words.split(), weights, strict=True)):
+        frequency[stem(word)] += weight
+        if position < document.named:
+            named.add(stem(word))
+    impacts = {term: count / (count + K1) + NAME_BONUS * (term in named) for term, count in frequency.items()}
+    return impacts | dict.fromkeys(document.special_terms, 1.0)
+
+
+def changes_of(random: Random, seq: int) -> list[Change]:
+    analysis, changes = TextAnalysis(), []
+    for number in random.sample(range(40), random.choice([1, 3, 20])):
+        words = random.choices(WORDS, k=random.choice([2, 5, 9])) if random.random() < 0.8 else ["reads mail", "remote"]
+        publisher = {"tags": random.sample(["red", "blue"], 1), "stars": random.choice([0, 0, 500])}
+        server = {"name": f"org.example/server-{number}", "version": "1", "description": " ".join(words)}
+        entry = Entry({**server, "_meta": {PUBLISHER: publisher}})
+        gone = random.random() < 0.2
+        analysed = None if gone else analysis(entry)
+        changes.append(Change(seq, "changed", entry.mcp_id, b"{}", analysed, pinned=random.random() < 0.05))
+    return changes
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("kernel", {None, arrays.kernel}, ids=lambda kernel: "compiled" if kernel else "numpy")
+def test_scores_are_those_of_the_reference(seed: int, kernel: object) -> None:
+    random = Random(seed)
+    index = ImpactIndex(inline, sizes=(2, 6))
+    current: dict[str, Change] = {}
+    with using(arrays.kernel if kernel else None):
+        for seq in range(random.choice([1, 4, 9])):
+            changes = changes_of(random, seq)
+            run_sync(index.apply(changes))
+            current |= {change.mcp_id: change for change in changes}
+        for keywords in QUERIES:
+            check(index, [change for change in current.values() if change.analysed is not None], keywords)
+
+
+def check(index: ImpactIndex, changes: Sequence[Change], keywords: str) -> None:
+    collection, *_ = index._collection(index._snapshot)
+    documents = {change: unpack(change.analysed) for change in changes if change.analysed is not None}
+    names = {document.row.name: change for change, document in documents.items()}
+    priors = {
+        name: float(segment.priors[number])
+        for name, change in names.items()
+        for part, segment in zip(index._snapshot.parts, collection.segments, strict=True)
+        if (number := segment.rows.find(change.mcp_id)) is not None and part.live[number]
+    }
+    pinned = frozenset(name for name, change in names.items() if change.pinned)
+    phrases = {document.row.name: document.row.phrases for document in documents.values()}
+    reference = Reference({name: impacts_of(change) for name, change in names.items()}, phrases, pinned, priors)
+    plan = build_plan(parse(keywords), collection)
+    if plan.allows_feedback and has_equal_hits(reference, plan, collection):
+        return
+    expected = reference.scores(plan, collection)
+
+    found: list[tuple[float, str]] = []
+    after = None
+    while True:
+        ranked = ranked_by(index, plan, after)
+        found += ranked
+        if len(ranked) < 7:
+            break
+        after = Position(*ranked[-1])
+
+    assert {name: score for score, name in found} == {
+        name: pytest.approx(score, rel=1e-4, abs=1e-4) for name, score in expected.items()
+    }
+    assert found == sorted(found, key=lambda hit: (-hit[0], hit[1]))
+    assert len(found) == len(expected)
+
+
+def ranked_by(index: ImpactIndex, plan: Plan, after: Position | None) -> list[tuple[float, str]]:
+    collection, live, pinned = index._collection(index._snapshot)
+    scored = score_documents(plan, collection, live, pinned)
+    ranked = top_documents(plan, collection.segments, scored, 7, after)
+    return [(score, collection.segments[number].rows.name(doc_id)) for score, number, doc_id in ranked]
+
+
+def has_equal_hits(reference: Reference, plan: Plan, collection: Collection) -> bool:
+    """Return whether equal scores decide which hits feedback takes, as the order in the segments does."""
+    evidence = [reference.evidence(each, collection) for each in (*plan.evidence, *plan.names)]
+    scores = sorted(reference.with_priors(added(evidence), plan).values(), reverse=True)
+    return len(scores) > FEEDBACK_HITS and scores[FEEDBACK_HITS - 1] - scores[FEEDBACK_HITS] < 1e-4
