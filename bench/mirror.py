@@ -5,9 +5,10 @@
 
 serves FILE as a registry in pages of 100 entries and syncs it into empty data directories: once with
 `directory-server sync` beside a server, once by the server itself. An incremental sync with 200 changes follows. A
-client searches 20 times per second meanwhile. A turn is the time during which the server's reactor handles no new
-event; "reference" is the same for an empty reactor. With `--chain`, a directory that imported FILE is the upstream of
-another one, and the documents that both registry APIs return are compared byte by byte.
+client searches 20 times per second meanwhile. The seconds of a sync by the server begin with its first request. A
+turn is the time during which the server's reactor handles no new event; "reference" is the same for an empty reactor.
+With `--chain`, a directory that imported FILE is the upstream of another one, and the documents that both registry APIs
+return are compared byte by byte.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from urllib.request import urlopen
 
 import orjson
 
+from directory_server.domain.upstreams import UpstreamState
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database, SqliteMirrors
 
@@ -64,18 +66,28 @@ def measure(by: Literal["command", "server"], folder: Path, upstream: int) -> No
         measured_process() as (_, reference),
         searching(port, key) as searches,
     ):
+        state = None
         for name in ("full", "incremental"):
-            began, searches.seconds[:] = time.monotonic(), []
             if by == "command":
-                _, report = run_command(folder, "--config", str(config), "sync")
+                seconds, report = run_command(folder, "--config", str(config), "sync")
                 row(f"{by}: {name}, report", report.strip())
             else:
-                wait_for_sync(folder)
-            row(f"{by}: {name}, seconds", f"{time.monotonic() - began:.1f}")
-            row(f"{by}: {name}, requests", read(upstream, "/requests").decode())
+                if state is not None:
+                    # Measure nothing of the interval between two sync runs.
+                    time.sleep(max(0.0, state.next_run - time.time() - 1))
+                    for measured, path in ((turns, "/"), (reference, "/"), (upstream, "/requests")):
+                        read(measured, path)
+                    searches.seconds.clear()
+                state = wait_for_sync(folder, state)
+            requests, first = read(upstream, "/requests").decode().split()
+            if state is not None:
+                seconds = (state.last_success or 0) - float(first)
+            row(f"{by}: {name}, seconds", f"{seconds:.1f}")
+            row(f"{by}: {name}, requests", requests)
             row(f"{by}: {name}, searches", searches.summary())
             row(f"{by}: {name}, turns", read(turns, "/").decode())
             row(f"{by}: {name}, reference", read(reference, "/").decode())
+            searches.seconds.clear()
             if by == "command":
                 row(f"{by}: peak MB", f"{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e6:.0f}")
             row(f"{by}: server, peak MB", f"{peak_memory(server) / 1e6:.0f}")
@@ -121,14 +133,15 @@ def read(port: int, path: str) -> bytes:
         return bytes(response.read())
 
 
-def wait_for_sync(folder: Path) -> None:
-    """Wait until the server has completed its next sync run."""
+def wait_for_sync(folder: Path, before: UpstreamState | None) -> UpstreamState:
+    """Wait until the server has completed a sync run after that of the state `before`; return its state."""
     database = Database(folder, "directory")
     mirrors = SqliteMirrors(database, time.time, inline)
-    last = run_sync(mirrors.get("official")).last_success
-    while run_sync(mirrors.get("official")).last_success == last:
+    last = before.last_success if before is not None else None
+    while (state := run_sync(mirrors.get("official"))).last_success == last:
         time.sleep(0.1)
     database.close()
+    return state
 
 
 class Searches:
@@ -140,6 +153,8 @@ class Searches:
 
     def summary(self) -> str:
         times = sorted(self.seconds)
+        if not times:
+            return "none"
         return (
             f"{len(times):,} responses, {self.failed} failed, median {1000 * times[len(times) // 2]:.1f} ms, "
             f"p99 {1000 * times[len(times) * 99 // 100]:.0f} ms, maximum {1000 * times[-1]:.0f} ms"

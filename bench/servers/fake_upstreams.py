@@ -3,7 +3,8 @@
     python -m bench.servers.fake_upstreams FILE
 
 serves FILE in pages of 100 entries, and 200 changed entries to clients that send `updated_since`. It prints its port.
-GET /requests returns the number of pages that were requested since the last such request.
+GET /requests returns the number of pages that were requested since the last such request, and the time of the first
+one in seconds since the epoch.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import gzip
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -45,13 +47,13 @@ class Registry(Resource):
             each["server"]["description"] += " (changed)"
         self._entries = entries
         self._changed = [orjson.dumps(each) for each in changed]
-        self._requests = 0
+        self._times: list[float] = []
 
     def render_GET(self, request: Request) -> bytes:
         if request.path == b"/requests":
-            requests, self._requests = self._requests, 0
-            return str(requests).encode()
-        self._requests += 1
+            times, self._times = self._times, []
+            return f"{len(times)} {times[0] if times else 0}".encode()
+        self._times.append(time.time())
         entries = self._changed if b"updated_since" in request.args else self._entries
         start = int(request.args.get(b"cursor", [b"0"])[0])
         page, end = entries[start : start + PAGE], start + PAGE
