@@ -55,6 +55,11 @@ def is_storable(text: str) -> bool:
     return "\0" not in text
 
 
+def storable(text: str) -> str:
+    """Return `text`, such as an error that quotes others, without what some databases cannot hold."""
+    return text if is_storable(text) else text.replace("\0", "\ufffd").encode(errors="replace").decode()
+
+
 def mcp_id_of(name: str) -> str:
     """Return the id of the server `name`, the same in every directory (UUID version 5, RFC 9562)."""
     return str(uuid5(NAMESPACE, name))

@@ -8,7 +8,7 @@ from typing import TypeVar
 from attrs import evolve, frozen
 
 from ..domain.changes import Change, Outcome
-from ..domain.entries import Entry, check_name, mcp_id_of
+from ..domain.entries import Entry, check_name, is_storable, mcp_id_of
 from ..domain.ports.search import Analysis
 from ..domain.ports.storage import READ_BYTES
 from ..domain.publishing import (
@@ -90,6 +90,8 @@ class MemoryStore:
         curated: bool = False,
         most: int = READ_BYTES,
     ) -> Sequence[Version]:
+        if not all(map(is_storable, after)):
+            return []
         listed = (
             each
             for name in sorted(self._data.names)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from attrs import astuple, frozen
+from attrs import astuple, evolve, frozen
 
-from ..domain.entries import is_storable
+from ..domain.entries import storable
 from ..domain.ports.storage import READ_BYTES
 from ..domain.upstreams import SyncProgress, UpstreamState
 from ._connection import Cursor
@@ -128,15 +128,10 @@ class PostgresMirrors:
 
 def _put(cursor: Cursor, state: UpstreamState, seen: Mapping[str, bool]) -> None:
     progress = astuple(state.progress) if state.progress else (None, None, None)
-    fields = [getattr(state, column) for column in _STATE]
-    cursor.execute(_PUT, [_storable(each) if isinstance(each, str) else each for each in (*fields, *progress)])
+    state = evolve(state, error=storable(state.error))
+    cursor.execute(_PUT, (*(getattr(state, column) for column in _STATE), *progress))
     if seen:
         cursor.execute(_SEE, [state.name, list(seen), list(seen.values())])
-
-
-def _storable(text: str) -> str:
-    """Return `text` without what the database cannot hold. Error messages may quote an upstream."""
-    return text if is_storable(text) else text.replace("\0", "\ufffd").encode(errors="replace").decode()
 
 
 def _unseen(cursor: Cursor, name: str, limit: int) -> list[bytes]:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
-from attrs import astuple, frozen
+from attrs import astuple, evolve, frozen
 
+from ..domain.entries import storable
 from ..domain.ports.runtime import Offload
 from ..domain.ports.storage import UNSEEN_BYTES
 from ..domain.upstreams import SyncProgress, UpstreamState
@@ -103,6 +104,7 @@ class SqliteMirrors:
         await self._offload(self._change, _RELEASE, (name, holder))
 
     def _put(self, state: UpstreamState, seen: Mapping[str, bool]) -> None:
+        state = evolve(state, error=storable(state.error))
         fields = [getattr(state, name) for name in _COLUMNS]
         progress = astuple(state.progress) if state.progress else (None, None, None)
         with self._database.transaction() as connection:

@@ -13,7 +13,7 @@ from twisted.logger import Logger
 
 from .. import serialization
 from ..domain.changes import Change, Outcome
-from ..domain.entries import Entry
+from ..domain.entries import Entry, is_storable
 from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
 from ..domain.ports.search import Analysis
@@ -99,11 +99,13 @@ class SqliteStore:
         return outcomes
 
     async def entry(self, mcp_id: str) -> Entry | None:
+        if not is_storable(mcp_id):
+            return None
         row = await self._database.read(lambda connection: connection.execute(_ENTRY, (mcp_id,)).fetchone())
         return serialization.restore_entry(row[0]) if row else None
 
     async def entries(self, mcp_ids: Sequence[str]) -> Sequence[Entry]:
-        requested = serialization.text(list(mcp_ids))
+        requested = serialization.text(list(filter(is_storable, mcp_ids)))
         rows = await self._database.read(lambda connection: connection.execute(_ENTRIES, (requested,)).fetchall())
         return [serialization.restore_entry(body) for (body,) in rows]
 
@@ -140,6 +142,8 @@ class SqliteStore:
         most: int = READ_BYTES,
     ) -> Sequence[Version]:
         name, version = after
+        if not all(map(is_storable, (name, version, versions))):
+            return []
         filters = {
             "name": name,
             "version": version,
@@ -151,12 +155,18 @@ class SqliteStore:
         return await self._offload(self._listed, listing, versions, filters, most)
 
     async def versions(self, name: str, after: str = "", limit: int = 1_000, most: int = READ_BYTES) -> list[Version]:
+        if not is_storable(name):
+            return []
         return list(await self._offload(self._listed, all_versions, name, after, limit, most))
 
     async def latest(self, mcp_ids: Sequence[str], most: int = READ_BYTES) -> Sequence[Version]:
-        return await self._offload(self._listed, latest_versions, serialization.text(list(mcp_ids)), most)
+        return await self._offload(
+            self._listed, latest_versions, serialization.text(list(filter(is_storable, mcp_ids))), most
+        )
 
     async def version(self, name: str, version: str) -> Version | None:
+        if not (is_storable(name) and is_storable(version)):
+            return None
         return await self._database.read(lambda connection: one_version(connection, name, version))
 
     def _publish(self, source: str, entries: Sequence[Entry]) -> list[Outcome]:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Coroutine
 from functools import wraps
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 import pytest
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, gatherResults
 from twisted.internet.task import Clock
+from twisted.internet.threads import deferToThread
+
+from directory_server.run_sync import run_sync
 
 P = ParamSpec("P")
+T = TypeVar("T")
+
+TOGETHER = 30.0
+"""Seconds in which all threads of `at_once` must have started."""
 
 
 def awaited(test: Callable[P, Coroutine[Deferred[Any], Any, None]]) -> Callable[P, Deferred[None]]:
@@ -21,6 +29,25 @@ def awaited(test: Callable[P, Coroutine[Deferred[Any], Any, None]]) -> Callable[
         return Deferred.fromCoroutine(test(*args, **kwargs))
 
     return run
+
+
+async def at_once(*calls: Coroutine[Any, Any, T]) -> list[T]:
+    """Run each of `calls` in a thread of its own; they start together. Return their results in order.
+
+    The adapters must run their functions in the calling thread (`run_sync.inline`).
+    """
+    start = threading.Barrier(len(calls))
+
+    def run(call: Coroutine[Any, Any, T]) -> T:
+        start.wait(TOGETHER)
+        return run_sync(call)
+
+    return await gatherResults([deferToThread(run, call) for call in calls], consumeErrors=True)
+
+
+async def in_turn(*calls: Coroutine[Any, Any, T]) -> list[T]:
+    """Run `calls` one after the other: `at_once` for adapters that only one thread may use."""
+    return [await call for call in calls]
 
 
 class ContractWithClock:

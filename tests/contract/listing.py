@@ -25,6 +25,12 @@ def names(versions: Sequence[Version]) -> list[str]:
     return [each.name for each in versions]
 
 
+ODD_NAMES = ("x/-", "x/A", "x/B", "x/_", "x/a", "x/b", "x/b-", "x/bA", "x/ß", "x/é", "x/一", "x/\U0001f600")
+"""Names in the order of their code points, which is not that of a dictionary."""
+
+ODD_VERSIONS = ("1.0.0", "1.0.0-B", "1.0.0-a", "V1", "v1", "é1")
+
+
 class ListingContract:
     """Subclasses define how to open a store and its curation."""
 
@@ -242,3 +248,20 @@ class ListingContract:
             CuratedName("x/c", True, False, True, False),
             CuratedName("x/d", False, False, False, True),
         ]
+
+    @awaited
+    async def test_orders_names_and_versions_by_code_points(self) -> None:
+        store, curation = await self.store(), await self.curation()
+        await store.publish("a", [entry(name) for name in reversed(ODD_NAMES)])
+        listed: list[str] = []
+        while page := names(await store.listing((listed[-1] if listed else "", ""), 5)):
+            listed += page
+        assert listed == list(ODD_NAMES)
+        for name in ODD_NAMES[:6]:
+            await curation.mark(name, "hidden", True)
+        assert [each.name for each in await curation.curated()] == list(ODD_NAMES[:6])
+        await store.publish("a", [entry("y/y", version) for version in reversed(ODD_VERSIONS)])
+        versions: list[str] = []
+        while found := await store.listing(("y/y", versions[-1] if versions else ""), 2, versions="all"):
+            versions += [each.version for each in found]
+        assert versions == list(ODD_VERSIONS)

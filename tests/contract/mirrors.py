@@ -8,12 +8,14 @@ from directory_server.domain.ports.storage import Mirrors, Store
 from directory_server.domain.upstreams import SyncProgress, UpstreamState
 from directory_server.serialization import restore_entry
 
-from . import ContractWithClock, awaited
+from . import ContractWithClock, at_once, awaited
 from .store import entry
 
 
 class MirrorsContract(ContractWithClock):
-    """Subclasses define how to open mirrors."""
+    """Subclasses define how to open mirrors; `at_once` runs coroutines together, in the threads of the adapter."""
+
+    at_once = staticmethod(at_once)
 
     async def mirrors(self) -> Mirrors:
         """Return the mirrors on `clock`; each call acts as another process with the same data."""
@@ -95,3 +97,24 @@ class MirrorsContract(ContractWithClock):
         assert not await mirrors.hold("a", "other", seconds=10.0)
         await mirrors.release("a", "one")
         assert await mirrors.hold("a", "other", seconds=10.0)
+
+    @awaited
+    async def test_of_holders_at_once_one_has_the_lease(self) -> None:
+        for upstream in ("a", "b", "c"):
+            mirrors = [await self.mirrors() for _ in range(5)]
+            held = await self.at_once(
+                *(each.hold(upstream, str(number), seconds=10.0) for number, each in enumerate(mirrors))
+            )
+            assert sum(held) == 1
+        self.clock.advance(10)
+        # A lease that has ended is taken over by one holder, too.
+        held = await self.at_once(*(each.hold("a", f"{n}", seconds=10.0) for n, each in enumerate(mirrors, 10)))
+        assert sum(held) == 1
+
+    @awaited
+    async def test_an_error_may_quote_any_text(self) -> None:
+        mirrors = await self.mirrors()
+        await mirrors.put(UpstreamState("a", error="It sent \0 and \udc80.", next_run=5.0))
+        state = await mirrors.get("a")
+        assert state.next_run == 5.0
+        assert state.error.startswith("It sent ")

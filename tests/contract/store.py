@@ -13,7 +13,7 @@ from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
 from directory_server.domain.ports.storage import Store
 from directory_server.serialization import restore_entry
 
-from . import awaited
+from . import at_once, awaited
 
 NAME = "io.example/weather"
 
@@ -45,8 +45,14 @@ def kinds(changes: Sequence[Change]) -> list[str]:
     return [change.kind for change in changes]
 
 
+UNSTORABLE = ("x/\0", "\0", "x/\udc80", "\ud800\udc00")
+"""Names, versions and ids that some databases cannot hold."""
+
+
 class StoreContract:
-    """Subclasses define how to open a store."""
+    """Subclasses define how to open a store; `at_once` runs coroutines together, in the threads of the adapter."""
+
+    at_once = staticmethod(at_once)
 
     async def store(self, sources: Sequence[str] = (), version: str = "1") -> Store:
         """Return a store that prefers `sources` in this order; each call acts as another process with the same data.
@@ -345,3 +351,73 @@ class StoreContract:
         for store in (one, other):
             assert await store.count() == 2
             assert [change.mcp_id for change in await store.changes(0, 9)] == [mcp_id_of("x/a"), mcp_id_of("x/b")]
+
+    @awaited
+    async def test_publishers_at_once_log_each_change_once_and_without_gaps(self) -> None:
+        async def publish(number: int) -> None:
+            store = await self.store()
+            for batch in range(6):
+                own = [entry(f"x/{number}-{batch}-{each}") for each in range(5)]
+                shared = [entry("x/shared", version=f"{batch}.{number}.0"), entry(f"x/{batch}", brief=str(number))]
+                await store.publish(f"source-{number}", own + shared)
+
+        await self.at_once(*(publish(number) for number in range(4)))
+        store = await self.store()
+        changes = await store.changes(0, 1_000)
+        assert [change.seq for change in changes] == list(range(1, await store.head() + 1))
+        own_names = {f"x/{number}-{batch}-{each}" for number in range(4) for batch in range(6) for each in range(5)}
+        visible = {mcp_id_of(name) for name in own_names | {"x/shared"} | {f"x/{batch}" for batch in range(6)}}
+        assert {change.mcp_id for change in await store.current("", 1_000)} == visible
+        assert sorted(change.mcp_id for change in changes if change.kind == "added") == sorted(visible)
+        assert await store.count() == len(visible)
+        # Among sources of no order, the first by name is preferred.
+        assert [each.brief for each in await store.entries([mcp_id_of("x/3")])] == ["0"]
+        assert [each.version for each in await store.versions("x/shared")] == [f"{n}.0.0" for n in (5, 4, 3, 2, 1, 0)]
+
+    @awaited
+    async def test_finds_nothing_by_text_that_a_database_cannot_hold(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry(), entry("x/b")])
+        for text in UNSTORABLE:
+            assert await store.entry(text) is None
+            assert list(await store.entries([text, mcp_id_of("x/b"), text])) == [entry("x/b")]
+            assert [each.name for each in await store.latest([text, mcp_id_of("x/b")])] == ["x/b"]
+            assert await store.versions(text) == []
+            assert await store.versions(NAME, text) == []
+            assert await store.version(text, "latest") is None
+            assert await store.version(NAME, text) is None
+            assert list(await store.listing(("", ""), 9, versions=text)) == []
+            assert list(await store.listing((text, ""), 9)) == []
+            assert list(await store.listing(("", text), 9, versions="all")) == []
+
+    @awaited
+    async def test_keeps_nul_in_documents(self) -> None:
+        store = await self.store()
+        odd = Entry({"name": NAME, "version": "1", "description": "a\0b", "title": "\0"}, {"\0": ["\0"]})
+        assert list(await store.publish("a", [odd])) == ["added"]
+        assert await store.entry(odd.mcp_id) == odd
+        assert list(await store.publish("a", [odd])) == ["unchanged"]
+
+
+class LongLogContract:
+    """Contract of a Store that has had many changes. Subclasses define how to open a store, and to lengthen its log."""
+
+    async def store(self) -> Store:
+        raise NotImplementedError
+
+    async def lengthen(self, seq: int) -> None:
+        """Add a change with this `seq`, of an entry that does not exist, to the log of the same data."""
+        raise NotImplementedError
+
+    @awaited
+    async def test_counts_changes_beyond_32_bits(self) -> None:
+        seq = 2**32 + 5
+        store = await self.store()
+        await self.lengthen(seq)
+        await store.publish("a", [entry(), entry("x/b")])
+        await store.publish("a", [entry("x/b", brief="It snows.")])
+        assert await store.head() == seq + 3
+        assert [change.seq for change in await store.changes(seq, 10)] == [seq + 1, seq + 2, seq + 3]
+        assert [change.seq for change in await store.changes(seq + 2, 10)] == [seq + 3]
+        assert sorted(change.seq for change in await store.current("", 10)) == [seq + 1, seq + 3]
+        assert list(await store.newest(9, name_of)) == ["x/b", NAME]

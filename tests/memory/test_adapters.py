@@ -23,6 +23,7 @@ from directory_server.memory import (
     MemoryStore,
 )
 
+from ..contract import in_turn
 from ..contract.accounts import ABSOLUTE, IDLE, AccountsContract
 from ..contract.bus import BusContract
 from ..contract.keyring import KeyRingContract
@@ -94,6 +95,8 @@ class TestMemoryNewSecrets(AccessDataTest, NewSecretsContract):
 
 
 class TestMemoryStore(StoreContract):
+    at_once = staticmethod(in_turn)
+
     @pytest.fixture(autouse=True)
     def _catalogue(self) -> None:
         self.catalogue = Catalogue(lambda: 1_000_000.0)
@@ -115,6 +118,8 @@ class TestMemoryListing(ListingContract):
 
 
 class TestMemoryMirrors(MirrorsContract):
+    at_once = staticmethod(in_turn)
+
     @pytest.fixture(autouse=True)
     def _catalogue(self) -> None:
         self.catalogue = Catalogue(lambda: 1_000_000.0)

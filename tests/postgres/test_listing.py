@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from directory_server.postgres import PostgresCuration, PostgresStore
-from directory_server.run_sync import inline
+import psycopg
+import pytest
 
-from ..contract.listing import ListingContract
-from ..contract.store import Briefs
+from directory_server.postgres import Database, PostgresCuration, PostgresStore
+from directory_server.run_sync import inline, run_sync
+
+from ..contract.listing import ODD_NAMES, ODD_VERSIONS, ListingContract
+from ..contract.store import Briefs, entry
+from ..engines import Engine
 from .conftest import PostgresAdapterTest
 
 
@@ -18,3 +22,40 @@ class TestPostgresListing(PostgresAdapterTest, ListingContract):
 
     async def curation(self, sources: Sequence[str] = ()) -> PostgresCuration:
         return PostgresCuration(self.open_database(), sources)
+
+
+@pytest.fixture
+def english_database(migrated_engine: Engine) -> Iterator[Database]:
+    """Return a database that orders text by an English dictionary; skip the test if the server has no ICU."""
+    with psycopg.connect(migrated_engine.conninfo, autocommit=True) as connection:
+        if connection.execute("SELECT 1 FROM pg_collation WHERE collname = 'en-x-icu'").fetchone() is None:
+            pytest.skip("this PostgreSQL is built without ICU")
+        connection.execute(
+            "CREATE DATABASE english TEMPLATE template0 LOCALE 'C' LOCALE_PROVIDER icu ICU_LOCALE 'en-US'"
+        )
+    database = Database(f"{migrated_engine.conninfo} dbname=english")
+    run_sync(database.upgrade())
+    yield database
+    database.close()
+    with psycopg.connect(migrated_engine.conninfo, autocommit=True) as connection:
+        connection.execute("DROP DATABASE english")
+
+
+def test_the_locale_of_the_database_orders_nothing(english_database: Database) -> None:
+    ordered = "SELECT text FROM unnest($1::text[]) AS text ORDER BY text"
+    texts = run_sync(english_database.read(lambda cursor: cursor.all(ordered, list(ODD_NAMES))))
+    assert [text for (text,) in texts] != list(ODD_NAMES)
+    store = PostgresStore(english_database, inline, Briefs())
+    curation = PostgresCuration(english_database)
+    run_sync(store.publish("a", [entry(name, version) for name in reversed(ODD_NAMES) for version in ODD_VERSIONS]))
+    everything = run_sync(store.listing(("", ""), 1_000, versions="all"))
+    assert [(each.name, each.version) for each in everything] == [
+        (name, version) for name in ODD_NAMES for version in ODD_VERSIONS
+    ]
+    for number, name in enumerate(ODD_NAMES, 1):
+        assert [each.name for each in run_sync(store.listing((name, ""), 1_000))] == list(ODD_NAMES[number:])
+        after = run_sync(store.listing((name, "1.0.0-B"), 1_000, versions="all"))
+        assert after == everything[(number - 1) * len(ODD_VERSIONS) + 2 :]
+    for name in ODD_NAMES:
+        run_sync(curation.mark(name, "pinned", True))
+    assert [each.name for each in run_sync(curation.curated())] == list(ODD_NAMES)

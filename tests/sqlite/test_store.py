@@ -19,13 +19,22 @@ from directory_server.domain.errors import Unavailable
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database, SqliteStore
 
-from ..contract.store import Briefs, StoreContract, entry
+from ..contract.store import Briefs, LongLogContract, StoreContract, entry
 from .conftest import Open, SqliteAdapterTest
 
 
 class TestSqliteStore(SqliteAdapterTest, StoreContract):
     async def store(self, sources: Sequence[str] = (), version: str = "1") -> SqliteStore:
         return SqliteStore(self.open_database("directory"), inline, Briefs(version), sources)
+
+
+class TestSqliteLongLog(SqliteAdapterTest, LongLogContract):
+    async def store(self) -> SqliteStore:
+        return SqliteStore(self.open_database("directory"), inline, Briefs())
+
+    async def lengthen(self, seq: int) -> None:
+        with self.open_database("directory").transaction() as connection:
+            connection.execute("INSERT INTO change (seq, kind, mcp_id, total) VALUES (?, 'added', '', 0)", (seq,))
 
 
 def test_offloads_long_operations_only(open_database: Open) -> None:

@@ -25,8 +25,8 @@ UNSEEN_BYTES = 4_000_000
 class Store(Protocol):
     """Entries by source, name and version, and the ordered log of changes of the visible entries.
 
-    Entries have passed `serialization.decode_entry`. Callers give no text with NUL or lone surrogates, which some
-    databases cannot hold.
+    Entries have passed `serialization.decode_entry`. Names, versions and ids with NUL or lone surrogates, which some
+    databases cannot hold, are in no entry: reads find nothing by them.
     """
 
     async def publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
