@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.python.failure import Failure
+
+from directory_server.domain.errors import Unavailable
 
 from ..logs import captured_lines
 from .conftest import Connection, Server, parse_response
+
+if TYPE_CHECKING:
+    from directory_server.http import Request
 
 SEARCH = "/api/open/v1/search?keywords=postgres"
 
@@ -99,3 +107,81 @@ def test_a_stream_is_logged_once_when_it_opens(server: Server, lines: list[str])
     assert [line.split(" B ")[0] for line in lines] == ["GET /api/open/mcp 200 0"]
     stream.close()
     assert len(lines) == 1
+
+
+class WaitingHandler:
+    """A handler that waits twice for `waiting`, and records how it ends."""
+
+    def __init__(self, server: Server) -> None:
+        self.waiting: Deferred[bytes] = Deferred()
+        self.errors: list[type[Exception]] = []
+        server.site._exact[b"GET", b"/healthz"] = self
+
+    async def __call__(self, request: Request) -> bytes:
+        try:
+            await self._next()
+            return await self._next()
+        except Exception as error:
+            self.errors.append(type(error))
+            raise
+
+    async def _next(self) -> bytes:
+        self.waiting = Deferred()
+        return await self.waiting
+
+
+def test_a_handler_that_waits_is_answered_when_it_returns(server: Server, lines: list[str]) -> None:
+    handler = WaitingHandler(server)
+    connection = server.open("GET", "/healthz")
+    for body in (b"first", b"second"):
+        assert connection.received() == b""
+        handler.waiting.callback(body)
+    response = parse_response(connection.received())
+    assert (response.status, response.body, handler.errors) == (200, b"second", [])
+    assert len(lines) == 1
+
+
+def test_a_client_that_disconnects_cancels_its_handler(server: Server, lines: list[str]) -> None:
+    handler = WaitingHandler(server)
+    connection = server.open("GET", "/healthz")
+    handler.waiting.callback(b"first")
+    connection.close()
+    assert handler.errors == [CancelledError]
+    assert connection.received() == b""
+    assert len(lines) == 1
+
+
+def test_an_error_that_a_handler_waited_for_is_answered(server: Server) -> None:
+    handler = WaitingHandler(server)
+    connection = server.open("GET", "/healthz")
+    handler.waiting.errback(Failure(Unavailable("The disk is full.")))
+    response = parse_response(connection.received())
+    assert (response.status, response.json["message"]) == (503, "The disk is full.")
+    assert handler.errors == [Unavailable]
+
+
+def test_requests_of_one_connection_wait_for_a_handler_that_waits(server: Server) -> None:
+    handler = WaitingHandler(server)
+    connection = server.open("GET", "/healthz")
+    connection.send(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    handler.waiting.callback(b"first")
+    assert connection.received() == b""
+    handler.waiting.callback(b"second")
+    assert connection.received().count(b"HTTP/1.1 200 OK") == 2
+
+
+def test_the_host_of_an_earlier_request_does_not_allow_another(server: Server) -> None:
+    assert server.get(SEARCH, headers={"Host": "localhost"}).status == 200
+    for host in ("evil.example", "localhost.evil.example"):
+        for _ in range(2):
+            assert server.get(SEARCH, headers={"Host": host}).status == 403
+    assert server.get(SEARCH, headers={"Origin": "https://evil.example"}).status == 403
+
+
+def test_few_values_of_host_are_remembered(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    from directory_server.web import site
+
+    monkeypatch.setattr(site, "MAX_KNOWN_HOSTS", 3)
+    for port in range(10):
+        assert server.get(SEARCH, headers={"Host": f"localhost:{port}"}).status == 200
+    assert len(server.site._known_hosts) == 3
