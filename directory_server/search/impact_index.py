@@ -18,7 +18,8 @@ from .index.packing import unpack
 from .index.segment import Segment
 from .index.tiers import SIZES, LiveSegment, merged
 from .index.vocabulary import Vocabulary
-from .query.parsing import parse
+from .query.cost import is_expensive
+from .query.parsing import ParsedQuery, parse
 from .query.plan import build_plan
 from .ranking.explain import explain_lines
 from .ranking.scoring import score_documents, top_documents
@@ -42,8 +43,9 @@ class _Snapshot:
 class ImpactIndex:
     """Implement the Index port in memory.
 
-    `apply` runs in a thread, through `offload`. `search` reads the current snapshot and never waits. Changes go to a
-    new segment, which is merged with others by their `sizes` (see `tiers`).
+    `apply` runs in a thread, through `offload`. `search` reads the current snapshot and never waits for `apply`. A
+    search that may take more than about 10 ms runs in a thread, too. Changes go to a new segment, which is merged with
+    others by their `sizes` (see `tiers`).
     """
 
     def __init__(self, offload: Offload, sizes: tuple[int, int] = SIZES) -> None:
@@ -65,16 +67,11 @@ class ImpactIndex:
             await self._offload(self._write, changes)
 
     async def search(self, query: Query) -> Page:
-        collection, live, pinned = self._collection(self._snapshot)
-        plan = build_plan(parse(query.keywords), collection)
-        scored = score_documents(plan, collection, live, pinned)
-        segments = collection.segments
-        ranked = top_documents(plan, segments, scored, query.limit + 1, query.after)
-        hits = tuple([segments[number].rows.hit(doc_id) for _, number, doc_id in ranked[: query.limit]])
-        if len(ranked) <= query.limit:
-            return Page(hits)
-        score, number, doc_id = ranked[query.limit - 1]
-        return Page(hits, Position(score, segments[number].rows.name(doc_id)))
+        snapshot, parsed = self._snapshot, parse(query.keywords)
+        collection, live, pinned = self._collection(snapshot)
+        if is_expensive(parsed, collection):
+            return await self._offload(_search, query, parsed, collection, live, pinned)
+        return _search(query, parsed, collection, live, pinned)
 
     def explain(self, query: Query) -> str:
         """Return an explanation of the ranking of the hits for `query`, as text."""
@@ -109,3 +106,17 @@ class ImpactIndex:
             self._snapshot = _Snapshot(vocabulary, merges, lexicon, before.generation + 1, pinned)
         if vocabulary is not before.vocabulary:
             release_memory()
+
+
+def _search(
+    query: Query, parsed: ParsedQuery, collection: Collection, live: Sequence[Bools], pinned: Sequence[Ints]
+) -> Page:
+    plan = build_plan(parsed, collection)
+    scored = score_documents(plan, collection, live, pinned)
+    segments = collection.segments
+    ranked = top_documents(plan, segments, scored, query.limit + 1, query.after)
+    hits = tuple([segments[number].rows.hit(doc_id) for _, number, doc_id in ranked[: query.limit]])
+    if len(ranked) <= query.limit:
+        return Page(hits)
+    score, number, doc_id = ranked[query.limit - 1]
+    return Page(hits, Position(score, segments[number].rows.name(doc_id)))

@@ -11,6 +11,7 @@ from directory_server.domain.search import Page, Query
 from directory_server.search import ImpactIndex
 from directory_server.search.index.segment import Segment
 from directory_server.search.index.vocabulary import Vocabulary
+from directory_server.search.query import cost
 from tests.contract import awaited
 from tests.contract.index import IndexContract, additions, make_entry, removals, search_names
 
@@ -123,3 +124,25 @@ async def test_few_changes_leave_the_base_unchanged_and_many_are_merged() -> Non
     assert len(index) == 11
     assert await search_names(index, "parcels") == [names[1]]
     assert len(await search_names(index, "letters")) == 10
+
+
+@awaited
+async def test_an_expensive_search_runs_through_the_offload(monkeypatch: pytest.MonkeyPatch) -> None:
+    offloaded: list[Callable[..., object]] = []
+
+    async def offload(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        offloaded.append(function)
+        return function(*args, **kwargs)
+
+    index = ImpactIndex(offload)
+    await index.apply(additions(*(make_entry(f"org.example/{n}", "letters") for n in range(9))))
+    monkeypatch.setattr(cost, "SMALL", 5)
+    monkeypatch.setattr(cost, "MAX_POSTINGS", 15)
+    offloaded.clear()
+
+    assert (await search_names(index, "zeppelins org.example/3"))[0] == "org.example/3"
+    assert len(offloaded) == 1
+    assert len(await search_names(index, "letters ")) == 9
+    assert len(offloaded) == 1
+    assert len(await search_names(index, "official:false -parcels")) == 9
+    assert len(offloaded) == 2

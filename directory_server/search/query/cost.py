@@ -1,0 +1,41 @@
+"""Estimates of the cost of a search, before it is planned."""
+
+from __future__ import annotations
+
+from ..index import arrays
+from ..index.collection import Collection
+from ..text.analysis import stem
+from .parsing import ParsedQuery
+from .terms import MIN_KNOWN, STOP_WORDS
+
+SMALL = 50_000
+"""Documents of a collection in which no search takes 10 ms."""
+
+FEEDBACK_SHARE = 0.3
+"""Postings of the terms that feedback adds, as a share of the documents. Measured on real entries: .26 for half of the
+queries."""
+
+MAX_POSTINGS = 2_000_000 if arrays.kernel is not None else 250_000
+"""Postings of a search that takes about 5 ms."""
+
+
+def is_expensive(query: ParsedQuery, collection: Collection) -> bool:
+    """Return whether a search for `query` may take more than about 10 ms."""
+    size = collection.size
+    return size > SMALL and _postings(query, collection) > MAX_POSTINGS
+
+
+def _postings(query: ParsedQuery, collection: Collection) -> float:
+    """Return about how many postings a search reads. A word of a dictionary that is compared counts as a posting."""
+    size = collection.size
+    # Filters without words match all documents.
+    total = size * FEEDBACK_SHARE if query.words else size * (1 + len(query.required) + len(query.excluded))
+    tokens = [token for word in query.words for token in word.tokens if token not in STOP_WORDS]
+    for token in tokens:
+        term = collection.vocabulary.find(stem(token))
+        frequency = collection.document_frequency(term) if term is not None else 0
+        total += frequency if frequency >= MIN_KNOWN else size
+    if tokens and not query.is_complete:
+        for segment in collection.segments:
+            total += int(segment.dictionary.counts[segment.dictionary.prefix_range(tokens[-1])].sum())
+    return total
