@@ -53,7 +53,7 @@ class DirectoryService(MultiService):
         application = self.application
         with self._exiting_on_errors():
             run_until_done(application.feed.load(), lambda: self._reactor)
-            application.storage.data.serve(self._reactor)
+            application.storage.serve()
             process.tune()
             if self._config.reuse_port:
                 for port in application.ports:
@@ -109,7 +109,10 @@ class DirectoryService(MultiService):
             places = " or ".join(filter(None, [*self._config.listen, self._config.metrics.listen]))
             self._fail(f"Cannot listen on {places}: {str(error).rstrip('.')}.")
         except Unavailable as error:
-            self._fail(f"Cannot serve {self._config.data_dir.absolute()}: {error}")
+            # It imports the adapters, which a process that prints its options does not need.
+            from .storage import place
+
+            self._fail(f"Cannot serve {place(self._config)}: {error}")
 
     def _fail(self, reason: str) -> NoReturn:
         self._log.critical("{reason}", reason=reason)

@@ -23,7 +23,7 @@ BENCH = "bench"
 
 MAX_LINES = 300
 
-COMPOSERS = {"app", "composition", "tap", "cli"}
+COMPOSERS = {"app", "composition", "storage", "tap", "cli"}
 """Modules that create and connect all others, and may import them all."""
 
 _DOMAIN = {"client_config", "domain", "domain.errors"}

@@ -8,10 +8,11 @@ from typing import Any
 
 import click
 
-from .. import sqlite
 from ..domain.accounts import Account
 from ..domain.errors import BadInput, NotFound
 from ..domain.keys import ApiKey
+from ..domain.ports.access import KeyRing
+from ..domain.ports.accounts import Accounts
 from ._context import CommandContext, command_context, wait_for
 from ._output import duration, echo, minute, print_table
 
@@ -29,7 +30,7 @@ def account() -> None:
 def add(ctx: click.Context, email: str) -> None:
     """Create an account for EMAIL and print a one-time link to set its password."""
     context = command_context(ctx, new=True)
-    _print_link(context, wait_for(context.accounts.add(email)))
+    _print_link(context, wait_for(context.storage.accounts.add(email)))
 
 
 @account.command()
@@ -43,16 +44,16 @@ def reset(ctx: click.Context, email: str, revoke_keys: bool) -> None:
     somebody else, use --revoke-keys.
     """
     context = command_context(ctx)
-    found = _find(context.accounts, email)
+    found = _find(context.storage.accounts, email)
     if found.disabled_at is not None:
         raise BadInput("The account is disabled. Enable it first.")
     if revoke_keys:
         # Sessions end first: an attacker with a session could create keys in between.
-        wait_for(context.accounts.forget_password(found.id))
-    keys = _valid_keys(context.keys, found)
+        wait_for(context.storage.accounts.forget_password(found.id))
+    keys = _valid_keys(context.storage.keys, found)
     if revoke_keys:
         for each in keys:
-            wait_for(context.keys.revoke(each.id))
+            wait_for(context.storage.keys.revoke(each.id))
         echo(f"{_count(keys)} of {found.email} revoked; password and sessions ended.", err=True)
     elif keys:
         echo(
@@ -68,10 +69,10 @@ def reset(ctx: click.Context, email: str, revoke_keys: bool) -> None:
 def list_(ctx: click.Context) -> None:
     """List all accounts, oldest first."""
     context = command_context(ctx)
-    keys = wait_for(context.keys.list())
+    keys = wait_for(context.storage.keys.list())
     owned = Counter(key.owner for key in keys if key.revoked_at is None)
     rows = [("EMAIL", "STATE", "KEYS", "CREATED")]
-    for each in wait_for(context.accounts.list()):
+    for each in wait_for(context.storage.accounts.list()):
         rows.append((each.email, _state(each), str(owned[each.id]), minute(each.created_at)))
     print_table(rows)
 
@@ -81,7 +82,7 @@ def list_(ctx: click.Context) -> None:
 @click.pass_context
 def disable(ctx: click.Context, email: str) -> None:
     """Disable the account EMAIL: its sessions end, and sign-in and its keys are rejected within a second."""
-    _change(ctx, email, sqlite.SqliteAccounts.disable, "disabled")
+    _change(ctx, email, lambda accounts, found: accounts.disable(found), "disabled")
 
 
 @account.command()
@@ -89,7 +90,7 @@ def disable(ctx: click.Context, email: str) -> None:
 @click.pass_context
 def enable(ctx: click.Context, email: str) -> None:
     """Enable the account EMAIL: sign-in and its keys work again."""
-    _change(ctx, email, sqlite.SqliteAccounts.enable, "enabled")
+    _change(ctx, email, lambda accounts, found: accounts.enable(found), "enabled")
 
 
 @account.command()
@@ -97,28 +98,28 @@ def enable(ctx: click.Context, email: str) -> None:
 @click.pass_context
 def approve(ctx: click.Context, email: str) -> None:
     """Approve the registered account EMAIL: each key gets its own quota, and the account is not deleted."""
-    _change(ctx, email, sqlite.SqliteAccounts.approve, "approved")
+    _change(ctx, email, lambda accounts, found: accounts.approve(found), "approved")
 
 
-_Action = Callable[[sqlite.SqliteAccounts, str], Coroutine[Any, Any, None]]
+_Action = Callable[[Accounts, str], Coroutine[Any, Any, None]]
 
 
 def _change(ctx: click.Context, email: str, action: _Action, state: str) -> None:
     """Call `action` with the id of the account `email` and print its new state."""
-    accounts = command_context(ctx).accounts
+    accounts = command_context(ctx).storage.accounts
     found = _find(accounts, email)
     wait_for(action(accounts, found.id))
     echo(f"The account {found.email} is {state}.", err=True)
 
 
-def _find(accounts: sqlite.SqliteAccounts, email: str) -> Account:
+def _find(accounts: Accounts, email: str) -> Account:
     found = wait_for(accounts.find(email))
     if found is None:
         raise NotFound(f"There is no account with the e-mail address {email!r}.")
     return found
 
 
-def _valid_keys(keys: sqlite.SqliteKeyRing, owner: Account) -> Sequence[ApiKey]:
+def _valid_keys(keys: KeyRing, owner: Account) -> Sequence[ApiKey]:
     """Return the keys of an account that are neither revoked nor expired."""
     owned = wait_for(keys.list(owner.id))
     live = wait_for(keys.live([key.id for key in owned]))
@@ -131,7 +132,7 @@ def _count(keys: Sequence[ApiKey]) -> str:
 
 def _print_link(context: CommandContext, found: Account) -> None:
     lifetime = context.config.accounts.link
-    token = wait_for(context.accounts.link(found.id, lifetime=lifetime))
+    token = wait_for(context.storage.accounts.link(found.id, lifetime=lifetime))
     echo(f"One-time link for {found.email}, valid for {duration(lifetime)}:", err=True)
     echo(f"{context.public_url}/account/invitation/{token}")
 

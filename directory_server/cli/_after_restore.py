@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from .. import sqlite
-from ._context import command_context
+from ._context import command_context, wait_for
 from ._output import echo
 
 
@@ -26,7 +25,7 @@ def after_restore(ctx: click.Context, newer: Path | None) -> None:
     readers of the change feed must start over. With --newer, revocations and disabled accounts, new secrets and new
     passwords are copied from the newer database.
     """
-    result = sqlite.after_restore(command_context(ctx).data.directory, newer)
+    result = wait_for(command_context(ctx).storage.after_restore(newer))
     echo("Readers of the change feed start over: the log has a new id.")
     echo(f"{result.sessions} sessions and {result.links} links ended.")
     if newer is None:

@@ -30,7 +30,7 @@ def entry() -> None:
 def add(ctx: click.Context, file: str) -> None:
     """Add the entries of FILE (- for standard input) as local entries; they override upstream entries by name."""
     entries = _read(file)
-    outcomes = wait_for(command_context(ctx, new=True).store.publish(LOCAL, entries))
+    outcomes = wait_for(command_context(ctx, new=True).storage.store.publish(LOCAL, entries))
     for each, outcome in zip(entries, outcomes, strict=True):
         echo(f"{each.name} {each.version}: {outcome.replace('_', ' ')}")
 
@@ -48,7 +48,7 @@ def edit(ctx: click.Context, name: str, file: str | None, fields: Sequence[str])
     """
     if (file is None) == (not fields):
         raise click.UsageError("Give either a FILE or --set.")
-    store = command_context(ctx).store
+    store = command_context(ctx).storage.store
     if file is not None:
         (edited,) = _only(_read(file), name)
     else:
@@ -65,7 +65,7 @@ def edit(ctx: click.Context, name: str, file: str | None, fields: Sequence[str])
 @click.pass_context
 def remove(ctx: click.Context, name: str) -> None:
     """Remove the local entry NAME. An upstream entry of that name becomes visible again."""
-    if not wait_for(command_context(ctx).curation.disown(name)):
+    if not wait_for(command_context(ctx).storage.curation.disown(name)):
         raise NotFound(f"There is no local entry called {name!r}.")
     echo(f"{name}: removed")
 
@@ -77,8 +77,8 @@ def _marking(command: str, mark: Mark, on: bool, done: str, about: str) -> None:
     def put(ctx: click.Context, names: Sequence[str]) -> None:
         context = command_context(ctx)
         for name in names:
-            known = wait_for(context.store.version(name, "latest"))
-            changed = wait_for(context.curation.mark(name, mark, on))
+            known = wait_for(context.storage.store.version(name, "latest"))
+            changed = wait_for(context.storage.curation.mark(name, mark, on))
             # An upstream may add the entry later, but a misspelt name is more likely.
             warning = " (no entry has this name at the moment)" if changed and on and known is None else ""
             echo(f"{name}: {done if changed else 'unchanged'}{warning}")
@@ -96,7 +96,7 @@ _marking("disallow", "allowed", False, "not allowed", "Remove NAME from the allo
 @click.pass_context
 def list_(ctx: click.Context) -> None:
     """List local entries and curated names, with their flags: local, hidden, pinned, allowed."""
-    for each in wait_for(command_context(ctx).curation.curated()):
+    for each in wait_for(command_context(ctx).storage.curation.curated()):
         flags = {"local": each.local, "hidden": each.hidden, "pinned": each.pinned, "allowed": each.allowed}
         echo(f"{each.name}  {', '.join(name for name, is_set in flags.items() if is_set)}")
 

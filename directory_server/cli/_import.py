@@ -20,10 +20,10 @@ def import_(ctx: click.Context, files: Sequence[str], official: bool) -> None:
     """Import entries from FILEs: .json, .jsonl, either with .gz, or - for standard input.
 
     A file contains a server.json, a list page of a registry, an array of either, or one entry per line. A running
-    server on the same data directory serves the entries within seconds. Invalid entries are reported and skipped. The
+    server on the same data serves the entries within seconds. Invalid entries are reported and skipped. The
     exit code is 1 if a file cannot be read completely or has no valid entry.
     """
-    store, report = command_context(ctx, new=True).store, importer.ImportReport()
+    store, report = command_context(ctx, new=True).storage.store, importer.ImportReport()
     size = sum(os.path.getsize(file) for file in files if os.path.isfile(file))
     positions: dict[str, int] = {}
     try:

@@ -30,7 +30,7 @@ def create(ctx: click.Context, label: str, limit: str | None, expires: str) -> N
     """Create a key and print its secret to standard output. The secret is shown only once."""
     context = command_context(ctx, new=True)
     chosen = context.config.quota.limit if limit is None else _limit(limit)
-    created, secret = wait_for(context.keys.create(label, limit=chosen, expires_at=_expiry(expires)))
+    created, secret = wait_for(context.storage.keys.create(label, limit=chosen, expires_at=_expiry(expires)))
     echo(f"Created key {created.id} for {label!r}. Its secret is shown only once:", err=True)
     echo(secret)
 
@@ -40,10 +40,10 @@ def create(ctx: click.Context, label: str, limit: str | None, expires: str) -> N
 def list_(ctx: click.Context) -> None:
     """List all keys, oldest first."""
     context = command_context(ctx)
-    emails = {account.id: account.email for account in wait_for(context.accounts.list())}
+    emails = {account.id: account.email for account in wait_for(context.storage.accounts.list())}
     rows = [("ID", "LABEL", "ENDS IN", "USED", "LIMIT", "CREATED", "EXPIRES", "STATE", "OWNER")]
-    for each in wait_for(context.keys.list()):
-        left = wait_for(context.quota.peek(each.quota_id, each.limit))
+    for each in wait_for(context.storage.keys.list()):
+        left = wait_for(context.storage.quota.peek(each.quota_id, each.limit))
         used = "-" if left.limit is None or left.remaining is None else str(left.limit - left.remaining)
         limit = "unlimited" if each.limit is None else str(each.limit)
         rows.append(
@@ -67,7 +67,7 @@ def list_(ctx: click.Context) -> None:
 @click.pass_context
 def revoke(ctx: click.Context, key_id: str) -> None:
     """Revoke a key. A running server rejects it and ends its streams within a second."""
-    wait_for(command_context(ctx).keys.revoke(key_id))
+    wait_for(command_context(ctx).storage.keys.revoke(key_id))
     echo(f"Key {key_id} is revoked.", err=True)
 
 
@@ -79,7 +79,7 @@ def rotate(ctx: click.Context, key_id: str, grace: str | None) -> None:
     """Replace the secret of a key and print the new one, once. Quota and sessions are kept."""
     context = command_context(ctx)
     seconds = context.config.keys.grace if grace is None else _seconds(grace)
-    _, secret = wait_for(context.keys.rotate(key_id, grace=seconds))
+    _, secret = wait_for(context.storage.keys.rotate(key_id, grace=seconds))
     echo(f"The new secret of key {key_id} is shown only once:", err=True)
     echo(secret)
 

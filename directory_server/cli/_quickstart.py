@@ -22,16 +22,17 @@ SEARCH_PATH = "/api/open/v1/search"
 @click.option("--check-ports", "check", is_flag=True, help="Fail if a port to listen on is in use.")
 @click.pass_context
 def quickstart(ctx: click.Context, check: bool) -> None:
-    """Import the sample catalogue into an empty data directory, create a first key and print the next steps."""
+    """Import the sample catalogue into an empty directory, create a first key and print the next steps."""
     if check:
         check_ports(configuration(ctx))
     context = command_context(ctx, new=True)
-    if not wait_for(context.store.count()):
-        wait_for(importer.import_files([str(sample.path())], context.store.publish, source="local", official=True))
+    store, keys = context.storage.store, context.storage.keys
+    if not wait_for(store.count()):
+        wait_for(importer.import_files([str(sample.path())], store.publish, source="local", official=True))
     secret = None
-    if not wait_for(context.keys.list()):
-        _, secret = wait_for(context.keys.create("first key", limit=context.config.quota.limit, expires_at=None))
-    entries = wait_for(context.store.count())
+    if not wait_for(keys.list()):
+        _, secret = wait_for(keys.create("first key", limit=context.config.quota.limit, expires_at=None))
+    entries = wait_for(store.count())
     echo(instructions(context.public_url, secret, entries, pages=context.config.web.search == "public"))
 
 

@@ -24,7 +24,7 @@ def token() -> None:
 def create(ctx: click.Context, label: str) -> None:
     """Create a token and print its URL for editors to standard output. The URL is shown only once."""
     context = command_context(ctx, new=True)
-    created, secret = wait_for(context.registry_tokens.create(label))
+    created, secret = wait_for(context.storage.registry_tokens.create(label))
     echo(f"Created token {created.id} for {label!r}. Its URL is shown only once:", err=True)
     echo(f"{context.public_url}/r/{secret}")
     if context.config.registry.access != "secret-path":
@@ -36,7 +36,7 @@ def create(ctx: click.Context, label: str) -> None:
 def list_(ctx: click.Context) -> None:
     """List all tokens, oldest first."""
     rows = [("ID", "LABEL", "ENDS IN", "CREATED", "STATE")]
-    for each in wait_for(command_context(ctx).registry_tokens.list()):
+    for each in wait_for(command_context(ctx).storage.registry_tokens.list()):
         state = "revoked" if each.revoked_at else "valid"
         rows.append((each.id, each.label, each.last_four, minute(each.created_at), state))
     print_table(rows)
@@ -47,5 +47,5 @@ def list_(ctx: click.Context) -> None:
 @click.pass_context
 def revoke(ctx: click.Context, token_id: str) -> None:
     """Revoke a token. From the next request on, its path is not found."""
-    wait_for(command_context(ctx).registry_tokens.revoke(token_id))
+    wait_for(command_context(ctx).storage.registry_tokens.revoke(token_id))
     echo(f"Token {token_id} is revoked.", err=True)

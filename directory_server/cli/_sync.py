@@ -26,7 +26,7 @@ from ._output import ShowProgress, echo, print_errors, progress_bar
 def sync(ctx: click.Context, name: str | None, full: bool) -> None:
     """Sync all configured upstreams once, or only the one called NAME.
 
-    A running server on the same data directory serves new entries within seconds. The exit code is 1 if a sync fails.
+    A running server on the same data serves new entries within seconds. The exit code is 1 if a sync fails.
     """
     context = command_context(ctx, new=True)
     upstreams = [mirror.Upstream(**attrs.asdict(each)) for each in context.config.upstream if name in (None, each.name)]
@@ -53,7 +53,8 @@ def _exit_on_signal(failure: Failure) -> None:
 
 
 async def _sync_all(reactor: Any, context: CommandContext, upstreams: Sequence[mirror.Upstream], full: bool) -> None:
-    service = mirror.mirror(reactor, context.store.publish, context.mirrors, inline, time.time, os.environ)
+    storage = context.storage
+    service = mirror.mirror(reactor, storage.store.publish, storage.mirrors, inline, time.time, os.environ)
     failed = False
     for upstream in upstreams:
         start = time.monotonic()

@@ -13,6 +13,7 @@ from .. import __version__
 from ..config import ConfigError, describe, load, settings_tables
 from ..domain.errors import DirectoryError, Unavailable
 from ..sanitize import clean
+from ..storage import place
 from ._account import account
 from ._after_restore import after_restore
 from ._context import command_context, configuration, wait_for
@@ -32,8 +33,7 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except Unavailable as error:
-            folder = configuration(ctx).data_dir.absolute()
-            raise click.ClickException(f"Cannot use {folder}: {error.message}") from None
+            raise click.ClickException(f"Cannot use {place(configuration(ctx))}: {error.message}") from None
         except DirectoryError as error:
             raise click.ClickException(clean(error.message)) from None
         except ConfigError as error:
@@ -60,12 +60,12 @@ for each in (account, after_restore, entry, import_, key, quickstart, registry, 
 def status(ctx: click.Context) -> None:
     """Show entries, keys and upstreams of the data directory."""
     context = command_context(ctx)
-    keys = wait_for(context.keys.list())
+    keys = wait_for(context.storage.keys.list())
     echo(f"data directory  {context.config.data_dir.resolve()}")
-    echo(f"entries         {wait_for(context.store.count()):,}")
-    echo(f"last change     {wait_for(context.store.head()):,}")
+    echo(f"entries         {wait_for(context.storage.store.count()):,}")
+    echo(f"last change     {wait_for(context.storage.store.head()):,}")
     echo(f"keys            {sum(key_state(each) == 'valid' for each in keys)} valid, {len(keys)} total")
-    for each in wait_for(context.mirrors.all()):
+    for each in wait_for(context.storage.mirrors.all()):
         last = f"last sync {minute(each.last_success)} UTC" if each.last_success else "not synced yet"
         echo(f"upstream        {each.name}: {each.entries:,} entries, {last}")
         if each.error:

@@ -11,20 +11,18 @@ from twisted.application import strports
 from twisted.application.internet import TimerService
 from twisted.application.service import IService
 
-from .. import http, mirror, sqlite
+from .. import http, mirror
 from ..config import Config, endpoints
 from ..domain.ports.search import Follower
 from ..domain.upstreams import UpstreamState
 from ..services.accounts import UnusedAccounts
 from ..services.feed import Feed
+from ..storage import Storage
 from ..web import metrics
-from ._core import Core, Search, Storage, build_core
+from ._core import Core, Search, build_core
 from ._publishers import Publishers, build_publishers
 from ._runtime import Runtime, machine_runtime
 from ._web import People, Web, build_people, build_web
-
-PRUNE_INTERVAL = 1.0
-"""Seconds between two deletions of charges that no longer count."""
 
 UNUSED_INTERVAL = 600.0
 """Seconds between two searches for unused accounts."""
@@ -35,7 +33,7 @@ class Readiness:
     """Whether the process should receive requests."""
 
     _feed: Feed
-    _data: sqlite.DataDirectory
+    _storage: Storage
     draining: bool = False
     """Whether the process is stopping."""
 
@@ -43,7 +41,8 @@ class Readiness:
         """Return the reasons why the process should receive no requests."""
         obstacles = {
             "index": not self._feed.loaded,
-            "storage": bool(self._data.availability.faults),
+            # Without a shared database no machine is better than another, and pages and streams still work.
+            "storage": not (self._storage.is_shared or all(self._storage.available().values())),
             "draining": self.draining,
         }
         return [name for name, is_present in obstacles.items() if is_present]
@@ -73,7 +72,7 @@ class Application:
         """Close what all services use until they have stopped: the access log, the threads and the databases."""
         self.web.log.recorder.flush()
         self.runtime.stop()
-        self.storage.data.close()
+        self.storage.close()
 
 
 def build(
@@ -86,24 +85,24 @@ def build(
 ) -> Application:
     """Return the application for `config`; it opens the databases, and starts and binds nothing.
 
-    At most `sockets` client connections may be open. `lost` is called with the reason when the data directory was
-    deleted or replaced. Raises Unavailable.
+    At most `sockets` client connections may be open. `lost` is called with the reason when the data directory or the
+    database was deleted or replaced. Raises Unavailable.
     """
-    core = build_core(config, reactor, runtime or machine_runtime(reactor))
+    core = build_core(config, reactor, runtime or machine_runtime(reactor), lost)
     storage, search, meter, now = core.storage, core.search, core.meter, core.runtime.now
     publishers = build_publishers(core, sockets)
     people = build_people(core, publishers)
     subscribers = [meter.builds(search.index, reactor.seconds), publishers.newest]
     followers: list[Follower] = [publishers.broadcaster, publishers.announcements, people.pages.notifier]
-    feed = Feed(storage.store, storage.bus, subscribers, followers, reactor)
-    readiness = Readiness(feed, storage.data)
+    feed = Feed(storage.store, core.serving.bus, subscribers, followers, reactor)
+    readiness = Readiness(feed, storage)
     upstreams = _upstreams(core)
 
     def states() -> list[UpstreamState]:
         return [upstream.state for upstream in upstreams]
 
     web = build_web(core, publishers, people, sockets, readiness.obstacles, states)
-    meter.watch(search.index, publishers.hub, web.connections, states, storage.data.available)
+    meter.watch(search.index, publishers.hub, web.connections, states, storage.available)
     unused = UnusedAccounts(storage.accounts, storage.quota, now, config.accounts.unused)
     return Application(
         storage,
@@ -113,10 +112,9 @@ def build(
         web,
         feed,
         readiness,
-        serving=(storage.bus, feed, publishers.hub, publishers.page_hub, web.connections),
+        serving=(core.serving.bus_service, feed, publishers.hub, publishers.page_hub, web.connections),
         background=(
-            sqlite.StorageWatch(storage.data, core.runtime.offload, reactor, lost),
-            TimerService(PRUNE_INTERVAL, storage.quota.prune),
+            *core.serving.services,
             TimerService(UNUSED_INTERVAL, unused.remove),
             *upstreams,
             *_metrics(core),

@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from attrs import frozen
 
-from .. import sqlite
 from ..config import Config
-from ..domain.publishing import SourceLimits
 from ..http.proxies import Proxies
-from ..search import ImpactIndex, TextAnalysis
+from ..search import ImpactIndex
 from ..services.directory import Directory
+from ..storage import Environment, Serving, Storage, open_storage
 from ..web.metrics import Metrics
 from ._runtime import Runtime
-
-
-@frozen
-class Storage:
-    """The data directory and the adapters that read and write it."""
-
-    data: sqlite.DataDirectory
-    store: sqlite.SqliteStore
-    bus: sqlite.DataVersionBus
-    mirrors: sqlite.SqliteMirrors
-    keys: sqlite.SqliteKeyRing
-    quota: sqlite.SqliteQuota
-    accounts: sqlite.SqliteAccounts
-    sessions: sqlite.SqliteSessions
-    new_secrets: sqlite.SqliteNewSecrets
-    registry_tokens: sqlite.SqliteRegistryTokens
 
 
 @frozen
@@ -50,12 +34,14 @@ class Core:
     proxies: Proxies
     meter: Metrics
     storage: Storage
+    serving: Serving
     search: Search
 
 
-def build_core(config: Config, reactor: Any, runtime: Runtime) -> Core:
-    """Open the data directory and return the core. Raises Unavailable."""
-    storage = _storage(config, reactor, runtime)
+def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[str], None]) -> Core:
+    """Open the storage and return the core. `lost` is called with the reason once it was lost. Raises Unavailable."""
+    storage = open_storage(config, _environment(reactor, runtime))
+    serving = storage.serving(reactor, lost)
     index = ImpactIndex(runtime.offload)
     return Core(
         config=config,
@@ -64,24 +50,19 @@ def build_core(config: Config, reactor: Any, runtime: Runtime) -> Core:
         proxies=Proxies(config.http.trusted_proxies),
         meter=Metrics(runtime.now),
         storage=storage,
-        search=Search(index, Directory(storage.store, index, storage.bus)),
+        serving=serving,
+        search=Search(index, Directory(storage.store, index, serving.bus)),
     )
 
 
-def _storage(config: Config, reactor: Any, runtime: Runtime) -> Storage:
-    """Open the data directory and return its adapters."""
-    now, offload, writes = runtime.now, runtime.offload, runtime.account_writes
-    data = sqlite.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
-    limits = {each.name: SourceLimits(each.max_entries, each.max_bytes) for each in config.upstream}
-    return Storage(
-        data=data,
-        store=sqlite.SqliteStore(data.directory, offload, TextAnalysis(), list(limits), limits, runtime.monotonic),
-        bus=sqlite.DataVersionBus(data.directory, reactor),
-        mirrors=sqlite.SqliteMirrors(data.directory, now, offload),
-        keys=sqlite.SqliteKeyRing(data.directory, now, writes, runtime.turn),
-        quota=sqlite.SqliteQuota(data.quota, runtime.quota_clock(data.quota), wall=runtime.wall, turn=runtime.turn),
-        accounts=sqlite.SqliteAccounts(data.directory, now, writes),
-        sessions=sqlite.SqliteSessions(data.directory, now, config.accounts.idle, config.accounts.absolute, writes),
-        new_secrets=sqlite.SqliteNewSecrets(data.directory, now, offload),
-        registry_tokens=sqlite.SqliteRegistryTokens(data.directory, now),
+def _environment(reactor: Any, runtime: Runtime) -> Environment:
+    return Environment(
+        reactor=lambda: reactor,
+        now=runtime.now,
+        wall=runtime.wall,
+        monotonic=runtime.monotonic,
+        quota_clock=runtime.quota_clock,
+        offload=runtime.offload,
+        account_writes=runtime.account_writes,
+        turn=runtime.turn,
     )

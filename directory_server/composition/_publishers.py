@@ -32,8 +32,8 @@ def build_publishers(core: Core, sockets: int) -> Publishers:
     total = max_streams(config, sockets)
     keyed = {**asdict(config.streams), "total": total}
     anonymous = {**keyed, "per_key": runtime.page_streams, "total": min(config.web.streams, total // 10)}
-    hub = streams.Hub(storage.keys, storage.bus, core.reactor, runtime.new_random(), **keyed)
-    page_hub = streams.Hub(pages.AnonymousOwners(), storage.bus, core.reactor, runtime.new_random(), **anonymous)
+    hub = streams.Hub(storage.keys, core.serving.bus, core.reactor, runtime.new_random(), **keyed)
+    page_hub = streams.Hub(pages.AnonymousOwners(), core.serving.bus, core.reactor, runtime.new_random(), **anonymous)
     log_id = run_until_done(storage.store.log_id(), lambda: core.reactor)
     log_pages = changes.LogPages(storage.store, percolate, runtime.offload, log_id)
     return Publishers(

@@ -10,6 +10,7 @@ from attrs import frozen
 from .. import http
 from ..config import Config, endpoints
 from ..domain.upstreams import UpstreamState
+from ..run_sync import run_until_done
 from ..search import percolate
 from ..services.accounts import AccountService
 from ..services.user_keys import Pending, UserKeys
@@ -103,7 +104,7 @@ def _routes(core: Core, publishers: Publishers, people: People, checks: health.H
     failures, reads = _limiter(core, config.http.failed_keys), _limiter(core, config.registry.per_minute)
     authenticator = authentication.Authenticator(storage.keys, core.meter.quota(storage.quota), failures)
     access = registry.RegistryAccess(config.registry.access, authenticator, storage.registry_tokens, reads, failures)
-    sessions = mcp.McpSessions(storage.data.session_secret())
+    sessions = mcp.McpSessions(run_until_done(storage.session_secret(), lambda: core.reactor))
     endpoint = mcp.endpoint(authenticator, directory, publishers.newest, sessions, hub, publishers.announcements)
     return routing.Routes(
         rest.RestHandlers(authenticator, directory, offload),

@@ -21,6 +21,8 @@ from twisted.python.failure import Failure
 from directory_server import sqlite
 from directory_server.config import AccountsConfig, Config, HttpConfig, RegistryConfig, StreamsConfig, WebConfig
 from directory_server.domain.entries import Entry, mcp_id_of
+from directory_server.domain.ports.access import KeyRing
+from directory_server.domain.ports.accounts import Accounts
 from directory_server.run_sync import inline, run_sync
 from directory_server.services.directory import Directory
 from directory_server.turn import ImmediateTurn
@@ -85,9 +87,9 @@ class Server:
     clock: Clock
     folder: Path
     directory: Directory
-    keys: sqlite.SqliteKeyRing
+    keys: KeyRing
     hub: Any
-    accounts: sqlite.SqliteAccounts
+    accounts: Accounts
     passwords: RecordingHasher
     database: sqlite.Database
     site: Any
@@ -247,6 +249,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     for service in application.serving:
         service.startService()
     storage = application.storage
+    database = sqlite.Database(tmp_path, "directory")
     key, secret = run_sync(storage.keys.create("test", limit=20, expires_at=None))
     under_test = Server(
         clock,
@@ -256,7 +259,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         application.publishers.hub,
         storage.accounts,
         passwords,
-        storage.data.directory,
+        database,
         application.web.site,
         secret,
         key.id,
@@ -267,4 +270,5 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     yield under_test
     for service in application.serving:
         service.stopService()
+    database.close()
     application.close()

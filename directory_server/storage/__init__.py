@@ -1,0 +1,9 @@
+"""Storage of a process: adapters of all ports that store.
+
+This is the only package that names the adapters. The server and the commands use the record `Storage`.
+"""
+
+from ._open import open_storage, place
+from ._storage import Environment, Serving, Storage, command_environment
+
+__all__ = ["Environment", "Serving", "Storage", "command_environment", "open_storage", "place"]

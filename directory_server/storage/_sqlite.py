@@ -1,0 +1,65 @@
+"""Storage in a data directory, on SQLite, for the processes of one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from twisted.application.internet import TimerService
+
+from .. import sqlite
+from ..config import Config
+from ..domain.publishing import SourceLimits
+from ..search import TextAnalysis
+from ._storage import Environment, Serving, Storage
+
+PRUNE_INTERVAL = 1.0
+"""Seconds between two deletions of charges that no longer count."""
+
+
+def open_sqlite(config: Config, environment: Environment) -> Storage:
+    """Open the data directory. Raises Unavailable."""
+    now, offload, writes = environment.now, environment.offload, environment.account_writes
+    data = sqlite.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
+    limits = {each.name: SourceLimits(each.max_entries, each.max_bytes) for each in config.upstream}
+    pause = () if environment.pause is None else (environment.pause,)
+    store = sqlite.SqliteStore(
+        data.directory, offload, TextAnalysis(), list(limits), limits, environment.monotonic, *pause
+    )
+    clock = environment.quota_clock(data.quota)
+    quota = sqlite.SqliteQuota(data.quota, clock, wall=environment.wall, turn=environment.turn)
+    accounts = config.accounts
+
+    async def session_secret() -> bytes:
+        return data.session_secret()
+
+    async def after_restore(newer: Path | None) -> sqlite.Restored:
+        return sqlite.after_restore(data.directory, newer)
+
+    def serving(reactor: Any, lost: Callable[[str], None]) -> Serving:
+        bus = sqlite.DataVersionBus(data.directory, reactor)
+        return Serving(
+            bus,
+            bus,
+            [sqlite.StorageWatch(data, offload, reactor, lost), TimerService(PRUNE_INTERVAL, quota.prune)],
+        )
+
+    return Storage(
+        is_shared=False,
+        store=store,
+        curation=sqlite.SqliteCuration(data.directory, list(limits)),
+        mirrors=sqlite.SqliteMirrors(data.directory, now, offload),
+        keys=sqlite.SqliteKeyRing(data.directory, now, writes, environment.turn),
+        quota=quota,
+        accounts=sqlite.SqliteAccounts(data.directory, now, writes),
+        sessions=sqlite.SqliteSessions(data.directory, now, accounts.idle, accounts.absolute, writes),
+        new_secrets=sqlite.SqliteNewSecrets(data.directory, now, offload),
+        registry_tokens=sqlite.SqliteRegistryTokens(data.directory, now),
+        serving=serving,
+        session_secret=session_secret,
+        after_restore=after_restore,
+        available=data.available,
+        serve=lambda: data.serve(environment.reactor()),
+        close=data.close,
+    )

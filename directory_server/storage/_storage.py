@@ -1,0 +1,94 @@
+"""The record of all adapters that store, and what they need of the process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+from twisted.application.service import IService
+
+from .. import sqlite
+from ..domain.ports.access import KeyRing, Quota, RegistryTokens
+from ..domain.ports.accounts import Accounts, NewSecrets, Sessions
+from ..domain.ports.runtime import Bus, Offload, Turn
+from ..domain.ports.storage import Curation, Mirrors, Store
+from ..machine import machine_time
+from ..run_sync import inline
+from ..turn import ImmediateTurn
+
+
+@frozen
+class Serving:
+    """The services of storage in a server: `bus_service` is the `bus`, `services` are periodic tasks."""
+
+    bus: Bus
+    bus_service: IService
+    services: Sequence[IService]
+
+
+@frozen
+class Environment:
+    """The parts of a process that storage uses.
+
+    `now` and `wall` return seconds since the epoch. `now` does not jump when the time of day is set. `monotonic`
+    returns seconds. `quota_clock` returns the clock of a quota database, which all processes of the machine share.
+    `account_writes` runs writes to keys, accounts and sessions. `reactor` returns the reactor of the process.
+    """
+
+    reactor: Callable[[], Any]
+    now: Callable[[], float]
+    wall: Callable[[], float]
+    monotonic: Callable[[], float]
+    quota_clock: Callable[[sqlite.Database], Callable[[], float]]
+    offload: Offload
+    account_writes: Offload
+    turn: Turn
+    pause: Callable[[float], object] | None = None
+    """Waits between two transactions of an import; None to wait in the thread."""
+
+
+def command_environment(reactor: Callable[[], Any]) -> Environment:
+    """Return the environment of a command: everything runs in this thread, `reactor()` only where a command waits."""
+    return Environment(
+        reactor=reactor,
+        now=time.time,
+        wall=time.time,
+        monotonic=time.monotonic,
+        quota_clock=lambda database: sqlite.quota_clock(database, machine_time()),
+        offload=inline,
+        account_writes=inline,
+        turn=ImmediateTurn(),
+        pause=time.sleep,
+    )
+
+
+@frozen
+class Storage:
+    """The adapters of all ports that store.
+
+    `available` returns whether each file, or the database,
+    can be used. `is_shared` means that all machines lose the storage together, so that no machine is better than
+    another. `serving` returns the services of a server; its second argument is called with the reason once the storage
+    was lost. `serve` is called before they start. `session_secret` returns the secret that signs MCP sessions; it is
+    created at the first start. `after_restore` prepares a restored backup for serving.
+    """
+
+    is_shared: bool
+    store: Store
+    curation: Curation
+    mirrors: Mirrors
+    keys: KeyRing
+    quota: Quota
+    accounts: Accounts
+    sessions: Sessions
+    new_secrets: NewSecrets
+    registry_tokens: RegistryTokens
+    serving: Callable[[Any, Callable[[str], None]], Serving]
+    session_secret: Callable[[], Coroutine[Any, Any, bytes]]
+    after_restore: Callable[[Path | None], Coroutine[Any, Any, sqlite.Restored]]
+    available: Callable[[], Mapping[str, bool]]
+    serve: Callable[[], None]
+    close: Callable[[], None]
