@@ -3,7 +3,16 @@
 from ._connection import Cursor
 from ._curation import PostgresCuration
 from ._database import Database
+from ._link import Link, Statements
 from ._mirrors import PostgresMirrors
 from ._store import PostgresStore
 
-__all__ = ["Cursor", "Database", "PostgresCuration", "PostgresMirrors", "PostgresStore"]
+__all__ = [
+    "Cursor",
+    "Database",
+    "Link",
+    "PostgresCuration",
+    "PostgresMirrors",
+    "PostgresStore",
+    "Statements",
+]

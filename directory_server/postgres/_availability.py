@@ -17,6 +17,8 @@ _NO_ANSWER = "it does not respond"
 _REASONS = {
     "08": _NO_ANSWER,
     "25006": "it is read-only, as a standby is",
+    # The PREPARE before it failed, or a pooler gave the connection to others.
+    "26": "it has not prepared the statement",
     DEADLOCK: "transactions block each other",
     CONFLICT: "transactions conflict",
     "53": "it has no memory, disk space or connections left",

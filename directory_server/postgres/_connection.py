@@ -59,8 +59,9 @@ class Cursor(psycopg.RawCursor[Any]):
         return self.execute(query, parameters).fetchone()
 
     def all(self, query: str, *parameters: object) -> list[Any]:
-        """Run a statement and return its rows."""
-        rows: list[Any] = self.execute(query, parameters).fetchall()
+        """Run a statement and return its rows, none if it has no result."""
+        self.execute(query, parameters)
+        rows: list[Any] = self.fetchall() if self.description is not None else []
         return rows
 
 

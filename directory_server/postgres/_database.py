@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import psycopg
@@ -52,6 +55,7 @@ class Database:
         self._waiting: deque[Deferred[None]] = deque()
         self._lock = threading.Lock()
         self._idle: list[psycopg.Connection[Any]] = []
+        self._shutters: dict[psycopg.Connection[Any], socket.socket] = {}
         self._closed = False
 
     async def read(self, function: Callable[[Cursor], T]) -> T:
@@ -69,6 +73,13 @@ class Database:
         """
         return await self._in_thread(self._transact, _WRITE, function)
 
+    async def run(self, statement: str, *parameters: object) -> Sequence[Any]:
+        """Run a statement with parameters `$1`, `$2` … in a transaction of its own; return its rows.
+
+        Raises Unavailable.
+        """
+        return await self.write(lambda cursor: cursor.all(statement, *parameters))
+
     async def upgrade(self) -> Sequence[int]:
         """Bring the schema to this version of the software; return the numbers of the migrations that were run.
 
@@ -84,13 +95,20 @@ class Database:
 
         return await self.write(write)
 
+    def interrupt(self) -> None:
+        """Shut the sockets of all connections: the threads that wait for an answer stop waiting."""
+        with self._lock:
+            for shutter in self._shutters.values():
+                with suppress(OSError):
+                    shutter.shutdown(socket.SHUT_RDWR)
+
     def close(self) -> None:
         """Close the connections, those in use after their transactions. Later calls raise Unavailable."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
         for connection in idle:
-            connection.close()
+            self._close(connection)
 
     async def _in_thread(self, function: Callable[..., T], *args: Any) -> T:
         if self._active >= CONNECTIONS:
@@ -161,20 +179,38 @@ class Database:
                     raise Unavailable("The database is closed.")
                 connection = self._idle.pop() if self._idle else None
             if connection is None:
-                connection = connect(self.parameters)
-                connection.execute(begin)
-                return connection
+                connection, is_new = self._connected(), True
+            else:
+                is_new = False
             try:
                 connection.execute(begin)
-            except psycopg.OperationalError:
-                connection.close()
+            except psycopg.Error:
+                self._close(connection)
+                if is_new:
+                    raise
             else:
                 return connection
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        connection = connect(self.parameters)
+        # A socket of our own: libpq may close its descriptor at any time, and another file may get its number.
+        shutter = socket.socket(fileno=os.dup(connection.fileno()))
+        with self._lock:
+            self._shutters[connection] = shutter
+        return connection
+
+    def _close(self, connection: psycopg.Connection[Any]) -> None:
+        connection.close()
+        with self._lock:
+            shutter = self._shutters.pop(connection, None)
+        if shutter is not None:
+            shutter.close()
 
     def _roll_back(self, connection: psycopg.Connection[Any]) -> None:
         try:
             connection.rollback()
         except psycopg.Error:
+            # `_give_back` drops it.
             connection.close()
 
     def _give_back(self, connection: psycopg.Connection[Any]) -> None:
@@ -183,4 +219,4 @@ class Database:
             if keep:
                 self._idle.append(connection)
         if not keep:
-            connection.close()
+            self._close(connection)

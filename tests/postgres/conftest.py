@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
-from directory_server.domain.ports.runtime import Offload
-from directory_server.postgres import Database
+from directory_server.domain.ports import runtime
+from directory_server.postgres import Database, Link
 from directory_server.run_sync import inline, run_sync
+from directory_server.threads import Offload
 
 from .. import engines
 from ..engines import Engine
@@ -38,7 +40,7 @@ def open_database(engine: Engine) -> Iterator[Callable[..., Database]]:
     """Return a function that opens a database; each call acts as another process with the same data."""
     opened = []
 
-    def open_one(offload: Offload = inline) -> Database:
+    def open_one(offload: runtime.Offload = inline) -> Database:
         opened.append(Database(engine.conninfo, offload))
         return opened[-1]
 
@@ -50,6 +52,27 @@ def open_database(engine: Engine) -> Iterator[Callable[..., Database]]:
 @pytest.fixture
 def database(open_database: Open) -> Database:
     return open_database()
+
+
+Links = Callable[..., Link]
+
+
+@pytest.fixture
+def open_link(open_database: Callable[..., Database]) -> Iterator[Links]:
+    """Return a function that opens a running link on the test's reactor, with the arguments of Link."""
+    from twisted.internet import reactor
+
+    links = []
+
+    def open_one(**options: Any) -> Link:
+        offload = Offload(reactor)
+        links.append(Link(open_database(offload), reactor, offload, **options))
+        links[-1].startService()
+        return links[-1]
+
+    yield open_one
+    for link in links:
+        link.stopService()
 
 
 class PostgresAdapterTest:
