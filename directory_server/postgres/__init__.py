@@ -5,6 +5,7 @@ from ._curation import PostgresCuration
 from ._database import Database
 from ._link import Link, Statements
 from ._mirrors import PostgresMirrors
+from ._quota import PostgresQuota
 from ._store import PostgresStore
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Link",
     "PostgresCuration",
     "PostgresMirrors",
+    "PostgresQuota",
     "PostgresStore",
     "Statements",
 ]
