@@ -1,0 +1,218 @@
+"""Publishing on PostgreSQL: transactions, notifications, and analyses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+import pytest
+from attrs import define
+from twisted.logger import LogEvent, globalLogPublisher
+
+from directory_server.domain.entries import Entry, mcp_id_of
+from directory_server.domain.errors import Unavailable
+from directory_server.domain.publishing import MAX_VERSIONS
+from directory_server.domain.visibility import transition
+from directory_server.postgres import Database, PostgresCuration, PostgresStore, _log, _publishing, _store, _visibility
+from directory_server.postgres._publishing import BATCH, BATCH_BYTES, Row, batches
+from directory_server.run_sync import inline, run_sync
+
+from ..contract.store import NAME, Briefs, entry
+from ..engines import Engine
+
+
+@define
+class CountingBriefs(Briefs):
+    """An Analysis that counts its calls."""
+
+    calls: int = 0
+
+    def __call__(self, entry: Entry) -> bytes:
+        self.calls += 1
+        return super().__call__(entry)
+
+
+def counts(database: Database) -> list[int]:
+    """Return the number of rows of the tables that publishing writes."""
+    tables = ("record", "entry", "change", "analysed", "stored")
+    query = " UNION ALL ".join(f"(SELECT count(*) FROM {table})" for table in tables)
+    return [count for (count,) in run_sync(database.read(lambda cursor: cursor.all(query)))]
+
+
+def analysed(database: Database) -> list[tuple[str, bytes]]:
+    query = "SELECT version, body FROM analysed ORDER BY version, body"
+    return run_sync(database.read(lambda cursor: cursor.all(query)))
+
+
+def test_a_batch_that_fails_leaves_nothing(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = PostgresStore(database, inline, Briefs())
+    run_sync(store.publish("a", [entry("x/before")]))
+    before = counts(database)
+    monkeypatch.setattr(_visibility, "_UPDATE", "SELECT 1 / 0, $1, $2, $3, $4, $5, $6")
+    with pytest.raises(psycopg.Error):
+        run_sync(store.publish("a", [entry("x/before", brief="It snows."), entry()]))
+    with pytest.raises(psycopg.Error):
+        run_sync(PostgresCuration(database).mark("x/before", "hidden", True))
+    monkeypatch.undo()
+    assert counts(database) == before
+    assert run_sync(store.entry(mcp_id_of("x/before"))) == entry("x/before")
+    assert run_sync(store.publish("a", [entry()])) == ["added"]
+    assert run_sync(store.head()) == 2
+
+
+def test_a_publisher_that_waits_too_long_is_unavailable(engine: Engine, database: Database) -> None:
+    store = PostgresStore(database, inline, Briefs())
+    run_sync(database.write(lambda cursor: cursor.execute("SET lock_timeout = '50ms'")))
+    with psycopg.connect(engine.conninfo) as other:
+        other.execute("SELECT pg_advisory_xact_lock(0, 1)")
+        with pytest.raises(Unavailable, match="another process has held a lock for too long"):
+            run_sync(store.publish("a", [entry()]))
+        assert run_sync(store.count()) == 0
+    assert run_sync(store.publish("a", [entry()])) == ["added"]
+
+
+def test_unchanged_entries_are_neither_locked_nor_written(engine: Engine, database: Database) -> None:
+    store = PostgresStore(database, inline, Briefs())
+    batch = [entry(), entry("x/b")]
+    run_sync(store.publish("a", batch))
+    with psycopg.connect(engine.conninfo) as other:
+        other.execute("SELECT pg_advisory_xact_lock(0, 1)")
+        assert run_sync(store.publish("a", batch)) == ["unchanged"] * 2
+        assert run_sync(PostgresCuration(database).curated()) == []
+
+
+def test_wakes_listeners_after_changes_only(engine: Engine, database: Database) -> None:
+    store, curation = PostgresStore(database, inline, Briefs()), PostgresCuration(database)
+    with psycopg.connect(engine.conninfo, autocommit=True) as other:
+        other.execute("LISTEN directory")
+
+        def woken() -> bool:
+            return bool(list(other.notifies(timeout=0.2, stop_after=1)))
+
+        run_sync(store.publish("a", [entry()]))
+        assert woken()
+        run_sync(store.publish("a", [entry()]))
+        run_sync(curation.mark(NAME, "pinned", False))
+        run_sync(curation.disown(NAME))
+        assert not woken()
+        run_sync(curation.mark(NAME, "pinned", True))
+        assert woken()
+        run_sync(store.publish("local", [entry()]))
+        assert woken()
+        run_sync(curation.disown(NAME))
+        assert woken()
+
+
+def test_a_name_is_resolved_once_in_a_batch(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    record_counts: list[int] = []
+
+    def count_records(before: Any, flags: Any, records: Any, sources: Any) -> Any:
+        record_counts.append(len(records))
+        return transition(before, flags, records, sources)
+
+    monkeypatch.setattr(_visibility, "transition", count_records)
+    store = PostgresStore(database, inline, Briefs())
+    run_sync(store.publish("a", [entry(version=f"1.{number}.0") for number in range(3_000)]))
+    assert record_counts == [MAX_VERSIONS]
+
+
+def row(name: str, size: int = 1) -> Row:
+    (made,) = _store._rows("a", [entry(name)])
+    return Row(name, made.record, b"x" * size)
+
+
+def test_batches_are_bounded_and_keep_names_together() -> None:
+    names = [f"x/{number % (BATCH + 1)}" for number in range(2 * BATCH)]
+    found = list(batches([row(name) for name in names]))
+    assert sorted(number for batch in found for number in batch) == list(range(2 * BATCH))
+    assert all(len(batch) <= BATCH for batch in found)
+    assert sum(len({names[number] for number in batch}) for batch in found) == BATCH + 1
+    assert list(batches([row("x/a")] * (BATCH + 3))) == [list(range(BATCH + 3))]
+    large = [row(f"x/{number}", BATCH_BYTES // 2) for number in range(5)]
+    assert list(batches(large)) == [[0, 1], [2, 3], [4]]
+    assert list(batches([])) == []
+
+
+def test_a_call_of_several_batches_returns_the_outcomes_in_order(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_publishing, "BATCH", 2)
+    store = PostgresStore(database, inline, Briefs())
+    batch = [entry(f"x/{letter}") for letter in "abcde"]
+    assert run_sync(store.publish("a", batch)) == ["added"] * 5
+    again = [batch[0], entry("x/f"), batch[2], entry("x/d", brief="It snows."), entry("x/f", "2")]
+    assert run_sync(store.publish("a", again)) == ["unchanged", "added", "unchanged", "changed", "added"]
+
+
+def test_analyses_an_entry_once(database: Database) -> None:
+    analysis = CountingBriefs()
+    store = PostgresStore(database, inline, analysis)
+    for _ in range(2):
+        run_sync(store.publish("a", [entry(), entry("x/b")]))
+        run_sync(store.publish("b", [entry(), entry("x/b")]))
+        run_sync(store.current("", 10))
+        run_sync(store.changes(0, 10))
+    assert analysis.calls == 2
+
+
+def test_two_versions_of_the_analysis_are_stored_side_by_side(database: Database) -> None:
+    run_sync(PostgresStore(database, inline, Briefs()).publish("a", [entry(), entry("x/b")]))
+    newer, older = CountingBriefs("2"), CountingBriefs("1")
+    for _ in range(2):
+        for analysis in (newer, older):
+            found = run_sync(PostgresStore(database, inline, analysis).current("", 10))
+            expected = {Briefs(analysis.version)(each) for each in (entry(), entry("x/b"))}
+            assert {change.analysed for change in found} == expected
+    assert (newer.calls, older.calls) == (2, 0)
+    assert [version for version, _ in analysed(database)] == ["1", "1", "2", "2"]
+
+
+def test_a_new_analysis_is_returned_if_it_cannot_be_stored(
+    database: Database, monkeypatch: pytest.MonkeyPatch, logged_failures: list[LogEvent]
+) -> None:
+    run_sync(PostgresStore(database, inline, Briefs()).publish("a", [entry()]))
+    full = "DO $$ BEGIN RAISE EXCEPTION 'disk full' USING ERRCODE = '53100'; END $$"
+    monkeypatch.setattr(_store, "keep_analyses", lambda cursor, version, analyses: cursor.execute(full))
+    (change,) = run_sync(PostgresStore(database, inline, Briefs("2")).current("", 10))
+    assert change.analysed == Briefs("2")(entry())
+    assert [version for version, _ in analysed(database)] == ["1"]
+    logged_failures.clear()
+
+
+def test_long_logs_are_read_in_pages(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_log, "PAGE", 3)
+    store = PostgresStore(database, inline, Briefs())
+    run_sync(store.publish("a", [entry(f"x/{number}") for number in range(8)]))
+    assert [change.seq for change in run_sync(store.changes(4, 1_000))] == [5, 6, 7]
+    assert [change.seq for change in run_sync(store.changes(7, 1_000))] == [8]
+    assert len(run_sync(store.current("", 1_000))) == 3
+
+
+def test_newest_skips_many_repetitions(database: Database) -> None:
+    store = PostgresStore(database, inline, Briefs())
+    run_sync(store.publish("a", [entry("x/a"), entry("x/b")]))
+    for _ in range(120):
+        run_sync(store.publish("a", [entry("x/b", status="deleted")]))
+        run_sync(store.publish("a", [entry("x/b", status="active")]))
+    assert run_sync(store.newest(9, lambda each: each.name)) == ["x/b", "x/a"]
+
+
+def test_logs_versions_that_were_not_stored(database: Database) -> None:
+    events: list[LogEvent] = []
+    observe: Any = events.append
+    globalLogPublisher.addObserver(observe)
+    store = PostgresStore(database, inline, Briefs())
+    run_sync(store.publish("a", [entry(version=f"1.{number}.0") for number in range(MAX_VERSIONS + 3)]))
+    globalLogPublisher.removeObserver(observe)
+    (line,) = [event["log_format"].format(**event) for event in events if "versions" in event.get("log_format", "")]
+    assert line == (f"Source a: 3 versions were not stored, {NAME} 1.0.0 first; the limit is {MAX_VERSIONS} of a name")
+
+
+def test_a_record_is_written_again_under_its_id(database: Database) -> None:
+    store = PostgresStore(database, inline, Briefs())
+    rows = []
+    for number in range(3):
+        run_sync(store.publish("a", [entry(brief=str(number))]))
+        rows += run_sync(database.read(lambda cursor: cursor.all("SELECT id, written FROM record")))
+    assert len({row for row, _ in rows}) == 1
+    assert [written for _, written in rows] == sorted({written for _, written in rows})
