@@ -16,7 +16,7 @@ from .index.lexicon import Lexicon
 from .index.memory import release_memory
 from .index.packing import unpack
 from .index.segment import Segment
-from .index.tiers import SIZES, LiveSegment, merged
+from .index.tiers import BULK, SIZES, LiveSegment, merged
 from .index.vocabulary import Vocabulary
 from .query.cost import is_expensive
 from .query.parsing import ParsedQuery, parse
@@ -64,7 +64,12 @@ class ImpactIndex:
 
     async def apply(self, changes: Sequence[Change]) -> None:
         if changes:
-            await self._offload(self._write, changes)
+            await self._offload(self._apply, changes)
+
+    def _apply(self, changes: Sequence[Change]) -> None:
+        # What `_write` held is free only when it has returned.
+        if self._write(changes):
+            release_memory()
 
     async def search(self, query: Query) -> Page:
         snapshot, parsed = self._snapshot, parse(query.keywords)
@@ -87,7 +92,8 @@ class ImpactIndex:
         )
         return collection, [part.live for part in parts], [part.pinned for part in parts]
 
-    def _write(self, changes: Sequence[Change]) -> None:
+    def _write(self, changes: Sequence[Change]) -> bool:
+        """Apply `changes` and return whether all segments were merged."""
         # The thread swaps the snapshot: a caller cancelled at its `await` would lose the change.
         with self._write_lock:
             before = self._snapshot
@@ -96,7 +102,7 @@ class ImpactIndex:
             parts = [part.without(list(changed)) for part in before.parts]
             if documents:
                 parts.append(LiveSegment.of(Segment.of(documents, before.vocabulary)))
-            merges, vocabulary = merged(parts, before.vocabulary, self._sizes)
+            merges, vocabulary = merged(parts, before.vocabulary, self._sizes, is_bulk=len(changes) >= BULK)
             lexicon = before.lexicon
             if vocabulary is not before.vocabulary and merges and lexicon.is_due(len(merges[0].segment)):
                 lexicon = Lexicon.learn(merges[0].segment, vocabulary)
@@ -104,8 +110,7 @@ class ImpactIndex:
             pinned = before.pinned - pins.keys() | {mcp_id for mcp_id, is_pinned in pins.items() if is_pinned}
             merges = [part.with_pins(pinned) for part in merges]
             self._snapshot = _Snapshot(vocabulary, merges, lexicon, before.generation + 1, pinned)
-        if vocabulary is not before.vocabulary:
-            release_memory()
+        return vocabulary is not before.vocabulary
 
 
 def _search(

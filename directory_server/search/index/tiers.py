@@ -18,8 +18,12 @@ from .vocabulary import Vocabulary
 SIZES = 64, 1_024
 """Documents of a segment in the smallest tier, and in the next one."""
 
-RATIO = 16
-"""A segment beyond those tiers is merged with all newer ones once they have this part of its documents."""
+RATIO, BULK_RATIO = 16, 4
+"""A segment beyond those tiers is merged with all newer ones once they have 1 / RATIO of its documents, so that there
+are few segments. In a batch of BULK changes, and for a segment of LARGE documents, it is 1 / BULK_RATIO."""
+
+BULK, LARGE = 2_000, 50_000
+"""Changes of a batch while the index is loaded; documents of a segment whose merge takes a second."""
 
 
 @frozen(eq=False)
@@ -54,14 +58,15 @@ class LiveSegment:
 
 
 def merged(
-    parts: Sequence[LiveSegment], vocabulary: Vocabulary, sizes: tuple[int, int] = SIZES
+    parts: Sequence[LiveSegment], vocabulary: Vocabulary, sizes: tuple[int, int] = SIZES, *, is_bulk: bool = False
 ) -> tuple[Sequence[LiveSegment], Vocabulary]:
     """Return `parts` after the merges that are due, and their vocabulary.
 
-    The vocabulary is a new one, without unused strings, if all parts were merged.
+    The vocabulary is a new one, without unused strings, if all parts were merged. `is_bulk` merges more seldom, for
+    batches of many changes.
     """
     parts = [part for part in parts if part.count]
-    first = _first_due([(part.count, len(part.segment)) for part in parts], sizes)
+    first = _first_due([(part.count, len(part.segment)) for part in parts], sizes, is_bulk)
     if parts and not parts[0].segment.lists.is_whole:
         first = 0
     if first == len(parts):
@@ -74,7 +79,7 @@ def merged(
     return [*parts[:first], LiveSegment.of(segment)], vocabulary
 
 
-def _first_due(counts: Sequence[tuple[int, int]], sizes: tuple[int, int]) -> int:
+def _first_due(counts: Sequence[tuple[int, int]], sizes: tuple[int, int], is_bulk: bool) -> int:
     """Return the place of the first segment to merge with all newer ones, or the number of segments.
 
     `counts` has the live and all documents of each.
@@ -83,7 +88,8 @@ def _first_due(counts: Sequence[tuple[int, int]], sizes: tuple[int, int]) -> int
     first, newer = len(counts), 0
     for place in range(len(counts) - 1, -1, -1):
         live, every = counts[place]
-        enough = 0 if live <= small else small if live <= medium else max(medium, live // RATIO)
+        ratio = RATIO if live < LARGE and not is_bulk else BULK_RATIO
+        enough = 0 if live <= small else small if live <= medium else max(medium, live // ratio)
         # A segment of which half was deleted is written anew.
         if newer > enough or 2 * live < every:
             first = place

@@ -27,12 +27,13 @@ class Vocabulary:
 
     def __init__(self, table: StringTable | None = None, term_of: Ints | None = None) -> None:
         self.table = StringTable.of([]) if table is None else table
+        self._known = len(self.table)
         self._new: dict[str, int] = {}
         self._new_strings: list[str] = []
         self._term_of: Ints = np.full(len(self.table), UNUSED, np.int32) if term_of is None else term_of
 
     def __len__(self) -> int:
-        return len(self.table) + len(self._new_strings)
+        return self._known + len(self._new_strings)
 
     def find(self, string: str) -> int | None:
         """Return the number of a string, or None."""
@@ -41,33 +42,33 @@ class Vocabulary:
 
     def string(self, number: int) -> str:
         """Return the string with a number."""
-        known = len(self.table)
+        known = self._known
         return self.table[number] if number < known else self._new_strings[number - known]
 
     def strings(self, numbers: Sequence[int]) -> list[str]:
         """Return the strings with these numbers."""
-        known, new = len(self.table), self._new_strings
+        known, new = self._known, self._new_strings
         read = self.table.__getitem__
         return [read(number) if number < known else new[number - known] for number in numbers]
 
     def number(self, strings: Iterable[str]) -> Longs:
         """Return the numbers of strings. New strings are added."""
         every = strings if isinstance(strings, list) else list(strings)
-        numbers = {string: self._number(string) for string in dict.fromkeys(every)}
+        numbers = dict.fromkeys(every, UNUSED)
+        known, new, added = self._known, self._new, self._new_strings
+        for string in numbers:
+            number = new.get(string)
+            if number is None and known:
+                number = self.table.find(string)
+            if number is None:
+                number = known + len(added)
+                added.append(string)
+                new[string] = number
+            numbers[string] = number
         if len(self._term_of) < len(self):
             more = np.full(len(self) - len(self._term_of), UNUSED, np.int32)
             self._term_of = np.concatenate([self._term_of, more])
         return np.fromiter(map(numbers.__getitem__, every), np.int64, len(every))
-
-    def _number(self, string: str) -> int:
-        number = self._new.get(string)
-        if number is None and len(self.table):
-            number = self.table.find(string)
-        if number is None:
-            number = len(self)
-            self._new_strings.append(string)
-            self._new[string] = number
-        return number
 
     def number_words(self, words: Iterable[str]) -> Longs:
         """Return the numbers of words. New words and their terms are added."""
@@ -94,7 +95,7 @@ class Vocabulary:
 
     def rebuilt(self, used: Bools) -> tuple[Vocabulary, Ints]:
         """Return a vocabulary with the strings that are `used`, all in its table, and the new number of each string."""
-        known = len(self.table)
+        known = self._known
         new = self.in_order((np.flatnonzero(used[known:]) + known).tolist())
         table, places = self.table.subset(used[:known]).merged([string for string, _ in new])
         mapping = np.full(len(self), UNUSED, np.int32)
