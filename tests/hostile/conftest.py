@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 from attrs import frozen
-from twisted.logger import ILogObserver, LogEvent, formatEvent, globalLogPublisher
-from zope.interface import provider
 
+from ..logs import captured_lines
 from ..process.conftest import TIMEOUT, Installation, Server, installation, sample_server
 from ..web.conftest import Server as Memory
 from ..web.conftest import server
@@ -27,15 +26,9 @@ def unlimited(server: Memory) -> str:
 
 @pytest.fixture
 def log() -> Iterator[list[str]]:
-    lines: list[str] = []
-
-    @provider(ILogObserver)
-    def observe(event: LogEvent) -> None:
-        lines.append(formatEvent(event))
-
-    globalLogPublisher.addObserver(observe)
-    yield lines
-    globalLogPublisher.removeObserver(observe)
+    """Return the list that each log event is added to as text."""
+    with captured_lines() as lines:
+        yield lines
 
 
 @frozen
