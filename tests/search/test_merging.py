@@ -115,6 +115,11 @@ def test_compiled_merges_check_their_arguments() -> None:
         COMPILED.add_up([lists.doc_ids], [np.ones(1, np.float32)], DOCUMENTS)
     with pytest.raises(IndexError):
         COMPILED.add_up([np.array([-1], np.int32)], [np.ones(1, np.float32)], DOCUMENTS)
+    for documents in (-1, 2**31):
+        with pytest.raises(ValueError, match="out of range"):
+            COMPILED.best_of(*columns, np.array([0]), one, documents)
+        with pytest.raises(ValueError, match="out of range"):
+            COMPILED.add_up([lists.doc_ids], [np.ones(2, np.float32)], documents)
 
 
 @given(st.sets(st.integers(0, 30)), st.lists(st.integers(0, 30)))

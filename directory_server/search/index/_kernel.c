@@ -1,7 +1,7 @@
 /* Merges of postings and search in sorted strings, compiled. `merging.py` and `strings.py` have the same in Python.
  *
- * Arguments are contiguous buffers: offsets uint32, documents int32, impacts uint16, terms int64, weights float64, scores
- * float32. Results are bytes of native items.
+ * Arguments are contiguous, aligned buffers: offsets uint32, documents int32, impacts uint16, terms int64, weights
+ * float64, scores float32. Results are bytes of native items.
  * Only the limited API is used, so that one build serves Python 3.11 and later.
  */
 
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define IMPACT_SCALE (1.0f / 32768.0f)
+#define MAX_DOCUMENTS INT32_MAX
 #define RELEASE 20000 /* Postings from which other threads run meanwhile. */
 
 /* Where the score of a document is in the output. `stamp` says whether that is of the present merge. */
@@ -80,11 +81,19 @@ static void release_columns(Columns *columns) {
 #define TERMS(columns) ((const int64_t *)(columns)->terms.buf)
 #define WEIGHTS(columns) ((const double *)(columns)->weights.buf)
 
+/* With more documents, a negative number would pass the check of document numbers. Returns 0, or -1 with an error set. */
+static int check_documents(Py_ssize_t documents) {
+    if (documents >= 0 && documents <= MAX_DOCUMENTS)
+        return 0;
+    PyErr_SetString(PyExc_ValueError, "number of documents is out of range");
+    return -1;
+}
+
 /* Check the columns of these terms and return the number of their postings, or -1 with an error set. */
-static Py_ssize_t count_postings(const Columns *columns, Py_ssize_t documents) {
+static Py_ssize_t count_postings(const Columns *columns) {
     Py_ssize_t known = columns->starts.len / 4 - 1, terms = columns->terms.len / 8, total = 0;
     Py_ssize_t postings = columns->doc_ids.len / 4;
-    if (columns->weights.len / 8 != terms || columns->impacts.len / 2 != postings || documents < 0) {
+    if (columns->weights.len / 8 != terms || columns->impacts.len / 2 != postings) {
         PyErr_SetString(PyExc_ValueError, "columns differ in length");
         return -1;
     }
@@ -176,7 +185,7 @@ static PyObject *merge(PyObject *args, int mode) {
         return NULL;
     PyObject *result = NULL;
     Scratch scratch;
-    Py_ssize_t total = count_postings(&columns, documents);
+    Py_ssize_t total = check_documents(documents) < 0 ? -1 : count_postings(&columns);
     if (total >= 0 && take_scratch(&scratch, (size_t)documents + 1) == 0) {
         size_t room = (size_t)total + 1;
         int32_t *ids = malloc(room * 4);
@@ -241,8 +250,10 @@ static PyObject *add_up(PyObject *module, PyObject *args) {
     Py_ssize_t documents, count = 0, total = 0;
     if (!PyArg_ParseTuple(args, "OOn", &ids_list, &scores_list, &documents))
         return NULL;
+    if (check_documents(documents) < 0)
+        return NULL;
     Py_ssize_t parts = PyList_Size(ids_list);
-    if (parts < 0 || PyList_Size(scores_list) != parts || documents < 0) {
+    if (parts < 0 || PyList_Size(scores_list) != parts) {
         if (!PyErr_Occurred())
             PyErr_SetString(PyExc_ValueError, "lists differ in length");
         return NULL;
