@@ -5,6 +5,8 @@
 # make release    sdist and wheel in dist/, checked in an environment of their own
 PYTHON ?= python3
 DATA ?= data
+# One worker for each processor, up to 4. A file runs in one worker: its tests share servers.
+WORKERS ?= --numprocesses=auto --maxprocesses=4 --dist=loadfile
 
 .PHONY: run test check coverage lock release conformance clients slow clean
 
@@ -21,17 +23,17 @@ test: .venv/dev
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
-	.venv/bin/pytest
+	.venv/bin/pytest $(WORKERS)
 
 check: .venv/dev
 	.venv/bin/ruff check .
 	.venv/bin/mypy
-	.venv/bin/pytest -q -m 'not process'
+	.venv/bin/pytest -q $(WORKERS) -m 'not process'
 
 coverage: .venv/dev
 	.venv/bin/coverage erase
 	.venv/bin/coverage run --branch --concurrency=greenlet,thread --source=directory_server -m pytest -q -m 'not process and not browser'
-	.venv/bin/coverage report --show-missing --include='directory_server/http/*,directory_server/sqlite/_quota*'
+	.venv/bin/coverage report --show-missing --include='directory_server/http/*,directory_server/*/_quota*,directory_server/sqlite/_charge_group.py'
 
 # Versions and hashes of all run-time dependencies, with TLS: pip install --require-hashes -r requirements.lock
 lock: .venv/dev

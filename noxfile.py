@@ -1,4 +1,6 @@
-"""Test sessions for each supported Python, the lower bounds of the dependencies, and the newest Twisted."""
+"""Test sessions: each supported Python, the lowest dependencies, the newest Twisted, no C compiler."""
+
+import shutil
 
 import nox
 
@@ -6,7 +8,7 @@ nox.options.sessions = ["tests"]
 nox.options.error_on_missing_interpreters = False
 
 PYTHONS = ["3.11", "3.12", "3.13"]
-FAST = ("-q", "-m", "not process and not browser")
+FAST = ("-q", "-n", "auto", "--maxprocesses=4", "--dist=loadfile", "-m", "not process and not browser")
 
 
 @nox.session(python=PYTHONS)
@@ -31,3 +33,16 @@ def newest_twisted(session: nox.Session) -> None:
     session.install("--editable", ".[dev]")
     session.install("--upgrade", "--pre", "twisted")
     session.run("pytest", *(session.posargs or FAST))
+
+
+@nox.session(python=PYTHONS[0])
+def without_compiler(session: nox.Session) -> None:
+    """Install as on a machine without a C compiler, and run the tests of the search with numpy in place of C."""
+    # A module that an earlier build compiled would be installed.
+    shutil.rmtree("build", ignore_errors=True)
+    session.install(".", env={"CC": "false"})
+    check = "from directory_server.search.index.arrays import kernel; assert kernel is None, kernel"
+    with session.chdir(session.create_tmp()):
+        session.run("python", "-c", check)
+    session.install("--editable", ".[dev]")
+    session.run("pytest", *(session.posargs or ("-q", "tests/search")), env={"KERNEL": "none"})

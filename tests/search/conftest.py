@@ -1,0 +1,10 @@
+"""`KERNEL=none pytest tests/search` runs the tests of the search without the compiled module."""
+
+from __future__ import annotations
+
+import os
+
+from directory_server.search.index import arrays
+
+if os.environ.get("KERNEL") == "none":
+    arrays.kernel = None
