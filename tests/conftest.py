@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
+import pytest_twisted  # type: ignore[import-untyped]
 from hypothesis import HealthCheck, settings
+from twisted.internet.task import deferLater
 from twisted.logger import ILogObserver, LogEvent, LogLevel, globalLogPublisher
 from zope.interface import provider
 
@@ -18,16 +22,9 @@ settings.load_profile("steady")
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _quick_collections() -> None:
-    """Exclude imported objects from garbage collection."""
-    gc.collect()
-    gc.freeze()
-
-
-@pytest.fixture(autouse=True)
-def logged_failures() -> Iterator[list[LogEvent]]:
-    """Fail a test that logs a failure. A test that expects failures clears the list."""
+@contextmanager
+def no_failures() -> Iterator[list[LogEvent]]:
+    """Collect logged failures, those of discarded Deferreds too, and assert that there are none at the end."""
     failures: list[LogEvent] = []
 
     @provider(ILogObserver)
@@ -40,6 +37,30 @@ def logged_failures() -> Iterator[list[LogEvent]]:
     gc.collect()
     globalLogPublisher.removeObserver(observe)
     assert not failures, [event.get("log_failure") or event for event in failures]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _collect_frozen_objects() -> Iterator[None]:
+    """At the end, collect what `logged_failures` has excluded from garbage collection."""
+    yield
+    with no_failures():
+        gc.unfreeze()
+
+
+@pytest.fixture(autouse=True)
+def logged_failures() -> Iterator[list[LogEvent]]:
+    """Fail a test that logs a failure. A test that expects failures clears the list.
+
+    Older objects are excluded from the garbage collection of a test: to collect all takes longer than most tests.
+    """
+    from twisted.internet import reactor
+
+    with no_failures() as failures:
+        # The last call of the reactor holds the fixtures of the test before; they are collected here.
+        pytest_twisted.blockon(deferLater(cast(Any, reactor), 0))
+        gc.collect()
+        gc.freeze()
+        yield failures
 
 
 @pytest.fixture(scope="session")
