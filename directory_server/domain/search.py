@@ -45,7 +45,7 @@ class Page:
     @cached_property
     def size(self) -> int:
         """The bytes of the hits, about."""
-        return sum(hit.size for hit in self.hits)
+        return sum([hit.size for hit in self.hits])
 
     def count_within(self, size: int) -> int:
         """Return the number of leading hits that fit into `size` bytes, at least 1."""

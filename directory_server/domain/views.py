@@ -39,8 +39,9 @@ class Hit:
     @property
     def size(self) -> int:
         """The bytes of the encoded hit, about."""
-        texts = (self.name, self.brief, self.website_url, self.server_name)
-        return 100 + sum(len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts)
+        # One text: this is computed for each hit of each new page.
+        text = f"{self.name}{self.brief}{self.website_url}{self.server_name}"
+        return 100 + (len(text) if text.isascii() else len(text.encode("utf-8", "replace")))
 
 
 @frozen
