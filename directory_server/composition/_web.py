@@ -136,6 +136,7 @@ def _account_pages(core: Core, people: People, endpoint: mcp.McpEndpoint) -> acc
         user_keys,
         endpoint,
         core.proxies,
+        storage.attempts,
         core.runtime.now,
         url=config.web.url,
         registration=account.RegistrationPolicy(limits.registration == "open", limits.per_address, limits.per_network),

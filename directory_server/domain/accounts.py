@@ -6,6 +6,9 @@ from attrs import field, frozen
 
 from .errors import BadInput
 
+RECORDED_USES = 10
+"""The most writes of the last use per idle lifetime of a session."""
+
 MAX_EMAIL = 254
 """Characters of an e-mail address (RFC 5321, section 4.5.3.1.3, less the angle brackets)."""
 

@@ -19,6 +19,9 @@ MAX_LABEL = 100
 MAX_LIMIT = 1_000_000_000
 """The highest limit of a key, in requests per 60 minutes."""
 
+NEW_SECRET_LIFETIME = 300.0
+"""Seconds for which the new secret of a key is stored for the page that shows it."""
+
 COUNTED_AFTER_END = 3600.0
 """Seconds for which an ended key still counts against its owner's limit, so that replacing keys yields no quota."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ._accounts import AccessData, MemoryAccounts, MemorySessions
+from ._attempts import MemoryAttempts
 from ._bus import BusGroup, MemoryBus
 from ._catalogue import Catalogue
 from ._keys import MemoryKeyRing, MemoryNewSecrets, MemoryRegistryTokens
@@ -15,6 +16,7 @@ __all__ = [
     "BusGroup",
     "Catalogue",
     "MemoryAccounts",
+    "MemoryAttempts",
     "MemoryBus",
     "MemoryCuration",
     "MemoryKeyRing",

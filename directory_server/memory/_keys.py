@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 
 from ..domain.errors import NotFound, TooManyKeys
 from ..domain.keys import (
+    NEW_SECRET_LIFETIME,
     ApiKey,
     NewSecret,
     RegistryToken,
@@ -114,10 +115,6 @@ class MemoryKeyRing:
         return key.owner is None or (owner is not None and owner.disabled_at is None)
 
 
-LIFETIME = 300.0
-"""Seconds for which a new secret can be read."""
-
-
 @frozen
 class MemoryNewSecrets:
     """New secrets of keys; `now` is in seconds since the epoch."""
@@ -126,7 +123,7 @@ class MemoryNewSecrets:
     _now: Callable[[], float]
 
     async def put(self, session: str, key_id: str, new: NewSecret) -> None:
-        self._data.new_secrets[digest(session), key_id] = new, self._now() + LIFETIME
+        self._data.new_secrets[digest(session), key_id] = new, self._now() + NEW_SECRET_LIFETIME
 
     async def take(self, session: str, key_id: str) -> NewSecret | None:
         new, expires_at = self._data.new_secrets.pop((digest(session), key_id), (None, 0.0))

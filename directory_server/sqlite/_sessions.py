@@ -5,25 +5,18 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
-from secrets import token_bytes
 from typing import Any
 
 from attrs import frozen
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from ..domain.accounts import Account
+from ..domain.accounts import RECORDED_USES, Account
 from ..domain.errors import Unavailable
-from ..domain.keys import NewSecret, digest, new_token
+from ..domain.keys import NEW_SECRET_LIFETIME, NewSecret, digest, new_token
 from ..domain.ports.runtime import Offload
 from ..run_sync import inline
+from ..sealing import seal, unseal
 from ._accounts import COLUMNS
 from ._database import Database
-
-COARSE = 10
-"""The most writes of the last use per idle lifetime of a session."""
 
 _OPEN = "INSERT INTO session (digest, account, created_at, seen_at) VALUES (?, ?, ?, ?)"
 
@@ -74,7 +67,7 @@ class SqliteSessions:
         if row is None:
             return None
         seen_at, *account = row
-        if now - seen_at >= self._idle / COARSE:
+        if now - seen_at >= self._idle / RECORDED_USES:
             # If another process holds the lock, the next request records the use.
             with suppress(Unavailable):
                 await self._offload(self._see, now, key, account[0])
@@ -94,12 +87,6 @@ class SqliteSessions:
                 connection.execute(statement, arguments)
 
 
-LIFETIME = 300.0
-"""Seconds for which a new secret can be read."""
-
-_SALT, _NONCE, _KEY = 16, 12, 32
-"""Bytes of the salt of HKDF (RFC 5869), and of nonce and key of AES-256-GCM (NIST SP 800-38D)."""
-
 _FORGET_SECRETS = "DELETE FROM new_secret WHERE expires_at <= ?"
 
 _PUT = (
@@ -118,13 +105,13 @@ class SqliteNewSecrets:
     _offload: Offload = inline
 
     async def put(self, session: str, key_id: str, new: NewSecret) -> None:
-        """Store a new secret for LIFETIME seconds; delete the expired ones."""
-        now, salt, nonce = self._now(), token_bytes(_SALT), token_bytes(_NONCE)
-        sealed = nonce + _cipher(session, salt).encrypt(nonce, new.secret.encode(), key_id.encode())
+        """Store a new secret for NEW_SECRET_LIFETIME seconds; delete the expired ones."""
+        now = self._now()
+        salt, sealed = seal(session, key_id, new.secret)
 
         def write(connection: sqlite3.Connection) -> None:
             connection.execute(_FORGET_SECRETS, (now,))
-            connection.execute(_PUT, (digest(session), key_id, salt, sealed, new.rotated, now + LIFETIME))
+            connection.execute(_PUT, (digest(session), key_id, salt, sealed, new.rotated, now + NEW_SECRET_LIFETIME))
 
         await self._offload(self._database.write, write)
 
@@ -143,14 +130,5 @@ class SqliteNewSecrets:
         salt, sealed, rotated, expires_at = row
         if expires_at <= self._now():
             return None
-        try:
-            secret = _cipher(session, salt).decrypt(sealed[:_NONCE], sealed[_NONCE:], key_id.encode())
-        except InvalidTag:  # The row was altered.
-            return None
-        return NewSecret(secret.decode(), bool(rotated))
-
-
-def _cipher(session: str, salt: bytes) -> AESGCM:
-    """Return AES-256-GCM under a key that is derived from a session's secret by HKDF."""
-    derived = HKDF(SHA256(), _KEY, salt, b"directory-server new secret").derive(session.encode("utf-8", "replace"))
-    return AESGCM(derived)
+        secret = unseal(session, key_id, salt, sealed)
+        return None if secret is None else NewSecret(secret, bool(rotated))

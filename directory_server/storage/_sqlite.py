@@ -8,7 +8,7 @@ from typing import Any
 
 from twisted.application.internet import TimerService
 
-from .. import sqlite
+from .. import memory, sqlite
 from ..config import Config
 from ..domain.publishing import SourceLimits
 from ..search import TextAnalysis
@@ -56,6 +56,8 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
         sessions=sqlite.SqliteSessions(data.directory, now, accounts.idle, accounts.absolute, writes),
         new_secrets=sqlite.SqliteNewSecrets(data.directory, now, offload),
         registry_tokens=sqlite.SqliteRegistryTokens(data.directory, now),
+        # The attempts of one machine are not worth a write to the disk each.
+        attempts=memory.MemoryAttempts(now),
         serving=serving,
         session_secret=session_secret,
         after_restore=after_restore,

@@ -11,7 +11,7 @@ from attrs import frozen
 from twisted.application.service import IService
 
 from .. import sqlite
-from ..domain.ports.access import KeyRing, Quota, RegistryTokens
+from ..domain.ports.access import Attempts, KeyRing, Quota, RegistryTokens
 from ..domain.ports.accounts import Accounts, NewSecrets, Sessions
 from ..domain.ports.runtime import Bus, Offload, Turn
 from ..domain.ports.storage import Curation, Mirrors, Store
@@ -86,6 +86,7 @@ class Storage:
     sessions: Sessions
     new_secrets: NewSecrets
     registry_tokens: RegistryTokens
+    attempts: Attempts
     serving: Callable[[Any, Callable[[str], None]], Serving]
     session_secret: Callable[[], Coroutine[Any, Any, bytes]]
     after_restore: Callable[[Path | None], Coroutine[Any, Any, sqlite.Restored]]

@@ -12,6 +12,7 @@ from directory_server.memory import (
     BusGroup,
     Catalogue,
     MemoryAccounts,
+    MemoryAttempts,
     MemoryBus,
     MemoryCuration,
     MemoryKeyRing,
@@ -25,6 +26,7 @@ from directory_server.memory import (
 
 from ..contract import in_turn
 from ..contract.accounts import ABSOLUTE, IDLE, AccountsContract
+from ..contract.attempts import AttemptsContract
 from ..contract.bus import BusContract
 from ..contract.keyring import KeyRingContract
 from ..contract.listing import ListingContract
@@ -45,6 +47,17 @@ class AccessDataTest:
     @pytest.fixture(autouse=True)
     def _data(self) -> None:
         self.data = AccessData()
+
+
+class TestMemoryAttempts(AttemptsContract):
+    at_once = staticmethod(in_turn)
+
+    @pytest.fixture(autouse=True)
+    def _attempts(self, _clock: None) -> None:
+        self.one = MemoryAttempts(self.clock.seconds)
+
+    async def attempts(self, now: Now) -> MemoryAttempts:
+        return self.one
 
 
 class TestMemoryBus(BusContract):

@@ -158,7 +158,7 @@ def test_idle_clients_are_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     from directory_server.http.proxies import Proxies
     from directory_server.web.rate_limit import AddressLimiter
 
-    monkeypatch.setattr("directory_server.web.rate_limit.MAX_CLIENTS", 10)
+    monkeypatch.setattr("directory_server.domain.rate_limit.MAX_CLIENTS", 10)
     clock = Clock()
     limiter = AddressLimiter(Proxies(), clock.seconds, rate=1, burst=5)
     for last in range(100):
@@ -172,9 +172,9 @@ def test_idle_clients_are_removed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_new_clients_do_not_reset_one_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    from directory_server.web.rate_limit import Limiter
+    from directory_server.domain.rate_limit import Limiter
 
-    monkeypatch.setattr("directory_server.web.rate_limit.MAX_CLIENTS", 10)
+    monkeypatch.setattr("directory_server.domain.rate_limit.MAX_CLIENTS", 10)
     clock = Clock()
     limiter = Limiter(clock.seconds, rate=1 / 60, burst=5)
     for _ in range(5):
@@ -188,7 +188,7 @@ def test_new_clients_do_not_reset_one_at_its_limit(monkeypatch: pytest.MonkeyPat
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5)), max_size=200))
 def test_a_limiter_stores_each_client_once(steps: list[tuple[int, int]]) -> None:
-    from directory_server.web.rate_limit import Limiter
+    from directory_server.domain.rate_limit import Limiter
 
     clock = Clock()
     limiter = Limiter(clock.seconds, rate=1, burst=3)

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from ..keys import ApiKey, RegistryToken
 from ..quota import Allowance
+from ..rate_limit import AttemptLimit
 
 
 class KeyRing(Protocol):
@@ -69,6 +70,16 @@ class RegistryTokens(Protocol):
 
     async def revoke(self, token_id: str) -> None:
         """Revoke a token, effective immediately. Raises NotFound."""
+
+
+class Attempts(Protocol):
+    """Attempts to sign in and to use links, counted over all processes with the same storage or in each process."""
+
+    async def charge(self, limit: AttemptLimit, client: str) -> None:
+        """Count one attempt of `client`. Raises Throttled, without counting, if the client is at the `limit`.
+
+        `client` is any text. Raises Unavailable.
+        """
 
 
 class Quota(Protocol):

@@ -9,10 +9,10 @@ from math import ceil
 from attrs import frozen
 
 from ...domain.errors import BadInput, DirectoryError, TooManyKeys
+from ...domain.rate_limit import Limiter
 from ...http import Request
 from ...services.user_keys import KeyUsage, UserKeys
 from ..mcp import PATH
-from ..rate_limit import Limiter
 from ._connect_page import ConnectPage
 from ._limits import DAY, pending_limits
 from ._requests import KEYS, AccountRequests, Member, see_other

@@ -8,13 +8,18 @@ from math import ceil
 from attrs import frozen
 
 from ...domain.errors import Throttled
+from ...domain.ports.access import Attempts
+from ...domain.rate_limit import AttemptLimit, Limiter
 from ...http import Request
 from ...http.proxies import Proxies
 from ...services.user_keys import UserKeys
-from ..rate_limit import Limiter
 
 MINUTE = 60.0
 DAY = 86_400.0
+
+_BY_ADDRESS = AttemptLimit("address", rate=10 / MINUTE, burst=10)
+_BY_PAIR = AttemptLimit("account and network", rate=1 / MINUTE, burst=10)
+_BY_ACCOUNT = AttemptLimit("account", rate=5 / MINUTE, burst=100)
 
 
 class AttemptLimits:
@@ -24,27 +29,25 @@ class AttemptLimits:
     by account is high. It stops guessing from many networks.
     """
 
-    def __init__(self, proxies: Proxies, now: Callable[[], float]) -> None:
+    def __init__(self, proxies: Proxies, attempts: Attempts) -> None:
         self._proxies = proxies
-        self._addresses = Limiter(now, rate=10 / MINUTE, burst=10)
-        self._pairs = Limiter(now, rate=1 / MINUTE, burst=10)
-        self._accounts = Limiter(now, rate=5 / MINUTE, burst=100)
+        self._attempts = attempts
 
     def network(self, request: Request) -> str:
         """Return the network of the client, to which the cost of hashing a password is attributed."""
         return self._proxies.network(request)
 
-    def charge(self, request: Request) -> None:
+    async def charge(self, request: Request) -> None:
         """Count one attempt of the client's address. Raises Throttled."""
-        self._addresses.charge(self._proxies.client(request))
+        await self._attempts.charge(_BY_ADDRESS, self._proxies.client(request))
 
-    def charge_account(self, request: Request, email: str) -> None:
+    async def charge_account(self, request: Request, email: str) -> None:
         """Count one attempt to sign in to the account `email`, which need not exist. Raises Throttled."""
         account = email.strip().lower()[:254]
-        self.charge(request)
+        await self.charge(request)
         # In this order: attempts that are rejected for one network do not use up the limit of the account.
-        self._pairs.charge(f"{self.network(request)} {account}")
-        self._accounts.charge(account)
+        await self._attempts.charge(_BY_PAIR, f"{self.network(request)} {account}")
+        await self._attempts.charge(_BY_ACCOUNT, account)
 
 
 @frozen

@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 from attrs import frozen
 
+from ...domain.ports.access import Attempts
+from ...domain.rate_limit import Limiter
 from ...http.proxies import Proxies
 from ...services.accounts import AccountService
 from ...services.user_keys import UserKeys
 from ..mcp import McpEndpoint
-from ..rate_limit import Limiter
 from ._connect_page import ConnectPage
 from ._key_pages import KeyPages
 from ._limits import MINUTE, AttemptLimits, RegistrationLimits, RegistrationPolicy
@@ -40,6 +41,7 @@ def account_pages(
     user_keys: UserKeys,
     mcp: McpEndpoint,
     proxies: Proxies,
+    attempts: Attempts,
     now: Callable[[], float],
     *,
     url: str,
@@ -57,7 +59,7 @@ def account_pages(
         SignInPages(
             requests,
             accounts,
-            AttemptLimits(proxies, now),
+            AttemptLimits(proxies, attempts),
             RegistrationLimits(proxies, now, registration),
             user_keys,
         ),

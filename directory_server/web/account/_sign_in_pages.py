@@ -41,7 +41,7 @@ class SignInPages:
         session, form = await self._requests.form(request)
         email, back = form.get("email", ""), local_path(form.get("next", ""), KEYS)
         try:
-            self._attempts.charge_account(request, email)
+            await self._attempts.charge_account(request, email)
             client = self._attempts.network(request)
             new_session = await self._accounts.sign_in(email, form.get("password", ""), client)
         except DirectoryError:
@@ -59,14 +59,14 @@ class SignInPages:
     async def get_invitation(self, request: Request, token: str) -> bytes:
         """Return the form that sets a password. The link stays valid, because programs also open links."""
         session = await self._requests.session(request)
-        self._attempts.charge(request)
+        await self._attempts.charge(request)
         account = await self._accounts.linked_account(token)
         return self._requests.page(request, session, "invitation", {"email": account.email, **_PASSWORD_LENGTHS})
 
     async def post_invitation(self, request: Request, token: str) -> bytes:
         """Set the password, which uses up the link, and sign in."""
         session, form = await self._requests.form(request)
-        self._attempts.charge(request)
+        await self._attempts.charge(request)
         account = await self._accounts.linked_account(token)
         try:
             new_session = await self._accounts.accept(token, form.get("password", ""), self._attempts.network(request))
@@ -87,7 +87,7 @@ class SignInPages:
         session, form = await self._requests.form(request)
         email = form.get("email", "")
         try:
-            self._attempts.charge(request)
+            await self._attempts.charge(request)
             # Check the password first: a rejected password does not count as a registration.
             password = form.get("password", "")
             self._accounts.check_password(email, password)
@@ -106,7 +106,7 @@ class SignInPages:
         """Change the password, end all sessions and start a new one."""
         member, form = await self._requests.member_form(request)
         try:
-            self._attempts.charge_account(request, member.account.email)
+            await self._attempts.charge_account(request, member.account.email)
             old, new = form.get("old", ""), form.get("password", "")
             client = self._attempts.network(request)
             new_session = await self._accounts.change_password(member.account, old, new, client)
