@@ -1,0 +1,65 @@
+"""The Attempts of all machines, on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha256
+from math import ceil
+
+from attrs import frozen
+
+from ..domain.errors import Throttled
+from ..domain.rate_limit import AttemptLimit
+from ._connection import Cursor
+from ._database import Database
+
+_NOW = "coalesce($2::double precision, extract(epoch FROM clock_timestamp())::double precision)"
+"""The time of the database, unless a test gives another."""
+
+# GCRA (ITU-T I.371): `due` is the theoretical arrival time. `$3` is the seconds of one attempt at the average rate,
+# `$4` those of a burst less one. A row in conflict is locked before it is checked.
+_CHARGE = f"""
+    INSERT INTO attempt AS known (who, due) VALUES ($1, {_NOW} + $3::double precision)
+    ON CONFLICT (who) DO UPDATE SET due = greatest(known.due, {_NOW}) + $3::double precision
+        WHERE known.due - $4::double precision <= {_NOW}
+    RETURNING due
+"""
+
+_DUE = f"SELECT due, {_NOW} FROM attempt WHERE who = $1"
+
+_PRUNE = """
+    DELETE FROM attempt WHERE who IN (
+        SELECT who FROM attempt WHERE due <= coalesce($1::double precision, extract(epoch FROM clock_timestamp()))
+        FOR UPDATE SKIP LOCKED LIMIT 10000
+    )
+"""
+
+
+@frozen
+class PostgresAttempts:
+    """Attempts of all machines, by the clock of the database; `now`, for tests, replaces it.
+
+    Addresses of clients and accounts are stored as digests.
+    """
+
+    _database: Database
+    _now: Callable[[], float] | None = None
+
+    async def charge(self, limit: AttemptLimit, client: str) -> None:
+        who = sha256(f"{limit.name}\n{client}".encode(errors="replace")).hexdigest()
+        tolerance, now = (limit.burst - 1) / limit.rate, self._now() if self._now else None
+
+        def write(cursor: Cursor) -> float:
+            if cursor.one(_CHARGE, who, now, 1 / limit.rate, tolerance):
+                return 0.0
+            due, present = cursor.one(_DUE, who, now)
+            # The time goes on between the two statements.
+            return max(float(due - tolerance - present), 0.001)
+
+        if (wait := await self._database.write(write)) > 0:
+            raise Throttled(ceil(wait))
+
+    async def prune(self) -> None:
+        """Delete rows of clients that are at no limit any more; the next call continues."""
+        now = self._now() if self._now else None
+        await self._database.write(lambda cursor: cursor.execute(_PRUNE, (now,)))

@@ -1,0 +1,46 @@
+"""PostgreSQL adapter of Attempts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from directory_server.domain.errors import Throttled
+from directory_server.domain.rate_limit import AttemptLimit
+from directory_server.postgres import Database, PostgresAttempts
+from directory_server.run_sync import run_sync
+
+from ..contract.attempts import LIMIT, AttemptsContract
+from .conftest import Open, PostgresAdapterTest
+
+ROWS = "SELECT who FROM attempt"
+
+
+class TestPostgresAttempts(PostgresAdapterTest, AttemptsContract):
+    async def attempts(self, now: Callable[[], float]) -> PostgresAttempts:
+        return PostgresAttempts(self.open_database(), now)
+
+
+def test_all_processes_count_together_by_the_clock_of_the_database(open_database: Open) -> None:
+    processes = [PostgresAttempts(open_database()) for _ in range(2)]
+    rare = AttemptLimit("address", rate=1 / 3600, burst=4)
+    for each in processes * 2:
+        run_sync(each.charge(rare, "192.0.2.1"))
+    for each in processes:
+        with pytest.raises(Throttled) as error:
+            run_sync(each.charge(rare, "192.0.2.1"))
+        assert 3500 < error.value.retry_after <= 3600
+
+
+def test_stores_no_client_and_deletes_rows_that_no_longer_count(database: Database) -> None:
+    time = 1_000_000.0
+    attempts = PostgresAttempts(database, lambda: time)
+    run_sync(attempts.charge(LIMIT, "ann@example.org"))
+    ((who,),) = run_sync(database.read(lambda cursor: cursor.all(ROWS)))
+    assert "ann" not in who
+    run_sync(attempts.prune())
+    assert len(run_sync(database.read(lambda cursor: cursor.all(ROWS)))) == 1
+    time += 2
+    run_sync(attempts.prune())
+    assert run_sync(database.read(lambda cursor: cursor.all(ROWS))) == []
