@@ -2,12 +2,15 @@
 
 from ._accounts import PostgresAccounts
 from ._attempts import PostgresAttempts
+from ._change_bus import PostgresBus
 from ._connection import Cursor
 from ._curation import PostgresCuration
 from ._database import Database
+from ._keyring import PostgresKeyRing
 from ._link import Link, Statements
 from ._mirrors import PostgresMirrors
 from ._new_secrets import PostgresNewSecrets
+from ._pulse import Pulse
 from ._quota import PostgresQuota
 from ._registry_tokens import PostgresRegistryTokens
 from ._sessions import PostgresSessions
@@ -20,13 +23,16 @@ __all__ = [
     "Link",
     "PostgresAccounts",
     "PostgresAttempts",
+    "PostgresBus",
     "PostgresCuration",
+    "PostgresKeyRing",
     "PostgresMirrors",
     "PostgresNewSecrets",
     "PostgresQuota",
     "PostgresRegistryTokens",
     "PostgresSessions",
     "PostgresStore",
+    "Pulse",
     "Statements",
     "session_secret",
 ]

@@ -50,6 +50,9 @@ _PARAMETERS = {
 class Cursor(psycopg.RawCursor[Any]):
     """A cursor with parameters `$1`, `$2` … and binary results."""
 
+    ends_keys = False
+    """Set by a transaction after which keys may have ended."""
+
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         super().__init__(connection, row_factory=tuple_row)
         self.format = Format.BINARY

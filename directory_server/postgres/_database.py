@@ -57,6 +57,8 @@ class Database:
         self._idle: list[psycopg.Connection[Any]] = []
         self._shutters: dict[psycopg.Connection[Any], socket.socket] = {}
         self._closed = False
+        self.ended_keys = 0
+        """The number of transactions of this process that have ended keys."""
 
     async def read(self, function: Callable[[Cursor], T]) -> T:
         """Return the result of `function(cursor)` in a read-only transaction with a constant snapshot.
@@ -163,7 +165,13 @@ class Database:
         try:
             with Cursor(connection) as cursor:
                 result = function(cursor)
-            connection.commit()
+            try:
+                connection.commit()
+            finally:
+                # Also after an error: the transaction may be committed nevertheless.
+                if cursor.ends_keys:
+                    with self._lock:
+                        self.ended_keys += 1
         except BaseException:
             self._roll_back(connection)
             raise

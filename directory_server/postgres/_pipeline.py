@@ -161,9 +161,6 @@ class Pipeline:
         self._writing = is_waiting
 
     def _receive(self) -> None:
-        has_notifications = False
-        while self._pgconn.notifies() is not None:
-            has_notifications = True
         was_end = False
         while self._is_open and self._sent and not self._pgconn.is_busy():
             result = self._pgconn.get_result()
@@ -175,7 +172,11 @@ class Pipeline:
                 continue
             was_end = False
             self._received(result)
-        if has_notifications and self._is_open:
+        # After the results: libpq does not look beyond a result that nobody has taken.
+        has_notifications = False
+        while self._is_open and self._pgconn.notifies() is not None:
+            has_notifications = True
+        if has_notifications:
             self._notified()
 
     def _received(self, result: PGresult) -> None:

@@ -219,7 +219,7 @@ def test_one_process_prunes_at_a_time(database: Database, open_database: Open) -
     other = open_database()
 
     def hold(cursor: Any) -> None:
-        cursor.execute("SELECT pg_advisory_xact_lock(0, 3)")
+        cursor.execute("SELECT pg_advisory_xact_lock(0, 4)")
         run_sync(quota.prune())
 
     run_sync(other.write(hold))

@@ -38,7 +38,7 @@ class KeyRing(Protocol):
         """Return all keys, or all keys of `owner`, oldest first, including revoked and expired ones."""
 
     async def revoke(self, key_id: str) -> None:
-        """Revoke a key, effective immediately. Raises NotFound."""
+        """Revoke a key: at once in this process, and within a second in others. Raises NotFound."""
 
     async def rotate(self, key_id: str, *, grace: float) -> tuple[ApiKey, str]:
         """Replace the secret of a key; the old one stays valid for `grace` seconds. Raises NotFound and BadInput.

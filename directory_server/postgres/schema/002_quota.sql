@@ -84,7 +84,7 @@ DECLARE
     present float8 := coalesce(given, extract(epoch FROM clock_timestamp()));
     newest bigint;
 BEGIN
-    IF NOT pg_try_advisory_xact_lock(0, 3) THEN
+    IF NOT pg_try_advisory_xact_lock(0, 4) THEN
         RETURN '';
     END IF;
     FOR i IN 1 .. most LOOP

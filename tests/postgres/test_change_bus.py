@@ -1,0 +1,195 @@
+"""Bus of changes: notifications, a poll, and the witness of a database that went back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock, deferLater
+from twisted.logger import LogEvent, Logger, formatEvent
+
+from directory_server.domain.errors import Unavailable
+from directory_server.postgres import Database, PostgresBus, PostgresStore, Pulse
+from directory_server.postgres._change_bus import CHANNEL
+from directory_server.postgres._pipeline import Row
+from directory_server.run_sync import inline, run_sync
+
+from ..contract import awaited
+from ..contract.bus import BusContract
+from ..contract.store import Briefs, entry
+from .conftest import Links, Open, PostgresAdapterTest
+
+
+class TestPostgresBus(PostgresAdapterTest, BusContract):
+    @pytest.fixture(autouse=True)
+    def _service(self, _open_database: None) -> Iterator[None]:
+        self.clock = Clock()
+        database = self.open_database()
+        self._bus = PostgresBus(database, Pulse(database, self.clock.seconds), self.clock, pytest.fail)
+        self._store = PostgresStore(self.open_database(), inline, Briefs())
+        self._written = 0
+        self._bus.startService()
+        yield
+        self._bus.stopService()
+
+    async def bus(self) -> PostgresBus:
+        return self._bus
+
+    async def write(self) -> None:
+        self._written += 1
+        await self._store.publish("a", [entry(f"x/{self._written}")])
+
+    async def wait_a_second(self) -> None:
+        self.clock.pump([0.25] * 4)
+
+
+class Watched:
+    """A bus on the clock of the test, what it woke, and the messages of a database that went back."""
+
+    def __init__(self, database: Database) -> None:
+        self.clock = Clock()
+        self.database = database
+        self.pulse = Pulse(database, self.clock.seconds)
+        self.woken: list[None] = []
+        self.messages: list[str] = []
+        self.bus = PostgresBus(database, self.pulse, self.clock, self.messages.append)
+        self.bus.subscribe(lambda: self.woken.append(None))
+
+
+@pytest.fixture
+def watched(open_database: Open) -> Iterator[Watched]:
+    watched = Watched(open_database())
+    yield watched
+    watched.bus.stopService()
+
+
+def publish(database: Database, *names: str) -> None:
+    store = PostgresStore(database, inline, Briefs())
+    run_sync(store.publish("a", [entry(name) for name in names]))
+
+
+def test_wakes_once_at_the_start_for_earlier_writes(watched: Watched, database: Database) -> None:
+    publish(database, "x/1")
+    assert watched.woken == []
+    watched.bus.startService()
+    assert len(watched.woken) == 1
+    watched.clock.advance(0.25)
+    assert len(watched.woken) == 1
+
+
+def test_wakes_when_keys_may_have_ended(watched: Watched, database: Database) -> None:
+    watched.bus.startService()
+    run_sync(database.run("UPDATE pulse SET keys = keys + 1"))
+    generation = watched.pulse.generation
+    watched.clock.advance(0.25)
+    assert len(watched.woken) == 2
+    assert watched.pulse.generation == generation + 1
+
+
+def test_keeps_the_pulse_fresh(watched: Watched) -> None:
+    assert not watched.pulse.is_fresh
+    watched.bus.startService()
+    for _ in range(8):
+        watched.clock.advance(0.25)
+        assert watched.pulse.is_fresh
+    watched.bus.stopService()
+    watched.clock.advance(1.0)
+    assert not watched.pulse.is_fresh
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "DELETE FROM change WHERE seq = 2",
+        "UPDATE change SET mark = mark + 1 WHERE seq = 2",
+        "UPDATE change SET mark = mark + 1 WHERE seq = 2; INSERT INTO change SELECT 3, kind, mcp_id, 3 FROM change"
+        " WHERE seq = 2",
+        "DELETE FROM change",
+    ],
+    ids=["shorter", "another", "another and longer", "empty"],
+)
+def test_a_log_that_went_back_is_reported_once(
+    watched: Watched, database: Database, loss: str, logged_failures: list[LogEvent]
+) -> None:
+    publish(database, "x/1", "x/2")
+    watched.bus.startService()
+    watched.clock.advance(0.25)
+    assert watched.messages == []
+    for statement in loss.split("; "):
+        run_sync(database.run(statement))
+    watched.clock.pump([0.25] * 4)
+    assert len(watched.messages) == 1
+    assert "change 2 of the log is gone or another one" in watched.messages[0]
+    assert len(watched.woken) == 1
+    assert len(logged_failures) == 1
+    logged_failures.clear()
+
+
+def test_consecutive_failures_are_logged_once_and_polling_continues(
+    watched: Watched, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr(watched.bus, "_log", Logger(observer=lambda event: warnings.append(formatEvent(event))))  # type: ignore[arg-type]
+    watched.bus.startService()
+    run = watched.database.run
+
+    async def unavailable(*_: object) -> Sequence[Row]:
+        raise Unavailable("The database is away.")
+
+    for failures in (1, 2):
+        monkeypatch.setattr(watched.database, "run", unavailable)
+        publish(database, f"x/{failures}")
+        watched.clock.pump([0.25] * 3)
+        assert len(watched.woken) == failures
+        assert len(warnings) == failures
+        monkeypatch.setattr(watched.database, "run", run)
+        watched.clock.advance(0.25)
+        assert len(watched.woken) == failures + 1
+
+
+def test_one_statement_at_a_time_asks_for_all_notifications(database: Database) -> None:
+    clock = Clock()
+    asked: list[Deferred[Sequence[Row]]] = []
+
+    class Recorded:
+        async def run(self, statement: str, *parameters: object) -> Sequence[Row]:
+            asked.append(Deferred())
+            return await asked[-1]
+
+    bus = PostgresBus(Recorded(), Pulse(database, clock.seconds), clock, pytest.fail)
+    bus.startService()
+    for _ in range(3):
+        bus.notified()
+    assert len(asked) == 1
+    asked[0].callback([(0, None, 0, None)])
+    assert len(asked) == 2
+    asked[1].callback([(0, None, 0, None)])
+    assert len(asked) == 2
+    bus.stopService()
+    bus.notified()
+    assert len(asked) == 2
+
+
+@awaited
+async def test_a_notification_wakes_before_the_poll(open_link: Links, open_database: Callable[..., Database]) -> None:
+    from twisted.internet import reactor
+
+    clock = Clock()
+    database = open_database()
+    woken: list[None] = []
+    buses: list[PostgresBus] = []
+    link = open_link(channel=CHANNEL, notified=lambda: buses[0].notified())
+    bus = PostgresBus(link, Pulse(database, clock.seconds), clock, pytest.fail)
+    buses.append(bus)
+    bus.subscribe(lambda: woken.append(None))
+    bus.startService()
+    await link.run("SELECT 1")
+    for count in (1, 2):
+        while len(woken) < count:
+            await deferLater(reactor, 0.005)
+        await PostgresStore(database, inline, Briefs()).publish("a", [entry(f"x/{count}")])
+    # The clock of the bus stands still, so no poll was due.
+    while len(woken) < 3:
+        await deferLater(reactor, 0.005)
+    bus.stopService()

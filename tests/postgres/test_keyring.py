@@ -1,0 +1,216 @@
+"""PostgreSQL adapter of KeyRing: look-ups that are cached while no key has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from twisted.internet.task import Clock
+
+from directory_server.domain.errors import NotFound, TooManyKeys
+from directory_server.domain.keys import ApiKey
+from directory_server.postgres import Database, PostgresAccounts, PostgresKeyRing, Pulse, _keyring
+from directory_server.postgres._pulse import CONFIRMED
+from directory_server.run_sync import run_sync
+
+from ..contract.keyring import KeyRingContract
+from ..sqlite.conftest import run_concurrently
+from .conftest import Open, PostgresAdapterTest
+
+
+class TestPostgresKeyRing(PostgresAdapterTest, KeyRingContract):
+    """Keys without a cache, as in commands."""
+
+    async def keys(self, now: Callable[[], float]) -> PostgresKeyRing:
+        return PostgresKeyRing(self.open_database(), now)
+
+    async def accounts(self, now: Callable[[], float]) -> PostgresAccounts:
+        return PostgresAccounts(self.open_database(), now)
+
+
+class TestCachedKeyRing(PostgresAdapterTest, KeyRingContract):
+    """Keys with a cache; accounts are of the process of the first keys that the test opened."""
+
+    @pytest.fixture(autouse=True)
+    def _first_process(self) -> None:
+        self.time = Clock()
+        self.databases: list[Database] = []
+
+    async def keys(self, now: Callable[[], float]) -> PostgresKeyRing:
+        self.databases.append(self.open_database())
+        return PostgresKeyRing(self.databases[-1], now, pulse=Pulse(self.databases[-1], self.time.seconds))
+
+    async def accounts(self, now: Callable[[], float]) -> PostgresAccounts:
+        return PostgresAccounts(self.databases[0], now)
+
+    async def wait_a_second(self) -> None:
+        self.time.advance(1.0)
+
+
+class Process:
+    """A process with a cache of keys: `asked` has the statements that it sent for single look-ups."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.clock = Clock()
+        self.asked: list[str] = []
+        self.pulse = Pulse(database, self.clock.seconds)
+        self.keys = PostgresKeyRing(database, lambda: 1_000_000.0, self, self.pulse)
+
+    async def run(self, statement: str, *parameters: object) -> Any:
+        self.asked.append(statement)
+        return await self.database.run(statement, *parameters)
+
+    def create(self) -> tuple[ApiKey, str]:
+        return run_sync(self.keys.create("laptop", limit=20, expires_at=None))
+
+    def found(self, secret: str) -> bool:
+        return run_sync(self.keys.find(secret)) is not None
+
+    def poll(self) -> None:
+        """Read the counter as the bus does."""
+        reading = self.pulse.begin()
+        [(keys,)] = run_sync(self.database.run("SELECT keys FROM pulse"))
+        self.pulse.confirm(reading, keys)
+
+
+@pytest.fixture
+def process(open_database: Open) -> Process:
+    return Process(open_database())
+
+
+@pytest.fixture
+def other(open_database: Open) -> Process:
+    return Process(open_database())
+
+
+def test_asks_once_while_the_counter_is_confirmed(process: Process) -> None:
+    _, secret = process.create()
+    for _ in range(8):
+        assert process.found(secret)
+        process.clock.advance(0.25)
+        process.poll()
+    assert len(process.asked) == 1
+
+
+def test_asks_again_when_nothing_has_confirmed_the_counter_for_a_second(process: Process) -> None:
+    _, secret = process.create()
+    process.found(secret)
+    process.clock.advance(CONFIRMED - 0.01)
+    process.found(secret)
+    assert len(process.asked) == 1
+    process.clock.advance(0.01)
+    process.found(secret)
+    assert len(process.asked) == 2
+
+
+def test_asks_again_after_another_process_has_ended_any_key(process: Process, other: Process) -> None:
+    _, secret = process.create()
+    key, ended = process.create()
+    assert process.found(secret)
+    assert process.found(ended)
+    run_sync(other.keys.revoke(key.id))
+    process.poll()
+    assert not process.found(ended)
+    assert process.found(secret)
+    assert len(process.asked) == 4
+
+
+def test_a_new_key_ends_no_look_up(process: Process, other: Process) -> None:
+    _, secret = process.create()
+    process.found(secret)
+    other.create()
+    process.poll()
+    process.found(secret)
+    assert len(process.asked) == 1
+
+
+def test_asks_again_after_the_link_was_lost(process: Process) -> None:
+    _, secret = process.create()
+    process.found(secret)
+    process.pulse.lose()
+    process.found(secret)
+    assert len(process.asked) == 2
+
+
+def test_a_key_that_is_not_found_is_asked_for_each_time(process: Process, other: Process) -> None:
+    key, secret = process.create()
+    run_sync(process.keys.revoke(key.id))
+    for _ in range(2):
+        assert not process.found(secret)
+    assert len(process.asked) == 2
+
+
+@pytest.mark.parametrize("event", ["own revocation", "lost link", "other process"])
+def test_an_answer_from_before_the_key_ended_is_not_kept(process: Process, other: Process, event: str) -> None:
+    key, secret = process.create()
+    rows: list[Any] = []
+
+    async def run_and_end(statement: str, *parameters: object) -> Any:
+        rows.append(await process.database.run(statement, *parameters))
+        if event == "own revocation":
+            await process.keys.revoke(key.id)
+        else:
+            await other.keys.revoke(key.id)
+            if event == "lost link":
+                process.pulse.lose()
+            else:
+                process.clock.advance(0.1)
+                process.poll()
+        return rows[0]
+
+    process.run, before = run_and_end, process.run  # type: ignore[method-assign]
+    assert process.found(secret)
+    process.run = before  # type: ignore[method-assign]
+    assert not process.found(secret)
+
+
+def test_a_mistyped_secret_is_rejected_without_the_database(process: Process) -> None:
+    _, secret = process.create()
+    process.database.close()
+    assert not process.found(secret[:-1] + ("a" if secret[-1] != "a" else "b"))
+
+
+def test_the_cache_is_bounded(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_keyring, "CACHED", 3)
+    for _ in range(10):
+        assert process.found(process.create()[1])
+        assert len(process.keys._known) <= 3
+
+
+def test_processes_that_create_keys_together_keep_the_limit(open_database: Open) -> None:
+    ann = run_sync(PostgresAccounts(open_database(), lambda: 1_000_000.0).add("ann@example.org"))
+    outcomes: list[bool] = []
+    rings = [PostgresKeyRing(open_database(), lambda: 1_000_000.0) for _ in range(6)]
+
+    def create(number: int) -> None:
+        for _ in range(3):
+            try:
+                run_sync(rings[number].create("laptop", limit=1, expires_at=None, owner=ann.id, most=7))
+            except TooManyKeys:
+                outcomes.append(False)
+            else:
+                outcomes.append(True)
+
+    run_concurrently(create, 6)
+    assert outcomes.count(True) == 7
+    assert len(run_sync(rings[0].list(ann.id))) == 7
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "\ud800"])
+def test_text_that_the_database_cannot_hold_is_not_found(process: Process, text: str) -> None:
+    assert not process.found(text)
+    assert run_sync(process.keys.live([text])) == set()
+    assert list(run_sync(process.keys.list(text))) == []
+    with pytest.raises(NotFound):
+        run_sync(process.keys.revoke(text))
+    with pytest.raises(NotFound):
+        run_sync(process.keys.rotate(text, grace=0))
+
+
+def test_no_secret_is_stored(process: Process) -> None:
+    _, secret = process.create()
+    rows = run_sync(process.database.run("SELECT api_key::text, secret::text FROM api_key, secret"))
+    assert secret not in str(rows)
+    assert secret.encode().hex() not in str(rows)
