@@ -2,13 +2,13 @@
 
 `text/` turns text into tokens and terms. `index/` holds documents: `document` extracts weighted words from an entry,
 `bm25` computes the impacts of terms, `packing` stores documents as bytes, `segment` is an inverted index of many,
-`vocabulary` numbers their words, and a `collection` is the segments of one search.
+`merging` merges its postings, `strings` and `packed` hold texts as bytes, `vocabulary` numbers the words, `tiers`
+decides which segments are merged, and a `collection` is the segments of one search.
 
 `query/` parses a query and plans it: term groups with spelling correction, name matches, and expansion by concepts.
 `ranking/` scores documents by the plan, adds pseudo-relevance feedback, selects the top k, and explains scores.
 
-`impact_index` is the index with its snapshots: a large base segment and a small delta segment. `percolator` matches one
-entry against many queries.
+`impact_index` is the index with its snapshots of segments. `percolator` matches one entry against many queries.
 """
 
 from .impact_index import ImpactIndex
