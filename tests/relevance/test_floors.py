@@ -19,6 +19,7 @@ FLOORS: Mapping[str, float] = {
     "needs": 0.62,
     "cjk": 0.56,
     "other_languages": 0.39,
+    "sentences": 0.63,
 }
 """The least nDCG@10 of each file, both halves: a little below what is measured. A gain raises its floor."""
 
