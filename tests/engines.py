@@ -30,6 +30,7 @@ _GUARD = Path(__file__).with_name("engine_guard.py")
 
 _SETTINGS = {
     "listen_addresses": "",
+    "port": "5432",
     "max_connections": "60",
     "shared_buffers": "32MB",
     "autovacuum_naptime": "5s",
@@ -70,7 +71,7 @@ class Engine:
     @property
     def conninfo(self) -> str:
         """The connection string of the database."""
-        return f"host={self.folder} dbname=postgres user=postgres"
+        return f"host={self.folder} port={self._settings['port']} dbname=postgres user=postgres"
 
     def start(self) -> None:
         """Start the server, also after `kill`, and wait until it accepts connections."""
@@ -96,6 +97,12 @@ class Engine:
                 if monotonic() > end:
                     raise AssertionError(f"{error}\n{log}") from error
                 sleep(0.02)
+
+    def restart(self, settings: dict[str, str]) -> None:
+        """Start the server again with other settings."""
+        self.kill()
+        self._settings |= settings
+        self.start()
 
     def kill(self) -> None:
         """Kill all processes of the server with SIGKILL; the data stays."""
