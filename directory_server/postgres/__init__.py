@@ -6,6 +6,7 @@ from ._change_bus import PostgresBus
 from ._connection import Cursor
 from ._curation import PostgresCuration
 from ._database import Database
+from ._import import import_data
 from ._keyring import PostgresKeyRing
 from ._link import Link, Statements
 from ._mirrors import PostgresMirrors
@@ -34,5 +35,6 @@ __all__ = [
     "PostgresStore",
     "Pulse",
     "Statements",
+    "import_data",
     "session_secret",
 ]

@@ -10,7 +10,8 @@ from ._database import Database
 SIZE = 32
 """Bytes of the secret."""
 
-_NAME = "session secret"
+SESSION_SECRET = "session secret"
+"""The name of the secret."""
 
 _READ = "SELECT value FROM shared WHERE name = $1"
 
@@ -22,12 +23,12 @@ async def session_secret(database: Database) -> bytes:
 
     Of processes that start together, one creates the secret, and all return it.
     """
-    found = await database.read(lambda cursor: cursor.one(_READ, _NAME))
+    found = await database.read(lambda cursor: cursor.one(_READ, SESSION_SECRET))
     if found is None:
 
         def write(cursor: Cursor) -> object:
-            cursor.execute(_CREATE, (_NAME, token_bytes(SIZE)))
-            return cursor.one(_READ, _NAME)
+            cursor.execute(_CREATE, (SESSION_SECRET, token_bytes(SIZE)))
+            return cursor.one(_READ, SESSION_SECRET)
 
         found = await database.write(write)
     return bytes(found[0])

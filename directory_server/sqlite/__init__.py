@@ -4,6 +4,7 @@ from ._accounts import SqliteAccounts
 from ._change_bus import DataVersionBus
 from ._data_directory import DataDirectory, StorageWatch, session_secret
 from ._database import Database
+from ._export import Export, ExportedTable, export
 from ._keyring import SqliteKeyRing
 from ._mirrors import SqliteMirrors
 from ._quota import SqliteQuota
@@ -19,6 +20,8 @@ __all__ = [
     "DataDirectory",
     "DataVersionBus",
     "Database",
+    "Export",
+    "ExportedTable",
     "MachineTime",
     "Restored",
     "SqliteAccounts",
@@ -33,6 +36,7 @@ __all__ = [
     "StorageWatch",
     "Threads",
     "after_restore",
+    "export",
     "quota_clock",
     "session_secret",
 ]

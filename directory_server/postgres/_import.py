@@ -1,0 +1,175 @@
+"""Moving the content of another store into an empty database, in one transaction, and comparing both."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import partial
+from itertools import zip_longest
+from typing import Protocol
+
+from ..domain.entries import is_storable
+from ..domain.errors import BadInput
+from ._connection import Cursor
+from ._database import Database
+from ._shared import SESSION_SECRET
+from ._visibility import notify
+
+Row = tuple[object, ...]
+
+ROWS, BYTES = 5_000, 8_000_000
+"""Rows and bytes of documents after which a COPY statement ends. Triggers keep its rows until then."""
+
+_BOOLEAN = 16
+"""The object id of the type boolean (pg_type.dat)."""
+
+_UNLIMITED = "SET LOCAL statement_timeout = 0"
+
+_SEQUENCES = (
+    ("record", "id", "pg_get_serial_sequence('record', 'id')"),
+    ("record", "written", "'written'"),
+    ("account", "ordinal", "pg_get_serial_sequence('account', 'ordinal')"),
+    ("api_key", "ordinal", "pg_get_serial_sequence('api_key', 'ordinal')"),
+    ("registry_token", "ordinal", "pg_get_serial_sequence('registry_token', 'ordinal')"),
+)
+"""Tables, columns, and the sequences that number them."""
+
+_SHARE = """
+    INSERT INTO shared (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+"""
+
+_STORED = "SELECT source, names, bytes FROM stored ORDER BY source"
+
+# Keys end for caches of running processes as well.
+_PULSE = "UPDATE pulse SET keys = keys + 1"
+
+
+class Table(Protocol):
+    """A table to import: `key` is the number of leading columns that identify a row and order the rows."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def columns(self) -> Sequence[str]: ...
+
+    @property
+    def key(self) -> int: ...
+
+    def rows(self) -> Iterable[Row]:
+        """Return the rows in order. Each call starts again."""
+
+
+class Source(Protocol):
+    """The content of another store: tables after those that they refer to, and names and bytes of each source."""
+
+    @property
+    def tables(self) -> Sequence[Table]: ...
+
+    @property
+    def stored(self) -> Sequence[tuple[str, int, int]]: ...
+
+    @property
+    def session_secret(self) -> bytes: ...
+
+
+async def import_data(source: Source, database: Database) -> Mapping[str, int]:
+    """Move the content of `source` into the empty `database`; return the number of rows of each table.
+
+    Ids, numbers of changes, secrets and spent quota stay the same. Either everything is imported or nothing. Raises
+    BadInput if the database is not empty, if it cannot hold a text, or if it does not return what was written; raises
+    Unavailable if it cannot be used. The schema must be that of this version.
+    """
+    return await database.write(partial(_import, source=source))
+
+
+def _import(cursor: Cursor, source: Source) -> dict[str, int]:
+    cursor.execute(_UNLIMITED)
+    names = [table.name for table in source.tables]
+    # No other process may write between the check and the commit. The order is that of all writers: publishers first.
+    cursor.execute("SELECT pg_advisory_xact_lock(0, 1)")
+    cursor.execute(f"LOCK TABLE {', '.join(names)} IN SHARE ROW EXCLUSIVE MODE")
+    _check_empty(cursor, [name for name in names if name != "log"])
+    cursor.execute("DELETE FROM log")
+    counts = {table.name: _copy(cursor, table) for table in source.tables}
+    cursor.execute(_SHARE, (SESSION_SECRET, source.session_secret))
+    for table, column, sequence in _SEQUENCES:
+        cursor.execute(f"SELECT setval({sequence}, max({column})) FROM {table} HAVING max({column}) IS NOT NULL")
+    cursor.execute(_PULSE)
+    cursor.execute("ANALYZE")
+    for each in source.tables:
+        # Closed at once, because the connection cannot even roll back while rows are being read.
+        with closing(_read(cursor, each)) as found:
+            _compare(each.name, each.rows(), found)
+    _compare("stored", source.stored, cursor.all(_STORED))
+    notify(cursor)
+    return counts
+
+
+def _check_empty(cursor: Cursor, names: Sequence[str]) -> None:
+    for name in names:
+        if cursor.one(f"SELECT 1 FROM {name} LIMIT 1"):
+            raise BadInput(
+                f"The database is not empty: its table {name} has rows. Import into a new database, and start servers "
+                "only after the import."
+            )
+
+
+def _copy(cursor: Cursor, table: Table) -> int:
+    """Write the rows of `table`; return their number."""
+    types = _types(cursor, table)
+    count = 0
+    for chunk in _chunks(_row(table, types, row) for row in table.rows()):
+        with cursor.copy(f"COPY {table.name} ({', '.join(table.columns)}) FROM STDIN (FORMAT BINARY)") as copy:
+            copy.set_types(types)
+            for row in chunk:
+                copy.write_row(row)
+        count += len(chunk)
+    return count
+
+
+def _chunks(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    chunk: list[Row] = []
+    size = 0
+    for row in rows:
+        chunk.append(row)
+        size += sum(len(value) for value in row if isinstance(value, bytes))
+        if len(chunk) >= ROWS or size >= BYTES:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def _types(cursor: Cursor, table: Table) -> list[int]:
+    """Return the object ids of the types of the columns."""
+    description = cursor.execute(f"SELECT {', '.join(table.columns)} FROM {table.name} LIMIT 0").description
+    return [column.type_code for column in description or ()]
+
+
+def _row(table: Table, types: Sequence[int], row: Row) -> Row:
+    """Return `row` as the database holds it. Raises BadInput for a text that it cannot hold."""
+    for column, value in zip(table.columns, row, strict=True):
+        if isinstance(value, str) and not is_storable(value):
+            raise BadInput(
+                f"{table.name}: the {column} of {row[: table.key]!r} has a NUL, which PostgreSQL cannot hold. Delete "
+                "the row, then import again."
+            )
+    return tuple(
+        bool(value) if kind == _BOOLEAN and value is not None else value for kind, value in zip(types, row, strict=True)
+    )
+
+
+def _read(cursor: Cursor, table: Table) -> Generator[Row, None, None]:
+    types, columns = _types(cursor, table), ", ".join(table.columns)
+    query = f"SELECT {columns} FROM {table.name} ORDER BY {', '.join(table.columns[: table.key])}"
+    with cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT BINARY)") as copy:
+        copy.set_types(types)
+        yield from copy.rows()
+
+
+def _compare(name: str, expected: Iterable[Row], found: Iterable[Row]) -> None:
+    # True equals 1.
+    for number, (one, other) in enumerate(zip_longest(expected, found), 1):
+        if one != other:
+            raise BadInput(f"Nothing was imported: row {number} of the table {name} is not as it was written.")

@@ -1,0 +1,119 @@
+"""Everything that a data directory stores, as rows of tables, for another database."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from attrs import frozen
+
+from ..domain.errors import BadInput
+from ._data_directory import DataDirectory
+
+# Tables after those that they refer to. Columns have the names that the tables have in other databases. Leases are left
+# out: they end within minutes, by the clock of this machine.
+_DIRECTORY = {
+    "record": """
+        SELECT id, id AS written, name, source, version, latest, deleted, published_at, fingerprint, body, created_at,
+            updated_at
+        FROM record ORDER BY id
+    """,
+    "analysed": """
+        SELECT fingerprint, analysis AS version, min(analysed) AS body FROM record
+        WHERE analysis IS NOT NULL AND analysed IS NOT NULL
+        GROUP BY fingerprint, analysis ORDER BY fingerprint, analysis
+    """,
+    "entry": """
+        SELECT mcp_id, name, shown AS visible_id, chosen AS preferred_id, seq, updated_at, hidden, pinned, allowed,
+            curated
+        FROM entry ORDER BY mcp_id
+    """,
+    "change": "SELECT seq, kind, mcp_id, total, at FROM change ORDER BY seq",
+    "log": "SELECT id FROM log ORDER BY id",
+    "account": """
+        SELECT id, rowid AS ordinal, email, password, created_at, disabled_at, approved_at, seen_at
+        FROM account ORDER BY id
+    """,
+    "link": "SELECT account, digest, expires_at FROM link ORDER BY account",
+    "session": "SELECT digest, account, created_at, seen_at FROM session ORDER BY digest",
+    "api_key": """
+        SELECT id, rowid AS ordinal, label, quota, created_at, expires_at, revoked_at, owner FROM api_key ORDER BY id
+    """,
+    "secret": "SELECT digest, key_id, last_four, created_at, expires_at FROM secret ORDER BY digest",
+    "new_secret": """
+        SELECT session, key_id, salt, sealed, rotated, expires_at FROM new_secret ORDER BY session, key_id
+    """,
+    "registry_token": """
+        SELECT id, rowid AS ordinal, label, last_four, digest, created_at, revoked_at FROM registry_token ORDER BY id
+    """,
+    "upstream": """
+        SELECT name, question AS selection, last_round AS last_run, last_success, next_round AS next_run,
+            replace(error, char(0), '') AS error, failures, entries, mark AS updated_since, etag, modified,
+            walked AS full_sync_names, walked_at AS full_sync_at, walk_full AS progress_full,
+            walk_began AS progress_began, walk_cursor AS progress_cursor
+        FROM upstream ORDER BY name
+    """,
+    "seen": "SELECT upstream, name, taken AS accepted FROM seen ORDER BY upstream, name",
+}
+"""Tables of the directory database, and their rows in the order of their keys."""
+
+_QUOTA = {"spent": "SELECT key, at, n FROM spent ORDER BY key, at, n"}
+"""Tables of the quota database."""
+
+_STORED = "SELECT source, names, bytes FROM stored WHERE names > 0 ORDER BY source"
+
+
+@frozen
+class ExportedTable:
+    """A table: its name, columns, and the number of leading columns that identify a row and order the rows."""
+
+    name: str
+    columns: Sequence[str]
+    key: int
+    _connection: sqlite3.Connection
+    _query: str
+
+    def rows(self) -> Iterator[tuple[object, ...]]:
+        """Return the rows in order. Truth values are 0 or 1. Each call starts again."""
+        return self._connection.execute(self._query)
+
+
+@frozen
+class Export:
+    """The content of a data directory at one moment; `stored` has the names and bytes of each source."""
+
+    tables: Sequence[ExportedTable]
+    stored: Sequence[tuple[str, int, int]]
+    session_secret: bytes
+
+
+_KEYS = {"analysed": 2, "new_secret": 2, "seen": 2, "spent": 3}
+"""The number of columns of keys that have more than one."""
+
+
+@contextmanager
+def export(folder: Path) -> Iterator[Export]:
+    """Return the content of the data directory `folder` as a context manager; its files are open until the end.
+
+    Files of an older version are upgraded first. Raises BadInput if `folder` is not a data directory, and Unavailable.
+    """
+    if not (folder / "directory.db").is_file():
+        raise BadInput(f"{folder} is not a data directory: it has no file directory.db.")
+    data = DataDirectory(folder)
+    try:
+        secret = data.session_secret()
+        with data.directory.snapshot() as directory, data.quota.snapshot() as quota:
+            # The first statements of both transactions, so that all others read the same moment.
+            stored = directory.execute(_STORED).fetchall()
+            quota.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+            queries = [(directory, *each) for each in _DIRECTORY.items()] + [(quota, *each) for each in _QUOTA.items()]
+            yield Export([_table(*each) for each in queries], stored, secret)
+    finally:
+        data.close()
+
+
+def _table(connection: sqlite3.Connection, name: str, query: str) -> ExportedTable:
+    columns = [column[0] for column in connection.execute(query).description]
+    return ExportedTable(name, columns, _KEYS.get(name, 1), connection, query)
