@@ -22,6 +22,7 @@ FLOORS: Mapping[str, float] = {
     "sentences": 0.63,
     "capability": 0.69,
     "category": 0.83,
+    "conditions": 0.59,
 }
 """The least nDCG@10 of each file, both halves: a little below what is measured. A gain raises its floor."""
 
