@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ..logs import captured_lines
 from ..web.conftest import Connection, Server, parse_response
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -248,6 +249,16 @@ def test_stopping_server_serves_late_requests(server: Server) -> None:
     assert stopped.called
 
 
+def test_a_connection_to_a_stopping_server_gets_one_response(server: Server) -> None:
+    open_before = connect(server)
+    server.site.connections.stopService()
+    connection = connect(server)
+    connection.send(HEALTH + HEALTH)
+    assert statuses(connection.received()) == [200]
+    assert is_closed(connection)
+    assert not is_closed(open_before)
+
+
 def test_a_stopping_server_waits_for_an_incomplete_request(server: Server) -> None:
     connection = connect(server)
     connection.send(HEALTH[:10])
@@ -301,3 +312,13 @@ def test_streams_and_connections_have_a_common_limit(server: Server) -> None:
     assert not isinstance(server.site.buildProtocol(peer), http.Connection)
     others[0].close()
     assert isinstance(server.site.buildProtocol(peer), http.Connection)
+
+
+def test_rejected_connections_are_logged_once_per_check(server: Server) -> None:
+    with captured_lines("directory_server.http") as lines:
+        connections = [connect(server) for _ in range(3)]
+        peer = connections[0].transport.getPeer()
+        for _ in range(2):
+            server.site.buildProtocol(peer)
+        advance(server, 10)
+    assert lines == ["2 connections were rejected: too many are open"]

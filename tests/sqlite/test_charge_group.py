@@ -137,6 +137,17 @@ def fill(server: ServerQuota) -> None:
         connection.execute(f"PRAGMA max_page_count = {pages}")
 
 
+def test_a_single_charge_that_cannot_be_written_is_rejected_and_not_stored(server: ServerQuota) -> None:
+    fill(server)
+    for number in range(20):
+        charge = server.charge(f"{number}" * 900, 20)
+        server.end_turn()
+        if outcomes(charge) == [Unavailable]:
+            break
+    assert outcomes(charge) == [Unavailable]
+    assert server.count_requests() == number
+
+
 def test_a_group_that_cannot_be_written_is_rejected_and_not_stored(server: ServerQuota) -> None:
     assert remaining(server.charge()) == [19]
     server.end_turn()
