@@ -33,6 +33,12 @@ _REASONS = {
 }
 """Reasons by SQLSTATE or its class (PostgreSQL, appendix A)."""
 
+_OF_ONE_STATEMENT = ("26", DEADLOCK, CONFLICT, "55P03", "57014")
+"""SQLSTATEs and classes that say nothing about other statements."""
+
+_OF_WRITES = ("25006", "53", "58")
+"""SQLSTATEs and classes of faults with which reads may succeed."""
+
 
 def reason(error: psycopg.Error) -> str | None:
     """Return why the database cannot be used now; None for an error of another kind, such as wrong SQL."""
@@ -47,8 +53,8 @@ class Availability:
     """Whether the database can be used. Any thread may call it.
 
     `secret` is masked in log lines. A fault is logged when it begins with another `reason` than before, and when it
-    ends. Reads and new connections end only the fault that the database does not respond; writes end every fault,
-    because a database with a full disk still answers reads.
+    ends. Writes end every fault. Reads and new connections do not end a fault of writes, because a database with a full
+    disk still answers reads. Errors that concern one statement, such as a conflict, are no faults.
     """
 
     _log = Logger()
@@ -58,19 +64,22 @@ class Availability:
         self._lock = threading.Lock()
         self.fault: str | None = None
         """Why the database cannot be used, None if it can."""
+        self._is_of_writes = False
 
     def raised(self, error: psycopg.Error) -> Unavailable | None:
         """Return the Unavailable to raise instead of `error`, and record the fault; None for another kind of error."""
         why = reason(error)
         if why is None:
             return None
-        self.failed(why, str(error))
+        code = error.sqlstate or ""
+        if not code.startswith(_OF_ONE_STATEMENT):
+            self.failed(why, str(error), is_of_writes=code.startswith(_OF_WRITES))
         return Unavailable(f"The database cannot be used now: {why}.")
 
-    def failed(self, why: str, detail: str) -> None:
+    def failed(self, why: str, detail: str, *, is_of_writes: bool = False) -> None:
         """Record a fault; log it with the driver's `detail` if it is another one than the current fault."""
         with self._lock:
-            is_new, self.fault = self.fault != why, why
+            is_new, self.fault, self._is_of_writes = self.fault != why, why, is_of_writes
         if is_new:
             if self._secret:
                 detail = detail.replace(self._secret, "…")
@@ -78,7 +87,7 @@ class Availability:
 
     def succeeded(self, *, wrote: bool) -> None:
         """Record a transaction that succeeded; `wrote` is whether it may have written."""
-        if self.fault is None or not (wrote or self.fault == _NO_ANSWER):
+        if self.fault is None or (self._is_of_writes and not wrote):
             return
         with self._lock:
             ended, self.fault = self.fault, None

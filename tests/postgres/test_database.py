@@ -107,7 +107,7 @@ def test_tries_a_deadlock_again(database: Database, open_database: Callable[[], 
     assert len(calls) > 2
 
 
-def test_gives_up_a_conflict_after_three_tries(database: Database, logged_failures: list[LogEvent]) -> None:
+def test_gives_up_a_conflict_after_three_tries(database: Database) -> None:
     calls: list[None] = []
 
     def fail(cursor: Cursor) -> None:
@@ -117,7 +117,31 @@ def test_gives_up_a_conflict_after_three_tries(database: Database, logged_failur
     with pytest.raises(Unavailable, match="transactions conflict"):
         run_sync(database.write(fail))
     assert len(calls) == 3
-    assert database.availability.fault == "transactions conflict"
+    assert database.availability.fault is None
+
+
+@pytest.mark.parametrize(
+    ("code", "fault", "is_of_writes"),
+    [
+        ("53100", "its disk is full", True),
+        ("53200", "it has no memory, disk space or connections left", True),
+        ("57P03", "it is starting or shutting down", False),
+        ("08006", "it does not respond", False),
+        ("57014", None, False),
+        ("55P03", None, False),
+    ],
+)
+def test_a_fault_lasts_until_a_statement_succeeds_that_shows_its_end(
+    database: Database, code: str, fault: str | None, is_of_writes: bool
+) -> None:
+    def fail(cursor: Cursor) -> None:
+        cursor.execute(f"DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{code}'; END $$")
+
+    with pytest.raises(Unavailable):
+        run_sync(database.write(fail))
+    assert database.availability.fault == fault
+    run_sync(database.read(names))
+    assert database.availability.fault == (fault if is_of_writes else None)
     run_sync(database.write(insert))
     assert database.availability.fault is None
 
@@ -147,7 +171,7 @@ def test_a_closed_database_is_unavailable(database: Database) -> None:
 
 
 @pytest.mark.parametrize("conninfo", ["host=/nowhere password=hunter2", "postgresql://me:hunter2@127.0.0.1:1/x"])
-def test_no_error_or_log_line_has_the_password(conninfo: str, logged_failures: list[LogEvent]) -> None:
+def test_no_error_or_log_line_has_the_password(conninfo: str) -> None:
     events: list[LogEvent] = []
     database = Database(conninfo)
     database.availability._log = type(database.availability._log)(observer=events.append)  # type: ignore[arg-type]
