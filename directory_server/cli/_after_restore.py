@@ -15,7 +15,7 @@ from ._output import echo
 @click.option(
     "--newer",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="The directory.db from before the restore, if it is readable.",
+    help="The directory.db from before the restore, if it is readable. Not for PostgreSQL.",
 )
 @click.pass_context
 def after_restore(ctx: click.Context, newer: Path | None) -> None:

@@ -58,12 +58,12 @@ def configuration(ctx: click.Context) -> Config:
 def command_context(ctx: click.Context, *, new: bool = False) -> CommandContext:
     """Open the storage until the command ends; create a data directory only if `new`. Raises ClickException."""
     config = configuration(ctx)
-    if not new and not (config.data_dir / "directory.db").exists():
+    if not (new or config.database) and not (config.data_dir / "directory.db").exists():
         raise click.ClickException(
             f"{config.data_dir.absolute()} is not a data directory: it has no directory.db. Choose another one with "
             "--data-dir or the setting data_dir. 'import', 'sync', 'key create', 'account add' and 'quickstart' "
             "create a data directory."
         )
-    storage = open_storage(config, command_environment(_main_reactor))
+    storage = open_storage(config, command_environment())
     ctx.call_on_close(storage.close)
     return CommandContext(config, storage)

@@ -1,4 +1,4 @@
-"""`directory-server`: administration of a data directory, with or without a running server."""
+"""`directory-server`: administration of a data directory or a database, with or without a running server."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ..storage import place
 from ._account import account
 from ._after_restore import after_restore
 from ._context import command_context, configuration, wait_for
+from ._database import database
 from ._entry import entry
 from ._import import import_
 from ._key import key, key_state
@@ -47,24 +48,29 @@ class Commands(click.Group):
 @click.option("--set", "settings", multiple=True, metavar="SECTION.KEY=VALUE", help="A setting; may be repeated.")
 @click.pass_context
 def main(ctx: click.Context, data_dir: Path | None, file: Path | None, settings: Sequence[str]) -> None:
-    """Manage the data directory of an MCP directory server. The server may be running."""
+    """Manage the data directory or the database of an MCP directory server. The server may be running."""
     ctx.obj = load(file=file, environ=os.environ, settings=settings, data_dir=data_dir)
 
 
-for each in (account, after_restore, entry, import_, key, quickstart, registry, sync):
+for each in (account, after_restore, database, entry, import_, key, quickstart, registry, sync):
     main.add_command(each)
 
 
 @main.command()
 @click.pass_context
 def status(ctx: click.Context) -> None:
-    """Show entries, keys and upstreams of the data directory."""
+    """Show entries, keys and upstreams of the data directory or the database."""
     context = command_context(ctx)
     keys = wait_for(context.storage.keys.list())
-    echo(f"data directory  {context.config.data_dir.resolve()}")
+    if context.config.database:
+        echo(f"database        {place(context.config)}")
+    else:
+        echo(f"data directory  {context.config.data_dir.resolve()}")
     echo(f"entries         {wait_for(context.storage.store.count()):,}")
     echo(f"last change     {wait_for(context.storage.store.head()):,}")
     echo(f"keys            {sum(key_state(each) == 'valid' for each in keys)} valid, {len(keys)} total")
+    for line in wait_for(context.storage.describe()):
+        echo(line)
     for each in wait_for(context.storage.mirrors.all()):
         last = f"last sync {minute(each.last_success)} UTC" if each.last_success else "not synced yet"
         echo(f"upstream        {each.name}: {each.entries:,} entries, {last}")

@@ -41,7 +41,7 @@ class Core:
 def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[str], None]) -> Core:
     """Open the storage and return the core. `lost` is called with the reason once it was lost. Raises Unavailable."""
     storage = open_storage(config, _environment(reactor, runtime))
-    serving = storage.serving(reactor, lost)
+    serving = storage.serving(lost)
     index = ImpactIndex(runtime.offload)
     return Core(
         config=config,
@@ -57,7 +57,7 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
 
 def _environment(reactor: Any, runtime: Runtime) -> Environment:
     return Environment(
-        reactor=lambda: reactor,
+        reactor=reactor,
         now=runtime.now,
         wall=runtime.wall,
         monotonic=runtime.monotonic,

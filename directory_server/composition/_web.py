@@ -14,6 +14,7 @@ from ..run_sync import run_until_done
 from ..search import percolate
 from ..services.accounts import AccountService
 from ..services.user_keys import Pending, UserKeys
+from ..storage import Storage
 from ..web import access_file, access_log, account, authentication, changes, health, mcp, pages, registry, rest, routing
 from ..web.origins import Origins
 from ..web.rate_limit import AddressLimiter
@@ -91,7 +92,9 @@ def build_web(
         sockets=sockets,
         streams=lambda: publishers.hub.sockets + publishers.page_hub.sockets,
     )
-    checks = health.Health(core.search.index, obstacles, limits.health == "full", upstream_states)
+    checks = health.Health(
+        core.search.index, obstacles, limits.health == "full", upstream_states, _database(core.storage)
+    )
     routes = _routes(core, publishers, people, checks)
     log = _access_log(core)
     origins = Origins(_hosts(core.config), frozenset(limits.allowed_origins))
@@ -141,6 +144,11 @@ def _account_pages(core: Core, people: People, endpoint: mcp.McpEndpoint) -> acc
         url=config.web.url,
         registration=account.RegistrationPolicy(limits.registration == "open", limits.per_address, limits.per_network),
     )
+
+
+def _database(storage: Storage) -> Callable[[], bool] | None:
+    """Return whether the shared database responds, None without one."""
+    return (lambda: all(storage.available().values())) if storage.is_shared else None
 
 
 def _limiter(core: Core, per_minute: int) -> AddressLimiter:

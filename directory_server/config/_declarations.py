@@ -74,6 +74,12 @@ def base_url(_: object, __: object, text: str) -> None:
         raise ValueError("must be a URL such as https://directory.example.org, without a path")
 
 
+def connection_string(_: object, __: object, text: str) -> None:
+    """Validate a connection string of libpq, or an empty string; libpq reads the rest."""
+    if not text.isprintable() or (text and "=" not in text and not re.match(r"postgres(ql)?://", text)):
+        raise ValueError("must be a connection string such as host=db.example.org dbname=directory, or postgresql://…")
+
+
 def proxies(_: object, __: object, items: tuple[str, ...]) -> None:
     """Validate addresses, networks and the word "unix"."""
     for item in items:

@@ -36,7 +36,11 @@ def load(
         source_values.append(SourceValue(("listen",), list(listen), "--listen"))
     if data_dir is not None:
         source_values.append(SourceValue(("data_dir",), str(data_dir), "--data-dir"))
-    return build(Config, source_values)
+    config = build(Config, source_values)
+    for item in source_values:
+        if config.database and item.name == ("quota", "synchronous"):
+            raise item.error("is for SQLite only; with a database all commits are synchronous")
+    return config
 
 
 def build(cls: type[C], source_values: Iterable[SourceValue]) -> C:

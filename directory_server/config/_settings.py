@@ -12,6 +12,7 @@ from ._declarations import (
     AtLeast,
     above_zero,
     base_url,
+    connection_string,
     each_matches,
     endpoint,
     fraction,
@@ -228,6 +229,13 @@ class Config:
     reuse_port: bool = setting(False, "Whether several processes of the same user may listen on the same ports.")
     data_dir: Path = setting(  # noqa: RUF009 (ruff knows attrs.field, not what calls it)
         Path("data"), "Directory of all stored data; a relative path starts from the working directory."
+    )
+    database: str = setting(
+        "",
+        "PostgreSQL database of several machines, a connection string of libpq such as host=db.example.org "
+        "dbname=directory, with the password in PGPASSFILE; if empty: SQLite in data_dir.",
+        connection_string,
+        secret=True,
     )
     http: HttpConfig = HttpConfig()
     quota: QuotaConfig = QuotaConfig()

@@ -2,7 +2,8 @@
 
 from ._accounts import PostgresAccounts
 from ._attempts import PostgresAttempts
-from ._change_bus import PostgresBus
+from ._change_bus import CHANNEL, PostgresBus
+from ._checks import check_connection, place, upgrade
 from ._connection import Cursor
 from ._curation import PostgresCuration
 from ._database import Database
@@ -11,17 +12,23 @@ from ._keyring import PostgresKeyRing
 from ._link import Link, Statements
 from ._mirrors import PostgresMirrors
 from ._new_secrets import PostgresNewSecrets
+from ._nodes import REPORT_INTERVAL, Node, NodeReports, running_nodes
 from ._pulse import Pulse
 from ._quota import PostgresQuota
 from ._registry_tokens import PostgresRegistryTokens
+from ._restore import after_restore
 from ._sessions import PostgresSessions
 from ._shared import session_secret
 from ._store import PostgresStore
 
 __all__ = [
+    "CHANNEL",
+    "REPORT_INTERVAL",
     "Cursor",
     "Database",
     "Link",
+    "Node",
+    "NodeReports",
     "PostgresAccounts",
     "PostgresAttempts",
     "PostgresBus",
@@ -35,6 +42,11 @@ __all__ = [
     "PostgresStore",
     "Pulse",
     "Statements",
+    "after_restore",
+    "check_connection",
     "import_data",
+    "place",
+    "running_nodes",
     "session_secret",
+    "upgrade",
 ]

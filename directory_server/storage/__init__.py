@@ -1,9 +1,17 @@
-"""Storage of a process: adapters of all ports that store.
+"""Storage of a process: adapters of all ports that store, on SQLite or, with the setting `database`, on PostgreSQL.
 
 This is the only package that names the adapters. The server and the commands use the record `Storage`.
 """
 
-from ._open import open_storage, place
+from ._open import open_storage, place, upgrade_database
 from ._storage import Environment, Serving, Storage, command_environment
 
-__all__ = ["Environment", "Serving", "Storage", "command_environment", "open_storage", "place"]
+__all__ = [
+    "Environment",
+    "Serving",
+    "Storage",
+    "command_environment",
+    "open_storage",
+    "place",
+    "upgrade_database",
+]

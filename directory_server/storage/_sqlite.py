@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from twisted.application.internet import TimerService
 
@@ -37,7 +36,11 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
     async def after_restore(newer: Path | None) -> sqlite.Restored:
         return sqlite.after_restore(data.directory, newer)
 
-    def serving(reactor: Any, lost: Callable[[str], None]) -> Serving:
+    async def describe() -> Sequence[str]:
+        return []
+
+    def serving(lost: Callable[[str], None]) -> Serving:
+        reactor = environment.reactor
         bus = sqlite.DataVersionBus(data.directory, reactor)
         return Serving(
             bus,
@@ -61,7 +64,8 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
         serving=serving,
         session_secret=session_secret,
         after_restore=after_restore,
+        describe=describe,
         available=data.available,
-        serve=lambda: data.serve(environment.reactor()),
+        serve=lambda: data.serve(environment.reactor),
         close=data.close,
     )

@@ -35,10 +35,10 @@ class Environment:
 
     `now` and `wall` return seconds since the epoch. `now` does not jump when the time of day is set. `monotonic`
     returns seconds. `quota_clock` returns the clock of a quota database, which all processes of the machine share.
-    `account_writes` runs writes to keys, accounts and sessions. `reactor` returns the reactor of the process.
+    `account_writes` runs writes to keys, accounts and sessions. `reactor` is None in commands, which need none.
     """
 
-    reactor: Callable[[], Any]
+    reactor: Any
     now: Callable[[], float]
     wall: Callable[[], float]
     monotonic: Callable[[], float]
@@ -50,10 +50,10 @@ class Environment:
     """Waits between two transactions of an import; None to wait in the thread."""
 
 
-def command_environment(reactor: Callable[[], Any]) -> Environment:
-    """Return the environment of a command: everything runs in this thread, `reactor()` only where a command waits."""
+def command_environment() -> Environment:
+    """Return the environment of a command: everything runs in its thread."""
     return Environment(
-        reactor=reactor,
+        reactor=None,
         now=time.time,
         wall=time.time,
         monotonic=time.monotonic,
@@ -71,9 +71,10 @@ class Storage:
 
     `available` returns whether each file, or the database,
     can be used. `is_shared` means that all machines lose the storage together, so that no machine is better than
-    another. `serving` returns the services of a server; its second argument is called with the reason once the storage
-    was lost. `serve` is called before they start. `session_secret` returns the secret that signs MCP sessions; it is
+    another. `serving` returns the services of a server; its argument is called with the reason once the storage was
+    lost. `serve` is called before they start. `session_secret` returns the secret that signs MCP sessions; it is
     created at the first start. `after_restore` prepares a restored backup for serving.
+    `describe` returns lines for the command `status`.
     """
 
     is_shared: bool
@@ -87,9 +88,10 @@ class Storage:
     new_secrets: NewSecrets
     registry_tokens: RegistryTokens
     attempts: Attempts
-    serving: Callable[[Any, Callable[[str], None]], Serving]
+    serving: Callable[[Callable[[str], None]], Serving]
     session_secret: Callable[[], Coroutine[Any, Any, bytes]]
     after_restore: Callable[[Path | None], Coroutine[Any, Any, sqlite.Restored]]
+    describe: Callable[[], Coroutine[Any, Any, Sequence[str]]]
     available: Callable[[], Mapping[str, bool]]
     serve: Callable[[], None]
     close: Callable[[], None]

@@ -17,6 +17,9 @@ NOT_READY_REASONS = ("index", "storage", "draining")
 """Reasons for not being ready: the index is not loaded, the storage fails, the process is stopping."""
 
 
+DatabaseState = Literal["available", "away"]
+
+
 @frozen
 class HealthResponse:
     """Body of `/healthz`."""
@@ -47,6 +50,25 @@ class FullHealth(HealthResponse):
     upstreams: Mapping[str, UpstreamHealth] = field(metadata={"description": "State of each upstream, by its name."})
 
 
+_DATABASE = field(
+    metadata={"description": "Whether the shared database responds; absent if the server has no shared database."}
+)
+
+
+@frozen
+class DatabaseHealth(HealthResponse):
+    """Body of `/healthz` of a server with a shared database."""
+
+    database: DatabaseState = _DATABASE
+
+
+@frozen
+class FullDatabaseHealth(FullHealth):
+    """Body of `/healthz` of a server with a shared database, with `http.health = "full"`."""
+
+    database: DatabaseState = _DATABASE
+
+
 @frozen
 class Ready:
     """Body of `/readyz`."""
@@ -69,22 +91,31 @@ class Health:
     """Handlers of both paths. They read memory only: no response waits for a database.
 
     `not_ready_reasons` returns the subset of NOT_READY_REASONS that applies. With `is_full`, the response of
-    `/healthz` includes the version and the state of the upstreams.
+    `/healthz` includes the version and the state of the upstreams. `has_database` returns whether the shared database
+    responds; it is None without one. The status is 200 in any case: all machines lose the database together, and pages
+    and open streams work without it.
     """
 
     _index: Index
     _not_ready_reasons: Callable[[], Sequence[str]] = tuple
     _is_full: bool = False
     _upstreams: Callable[[], Sequence[UpstreamState]] = tuple
+    _has_database: Callable[[], bool] | None = None
 
     async def live(self, request: Request) -> bytes:
         """Respond to `/healthz` with 200."""
         index = self._index
         entries, generation = len(index), index.generation
+        upstreams = {each.name: _state(each) for each in self._upstreams()} if self._is_full else {}
+        if self._has_database is None:
+            if not self._is_full:
+                return json_response(request, HealthResponse("ok", entries, generation))
+            return json_response(request, FullHealth("ok", entries, generation, __version__, upstreams))
+        database: DatabaseState = "available" if self._has_database() else "away"
         if not self._is_full:
-            return json_response(request, HealthResponse("ok", entries, generation))
-        upstreams = {each.name: _state(each) for each in self._upstreams()}
-        return json_response(request, FullHealth("ok", entries, generation, __version__, upstreams))
+            return json_response(request, DatabaseHealth("ok", entries, generation, database))
+        body = FullDatabaseHealth("ok", entries, generation, __version__, upstreams, database)
+        return json_response(request, body)
 
     async def ready(self, request: Request) -> bytes:
         """Respond to `/readyz` with 200 if the process can serve requests, else with 503 and the reasons."""

@@ -18,7 +18,7 @@ from ...serialization import (
     object_schema,
     required_fields,
 )
-from ..health import FullHealth, HealthResponse, NotReady, Ready, UpstreamHealth
+from ..health import FullDatabaseHealth, HealthResponse, NotReady, Ready, UpstreamHealth
 
 TEXT: Schema = {"type": "string"}
 
@@ -33,7 +33,7 @@ _NAMES: dict[type, str] = {
     Notice: "Notice",
     ChangeItem: "Change",
     ChangesPage: "ChangesPage",
-    FullHealth: "Health",
+    FullDatabaseHealth: "Health",
     UpstreamHealth: "Upstream",
     Ready: "Ready",
     NotReady: "NotReady",
@@ -59,7 +59,7 @@ def schemas() -> dict[str, Schema]:
         },
         # Version and upstreams are there only with http.health = "full".
         "Health": {
-            **object_schema(FullHealth, reference=reference),
+            **object_schema(FullDatabaseHealth, reference=reference),
             "required": list(field_schemas(HealthResponse)),
         },
         "Description": {"type": "object", "required": ["openapi", "info", "paths"]},

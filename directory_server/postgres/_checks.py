@@ -1,0 +1,72 @@
+"""Checks at the start of a process: whether the database can be reached and keeps sessions, with clear errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import psycopg
+
+from ..domain.errors import Unavailable
+from ._connection import connect, parameters
+from ._database import Database
+
+MAX_DETAIL = 500
+"""Characters of an error of the driver in a message."""
+
+_PLACE = ("host", "hostaddr", "port", "dbname")
+"""The parameters in messages: neither the user nor anything that may be secret."""
+
+_BACKEND = "SELECT pg_backend_pid()"
+
+
+def place(conninfo: str) -> str:
+    """Return the host, port and name of a database, as a connection string. Raises Unavailable if it is invalid."""
+    given = parameters(conninfo)
+    return " ".join(f"{name}={given[name]}" for name in _PLACE if given.get(name)) or "of libpq's defaults"
+
+
+def check_connection(given: Mapping[str, Any]) -> None:
+    """Open two connections with the parameters `given`, and close them. Raises Unavailable with the driver's reason.
+
+    A pooler that gives each transaction another session is rejected: notifications and prepared statements need a
+    session.
+    """
+    try:
+        with connect(given) as one, connect(given) as other:
+            first = _backend(one)
+            with other.transaction():
+                # The session of `one` is idle, so such a pooler gives it to the transaction of `other`.
+                if _backend(other) == first:
+                    raise Unavailable(
+                        "The connection goes through a pooler in transaction mode. Connect to PostgreSQL itself, or "
+                        "set the pooler to session mode."
+                    )
+    except psycopg.Error as error:
+        raise Unavailable(f"The database rejects the connection: {_detail(error, given)}.") from None
+
+
+async def upgrade(database: Database) -> Sequence[int]:
+    """Bring the schema to this version of the software; return the numbers of the migrations that were run.
+
+    Raises Unavailable, also if the role may not create tables.
+    """
+    try:
+        return await database.upgrade()
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise Unavailable(
+            f"The role may not change the schema: {_detail(error.diag.message_primary, database.parameters)}. Run "
+            "'directory-server database upgrade' with a role that may, such as the owner of the database."
+        ) from None
+
+
+def _backend(connection: psycopg.Connection[Any]) -> int:
+    row = connection.execute(_BACKEND).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def _detail(error: object, given: Mapping[str, Any]) -> str:
+    """Return the text of an error in one line, without the password."""
+    text, password = " ".join(str(error).split()), str(given.get("password") or "")
+    return (text.replace(password, "…") if password else text)[:MAX_DETAIL].rstrip(".")

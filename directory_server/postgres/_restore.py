@@ -1,0 +1,45 @@
+"""After a restore: end sessions and links, and give the log another id."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from ._connection import Cursor
+from ._database import Database
+from ._pulse import end_keys
+
+_NEW_LOG = "UPDATE log SET id = left(replace(gen_random_uuid()::text, '-', ''), 12)"
+
+_VALID = """
+    SELECT api_key.id, label || ', ends in ' || last_four
+    FROM api_key JOIN secret ON key_id = api_key.id AND secret.expires_at IS NULL
+    WHERE revoked_at IS NULL
+        AND (api_key.expires_at IS NULL OR api_key.expires_at > extract(epoch FROM clock_timestamp()))
+    ORDER BY api_key.created_at, api_key.ordinal
+"""
+
+
+@frozen
+class RestoredDatabase:
+    """The number of ended sessions and links, and the ids and descriptions of the keys that are valid now."""
+
+    sessions: int
+    links: int
+    valid_keys: Sequence[tuple[str, str]]
+
+
+async def after_restore(database: Database) -> RestoredDatabase:
+    """Give the change log of a restored `database` a new id, and end its sessions and links. Raises Unavailable."""
+
+    def write(cursor: Cursor) -> RestoredDatabase:
+        cursor.execute(_NEW_LOG)
+        sessions = cursor.execute("DELETE FROM session").rowcount
+        links = cursor.execute("DELETE FROM link").rowcount
+        cursor.execute("DELETE FROM new_secret")
+        keys = [(key_id, text) for key_id, text in cursor.all(_VALID)]
+        end_keys(cursor)
+        return RestoredDatabase(sessions, links, keys)
+
+    return await database.write(write)

@@ -1,0 +1,142 @@
+"""Storage in a PostgreSQL database, for the processes of one or several machines."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Sequence
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from secrets import token_hex
+
+from attrs import astuple
+from twisted.application.internet import TimerService
+from twisted.application.service import IService, MultiService
+
+from .. import __version__, postgres, sqlite
+from ..config import Config
+from ..domain.errors import BadInput
+from ..domain.ports.runtime import Offload
+from ..domain.publishing import SourceLimits
+from ..run_sync import inline, run_sync
+from ..search import TextAnalysis
+from ._storage import Environment, Serving, Storage
+
+PRUNE_INTERVAL = 1.0
+"""Seconds between two deletions of charges that no longer count."""
+
+ATTEMPTS_INTERVAL = 60.0
+"""Seconds between two deletions of sign-in attempts that no longer count."""
+
+
+def upgrade(config: Config) -> Sequence[int]:
+    """Run the missing migrations of the database; return their numbers. Raises Unavailable."""
+    database = _database(config)
+    try:
+        return run_sync(postgres.upgrade(database))
+    finally:
+        database.close()
+
+
+def open_postgres(config: Config, environment: Environment) -> Storage:
+    """Open the database and bring its schema to this version. Raises Unavailable."""
+    now = environment.now
+    database = _database(config, environment.offload)
+    run_sync(postgres.upgrade(database))
+    connected = None if environment.reactor is None else _Connected(database, environment)
+    statements: postgres.Statements = database if connected is None else connected.link
+    quota = postgres.PostgresQuota(statements)
+    attempts = postgres.PostgresAttempts(database)
+    limits = {each.name: SourceLimits(each.max_entries, each.max_bytes) for each in config.upstream}
+    names, accounts, node = list(limits), config.accounts, _node(config)
+
+    def serving(lost: Callable[[str], None]) -> Serving:
+        assert connected is not None, "commands serve nothing"
+        connected.lost = lost
+        return Serving(
+            connected.bus,
+            connected.service(),
+            [
+                TimerService(PRUNE_INTERVAL, quota.prune),
+                TimerService(ATTEMPTS_INTERVAL, attempts.prune),
+                TimerService(postgres.REPORT_INTERVAL, postgres.NodeReports(database, node).report),
+            ],
+        )
+
+    async def after_restore(newer: Path | None) -> sqlite.Restored:
+        if newer is not None:
+            raise BadInput("--newer: is for SQLite only.")
+        done = await postgres.after_restore(database)
+        return sqlite.Restored(done.sessions, done.links, [], [], [], 0, 0, [], done.valid_keys)
+
+    return Storage(
+        is_shared=True,
+        store=postgres.PostgresStore(database, environment.offload, TextAnalysis(), names, limits),
+        curation=postgres.PostgresCuration(database, names),
+        mirrors=postgres.PostgresMirrors(database),
+        keys=postgres.PostgresKeyRing(database, now, statements, None if connected is None else connected.pulse),
+        quota=quota,
+        accounts=postgres.PostgresAccounts(database, now),
+        sessions=postgres.PostgresSessions(database, now, accounts.idle, accounts.absolute),
+        new_secrets=postgres.PostgresNewSecrets(database, now),
+        registry_tokens=postgres.PostgresRegistryTokens(database, now),
+        attempts=attempts,
+        serving=serving,
+        session_secret=lambda: postgres.session_secret(database),
+        after_restore=after_restore,
+        describe=partial(_describe, database, node),
+        available=lambda: {"database": database.availability.fault is None},
+        serve=lambda: None,
+        close=database.close,
+    )
+
+
+def _database(config: Config, offload: Offload = inline) -> postgres.Database:
+    """Return the database of `config` after a first connection. Raises Unavailable."""
+    database = postgres.Database(config.database, offload)
+    postgres.check_connection(database.parameters)
+    return database
+
+
+class _Connected:
+    """The bus of a server, the link that single statements share, and what the process knows of ended keys."""
+
+    def __init__(self, database: postgres.Database, environment: Environment) -> None:
+        reactor, offload = environment.reactor, environment.offload
+        self.pulse = postgres.Pulse(database, environment.monotonic)
+        self.link = postgres.Link(
+            database,
+            reactor,
+            offload,
+            channel=postgres.CHANNEL,
+            notified=lambda: self.bus.notified(),
+            lost=self.pulse.lose,
+        )
+        self.bus = postgres.PostgresBus(self.link, self.pulse, reactor, lambda reason: self.lost(reason))
+        self.lost: Callable[[str], None] = lambda reason: None
+        """Called with the reason once the database went back."""
+
+    def service(self) -> IService:
+        """Return the service of both; the bus stops before the link."""
+        service = MultiService()
+        self.link.setServiceParent(service)
+        self.bus.setServiceParent(service)
+        return service
+
+
+def _node(config: Config) -> postgres.Node:
+    """Return this process; the digest is of the upstreams, whose order decides which entries are visible."""
+    upstreams = repr([astuple(each) for each in config.upstream])
+    name = f"{socket.gethostname()[:100]} {os.getpid()} {token_hex(2)}"
+    return postgres.Node(name, __version__, sha256(upstreams.encode(errors="replace")).digest())
+
+
+async def _describe(database: postgres.Database, own: postgres.Node) -> Sequence[str]:
+    """Return a line for each process, and one for processes with other upstreams than those of `own`."""
+    nodes = await postgres.running_nodes(database)
+    lines = [f"process         {node.id}: version {node.version}" for node in nodes]
+    others = [node.id for node in nodes if node.config != own.config]
+    if others:
+        lines.append(f"warning         other upstreams than here are configured for: {', '.join(others)}")
+    return lines

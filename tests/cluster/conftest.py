@@ -1,0 +1,60 @@
+"""A PostgreSQL server, and server processes and commands that use its database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from attrs import frozen
+from click.testing import CliRunner, Result
+
+from directory_server.cli.main import main
+
+from .. import engines
+from ..engines import Engine
+from ..process.conftest import FOREGROUND, LISTEN, TIMEOUT, Server, environment, run_server
+
+
+@frozen
+class Cluster:
+    """A database, and the processes that use it. They share nothing else: each has a folder of its own."""
+
+    engine: Engine
+    folder: Path
+
+    def run(self, *arguments: object, stdin: str | None = None) -> Result:
+        """Run `directory-server` on the database."""
+        settings = ["--set", f"database={self.engine.conninfo}"]
+        return CliRunner().invoke(main, [*settings, *map(str, arguments)], input=stdin)
+
+    def command(self, *arguments: object, stdin: str | None = None) -> str:
+        """Run `directory-server`, which must succeed; return its standard output."""
+        result = self.run(*arguments, stdin=stdin)
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    def new_key(self, *options: object) -> str:
+        """Create a key with the `options` of `key create`; return its secret."""
+        return self.command("key", "create", "--label", "test", *options).strip()
+
+    @contextmanager
+    def serve(self, name: str, *options: object) -> Iterator[Server]:
+        """Run a server, as on the machine `name`."""
+        folder = self.folder / name
+        folder.mkdir(exist_ok=True)
+        settings = ["--set", f"streams.heartbeat={10 * TIMEOUT}"]
+        variables = environment(DIRECTORY_SERVER_DATABASE=self.engine.conninfo)
+        with run_server([*FOREGROUND, "directory", "-l", LISTEN, *settings, *options], folder, variables) as server:
+            yield server
+            # All is in the database.
+            assert not (folder / "data").exists()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    """Return an empty database on a server of its own, which a test may stop."""
+    engine = engines.new_engine()
+    yield Cluster(engine, tmp_path)
+    engine.close()

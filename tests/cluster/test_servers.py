@@ -1,0 +1,150 @@
+"""Two servers on one database behave as one: quota, entries, keys, sessions and announcements."""
+
+from __future__ import annotations
+
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from ..process.conftest import MCP, SEARCH, TIMEOUT, Response, Server, entry_line, until
+from .conftest import Cluster
+
+pytestmark = pytest.mark.process
+
+OUTAGE = 10.0
+"""Seconds in which a server must notice that the database has come or gone."""
+
+
+def outcomes(responses: list[Response]) -> tuple[int, int]:
+    """Return the numbers of admitted and of rejected requests."""
+    rejected = [each for each in responses if each.status == 401 and each.json["error"] == "rate_limited"]
+    admitted = [each for each in responses if each.status == 200]
+    assert len(admitted) + len(rejected) == len(responses), [each.status for each in responses]
+    return len(admitted), len(rejected)
+
+
+def test_the_quota_of_a_key_is_exact_over_both(cluster: Cluster) -> None:
+    key = cluster.new_key("--limit", 20)
+    with cluster.serve("one") as one, cluster.serve("two") as two, ThreadPoolExecutor(8) as threads:
+        responses = list(threads.map(lambda number: (one, two)[number % 2].search("github", key), range(40)))
+        assert outcomes(responses) == (20, 20)
+        # The next of each is rejected, too.
+        assert [each.search("github", key).status for each in (one, two)] == [401, 401]
+
+
+def test_a_published_entry_is_found_and_announced_by_both(cluster: Cluster) -> None:
+    key = cluster.new_key("--limit", "unlimited")
+    with cluster.serve("one") as one, cluster.serve("two") as two:
+        streams = [server.open("/api/open/v1/changes", key, Accept="text/event-stream") for server in (one, two)]
+        assert [stream.status for stream in streams] == [200, 200]
+        cluster.command("import", "-", stdin=entry_line("com.example/weather", "Forecasts of the weather."))
+        until(lambda: one.entry_count() == two.entry_count() == 1, "the entry is in both indexes")
+        for server in (one, two):
+            assert server.search_names("weather", key) == ["com.example/weather"]
+        for stream in streams:
+            event = b""
+            while b"com.example/weather" not in event:
+                event = stream.readline()
+                assert event, "the stream ended"
+        for stream in streams:
+            stream.close()
+
+
+def test_a_revoked_key_is_rejected_by_both_within_a_second(cluster: Cluster) -> None:
+    key = cluster.new_key("--limit", "unlimited")
+    with cluster.serve("one") as one, cluster.serve("two") as two:
+        # Both have the key in their caches.
+        assert [each.search("github", key).status for each in (one, two)] == [200, 200]
+        (key_id,) = [line.split()[0] for line in cluster.command("key", "list").splitlines()[1:]]
+        cluster.command("key", "revoke", key_id)
+        # The promise: not later than a second after the commit.
+        time.sleep(1.0)
+        responses = [each.search("github", key) for each in (one, two)]
+        assert [(each.status, each.json["error"]) for each in responses] == [(401, "unauthorized")] * 2
+
+
+def test_a_session_of_one_continues_at_the_other(cluster: Cluster) -> None:
+    key = cluster.new_key("--limit", "unlimited")
+    initialize = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    }
+    with cluster.serve("one") as one, cluster.serve("two") as two:
+        session = one.request(MCP, key, initialize).headers["Mcp-Session-Id"]
+        assert session
+        listed = two.request(
+            MCP, key, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}, **{"Mcp-Session-Id": session}
+        )
+        assert listed.status == 200
+        assert listed.json["result"]["tools"]
+
+
+def health(server: Server) -> tuple[int, str]:
+    response = server.request("/healthz")
+    return response.status, response.json["database"]
+
+
+def test_a_database_that_is_killed_is_away_until_it_is_back(cluster: Cluster) -> None:
+    key = cluster.new_key("--limit", 20)
+    cluster.command("import", "-", stdin=entry_line("com.example/weather", "Forecasts of the weather."))
+    with cluster.serve("one") as server:
+        assert health(server) == (200, "available")
+        assert server.search("weather", key).status == 200
+        cluster.engine.kill()
+        until(lambda: server.search("weather", key).status == 503, "requests with a key are rejected", OUTAGE)
+        rejected = server.search("weather", key)
+        assert (rejected.status, rejected.json["error"], rejected.headers["Retry-After"]) == (503, "unavailable", "1")
+        until(lambda: health(server) == (200, "away"), "the outage is reported", OUTAGE)
+        # The other machines have the same database: the balancer keeps this one.
+        assert server.request("/readyz").status == 200
+        cluster.engine.start()
+        until(lambda: server.search("weather", key).status == 200, "requests with a key are served", OUTAGE)
+        until(lambda: health(server) == (200, "available"), "the recovery is reported", 3 * OUTAGE)
+        log = server.stop()
+    assert "Traceback" not in log
+    assert "Database unavailable: " in log
+    assert "Database available again" in log
+
+
+def test_a_stopped_database_holds_up_no_request_for_long(cluster: Cluster) -> None:
+    key = cluster.new_key("--limit", 20)
+    with cluster.serve("one") as server:
+        assert server.search("weather", key).status == 200
+        cluster.engine.pause()
+        try:
+            until(lambda: server.search("weather", key).status == 503, "requests with a key are rejected", TIMEOUT)
+            assert server.request("/healthz").status == 200
+        finally:
+            cluster.engine.resume()
+        until(lambda: server.search("weather", key).status == 200, "requests with a key are served", TIMEOUT)
+
+
+def test_status_names_the_database_and_the_processes(cluster: Cluster) -> None:
+    with cluster.serve("one"), cluster.serve("two"):
+
+        def processes() -> int:
+            return cluster.command("status").count("\nprocess  ")
+
+        until(lambda: processes() == 2, "both processes are listed")
+        assert f"database        host={cluster.engine.folder} dbname=postgres\n" in cluster.command("status")
+
+
+def test_the_search_of_rest_is_the_same_at_both(cluster: Cluster) -> None:
+    key = cluster.new_key("--limit", "unlimited")
+    lines = [entry_line(f"com.example/tool-{number}", "Reads files.") for number in range(30)]
+    with cluster.serve("one") as one:
+        cluster.command("import", "-", stdin="".join(lines))
+        until(lambda: one.entry_count() == 30, "the entries are in the index")
+        # One has got them by changes, the other loads them.
+        with cluster.serve("two") as two:
+            pages = [json.loads(each.request(f"{SEARCH}?keywords=files&limit=30", key).body) for each in (one, two)]
+    assert len(pages[0]["data"]) == 30
+    assert pages[0] == pages[1]
