@@ -20,7 +20,7 @@ FLOORS: Mapping[str, float] = {
     "cjk": 0.56,
     "other_languages": 0.39,
     "sentences": 0.63,
-    "capability": 0.69,
+    "capability": 0.68,
     "category": 0.83,
     "conditions": 0.59,
     "products": 0.88,
