@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from ..config import Config
-from ..storage import place, upgrade_database
+from ..storage import import_data_directory, place, upgrade_database
 from ._context import configuration
 from ._output import echo
 
 
 @click.group()
 def database() -> None:
-    """Upgrade the PostgreSQL database of the setting `database`."""
+    """Upgrade the PostgreSQL database of the setting `database`, or import a data directory into it."""
 
 
 @database.command()
@@ -28,6 +30,23 @@ def upgrade(ctx: click.Context) -> None:
         echo(f"{place(config)}: ran the migrations {', '.join(map(str, numbers))}.")
     else:
         echo(f"{place(config)}: the schema is up to date.")
+
+
+@database.command("import")
+@click.argument("folder", metavar="DATA_DIR", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.pass_context
+def import_(ctx: click.Context, folder: Path) -> None:
+    """Copy all of DATA_DIR into the empty database, and compare both.
+
+    Stop all servers before. Keys, sessions, cursors of the change feed and spent quota stay valid. An error leaves the
+    database empty. DATA_DIR does not change.
+    """
+    config = _configuration(ctx)
+    counts = import_data_directory(config, folder)
+    for table, rows in counts.items():
+        if rows:
+            echo(f"{table:16}{rows:,}")
+    echo(f"{folder} has been imported into {place(config)}.")
 
 
 def _configuration(ctx: click.Context) -> Config:

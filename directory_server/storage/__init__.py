@@ -3,7 +3,7 @@
 This is the only package that names the adapters. The server and the commands use the record `Storage`.
 """
 
-from ._open import open_storage, place, upgrade_database
+from ._open import import_data_directory, open_storage, place, upgrade_database
 from ._storage import Environment, Serving, Storage, command_environment
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Serving",
     "Storage",
     "command_environment",
+    "import_data_directory",
     "open_storage",
     "place",
     "upgrade_database",

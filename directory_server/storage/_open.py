@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from ..config import Config
 from ..domain.errors import Unavailable
@@ -31,6 +32,16 @@ def upgrade_database(config: Config) -> Sequence[int]:
     with _driver():
         from ._postgres import upgrade
     return upgrade(config)
+
+
+def import_data_directory(config: Config, folder: Path) -> Mapping[str, int]:
+    """Copy the data directory `folder` to the empty database of `config`; return the number of rows of each table.
+
+    Raises BadInput and Unavailable; the database is empty then.
+    """
+    with _driver():
+        from ._postgres import import_folder
+    return import_folder(config, folder)
 
 
 def place(config: Config) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -35,6 +35,20 @@ def upgrade(config: Config) -> Sequence[int]:
     database = _database(config)
     try:
         return run_sync(postgres.upgrade(database))
+    finally:
+        database.close()
+
+
+def import_folder(config: Config, folder: Path) -> Mapping[str, int]:
+    """Copy the data directory `folder` to the database; return the number of rows of each table.
+
+    Raises BadInput and Unavailable.
+    """
+    database = _database(config)
+    try:
+        run_sync(postgres.upgrade(database))
+        with sqlite.export(folder) as source:
+            return run_sync(postgres.import_data(source, database))
     finally:
         database.close()
 

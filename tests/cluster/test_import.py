@@ -1,0 +1,67 @@
+"""A data directory that is moved to a database: keys, spent quota, sessions and cursors stay good."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ..process.conftest import MCP, Installation, entry_line
+from .conftest import Cluster
+
+pytestmark = pytest.mark.process
+
+CHANGES = "/api/open/v1/changes"
+
+
+@pytest.fixture
+def installation(tmp_path: Path) -> Installation:
+    """Return an empty data directory."""
+    return Installation(tmp_path)
+
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+}
+
+
+def test_clients_continue_on_the_database(cluster: Cluster, installation: Installation) -> None:
+    key = installation.new_key("--limit", 5)
+    free = installation.new_key("--limit", "unlimited")
+    installation.command("import", "-", stdin=entry_line("com.example/weather", "Forecasts of the weather."))
+    with installation.serve() as before:
+        assert [before.search("weather", key).status for _ in range(3)] == [200] * 3
+        found = before.search("weather", free).json
+        session = before.request(MCP, free, INITIALIZE).headers["Mcp-Session-Id"]
+        cursor = before.request(f"{CHANGES}?since=0", free).json["next"]
+        before.stop()
+    output = cluster.command("database", "import", installation.data)
+    assert "record          1" in output
+    assert "spent           3" in output
+    with cluster.serve("one") as after:
+        assert after.search("weather", free).json == found
+        # Two of five requests are left.
+        assert [after.search("weather", key).status for _ in range(3)] == [200, 200, 401]
+        tools = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+        assert after.request(MCP, free, tools, **{"Mcp-Session-Id": session}).status == 200
+        cluster.command("import", "-", stdin=entry_line("com.example/tides", "Forecasts of the tides."))
+        page = after.request(f"{CHANGES}?since={cursor}", free).json
+        assert [each["name"] for each in page["data"]] == ["com.example/tides"]
+
+
+def test_a_database_with_content_is_not_overwritten(cluster: Cluster, installation: Installation) -> None:
+    installation.new_key()
+    cluster.command("import", "-", stdin=entry_line("com.example/weather"))
+    result = cluster.run("database", "import", installation.data)
+    assert result.exit_code == 1
+    assert "The database is not empty" in result.output
+    assert "1 valid" not in cluster.command("status")
+
+
+def test_a_folder_without_data_is_not_imported(cluster: Cluster, tmp_path: Path) -> None:
+    result = cluster.run("database", "import", tmp_path)
+    assert result.exit_code == 1
+    assert "is not a data directory" in result.output
