@@ -7,8 +7,9 @@ from hashlib import sha256
 from math import ceil
 
 from attrs import frozen
+from twisted.logger import Logger
 
-from ..domain.errors import Throttled
+from ..domain.errors import Throttled, Unavailable
 from ..domain.rate_limit import AttemptLimit
 from ._connection import Cursor
 from ._database import Database
@@ -45,6 +46,8 @@ class PostgresAttempts:
     _database: Database
     _now: Callable[[], float] | None = None
 
+    _log = Logger()
+
     async def charge(self, limit: AttemptLimit, client: str) -> None:
         who = sha256(f"{limit.name}\n{client}".encode(errors="replace")).hexdigest()
         tolerance, now = (limit.burst - 1) / limit.rate, self._now() if self._now else None
@@ -60,6 +63,12 @@ class PostgresAttempts:
             raise Throttled(ceil(wait))
 
     async def prune(self) -> None:
-        """Delete rows of clients that are at no limit any more; the next call continues."""
+        """Delete rows of clients that have their whole burst again; the next call continues.
+
+        If the database is unavailable, the next call tries again.
+        """
         now = self._now() if self._now else None
-        await self._database.write(lambda cursor: cursor.execute(_PRUNE, (now,)))
+        try:
+            await self._database.write(lambda cursor: cursor.execute(_PRUNE, (now,)))
+        except Unavailable as error:
+            self._log.debug("Sign-in attempts cannot be pruned: {reason}", reason=error.message)

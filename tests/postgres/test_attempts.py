@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from directory_server.domain.errors import Throttled
+from directory_server.domain.errors import Throttled, Unavailable
 from directory_server.domain.rate_limit import AttemptLimit
 from directory_server.postgres import Database, PostgresAttempts
 from directory_server.run_sync import run_sync
@@ -44,3 +44,12 @@ def test_stores_no_client_and_deletes_rows_that_no_longer_count(database: Databa
     time += 2
     run_sync(attempts.prune())
     assert run_sync(database.read(lambda cursor: cursor.all(ROWS))) == []
+
+
+def test_a_database_that_is_away_is_pruned_later() -> None:
+    database = Database("host=/nonexistent dbname=directory")
+    attempts = PostgresAttempts(database)
+    run_sync(attempts.prune())
+    with pytest.raises(Unavailable):
+        run_sync(attempts.charge(LIMIT, "one"))
+    database.close()
