@@ -20,11 +20,14 @@ from ..domain.ports.storage import READ_BYTES
 from ..domain.publishing import MAX_VERSIONS, SourceLimits, record
 from ..domain.versions import Version
 from ._database import Database
+from ._link import Statements
 from ._listing import ListingQuery, all_versions, latest_versions, listing, one_version
 from ._log import LoggedChange, changes, current, missing, newest
 from ._publishing import Row, batches, keep_analyses, known, publish
 
 T = TypeVar("T")
+
+_ENTRY = "SELECT body FROM entry JOIN record ON record.id = visible_id WHERE mcp_id = $1"
 
 _ENTRIES = """
     SELECT body FROM unnest($1::text[]) WITH ORDINALITY AS requested (mcp_id, position)
@@ -48,7 +51,7 @@ class PostgresStore:
     If several sources have a name, local entries take precedence over `sources`, and those, in order, over others.
     Work on many entries goes through `offload`. Results of `analysis` are stored by the fingerprint of the document
     and the version of the analysis, so two versions of the software do not overwrite each other's. `limits` bound what
-    a source may store.
+    a source may store. `statements` runs the look-up of one entry, which requests wait for; by default in a thread.
     """
 
     _database: Database
@@ -56,6 +59,7 @@ class PostgresStore:
     _analysis: Analysis
     _sources: Sequence[str] = ()
     _limits: Mapping[str, SourceLimits] = {}
+    _statements: Statements | None = None
 
     _log = Logger()
 
@@ -80,7 +84,11 @@ class PostgresStore:
         return found
 
     async def entry(self, mcp_id: str) -> Entry | None:
-        return next(iter(await self.entries([mcp_id])), None)
+        if not is_storable(mcp_id):
+            return None
+        statements = self._database if self._statements is None else self._statements
+        rows = await statements.run(_ENTRY, mcp_id)
+        return serialization.restore_entry(rows[0][0]) if rows else None
 
     async def entries(self, mcp_ids: Sequence[str]) -> Sequence[Entry]:
         requested = _storable(mcp_ids)

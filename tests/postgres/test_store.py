@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from directory_server.postgres import PostgresStore
+from directory_server.domain.entries import mcp_id_of
+from directory_server.postgres import Database, PostgresStore
 from directory_server.run_sync import inline
+from directory_server.threads import Offload
 
-from ..contract.store import Briefs, LongLogContract, StoreContract
-from .conftest import PostgresAdapterTest
+from ..contract import awaited
+from ..contract.store import NAME, Briefs, LongLogContract, StoreContract, entry
+from .conftest import Links, PostgresAdapterTest
 
 
 class TestPostgresStore(PostgresAdapterTest, StoreContract):
@@ -23,3 +26,15 @@ class TestPostgresLongLog(PostgresAdapterTest, LongLogContract):
     async def lengthen(self, seq: int) -> None:
         insert = "INSERT INTO change (seq, kind, mcp_id, total) VALUES ($1, 'added', '', 0)"
         await self.open_database().write(lambda cursor: cursor.execute(insert, [seq]))
+
+
+@awaited
+async def test_looks_one_entry_up_on_the_link(open_database: Callable[..., Database], open_link: Links) -> None:
+    from twisted.internet import reactor
+
+    database = open_database(Offload(reactor))
+    store = PostgresStore(database, Offload(reactor), Briefs(), statements=open_link())
+    await store.publish("a", [entry()])
+    database.close()
+    assert await store.entry(mcp_id_of(NAME)) == entry()
+    assert await store.entry("none") is None
