@@ -30,17 +30,19 @@ _FILTER = f"""
     NOT hidden AND (curated OR NOT $2) AND (NOT record.deleted OR $3) AND {_CHANGED_AT} >= $4
 """
 
+# `record.name` is bounded too, because the planner does not conclude it from the join.
 _LIST_LATEST = f"""
     {_SIZED} {_LATEST} WHERE entry.name > $1 AND entry.updated_at >= $4 AND {_FILTER} ORDER BY entry.name LIMIT $5
 """
 
 _LIST_ALL = f"""
-    {_SIZED} {_ALL} WHERE entry.name >= $1 AND (entry.name > $1 OR record.version > $6) AND {_FILTER}
+    {_SIZED} {_ALL} WHERE entry.name >= $1 AND record.name >= $1 AND (entry.name > $1 OR record.version > $6) AND {_FILTER}
     ORDER BY entry.name, record.version LIMIT $5
 """
 
 _LIST_EXACT = f"""
-    {_SIZED} {_ALL} WHERE entry.name > $1 AND record.version = $6 AND {_FILTER} ORDER BY entry.name LIMIT $5
+    {_SIZED} {_ALL} WHERE entry.name > $1 AND record.name > $1 AND record.version = $6 AND {_FILTER}
+    ORDER BY entry.name LIMIT $5
 """
 
 _VERSIONS = f"""

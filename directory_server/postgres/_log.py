@@ -17,19 +17,25 @@ T = TypeVar("T")
 PAGE = 4_000
 """Most changes that are read at a time."""
 
+# The inner queries are limited, so that the joins do not read whole tables.
 _CURRENT = """
-    SELECT entry.seq, kind, entry.mcp_id, pinned, visible_id, octet_length(record.body), octet_length(analysed.body)
-    FROM entry JOIN record ON record.id = visible_id JOIN change ON change.seq = entry.seq
+    SELECT page.seq, kind, page.mcp_id, pinned, visible_id, octet_length(record.body), octet_length(analysed.body)
+    FROM (
+        SELECT seq, mcp_id, pinned, visible_id FROM entry WHERE mcp_id > $1 AND visible_id IS NOT NULL
+        ORDER BY mcp_id LIMIT $2
+    ) AS page
+    JOIN record ON record.id = visible_id JOIN change ON change.seq = page.seq
     LEFT JOIN analysed ON analysed.fingerprint = record.fingerprint AND analysed.version = $3
-    WHERE entry.mcp_id > $1 ORDER BY entry.mcp_id LIMIT $2
+    ORDER BY page.mcp_id
 """
 
 _CHANGES = """
-    SELECT change.seq, kind, change.mcp_id, pinned, visible_id, octet_length(record.body), octet_length(analysed.body)
-    FROM change JOIN entry ON entry.mcp_id = change.mcp_id
+    SELECT page.seq, kind, page.mcp_id, pinned, visible_id, octet_length(record.body), octet_length(analysed.body)
+    FROM (SELECT seq, kind, mcp_id FROM change WHERE seq > $1 ORDER BY seq LIMIT $2) AS page
+    JOIN entry ON entry.mcp_id = page.mcp_id
     LEFT JOIN record ON record.id = visible_id
     LEFT JOIN analysed ON analysed.fingerprint = record.fingerprint AND analysed.version = $3
-    WHERE change.seq > $1 ORDER BY change.seq LIMIT $2
+    ORDER BY page.seq
 """
 
 _DOCUMENTS = """
