@@ -36,7 +36,8 @@ _LIST_LATEST = f"""
 """
 
 _LIST_ALL = f"""
-    {_SIZED} {_ALL} WHERE entry.name >= $1 AND record.name >= $1 AND (entry.name > $1 OR record.version > $6) AND {_FILTER}
+    {_SIZED} {_ALL} WHERE entry.name >= $1 AND record.name >= $1 AND (entry.name > $1 OR record.version > $6)
+        AND {_FILTER}
     ORDER BY entry.name, record.version LIMIT $5
 """
 

@@ -86,7 +86,7 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
 
     return Storage(
         is_shared=True,
-        store=postgres.PostgresStore(database, environment.offload, TextAnalysis(), names, limits),
+        store=postgres.PostgresStore(database, environment.offload, TextAnalysis(), names, limits, statements),
         curation=postgres.PostgresCuration(database, names),
         mirrors=postgres.PostgresMirrors(database),
         keys=postgres.PostgresKeyRing(database, now, statements, None if connected is None else connected.pulse),
