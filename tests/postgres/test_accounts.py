@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 import psycopg
 import pytest
@@ -19,6 +20,9 @@ from ..sqlite.conftest import run_concurrently
 from .conftest import Open, PostgresAdapterTest
 
 TOGETHER = 6
+
+ROUNDS = 10
+"""Repetitions of a race, so that code without a lock fails."""
 
 
 class TestPostgresAccounts(PostgresAdapterTest, AccountsContract):
@@ -65,22 +69,31 @@ def test_stores_no_secret_of_a_link_or_a_session(
     assert not any(secret in stored for secret in secrets)
 
 
-def test_one_of_several_concurrent_callers_redeems_a_link(open_database: Open, clock: Clock) -> None:
+def connected(open_database: Open, clock: Clock) -> list[PostgresAccounts]:
+    """Return accounts of several processes with open connections, so that their statements come together."""
     processes = [PostgresAccounts(open_database(), clock.seconds) for _ in range(TOGETHER)]
+    for each in processes:
+        run_sync(each.list())
+    return processes
+
+
+def test_one_of_several_concurrent_callers_redeems_a_link(open_database: Open, clock: Clock) -> None:
+    processes = connected(open_database, clock)
     ann = run_sync(processes[0].add("ann@example.org"))
-    token = run_sync(processes[0].link(ann.id, lifetime=60))
-    outcomes: list[str] = []
+    for _ in range(ROUNDS):
+        token = run_sync(processes[0].link(ann.id, lifetime=60))
+        outcomes: list[str] = []
+        run_concurrently(partial(redeem, processes, token, outcomes), TOGETHER)
+        assert outcomes.count("not found") == TOGETHER - 1
+        assert run_sync(processes[0].password(ann.id)) in outcomes
 
-    def redeem(process: int) -> None:
-        try:
-            run_sync(processes[process].redeem(token, f"hash {process}"))
-            outcomes.append(f"hash {process}")
-        except NotFound:
-            outcomes.append("not found")
 
-    run_concurrently(redeem, TOGETHER)
-    assert outcomes.count("not found") == TOGETHER - 1
-    assert run_sync(processes[0].password(ann.id)) in outcomes
+def redeem(processes: list[PostgresAccounts], token: str, outcomes: list[str], process: int) -> None:
+    try:
+        run_sync(processes[process].redeem(token, f"hash {process}"))
+        outcomes.append(f"hash {process}")
+    except NotFound:
+        outcomes.append("not found")
 
 
 def test_one_of_several_concurrent_callers_gets_an_address(open_database: Open, clock: Clock) -> None:
@@ -99,18 +112,20 @@ def test_one_of_several_concurrent_callers_gets_an_address(open_database: Open, 
 
 
 def test_concurrent_registrations_keep_the_limit(open_database: Open, clock: Clock) -> None:
-    processes = [PostgresAccounts(open_database(), clock.seconds) for _ in range(TOGETHER)]
-    rejected: list[int] = []
+    processes = connected(open_database, clock)
+    for last in range(ROUNDS):
+        # Room for one more.
+        rejected: list[int] = []
+        run_concurrently(partial(register, processes, last, rejected), TOGETHER)
+        assert len(rejected) == TOGETHER - 1
+        assert len(run_sync(processes[0].list())) == last + 1
 
-    def register(process: int) -> None:
-        try:
-            run_sync(processes[process].register(f"{process}@example.org", "hash", most=4))
-        except TooManyAccounts:
-            rejected.append(process)
 
-    run_concurrently(register, TOGETHER)
-    assert len(rejected) == TOGETHER - 4
-    assert len(run_sync(processes[0].list())) == 4
+def register(processes: list[PostgresAccounts], last: int, rejected: list[int], process: int) -> None:
+    try:
+        run_sync(processes[process].register(f"{last}-{process}@example.org", "hash", most=last + 1))
+    except TooManyAccounts:
+        rejected.append(process)
 
 
 def test_concurrent_changes_of_an_account_do_not_block_each_other(open_database: Open, clock: Clock) -> None:
