@@ -35,6 +35,9 @@ _ENTRIES = """
     ORDER BY position
 """
 
+# Of documents that were replaced or deleted.
+_PRUNE = "DELETE FROM analysed WHERE NOT EXISTS (SELECT 1 FROM record WHERE record.fingerprint = analysed.fingerprint)"
+
 _HEAD = "SELECT coalesce(max(seq), 0) FROM change"
 
 _LOG = "SELECT id FROM log"
@@ -147,6 +150,11 @@ class PostgresStore:
         if not (is_storable(name) and is_storable(version)):
             return None
         return await self._database.read(lambda cursor: one_version(cursor, name, version))
+
+    async def prune(self) -> None:
+        """Delete the analyses of documents that are no longer stored; the next call tries again after an error."""
+        with suppress(Unavailable):
+            await self._database.write(lambda cursor: cursor.execute(_PRUNE))
 
     async def _publish(self, source: str, rows: Sequence[Row], entries: Sequence[Entry]) -> Sequence[Outcome]:
         """Publish `entries`, in `rows`, in one transaction; return the outcomes in order."""

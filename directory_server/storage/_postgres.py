@@ -29,6 +29,9 @@ PRUNE_INTERVAL = 1.0
 ATTEMPTS_INTERVAL = 60.0
 """Seconds between two deletions of sign-in attempts that no longer count."""
 
+ANALYSES_INTERVAL = 3_600.0
+"""Seconds between two deletions of analyses of documents that are no longer stored."""
+
 
 def upgrade(config: Config) -> Sequence[int]:
     """Run the missing migrations of the database; return their numbers. Raises Unavailable."""
@@ -64,6 +67,7 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
     attempts = postgres.PostgresAttempts(database)
     limits = {each.name: SourceLimits(each.max_entries, each.max_bytes) for each in config.upstream}
     names, accounts, node = list(limits), config.accounts, _node(config)
+    store = postgres.PostgresStore(database, environment.offload, TextAnalysis(), names, limits, statements)
 
     def serving(lost: Callable[[str], None]) -> Serving:
         assert connected is not None, "commands serve nothing"
@@ -74,6 +78,7 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
             [
                 TimerService(PRUNE_INTERVAL, quota.prune),
                 TimerService(ATTEMPTS_INTERVAL, attempts.prune),
+                TimerService(ANALYSES_INTERVAL, store.prune),
                 TimerService(postgres.REPORT_INTERVAL, postgres.NodeReports(database, node).report),
             ],
         )
@@ -86,7 +91,7 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
 
     return Storage(
         is_shared=True,
-        store=postgres.PostgresStore(database, environment.offload, TextAnalysis(), names, limits, statements),
+        store=store,
         curation=postgres.PostgresCuration(database, names),
         mirrors=postgres.PostgresMirrors(database),
         keys=postgres.PostgresKeyRing(database, now, statements, None if connected is None else connected.pulse),

@@ -179,6 +179,24 @@ def test_a_new_analysis_is_returned_if_it_cannot_be_stored(
     logged_failures.clear()
 
 
+def test_prunes_the_analyses_of_replaced_documents(database: Database) -> None:
+    store = PostgresStore(database, inline, Briefs())
+    run_sync(store.publish("a", [entry(), entry("x/b")]))
+    run_sync(store.publish("b", [entry()]))
+    run_sync(store.publish("a", [entry(brief="a"), entry("x/b", brief="b")]))
+    assert len(analysed(database)) == 4
+    run_sync(store.prune())
+    # The source b still has the first document of NAME.
+    expected = [entry(brief="a"), entry("x/b", brief="b"), entry()]
+    assert [body for _, body in analysed(database)] == sorted(map(Briefs(), expected))
+
+
+def test_pruning_waits_for_a_database_that_is_away(database: Database) -> None:
+    store = PostgresStore(database, inline, Briefs())
+    database.close()
+    run_sync(store.prune())
+
+
 def test_long_logs_are_read_in_pages(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_log, "PAGE", 3)
     store = PostgresStore(database, inline, Briefs())
