@@ -8,6 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from directory_server.postgres import place
+
 from ..process.conftest import MCP, SEARCH, TIMEOUT, Response, Server, entry_line, until
 from .conftest import Cluster
 
@@ -134,7 +136,7 @@ def test_status_names_the_database_and_the_processes(cluster: Cluster) -> None:
             return cluster.command("status").count("\nprocess  ")
 
         until(lambda: processes() == 2, "both processes are listed")
-        assert f"database        host={cluster.engine.folder} dbname=postgres\n" in cluster.command("status")
+        assert f"database        {place(cluster.engine.conninfo)}\n" in cluster.command("status")
 
 
 def test_the_search_of_rest_is_the_same_at_both(cluster: Cluster) -> None:
