@@ -89,10 +89,10 @@ def build(
     database was deleted or replaced. Raises Unavailable.
     """
     core = build_core(config, reactor, runtime or machine_runtime(reactor), lost)
-    storage, search, meter, now = core.storage, core.search, core.meter, core.runtime.now
+    storage, search, now = core.storage, core.search, core.runtime.now
     publishers = build_publishers(core, sockets)
     people = build_people(core, publishers)
-    subscribers = [meter.builds(search.index, reactor.seconds), publishers.newest]
+    subscribers = [core.metrics.builds(search.index, reactor.seconds), publishers.newest]
     followers: list[Follower] = [publishers.broadcaster, publishers.announcements, people.pages.notifier]
     feed = Feed(storage.store, core.serving.bus, subscribers, followers, reactor)
     readiness = Readiness(feed, storage)
@@ -102,7 +102,7 @@ def build(
         return [upstream.state for upstream in upstreams]
 
     web = build_web(core, publishers, people, sockets, readiness.obstacles, states)
-    meter.watch(search.index, publishers.hub, web.connections, states, storage.available)
+    core.metrics.watch(search.index, publishers.hub, web.connections, states, storage.available)
     unused = UnusedAccounts(storage.accounts, storage.quota, now, config.accounts.unused)
     return Application(
         storage,
@@ -136,9 +136,9 @@ def _upstreams(core: Core) -> list[mirror.UpstreamService]:
 
 def _metrics(core: Core) -> list[IService]:
     """Return the measurement of the reactor's delays, and the metrics endpoint if one is configured."""
-    services: list[IService] = [metrics.Lag(core.reactor, core.meter.observe_lag)]
+    services: list[IService] = [metrics.Lag(core.reactor, core.metrics.observe_lag)]
     if listen := core.config.metrics.listen:
-        services.append(strports.service(listen, metrics.site(core.meter), reactor=core.reactor))
+        services.append(strports.service(listen, metrics.site(core.metrics), reactor=core.reactor))
     return services
 
 

@@ -32,7 +32,7 @@ class Core:
     reactor: Any
     runtime: Runtime
     proxies: Proxies
-    meter: Metrics
+    metrics: Metrics
     storage: Storage
     serving: Serving
     search: Search
@@ -48,7 +48,7 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
         reactor=reactor,
         runtime=runtime,
         proxies=Proxies(config.http.trusted_proxies),
-        meter=Metrics(runtime.now),
+        metrics=Metrics(runtime.now),
         storage=storage,
         serving=serving,
         search=Search(index, Directory(storage.store, index, serving.bus)),

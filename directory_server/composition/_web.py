@@ -17,8 +17,8 @@ from ..services.user_keys import Pending, UserKeys
 from ..storage import Storage
 from ..web import access_file, access_log, account, authentication, changes, health, mcp, pages, registry, rest, routing
 from ..web.origins import Origins
-from ..web.rate_limit import AddressLimiter
 from ..web.site import DirectorySite
+from ..web.throttling import AddressLimiter
 from ._core import Core
 from ._publishers import Publishers
 
@@ -105,7 +105,7 @@ def _routes(core: Core, publishers: Publishers, people: People, checks: health.H
     config, storage, directory = core.config, core.storage, core.search.directory
     hub, offload = publishers.hub, core.runtime.offload
     failures, reads = _limiter(core, config.http.failed_keys), _limiter(core, config.registry.per_minute)
-    authenticator = authentication.Authenticator(storage.keys, core.meter.quota(storage.quota), failures)
+    authenticator = authentication.Authenticator(storage.keys, core.metrics.quota(storage.quota), failures)
     access = registry.RegistryAccess(config.registry.access, authenticator, storage.registry_tokens, reads, failures)
     sessions = mcp.McpSessions(run_until_done(storage.session_secret(), lambda: core.reactor))
     endpoint = mcp.endpoint(authenticator, directory, publishers.newest, sessions, hub, publishers.announcements)
@@ -157,7 +157,7 @@ def _limiter(core: Core, per_minute: int) -> AddressLimiter:
 
 def _access_log(core: Core) -> AccessLogging:
     """Return the recorder of requests: metrics always, log lines unless log.access is off."""
-    config, observers = core.config.log, list[access_log.Observer]([core.meter.observe])
+    config, observers = core.config.log, list[access_log.Observer]([core.metrics.observe])
     # The reactor's clock is monotonic and does not show the time of day.
     recorder = access_log.AccessRecorder(core.runtime.now, observers, core.runtime.turn)
     if config.access == "off":

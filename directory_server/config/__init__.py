@@ -4,7 +4,6 @@ A setting has one name everywhere: `streams.per_key` is `per_key` in the table `
 `DIRECTORY_SERVER_STREAMS__PER_KEY` in the environment and `--set streams.per_key=8` among the options.
 """
 
-from ._declarations import setting
 from ._load import load
 from ._reference import describe, settings_tables
 from ._settings import (
@@ -21,6 +20,7 @@ from ._settings import (
     WebConfig,
 )
 from ._sources import FILE_VARIABLE, ConfigError
+from ._validators import setting
 
 __all__ = [
     "FILE_VARIABLE",

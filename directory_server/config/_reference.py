@@ -10,10 +10,10 @@ from typing import Any, Literal, get_args, get_origin
 import attrs
 from attrs import AttrsInstance
 
-from ._declarations import UNLIMITED, AtLeast
 from ._settings import Config
 from ._sources import Name, variable
 from ._types import Setting, all_settings, table_class
+from ._validators import UNLIMITED, AtLeast
 
 _TYPE_NAMES: dict[Any, str] = {
     bool: "`true` or `false`",

@@ -7,7 +7,7 @@ from typing import Literal
 
 from attrs import frozen
 
-from ._declarations import (
+from ._validators import (
     UNLIMITED,
     AtLeast,
     above_zero,

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, get_args, get_origin
 import attrs
 from attrs import AttrsInstance
 
-from ._declarations import UNLIMITED
+from ._validators import UNLIMITED
 
 Setting: TypeAlias = "attrs.Attribute[Any]"
 

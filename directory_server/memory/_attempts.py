@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..domain.rate_limit import AttemptLimit, Limiter
+from ..domain.throttling import AttemptLimit, Limiter
 
 
 class MemoryAttempts:

@@ -10,7 +10,7 @@ from attrs import frozen
 from twisted.logger import Logger
 
 from ..domain.errors import Throttled, Unavailable
-from ..domain.rate_limit import AttemptLimit
+from ..domain.throttling import AttemptLimit
 from ._connection import Cursor
 from ._database import Database
 

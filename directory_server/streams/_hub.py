@@ -96,7 +96,7 @@ class Hub(Service):
         self._wheel: list[set[Stream]] = [set() for _ in range(SLOTS)]
         self._position = 0
         self._interval = heartbeat / SLOTS
-        self._loop = LoopingCall.withCount(self._send_heartbeats)
+        self._loop = LoopingCall.withCount(self._turn_wheel)
         self._loop.clock = clock
         self._all_closed: Deferred[None] | None = None
         self._check_requested = self._full_check_requested = self._checking = False
@@ -193,7 +193,8 @@ class Hub(Service):
         """Return the random number of heartbeats after which a new stream ends."""
         return max(1, round(self._age * self._random.uniform(0.8, 1.2)))
 
-    def _send_heartbeats(self, slots: int) -> None:
+    def _turn_wheel(self, slots: int) -> None:
+        """Start the heartbeats of the next `slots` slots of the wheel."""
         # `slots` is above 1 when the reactor was late.
         for _ in range(min(slots, SLOTS)):
             self._position = (self._position + 1) % SLOTS

@@ -14,8 +14,8 @@ from ..domain.quota import Allowance
 from ..http import Request
 from ..http.headers import values
 from .error_responses import note_error
-from .rate_limit import AddressLimiter
 from .responses import set_fields
+from .throttling import AddressLimiter
 
 _KEY_IN_URL = re.compile(
     rb"mcpd_[0-9A-Za-z]{38}|[?&](api[-_]?key|access[-_]?token|key|token|authorization)=", re.IGNORECASE

@@ -21,8 +21,8 @@ from ..http.errors import ErrorResponse
 from ..http.headers import query, value
 from ..services.directory import Directory
 from .authentication import Authenticator
-from .rate_limit import AddressLimiter
 from .responses import empty_response, json_response
+from .throttling import AddressLimiter
 
 MAX_SEARCH_PAGES = 10
 """Maximum pages of hits that one search filters."""

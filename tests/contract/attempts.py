@@ -8,7 +8,7 @@ import pytest
 
 from directory_server.domain.errors import Throttled
 from directory_server.domain.ports.access import Attempts
-from directory_server.domain.rate_limit import AttemptLimit
+from directory_server.domain.throttling import AttemptLimit
 
 from . import ContractWithClock, at_once, awaited
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from directory_server.domain.errors import Throttled, Unavailable
-from directory_server.domain.rate_limit import AttemptLimit
+from directory_server.domain.throttling import AttemptLimit
 from directory_server.postgres import Database, PostgresAttempts
 from directory_server.run_sync import run_sync
 

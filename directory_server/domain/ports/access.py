@@ -7,7 +7,7 @@ from typing import Protocol
 
 from ..keys import ApiKey, RegistryToken
 from ..quota import Allowance
-from ..rate_limit import AttemptLimit
+from ..throttling import AttemptLimit
 
 
 class KeyRing(Protocol):

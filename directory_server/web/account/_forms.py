@@ -30,7 +30,7 @@ def fields(request: Request, session: Session | None) -> Mapping[str, str]:
     Raises Forbidden if the form comes from another site or its CSRF token is not that of `session`, and BadInput if
     the body is not a valid form.
     """
-    _check_origin(request)
+    _check_same_site(request)
     form = _read(request)
     if session is None or not session.has_csrf(form.get(CSRF, "")):
         raise Forbidden("This form has expired. Reload the page and try again.", code="form_foreign")
@@ -42,7 +42,7 @@ def local_path(path: str, default: str) -> str:
     return path if len(path) <= MAX_FORM and _LOCAL_PATH.fullmatch(path) else default
 
 
-def _check_origin(request: Request) -> None:
+def _check_same_site(request: Request) -> None:
     """Raise Forbidden for a form of another origin, including origins that may call the API (Fetch, section 3.2)."""
     origin, site = header(request, "Origin"), header(request, "Sec-Fetch-Site")
     host = (header(request, "Host") or "").lower()

@@ -9,7 +9,7 @@ from math import ceil
 from attrs import frozen
 
 from ...domain.errors import BadInput, DirectoryError, TooManyKeys
-from ...domain.rate_limit import Limiter
+from ...domain.throttling import Limiter
 from ...http import Request
 from ...services.user_keys import KeyUsage, UserKeys
 from ..mcp import PATH

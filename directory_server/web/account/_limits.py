@@ -9,7 +9,7 @@ from attrs import frozen
 
 from ...domain.errors import Throttled
 from ...domain.ports.access import Attempts
-from ...domain.rate_limit import AttemptLimit, Limiter
+from ...domain.throttling import AttemptLimit, Limiter
 from ...http import Request
 from ...http.proxies import Proxies
 from ...services.user_keys import UserKeys

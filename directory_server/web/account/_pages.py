@@ -7,7 +7,7 @@ from collections.abc import Callable
 from attrs import frozen
 
 from ...domain.ports.access import Attempts
-from ...domain.rate_limit import Limiter
+from ...domain.throttling import Limiter
 from ...http.proxies import Proxies
 from ...services.accounts import AccountService
 from ...services.user_keys import UserKeys

@@ -9,10 +9,10 @@ from urllib.parse import urlencode
 from attrs import frozen
 
 from ...domain.errors import NotFound
-from ...domain.rate_limit import Limiter
+from ...domain.throttling import Limiter
 from ...http import Request
 from ...http.errors import HttpError
-from ..rate_limit import AddressLimiter
+from ..throttling import AddressLimiter
 from ._layout import Viewer
 
 AccessMode: TypeAlias = Literal["public", "accounts", "off"]

@@ -11,14 +11,14 @@ from attrs import frozen
 from ... import serialization
 from ...domain.errors import BadInput
 from ...domain.ports.storage import Store
-from ...domain.rate_limit import Limiter
 from ...domain.search import Page, Query
+from ...domain.throttling import Limiter
 from ...http import Request
 from ...http.headers import query
 from ...http.proxies import Proxies
 from ...services.directory import Directory
 from ...streams import Hub
-from ..rate_limit import AddressLimiter
+from ..throttling import AddressLimiter
 from ._access import AccessMode, PageAccess, no_viewer
 from ._entries import Card, card, entry_view
 from ._layout import Layout, Viewer

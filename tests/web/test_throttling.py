@@ -48,7 +48,7 @@ def test_the_client_is_the_last_address_that_is_no_proxy(peer: str, forwarded: l
 
 def test_an_address_has_a_burst_and_an_average_rate() -> None:
     from directory_server.http.proxies import Proxies
-    from directory_server.web.rate_limit import AddressLimiter
+    from directory_server.web.throttling import AddressLimiter
 
     clock = Clock()
     limiter = AddressLimiter(Proxies(), clock.seconds, rate=0.5, burst=3)
@@ -124,7 +124,7 @@ def test_network_of_an_address(address: str, prefix: int, network: str) -> None:
 
 def test_a_limiter_counts_an_ipv6_network_as_one_client() -> None:
     from directory_server.http.proxies import Proxies
-    from directory_server.web.rate_limit import AddressLimiter
+    from directory_server.web.throttling import AddressLimiter
 
     limiter = AddressLimiter(Proxies(), Clock().seconds, rate=1, burst=2, ipv6_prefix=48)
     for last in (1, 2):
@@ -137,7 +137,7 @@ def test_a_limiter_counts_an_ipv6_network_as_one_client() -> None:
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=60))
 def test_no_sequence_exceeds_the_rate(steps: list[tuple[int, int]]) -> None:
     from directory_server.http.proxies import Proxies
-    from directory_server.web.rate_limit import AddressLimiter
+    from directory_server.web.throttling import AddressLimiter
 
     clock = Clock()
     limiter = AddressLimiter(Proxies(), clock.seconds, rate=1.0, burst=5)
@@ -156,9 +156,9 @@ def test_no_sequence_exceeds_the_rate(steps: list[tuple[int, int]]) -> None:
 
 def test_idle_clients_are_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     from directory_server.http.proxies import Proxies
-    from directory_server.web.rate_limit import AddressLimiter
+    from directory_server.web.throttling import AddressLimiter
 
-    monkeypatch.setattr("directory_server.domain.rate_limit.MAX_CLIENTS", 10)
+    monkeypatch.setattr("directory_server.domain.throttling.MAX_CLIENTS", 10)
     clock = Clock()
     limiter = AddressLimiter(Proxies(), clock.seconds, rate=1, burst=5)
     for last in range(100):
@@ -172,9 +172,9 @@ def test_idle_clients_are_removed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_new_clients_do_not_reset_one_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    from directory_server.domain.rate_limit import Limiter
+    from directory_server.domain.throttling import Limiter
 
-    monkeypatch.setattr("directory_server.domain.rate_limit.MAX_CLIENTS", 10)
+    monkeypatch.setattr("directory_server.domain.throttling.MAX_CLIENTS", 10)
     clock = Clock()
     limiter = Limiter(clock.seconds, rate=1 / 60, burst=5)
     for _ in range(5):
@@ -188,7 +188,7 @@ def test_new_clients_do_not_reset_one_at_its_limit(monkeypatch: pytest.MonkeyPat
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5)), max_size=200))
 def test_a_limiter_stores_each_client_once(steps: list[tuple[int, int]]) -> None:
-    from directory_server.domain.rate_limit import Limiter
+    from directory_server.domain.throttling import Limiter
 
     clock = Clock()
     limiter = Limiter(clock.seconds, rate=1, burst=3)

@@ -1,4 +1,4 @@
-"""Declaration of settings: the attrs field of a setting, and validators of values."""
+"""Validators of settings, and the declaration of a setting as an attrs field."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..domain.rate_limit import Limiter
+from ..domain.throttling import Limiter
 from ..http import Request
 from ..http.proxies import IPV6_PREFIX, Proxies, network_of
 
