@@ -156,7 +156,9 @@ def changes_of(random: Random, seq: int) -> list[Change]:
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("kernel", {None, arrays.kernel}, ids=lambda kernel: "compiled" if kernel else "numpy")
+@pytest.mark.parametrize(
+    "kernel", dict.fromkeys([None, arrays.kernel]), ids=lambda kernel: "compiled" if kernel else "numpy"
+)
 def test_scores_are_those_of_the_reference(seed: int, kernel: object) -> None:
     random = Random(seed)
     index = ImpactIndex(inline, sizes=(2, 6))
