@@ -31,6 +31,16 @@ async def test_concept_outweighs_the_words_of_the_query() -> None:
 
 
 @awaited
+async def test_concept_of_a_common_word_is_not_worth_the_whole_query() -> None:
+    index = await index_of(
+        make_entry("org.example/sky", "Weather and forecasts for any place"),
+        make_entry("org.example/plant", "Runs a factory, with machines and people and many more things to see and do"),
+        *(make_entry(f"org.example/{n}", "Umbrella and something else") for n in range(20)),
+    )
+    assert (await search_names(index, "umbrella factory"))[0] == "org.example/plant"
+
+
+@awaited
 async def test_concept_term_of_two_words_needs_both() -> None:
     index = await index_of(
         make_entry("org.example/status", "Shows a status page"),

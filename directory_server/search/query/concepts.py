@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from math import sqrt
 
 from attrs import frozen
@@ -10,12 +11,16 @@ from attrs import frozen
 from ..index.collection import Collection
 from ..index.merging import Postings, add_up, scaled
 from ..index.segment import Segment
-from ..text.thesaurus import Concept
+from ..text.analysis import Word, stem
+from ..text.thesaurus import Concept, Match, singular
 from .parsing import ParsedQuery
-from .terms import TermGroup
+from .terms import STOP_WORDS, TermGroup
 
 CONCEPT_SHARE = 0.75
-"""The score of the best document for a concept, as a share of the query weight."""
+"""The greatest score of the best document for a concept, as a share of the query weight."""
+
+CONTEXT_SHARE = 0.25
+"""The part of the weight of the other words of the query that a concept gets."""
 
 TERM_DECAY = 0.7
 """The weight of each further term of a concept, relative to the one before it."""
@@ -40,14 +45,51 @@ class ConceptEvidence:
 
 
 def concept_evidence(query: ParsedQuery, collection: Collection, query_weight: float) -> list[ConceptEvidence]:
-    """Return the evidence of the concepts in `query`. A `query_weight` of 0 gives none."""
-    concepts = collection.thesaurus.concepts(query.words)[:MAX_CONCEPTS]
-    expanded = {concept.name: _terms(concept, collection) for concept in concepts}
-    known = {name: terms for name, terms in expanded.items() if terms}
+    """Return the evidence of the concepts in `query`. A `query_weight` of 0 gives none.
+
+    A concept is worth the words of its expressions, and a part of the others, at most CONCEPT_SHARE of `query_weight`.
+    """
     if not query_weight:
         return []
-    max_score = CONCEPT_SHARE * query_weight / sqrt(max(len(known), 1))
-    return [ConceptEvidence(f"concept {name}", terms, max_score) for name, terms in known.items()]
+    matches = collection.thesaurus.matches(query.words)[:MAX_CONCEPTS]
+    expanded = [(match, terms) for match in matches if (terms := _terms(match.concept, collection))]
+    weights = _expression_weights([match for match, _ in expanded], query, collection)
+    return [
+        ConceptEvidence(f"concept {match.concept.name}", terms, _max_score(weight, query_weight))
+        for (match, terms), weight in zip(expanded, weights, strict=True)
+    ]
+
+
+def _max_score(weight: float, query_weight: float) -> float:
+    return min(weight + CONTEXT_SHARE * max(query_weight - weight, 0), CONCEPT_SHARE * query_weight)
+
+
+def _expression_weights(matches: Sequence[Match], query: ParsedQuery, collection: Collection) -> Iterator[float]:
+    """Yield for each match the total idf of the tokens of its expressions. Matches with a common token share its idf.
+
+    A token that no document has is as rare as a token can be: nothing else in the query is clearer. Stop words count 0.
+    """
+    tokens = [_tokens(match, query) for match in matches]
+    shared_by = Counter(token for each in tokens for token in each)
+    for each in tokens:
+        yield sum(_idf(token, collection) / sqrt(shared_by[token]) for token in sorted(each))
+
+
+def _tokens(match: Match, query: ParsedQuery) -> set[str]:
+    """Return the words of the query that are in the expressions of a match, one for each stem, and their bigrams."""
+    by_stem = {singular(part): part for word in query.words if word.spaced for part in word.parts}
+    words = {by_stem[each] for each in match.stems}
+    return (words - STOP_WORDS or words) | {
+        token for piece in match.pieces for token in Word((piece,), spaced=False).tokens
+    }
+
+
+def _idf(token: str, collection: Collection) -> float:
+    term = collection.vocabulary.find(stem(token))
+    frequency = collection.document_frequency(term) if term is not None else 0
+    # A bigram is as rare as among the documents of its scripts, as in `term_groups`.
+    is_bigram = frequency and not token.isascii() and len(token) <= 2
+    return collection.idf(frequency, collection.lexicon.size if is_bigram else None)
 
 
 def _terms(concept: Concept, collection: Collection) -> Sequence[TermGroup]:

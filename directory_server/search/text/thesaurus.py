@@ -33,24 +33,37 @@ class Expression:
 
 
 @frozen
+class Match:
+    """A concept that a query asks for: the stems and pieces of all its expressions that the query has."""
+
+    concept: Concept
+    stems: frozenset[str]
+    pieces: frozenset[str]
+
+
+@frozen
 class Thesaurus:
     """Expressions: by one of their stems, or those without by the first character of a piece."""
 
     by_stem: Mapping[str, Sequence[Expression]]
     by_character: Mapping[str, Sequence[Expression]]
 
-    def concepts(self, query: Sequence[Word]) -> list[Concept]:
+    def matches(self, query: Sequence[Word]) -> list[Match]:
         """Return the concepts that the words of a query match."""
         stems = {singular(part) for word in query if word.spaced for part in word.parts}
         runs = [word.parts[0] for word in query if not word.spaced]
         characters = set("".join(runs))
-        found: dict[str, Concept] = {}
+        found: dict[str, Match] = {}
         for expression in chain(
             *(self.by_stem.get(each, ()) for each in sorted(stems)),
             *map(self._with_first_character, sorted(characters)),
         ):
             if expression.stems <= stems and all(any(piece in run for run in runs) for piece in expression.pieces):
-                found[expression.concept.name] = expression.concept
+                concept = expression.concept
+                match = found.get(concept.name, Match(concept, frozenset(), frozenset()))
+                found[concept.name] = Match(
+                    concept, match.stems | expression.stems, match.pieces.union(expression.pieces)
+                )
         return list(found.values())
 
     def _with_first_character(self, character: str) -> Sequence[Expression]:
