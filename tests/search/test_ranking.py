@@ -41,6 +41,16 @@ async def test_concept_of_a_common_word_is_not_worth_the_whole_query() -> None:
 
 
 @awaited
+async def test_query_of_mostly_unknown_words_is_not_corrected() -> None:
+    index = await index_of(
+        make_entry("org.example/maker", "A builder of things"),
+        *(make_entry(f"org.example/{n}", "Retouches a photo") for n in range(5)),
+    )
+    assert "org.example/maker" in await search_names(index, "photo bilder")
+    assert "org.example/maker" not in await search_names(index, "photo bilder verkleinern zuschneiden")
+
+
+@awaited
 async def test_concept_term_of_two_words_needs_both() -> None:
     index = await index_of(
         make_entry("org.example/status", "Shows a status page"),

@@ -29,6 +29,9 @@ COMPLETION_WEIGHT, EXTRA_COMPLETION_WEIGHT = 0.8, 0.35
 MAX_CORRECTIONS = 4
 """Words of one query that are corrected."""
 
+MIN_FOREIGN = 3
+"""Words of a query that is taken for another language, and not corrected, if more than half of them are unknown."""
+
 JOINED_WEIGHT = 0.7
 """The weight of two adjacent words written as one."""
 
@@ -100,13 +103,21 @@ def _spaced(query: ParsedQuery, collection: Collection) -> Iterator[TermGroup | 
     if not content_words and all(word.spaced for word in query.words):
         content_words = parts
     last = parts[-1] if parts and query.words[-1].spaced and not query.is_complete else None
-    corrected = 0
+    corrected = MAX_CORRECTIONS if _is_foreign(content_words, collection) else 0
     for part in {stem(part): part for part in content_words}.values():
         weights, correct = _word_terms(part, collection, unfinished=part == last)
         if correct is not None and corrected < MAX_CORRECTIONS:
             corrected += 1
             _raise_weights(weights, corrections(part, collection, correct))
         yield _group(part, weights, collection)
+
+
+def _is_foreign(parts: Sequence[str], collection: Collection) -> bool:
+    """Return whether most of `parts` are too rare to be words of the language of the collection."""
+    distinct = dict.fromkeys(map(stem, parts))
+    found = [term for each in distinct if (term := collection.vocabulary.find(each)) is not None]
+    known = sum(count >= MIN_KNOWN for count in collection.document_frequencies(found)) if found else 0
+    return len(distinct) >= MIN_FOREIGN and 2 * known < len(distinct)
 
 
 def _word_terms(part: str, collection: Collection, *, unfinished: bool) -> tuple[dict[int, float], int | None]:
