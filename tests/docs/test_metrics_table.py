@@ -1,0 +1,45 @@
+"""Compare the table of metrics in docs/operations.md with the metrics of a scrape."""
+
+from __future__ import annotations
+
+import re
+
+from directory_server.domain.upstreams import UpstreamState
+
+from ._examples import ROOT
+
+_NAME = re.compile(r"`(directory_\w+)(?:\{([^}]*)\})?`")
+
+
+class _Source(list[None]):
+    """An empty index, hub and set of connections."""
+
+    generation = cuts = 0
+
+
+def exposed() -> dict[str, set[str]]:
+    """Return the names of the metrics of a scrape, each with the names of its labels."""
+    from directory_server.web.access_log import AccessRecord
+    from directory_server.web.metrics import Metrics
+
+    metrics, source = Metrics(lambda: 0.0), _Source()
+    metrics.observe([AccessRecord(0.0, "GET", "/healthz", 503, 5, 0.1, None, "1", ("unavailable",))])
+    metrics.watch(source, source, [], lambda: [UpstreamState("a")], lambda: {"directory": True})  # type: ignore[arg-type]
+    names: dict[str, set[str]] = {}
+    for metric in metrics.registry.collect():
+        if not metric.name.startswith("process_"):
+            name = f"{metric.name}_total" if metric.type == "counter" else metric.name
+            names[name] = {label for sample in metric.samples for label in sample.labels} - {"le"}
+    return names
+
+
+def documented() -> dict[str, set[str]]:
+    """Return the names in the first column of the table, each with the names of its labels."""
+    _, _, rest = (ROOT / "docs" / "operations.md").read_text("utf-8").partition("| metric | meaning |\n|---|---|\n")
+    columns = [row.split(" | ")[0] for row in rest.partition("\n\n")[0].splitlines()]
+    found = [match for column in columns for match in _NAME.findall(column)]
+    return {name: set(filter(None, labels.split(", "))) for name, labels in found}
+
+
+def test_the_table_has_the_metrics_of_a_scrape_with_their_labels() -> None:
+    assert documented() == exposed()
