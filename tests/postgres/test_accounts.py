@@ -114,7 +114,7 @@ def test_one_of_several_concurrent_callers_gets_an_address(open_database: Open, 
 def test_concurrent_registrations_keep_the_limit(open_database: Open, clock: Clock) -> None:
     processes = connected(open_database, clock)
     for last in range(ROUNDS):
-        # Room for one more.
+        # The limit allows one more account.
         rejected: list[int] = []
         run_concurrently(partial(register, processes, last, rejected), TOGETHER)
         assert len(rejected) == TOGETHER - 1

@@ -23,7 +23,7 @@ MAX_PAIRS, MAX_PAIRS_PER_DOCUMENT = 500_000, 250
 """Pairs of words that are counted: a fixed number, and a number for each document. Real entries have 130 on average."""
 
 GROWTH = 1.25
-"""Growth, or the reverse, of the number of documents after which the lexicon is learnt anew."""
+"""Growth, or the reverse, of the number of documents after which the lexicon is learnt again."""
 
 MAX_TRANSLATIONS = 5
 """Translations of one word."""
@@ -45,7 +45,7 @@ class Lexicon:
         return self.pairs.get(token, {})
 
     def is_due(self, documents: int) -> bool:
-        """Return whether the lexicon of so many documents should be learnt anew."""
+        """Return whether the lexicon of so many documents should be learnt again."""
         return documents >= GROWTH * self.documents or GROWTH * documents <= self.documents
 
     @classmethod

@@ -161,7 +161,7 @@ def _top_terms(documents: int, terms: Ints, doc_ids: Longs, impacts: Shorts) -> 
 
 
 def _merged_postings(parts: Sequence[tuple[Segment, Bools]]) -> tuple[Ints, Ints, Shorts]:
-    """Return the terms, documents and impacts of the postings of live documents, which are numbered anew."""
+    """Return the terms, documents and impacts of the postings of live documents, with new numbers."""
     terms, doc_ids, impacts = [], [], []
     before = 0
     for segment, live in parts:

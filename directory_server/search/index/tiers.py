@@ -90,7 +90,7 @@ def _first_due(counts: Sequence[tuple[int, int]], sizes: tuple[int, int], is_bul
         live, every = counts[place]
         ratio = RATIO if live < LARGE and not is_bulk else BULK_RATIO
         enough = 0 if live <= small else small if live <= medium else max(medium, live // ratio)
-        # A segment of which half was deleted is written anew.
+        # A segment of which half was deleted is rewritten.
         if newer > enough or 2 * live < every:
             first = place
         newer += live
