@@ -1,4 +1,5 @@
 # make run        a server with sample data, on port 8080 or PORT=…
+#                 UPSTREAM=official follows the official registry, UPSTREAM=URL another one
 # make test       lint, types and all tests;  make check: the fast part
 # make coverage   uncovered lines of the HTTP layer and the quota
 # make lock       requirements.lock from pyproject.toml
@@ -14,6 +15,9 @@ WORKERS ?= --numprocesses=auto --maxprocesses=4 --dist=loadfile
 run: export DIRECTORY_SERVER_WEB__SEARCH ?= public
 ifdef PORT
 run: export DIRECTORY_SERVER_LISTEN = tcp:$(PORT):interface=127.0.0.1
+endif
+ifdef UPSTREAM
+run: export DIRECTORY_SERVER_UPSTREAM = $(UPSTREAM)
 endif
 run: .venv/run
 	@.venv/bin/directory-server --data-dir $(DATA) quickstart --check-ports

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Sequence
 from contextlib import closing
+from typing import Any
 from urllib.parse import urlsplit
 
 import click
 
-from .. import importer, sample
+from .. import importer, mirror, sample
 from ..config import Config, endpoints
 from ..serialization import pretty
-from ._context import PROXY, command_context, configuration, wait_for
+from ._context import PROXY, CommandContext, command_context, configuration, wait_for
 from ._output import echo
+from ._sync import configured_upstreams, run_in_reactor, sync_all
 
 MCP_PATH = "/api/open/mcp"
 SEARCH_PATH = "/api/open/v1/search"
@@ -22,18 +25,42 @@ SEARCH_PATH = "/api/open/v1/search"
 @click.option("--check-ports", "check", is_flag=True, help="Fail if a port to listen on is in use.")
 @click.pass_context
 def quickstart(ctx: click.Context, check: bool) -> None:
-    """Import the sample catalogue into an empty directory, create a first key and print the next steps."""
+    """Fill an empty directory, create a first key and print the next steps.
+
+    Upstreams that were never synced are synced. A directory without entries gets the sample catalogue.
+    """
     if check:
         check_ports(configuration(ctx))
     context = command_context(ctx, new=True)
+    upstreams = [each for each in configured_upstreams(context.config) if wait_for(_is_new(context, each))]
+    if upstreams:
+        run_in_reactor(lambda reactor: _sync_and_begin(reactor, context, upstreams))
+    else:
+        wait_for(_begin(context))
+
+
+async def _is_new(context: CommandContext, upstream: mirror.Upstream) -> bool:
+    return (await context.storage.mirrors.get(upstream.name)).last_success is None
+
+
+async def _sync_and_begin(reactor: Any, context: CommandContext, upstreams: Sequence[mirror.Upstream]) -> None:
+    echo(f"Syncing {', '.join(each.url for each in upstreams)}. The first sync may take some minutes.", err=True)
+    if not await sync_all(reactor, context, upstreams, full=False):
+        echo("The server repeats a failed sync by itself.", err=True)
+    await _begin(context)
+
+
+async def _begin(context: CommandContext) -> None:
     store, keys = context.storage.store, context.storage.keys
-    if not wait_for(store.count()):
-        wait_for(importer.import_files([str(sample.path())], store.publish, source="local", official=True))
+    if not await store.count():
+        if context.config.upstream:
+            echo("There are no entries yet: the sample catalogue is served meanwhile.", err=True)
+        await importer.import_files([str(sample.path())], store.publish, source=sample.SOURCE, official=True)
     secret = None
-    if not wait_for(keys.list()):
-        _, secret = wait_for(keys.create("first key", limit=context.config.quota.limit, expires_at=None))
-    entries = wait_for(store.count())
-    echo(instructions(context.public_url, secret, entries, pages=context.config.web.search == "public"))
+    if not await keys.list():
+        _, secret = await keys.create("first key", limit=context.config.quota.limit, expires_at=None)
+    pages = context.config.web.search == "public"
+    echo(instructions(context.public_url, secret, await store.count(), pages=pages))
 
 
 def check_ports(config: Config) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 import attrs
@@ -13,6 +13,7 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.python.failure import Failure
 
 from .. import mirror
+from ..config import Config
 from ..domain.errors import DirectoryError
 from ..run_sync import inline
 from ._context import CommandContext, command_context
@@ -29,20 +30,34 @@ def sync(ctx: click.Context, name: str | None, full: bool) -> None:
     A running server on the same data serves new entries within seconds. The exit code is 1 if a sync fails.
     """
     context = command_context(ctx, new=True)
-    upstreams = [mirror.Upstream(**attrs.asdict(each)) for each in context.config.upstream if name in (None, each.name)]
+    upstreams = [each for each in configured_upstreams(context.config) if name in (None, each.name)]
     if not upstreams:
         known = ", ".join(each.name for each in context.config.upstream) or "none"
         raise click.ClickException(f"No upstream {name + ' ' if name else ''}is configured; there are: {known}.")
+
+    async def run(reactor: Any) -> None:
+        if not await sync_all(reactor, context, upstreams, full=full):
+            raise SystemExit(1)
+
+    run_in_reactor(run)
+
+
+def configured_upstreams(config: Config) -> list[mirror.Upstream]:
+    """Return the upstreams of `config`."""
+    return [mirror.Upstream(**attrs.asdict(each)) for each in config.upstream]
+
+
+def run_in_reactor(main: Callable[[Any], Coroutine[Any, Any, None]]) -> None:
+    """Run the coroutine `main(reactor)` in the reactor of this process, and exit. Ctrl-C cancels it."""
     from twisted.internet import task
 
-    task.react(_run, (context, upstreams, full))
+    def start(reactor: Any) -> Deferred[None]:
+        run = Deferred.fromCoroutine(main(reactor))
+        # Ctrl-C must release the lease.
+        reactor.addSystemEventTrigger("before", "shutdown", run.cancel)
+        return run.addErrback(_exit_on_signal)
 
-
-def _run(reactor: Any, context: CommandContext, upstreams: Sequence[mirror.Upstream], full: bool) -> Deferred[None]:
-    run = Deferred.fromCoroutine(_sync_all(reactor, context, upstreams, full))
-    # Ctrl-C must release the lease.
-    reactor.addSystemEventTrigger("before", "shutdown", run.cancel)
-    return run.addErrback(_exit_on_signal)
+    task.react(start)
 
 
 def _exit_on_signal(failure: Failure) -> None:
@@ -52,23 +67,23 @@ def _exit_on_signal(failure: Failure) -> None:
     raise SystemExit(1)
 
 
-async def _sync_all(reactor: Any, context: CommandContext, upstreams: Sequence[mirror.Upstream], full: bool) -> None:
+async def sync_all(reactor: Any, context: CommandContext, upstreams: Sequence[mirror.Upstream], *, full: bool) -> bool:
+    """Sync `upstreams` one after the other with progress; print the reports. Return whether all succeeded."""
     storage = context.storage
     service = mirror.mirror(reactor, storage.store.publish, storage.mirrors, inline, time.time, os.environ)
-    failed = False
+    succeeded = True
     for upstream in upstreams:
         start = time.monotonic()
         try:
             with progress_bar(upstream.name) as show:
                 report = await service.sync(upstream, full=full, on_progress=_progress(upstream.name, show, start))
         except DirectoryError as error:
-            failed = True
+            succeeded = False
             echo(f"{upstream.name}: {error.message}", err=True)
         else:
             _print_report(upstream.name, report, time.monotonic() - start)
     await service.close()
-    if failed:
-        raise SystemExit(1)
+    return succeeded
 
 
 def _progress(name: str, show: ShowProgress, start: float) -> Callable[[mirror.SyncReport], None]:

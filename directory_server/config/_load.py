@@ -49,8 +49,7 @@ def build(cls: type[C], source_values: Iterable[SourceValue]) -> C:
     values: dict[Name, Any] = {}
     for item in source_values:
         if item.name not in known:
-            # Only a file can have tables.
-            names = [name for name, field in known.items() if not (item.is_text and table_class(field.type))]
+            names = [name for name, field in known.items() if not item.is_text or _can_be_text(field)]
             raise item.error(_unknown(item, names))
         values[item.name] = _read(item, known[item.name])
     return _instance(cls, values)
@@ -83,7 +82,7 @@ def _unknown(item: SourceValue, known: Sequence[Name]) -> str:
 def _read(item: SourceValue, field: attrs.Attribute[Any]) -> Any:
     value = item.value
     if cls := table_class(field.type):
-        value = _tables(item, cls)
+        value = _tables(item, cls, field.metadata)
     elif item.is_text:
         value = from_text(str(value), field.type, field.metadata["separator"])
     try:
@@ -96,10 +95,20 @@ def _read(item: SourceValue, field: attrs.Attribute[Any]) -> Any:
     return value
 
 
-def _tables(item: SourceValue, cls: type[C]) -> tuple[C, ...]:
+def _can_be_text(field: attrs.Attribute[Any]) -> bool:
+    return table_class(field.type) is None or field.metadata["table_of_text"] is not None
+
+
+def _tables(item: SourceValue, cls: type[C], metadata: Mapping[str, Any]) -> tuple[C, ...]:
     """Return the instances of `cls` in an array of tables. Raises ConfigError."""
     value = item.value
-    if item.is_text or not isinstance(value, list) or not all(isinstance(table, dict) for table in value):
+    table_of_text = metadata["table_of_text"]
+    if item.is_text and table_of_text is not None:
+        try:
+            value = [table_of_text(text) for text in str(value).split(metadata["separator"]) if text]
+        except ValueError as error:
+            raise item.error(str(error)) from None
+    elif item.is_text or not isinstance(value, list) or not all(isinstance(table, dict) for table in value):
         raise item.error(f"must be tables [[{item.name[0]}]] of the TOML file")
 
     def spell(name: Name) -> str:

@@ -42,7 +42,9 @@ def describe(config: AttrsInstance, section: str = "") -> Iterator[tuple[str, st
 def settings_tables(cls: type[AttrsInstance] = Config) -> str:
     """Return a Markdown table of the settings in `cls`, and one for each array of tables, which only a file has."""
     known = dict(all_settings(cls))
-    plain = {name: field for name, field in known.items() if not table_class(field.type)}
+    plain = {
+        name: field for name, field in known.items() if not table_class(field.type) or field.metadata["table_of_text"]
+    }
     tables = [_table(plain, with_variables=True)]
     for name, field in known.items():
         if inner := table_class(field.type):
@@ -71,6 +73,8 @@ def _table(settings: dict[Name, Setting], *, with_variables: bool) -> str:
 def _type_name(field: Setting) -> str:
     if get_origin(field.type) is Literal:
         return ", ".join(f"`{choice}`" for choice in get_args(field.type))
+    if table_class(field.type):
+        return "tables, or list of strings"
     name = _TYPE_NAMES[field.type]
     return (
         name.replace("number", f"number ≥ {field.validator.minimum}") if isinstance(field.validator, AtLeast) else name

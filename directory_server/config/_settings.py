@@ -20,6 +20,7 @@ from ._validators import (
     setting,
     source_name,
     unique_names,
+    upstream_of_text,
     url_or_path,
 )
 
@@ -246,4 +247,11 @@ class Config:
     metrics: MetricsConfig = MetricsConfig()
     accounts: AccountsConfig = AccountsConfig()
     web: WebConfig = WebConfig()
-    upstream: tuple[UpstreamConfig, ...] = setting((), "Upstreams to follow.", unique_names)
+    upstream: tuple[UpstreamConfig, ...] = setting(
+        (),
+        "Upstreams to follow: tables of the file; in the environment and in options also URLs, or official for the "
+        "official registry, separated by spaces.",
+        unique_names,
+        separator=" ",
+        table_of_text=upstream_of_text,
+    )

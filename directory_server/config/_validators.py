@@ -20,13 +20,21 @@ UNLIMITED = "unlimited"
 
 
 def setting(
-    default: T, doc: str, validator: Validator | None = None, *, secret: bool = False, separator: str = ","
+    default: T,
+    doc: str,
+    validator: Validator | None = None,
+    *,
+    secret: bool = False,
+    separator: str = ",",
+    table_of_text: Callable[[str], dict[str, object]] | None = None,
 ) -> T:
     """Declare a setting with its `default` and its meaning, `doc`, in one line.
 
-    The value of a `secret` setting is never shown. `separator` separates the items of a list in a text.
+    The value of a `secret` setting is never shown. `separator` separates the items of a list in a text. An array of
+    tables can be a text if `table_of_text` returns the table of each item; it raises ValueError.
     """
-    return field(default=default, validator=validator, metadata={"doc": doc, "secret": secret, "separator": separator})
+    metadata = {"doc": doc, "secret": secret, "separator": separator, "table_of_text": table_of_text}
+    return field(default=default, validator=validator, metadata=metadata)
 
 
 @frozen
@@ -104,6 +112,24 @@ def url_or_path(_: object, __: object, text: str) -> None:
         is_url = False
     if not text.isprintable() or not (is_url or "://" not in text):
         raise ValueError("must be an http or https URL without a password, or the path of a file")
+
+
+OFFICIAL_REGISTRY = "https://registry.modelcontextprotocol.io"
+
+
+def upstream_of_text(text: str) -> dict[str, object]:
+    """Return the table of an upstream from its URL, or from "official" for the official registry.
+
+    The name is that of the host, or of the file. Raises ValueError.
+    """
+    if text == "official":
+        return {"name": "official", "url": OFFICIAL_REGISTRY, "official": True}
+    try:
+        url_or_path(None, None, text)
+    except ValueError as error:
+        raise ValueError(f"each {error}, or official; separate them with spaces") from None
+    name = (urlsplit(text).hostname or text.rpartition("/")[2]).lower()
+    return {"name": re.sub(r"[^a-z0-9._-]+", "-", name).lstrip("._-")[:40], "url": text}
 
 
 def unique_names(_: object, __: object, upstreams: tuple[Any, ...]) -> None:

@@ -182,6 +182,16 @@ def test_secrets_are_masked() -> None:
     assert str(caught.value) == "mail.port (--set): must be a whole number"
 
 
+def test_upstreams_can_be_urls_in_the_environment() -> None:
+    text = "official https://Registry.Example.org:8443/v0.1/servers /srv/Our_List.json"
+    config = load(file=None, environ={"DIRECTORY_SERVER_UPSTREAM": text}, settings=())
+    assert config.upstream == (
+        UpstreamConfig("official", "https://registry.modelcontextprotocol.io", official=True),
+        UpstreamConfig("registry.example.org", "https://Registry.Example.org:8443/v0.1/servers"),
+        UpstreamConfig("our_list.json", "/srv/Our_List.json"),
+    )
+
+
 @pytest.mark.parametrize(("text", "value"), [("true", True), ("false", False)])
 def test_booleans_are_true_or_false(text: str, value: bool) -> None:
     assert build(Other, [SourceValue(("mail", "tls"), text, "--set", is_text=True)]).mail.tls is value
@@ -199,6 +209,8 @@ def test_tables_have_every_setting_with_its_type_default_and_variable() -> None:
     tables = settings_tables()
     listed = dict(re.findall(r"^\| `([\w.]+)` \| [^|]+ \| (?:`([^`]*)`)? ?\|", tables, re.MULTILINE))
     settings = {name: value for name, value, _ in [*describe(Config()), *describe(UpstreamConfig(), "upstream.")]}
+    # `config` shows the tables of an upstream, not the list.
+    settings["upstream"] = ""
     assert listed == {name: value.removesuffix(".0") for name, value in settings.items()}
     for name in NAMES:
         assert f"| `{variable(name)}` |" in tables

@@ -133,3 +133,43 @@ def test_server_that_stops_during_a_sync_releases_the_lease(installation: Instal
         assert run_sync(mirrors.get("official")).error == ""
         # A free lease can be taken.
         assert run_sync(mirrors.hold("official", "test", seconds=60))
+
+
+def quickstart(installation: Installation, upstream: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [COMMAND, "--data-dir", installation.data, "--set", f"upstream={upstream}", "quickstart"],
+        cwd=installation.folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=True,
+    )
+
+
+def test_quickstart_syncs_new_upstreams_and_keeps_the_key(installation: Installation) -> None:
+    with registry(entries=120) as upstream:
+        first = quickstart(installation, f"http://127.0.0.1:{upstream.port}")
+        assert "full sync of 120 entries" in first.stdout
+        assert "MCP directory server: 120 entries" in first.stdout
+        assert "shown only once" in first.stdout
+        second = quickstart(installation, f"http://127.0.0.1:{upstream.port}")
+    assert "sync" not in second.stdout
+    assert "MCP directory server: 120 entries" in second.stdout
+
+
+def test_quickstart_serves_the_sample_until_the_upstream_can_be_reached(installation: Installation) -> None:
+    with registry(entries=3) as upstream:
+        port = upstream.port
+    first = quickstart(installation, f"http://127.0.0.1:{port}")
+    assert "MCP directory server: 50 entries" in first.stdout
+    _, error, *rest = first.stderr.splitlines()
+    assert error.startswith("127.0.0.1: It cannot be reached: ")
+    assert rest == [
+        "The server repeats a failed sync by itself.",
+        "There are no entries yet: the sample catalogue is served meanwhile.",
+    ]
+    with registry(entries=3) as upstream:
+        assert (
+            "MCP directory server: 53 entries" in quickstart(installation, f"http://127.0.0.1:{upstream.port}").stdout
+        )
