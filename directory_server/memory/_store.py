@@ -72,9 +72,12 @@ class MemoryStore:
         return 1 if self._data.log else 0
 
     async def newest(self, limit: int, of: Callable[[Entry], T]) -> Sequence[T]:
-        # An entry that was removed and added again is in the log several times.
-        added = dict.fromkeys(mcp_id_of(each.name) for each in reversed(self._data.log) if each.kind == "added")
-        return [of(restore_entry(each.body)) for each in self._visible(added)[:limit]]
+        by_date = sorted(
+            self._visible(self._data.visible_names()),
+            key=lambda each: (min(each.record.published_at or 0.0, each.created_at), each.record.id),
+            reverse=True,
+        )
+        return [of(restore_entry(each.body)) for each in by_date[:limit]]
 
     async def count(self) -> int:
         return len(self._data.visible_names())

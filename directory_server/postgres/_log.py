@@ -44,12 +44,10 @@ _DOCUMENTS = """
     WHERE record.id = ANY($1::bigint[])
 """
 
-# An entry that was removed and added again has several rows.
-_ADDED = """
-    SELECT change.seq, change.mcp_id, visible_id
-    FROM change JOIN entry ON entry.mcp_id = change.mcp_id
-    WHERE kind = 'added' AND visible_id IS NOT NULL AND change.seq < $1
-    ORDER BY change.seq DESC LIMIT $2
+# The expression is that of the index record_published.
+_NEWEST = """
+    SELECT record.id FROM record JOIN entry ON entry.name = record.name AND visible_id = record.id
+    ORDER BY least(coalesce(published_at, 0), created_at) DESC, written DESC LIMIT $1
 """
 
 _BODY = "SELECT body FROM record WHERE id = $1"
@@ -94,16 +92,8 @@ def changes(cursor: Cursor, after: int, limit: int, most: int, analysis: str) ->
 
 
 def newest(cursor: Cursor, limit: int, of: Callable[[Entry], T]) -> list[T]:
-    """Return `of(entry)` for the visible entries that were added last, for Store.newest."""
-    found: dict[str, T] = {}
-    before = 2**63 - 1
-    while len(found) < limit and (rows := cursor.all(_ADDED, before, max(limit, 100))):
-        for seq, mcp_id, row in rows:
-            before = seq
-            if mcp_id not in found and len(found) < limit:
-                (body,) = cursor.one(_BODY, row)
-                found[mcp_id] = of(restore_entry(body))
-    return list(found.values())
+    """Return `of(entry)` for the visible entries that were published last, for Store.newest."""
+    return [of(restore_entry(cursor.one(_BODY, row)[0])) for (row,) in cursor.all(_NEWEST, limit)]
 
 
 def _read(cursor: Cursor, query: str, after: int | str, limit: int, most: int, analysis: str) -> list[LoggedChange]:

@@ -40,11 +40,10 @@ _LOG = "SELECT id FROM log"
 
 _OLDEST = "SELECT coalesce(min(seq), 0) FROM change"
 
-# An entry that was removed and added again has several rows.
+# The expression is that of the index record_published.
 _NEWEST = """
-    SELECT mcp_id, body
-    FROM change JOIN entry USING (mcp_id) JOIN record ON record.id = shown
-    WHERE kind = 'added' ORDER BY change.seq DESC
+    SELECT body FROM record JOIN entry ON entry.name = record.name AND shown = record.id
+    ORDER BY min(coalesce(published_at, 0), created_at) DESC, record.id DESC LIMIT ?
 """
 
 _COUNT = "SELECT coalesce((SELECT total FROM change ORDER BY seq DESC LIMIT 1), 0)"
@@ -201,13 +200,8 @@ class SqliteStore:
         return found
 
     def _newest(self, limit: int, of: Callable[[Entry], T]) -> Sequence[T]:
-        found: dict[str, T] = {}
-        with self._database.connection() as connection, closing(connection.execute(_NEWEST)) as rows:
-            while len(found) < limit and (row := rows.fetchone()):
-                mcp_id, body = row
-                if mcp_id not in found:
-                    found[mcp_id] = of(serialization.restore_entry(body))
-        return list(found.values())
+        with self._database.connection() as connection, closing(connection.execute(_NEWEST, (limit,))) as rows:
+            return [of(serialization.restore_entry(body)) for (body,) in rows]
 
     def _listed(
         self, read: Callable[Concatenate[sqlite3.Connection, P], Sequence[Version]], *args: P.args, **kwargs: P.kwargs

@@ -331,8 +331,25 @@ class StoreContract:
         store = await self.store()
         await store.publish("a", [entry(f"x/{number}") for number in range(5)])
         await store.publish("a", [entry("x/1", brief="It snows.")])
-        assert list(await store.newest(3, name_of)) == ["x/4", "x/3", "x/2"]
-        assert list(await store.newest(9, brief_of)) == ["It rains."] * 3 + ["It snows.", "It rains."]
+        assert list(await store.newest(3, name_of)) == ["x/1", "x/4", "x/3"]
+        assert list(await store.newest(9, brief_of)) == ["It snows."] + ["It rains."] * 4
+
+    @awaited
+    async def test_the_newest_entries_are_those_published_last_and_not_those_stored_last(self) -> None:
+        store = await self.store()
+        dated = {"x/a": "1970-01-02T00:00:00Z", "x/b": "1970-01-04T00:00:00Z", "x/c": "1970-01-03T00:00:00Z"}
+        await store.publish("a", [entry(name, publishedAt=date) for name, date in dated.items()])
+        await store.publish("a", [entry("x/d"), entry("x/e", publishedAt="soon")])
+        await store.publish("a", [entry("x/a", "0.9.0", publishedAt="1970-01-09T00:00:00Z")])
+        assert list(await store.newest(9, name_of)) == ["x/b", "x/c", "x/a", "x/e", "x/d"]
+        assert list(await store.newest(2, name_of)) == ["x/b", "x/c"]
+
+    @awaited
+    async def test_a_date_in_the_future_is_the_time_of_storing(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry("x/a", publishedAt="9999-12-31T00:00:00Z")])
+        await store.publish("a", [entry("x/b", publishedAt="9000-01-01T00:00:00Z")])
+        assert list(await store.newest(9, name_of)) == ["x/b", "x/a"]
 
     @awaited
     async def test_a_restored_entry_is_newest_and_listed_once(self) -> None:

@@ -17,6 +17,8 @@ from typing import IO
 
 import pytest
 
+from directory_server.domain.entries import OFFICIAL
+
 from ..process.conftest import COMMAND, MCP, TIMEOUT, Installation, Server, entry_line, environment, run_twistd, until
 from ._examples import ROOT, Command, Example, examples, matches, stable
 
@@ -169,7 +171,11 @@ def _curl(installation: Installation, server: Server) -> Callable[[Command], str
 
     def run(command: Command) -> str:
         if "resources/list" in command.text:
-            installation.command("import", installation.folder / "weather.json")
+            # A date in the future counts as the time of the import, after those of the sample.
+            dated = installation.folder / "dated.json"
+            meta = {OFFICIAL: {"publishedAt": "2100-01-01T00:00:00Z"}}
+            dated.write_text(json.dumps({"server": WEATHER, "_meta": meta}))
+            installation.command("import", dated)
             listing = {"jsonrpc": "2.0", "id": 1, "method": "resources/list"}
             # The list of new entries is loaded after the index.
             until(lambda: WEATHER["name"].encode() in server.request(MCP, key, listing).body, "the new entry")

@@ -14,6 +14,7 @@ from directory_server.domain.errors import Unavailable
 from directory_server.domain.publishing import MAX_VERSIONS
 from directory_server.domain.visibility import transition
 from directory_server.postgres import Database, PostgresCuration, PostgresStore, _log, _publishing, _store, _visibility
+from directory_server.postgres._connection import Cursor
 from directory_server.postgres._publishing import BATCH, BATCH_BYTES, Row, batches
 from directory_server.run_sync import inline, run_sync
 
@@ -206,10 +207,20 @@ def test_long_logs_are_read_in_pages(database: Database, monkeypatch: pytest.Mon
     assert len(run_sync(store.current("", 1_000))) == 3
 
 
-def test_newest_skips_many_repetitions(database: Database) -> None:
+def test_newest_reads_an_index(database: Database) -> None:
+    query = f"EXPLAIN {_log._NEWEST.replace('$1', '6')}"
+
+    def plan(cursor: Cursor) -> str:
+        cursor.execute("SET LOCAL enable_sort = off")
+        return "\n".join(row for (row,) in cursor.all(query))
+
+    assert "Index Scan Backward using record_published" in run_sync(database.read(plan))
+
+
+def test_newest_lists_an_entry_once(database: Database) -> None:
     store = PostgresStore(database, inline, Briefs())
     run_sync(store.publish("a", [entry("x/a"), entry("x/b")]))
-    for _ in range(120):
+    for _ in range(3):
         run_sync(store.publish("a", [entry("x/b", status="deleted")]))
         run_sync(store.publish("a", [entry("x/b", status="active")]))
     assert run_sync(store.newest(9, lambda each: each.name)) == ["x/b", "x/a"]

@@ -17,7 +17,7 @@ from directory_server import serialization
 from directory_server.domain.entries import Entry
 from directory_server.domain.errors import Unavailable
 from directory_server.run_sync import inline, run_sync
-from directory_server.sqlite import Database, SqliteStore
+from directory_server.sqlite import Database, SqliteStore, _store
 
 from ..contract.store import Briefs, LongLogContract, StoreContract, entry
 from .conftest import Open, SqliteAdapterTest
@@ -55,6 +55,13 @@ def test_offloads_long_operations_only(open_database: Open) -> None:
     run_sync(store.oldest())
     run_sync(store.count())
     assert len(offloaded) == 4
+
+
+def test_the_newest_entries_are_read_from_an_index(open_database: Open) -> None:
+    with open_database("directory").connection() as connection:
+        plan = [row[-1] for row in connection.execute(f"EXPLAIN QUERY PLAN {_store._NEWEST}", (6,))]
+    assert plan[0] == "SCAN record USING INDEX record_published"
+    assert not any("TEMP B-TREE" in step for step in plan)
 
 
 def test_publishing_unchanged_entries_writes_nothing(open_database: Open) -> None:
@@ -136,7 +143,7 @@ PUBLISHER = """
     from itertools import count
     from pathlib import Path
     from directory_server.run_sync import inline, run_sync
-    from directory_server.sqlite import Database, SqliteStore
+    from directory_server.sqlite import Database, SqliteStore, _store
     from directory_server.domain.entries import Entry
     from directory_server.search import TextAnalysis
 

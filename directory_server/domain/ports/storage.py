@@ -69,9 +69,10 @@ class Store(Protocol):
         """Return the `seq` of the oldest change in the log, 0 before the first."""
 
     async def newest(self, limit: int, of: Callable[[Entry], T]) -> Sequence[T]:
-        """Return `of(entry)` for the `limit` visible entries that were added last, the latest first.
+        """Return `of(entry)` for the `limit` visible entries that were published last, the latest first.
 
-        One entry is in memory at a time. `of` may be called in another thread.
+        The date is that of its source, at most the time when the version was first stored. Entries without a date
+        follow, the last written first. One entry is in memory at a time. `of` may be called in another thread.
         """
 
     async def count(self) -> int:

@@ -19,7 +19,7 @@ SERVER_INFO = {"name": "directory-server", "title": "MCP directory", "version": 
 
 INSTRUCTIONS = (
     "A directory of MCP servers. Use search_mcp to find servers by name or purpose, then get_mcp_detail with an mcp_id "
-    "from the results for how to install or connect to one. Its resources are the most recently added servers. "
+    "from the results for how to install or connect to one. Its resources are the most recently published servers. "
     + UNTRUSTED_TEXT
 )
 
@@ -47,7 +47,7 @@ class Methods:
         return self._only_page("tools", TOOL_LIST, params)
 
     def list_resources(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the most recently added entries."""
+        """Return the most recently published entries."""
         return self._only_page("resources", self._newest.listed, params)
 
     def list_templates(self, params: Mapping[str, Any]) -> dict[str, Any]:

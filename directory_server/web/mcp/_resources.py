@@ -1,4 +1,4 @@
-"""MCP resources: each entry by its id, and a list of the most recently added entries."""
+"""MCP resources: each entry by its id, and a list of the most recently published entries."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TEMPLATES = [
 
 
 class NewestEntries:
-    """Subscriber that rebuilds the list of the most recently added entries at each change."""
+    """Subscriber that rebuilds the list of the most recently published entries at each change."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
