@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from time import monotonic
 
 import psycopg
 import pytest
@@ -19,6 +20,9 @@ from ..engines import Engine
 from .conftest import Links
 
 PID = "SELECT pg_backend_pid()"
+
+RECOVERY = 30.0
+"""Seconds in which a link must notice that the server has gone or is back, far above what it needs."""
 
 
 @pytest.fixture
@@ -41,6 +45,14 @@ async def outcome(link: Link, statement: str, *parameters: object) -> object:
         return await link.run(statement, *parameters)
     except (psycopg.Error, Unavailable) as error:
         return error
+
+
+async def available(link: Link) -> None:
+    """Wait until `link` runs statements again; fail after RECOVERY seconds."""
+    end = monotonic() + RECOVERY
+    while isinstance(found := await outcome(link, "SELECT 1"), Unavailable):
+        assert monotonic() < end, found
+        await wait(0.05)
 
 
 def execute(engine: Engine, statement: str) -> None:
@@ -122,7 +134,9 @@ async def test_notifications_and_connects_are_told(open_link: Links, engine: Eng
     await link.run("SELECT 1")
     assert len(told) == 1
     execute(engine, "NOTIFY directory")
+    end = monotonic() + RECOVERY
     while len(told) < 2:
+        assert monotonic() < end
         await wait(0.01)
 
 
@@ -160,14 +174,15 @@ async def test_a_statement_is_refused_at_once_after_two_seconds_without_a_server
         own_engine.kill()
         first = [Deferred.fromCoroutine(outcome(link, "SELECT 1")) for _ in range(3)]
         assert {type(each) for each in await gatherResults(first)} == {Unavailable}
+        end = monotonic() + RECOVERY
         while link._waiting or not link._is_away_long():
+            assert monotonic() < end
             await wait(0.05)
         refused = Deferred.fromCoroutine(outcome(link, "SELECT 1"))
         assert refused.called
         assert isinstance(await refused, Unavailable)
         own_engine.start()
-        while isinstance(await outcome(link, "SELECT 1"), Unavailable):
-            await wait(0.05)
+        await available(link)
         assert database.availability.fault is None
     finally:
         link.stopService()
@@ -190,11 +205,11 @@ async def test_a_silent_server_is_given_up_with_the_threads_that_wait_for_it(own
         await database.run("SELECT 1")
         own_engine.pause()
         in_thread = Deferred.fromCoroutine(database.run("SELECT 1")).addErrback(lambda failure: failure.value)
-        assert isinstance(await outcome(link, "SELECT 1"), Unavailable)
-        assert isinstance(await in_thread, Unavailable)
+        on_link = Deferred.fromCoroutine(outcome(link, "SELECT 1"))
+        for waiting in (on_link, in_thread):
+            assert isinstance(await waiting.addTimeout(RECOVERY, reactor), Unavailable)
         own_engine.resume()
-        while isinstance(await outcome(link, "SELECT 1"), Unavailable):
-            await wait(0.05)
+        await available(link)
         assert await database.run("SELECT 1") == [(1,)]
     finally:
         own_engine.resume()
