@@ -40,7 +40,7 @@ class Core:
 
 def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[str], None]) -> Core:
     """Open the storage and return the core. `lost` is called with the reason once it was lost. Raises Unavailable."""
-    storage = open_storage(config, _environment(reactor, runtime))
+    storage = open_storage(config, environment(reactor, runtime))
     serving = storage.serving(lost)
     index = ImpactIndex(runtime.offload)
     return Core(
@@ -55,7 +55,8 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
     )
 
 
-def _environment(reactor: Any, runtime: Runtime) -> Environment:
+def environment(reactor: Any, runtime: Runtime) -> Environment:
+    """Return the parts of `runtime` that storage uses."""
     return Environment(
         reactor=reactor,
         now=runtime.now,

@@ -13,6 +13,7 @@ from ..domain.errors import BadInput, NotFound, TooManyAccounts
 from ..domain.keys import digest, new_id, new_token
 from ._connection import Cursor
 from ._database import Database
+from ._link import Statements
 from ._pulse import end_keys
 
 COLUMNS = "account.id, email, account.created_at, password IS NOT NULL, disabled_at, approved_at IS NOT NULL"
@@ -78,13 +79,14 @@ _UNLINK = "DELETE FROM link WHERE account = $1"
 
 @frozen
 class PostgresAccounts:
-    """Accounts in the database. `now` is in seconds since the epoch.
+    """Accounts in the database. `now` is in seconds since the epoch. `reads` runs look-ups; by default in a thread.
 
     Each transaction locks the row of the account before rows of other tables, so that no two wait for each other.
     """
 
     _database: Database
     _now: Callable[[], float]
+    _reads: Statements | None = None
 
     async def add(self, email: str, hashed: str | None = None) -> Account:
         address, now = checked_email(email), self._now()
@@ -200,7 +202,8 @@ class PostgresAccounts:
         await self._database.write(write)
 
     async def _row(self, query: str, *parameters: object) -> Any:
-        return await self._database.read(lambda cursor: cursor.one(query, *parameters))
+        rows = await (self._reads or self._database).run(query, *parameters)
+        return rows[0] if rows else None
 
 
 def _add(cursor: Cursor, address: str, hashed: str | None, now: float, approved_at: float | None) -> Account:

@@ -36,6 +36,8 @@ _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 _WRITE = "BEGIN"
 
+_HAS_WRITTEN = "SELECT pg_current_xact_id_if_assigned() IS NOT NULL"
+
 _UNLIMITED = "SET LOCAL statement_timeout = 0"
 
 
@@ -75,10 +77,10 @@ class Database:
         """
         return await self._in_thread(self._transact, _WRITE, function)
 
-    async def run(self, statement: str, *parameters: object) -> Sequence[Any]:
+    async def run(self, statement: str, *parameters: object, wrote: object = None) -> Sequence[Any]:
         """Run a statement with parameters `$1`, `$2` … in a transaction of its own; return its rows.
 
-        Raises Unavailable.
+        `wrote` is not used: the transaction tells whether it wrote. Raises Unavailable.
         """
         return await self.write(lambda cursor: cursor.all(statement, *parameters))
 
@@ -147,7 +149,7 @@ class Database:
     def _transact(self, begin: str, function: Callable[[Cursor], T]) -> T:
         for last in (*(False,) * (TRIES - 1), True):
             try:
-                result = self._try(begin, function)
+                result, wrote = self._try(begin, function)
             except psycopg.Error as error:
                 if error.sqlstate in (DEADLOCK, CONFLICT) and not last:
                     continue
@@ -156,15 +158,18 @@ class Database:
                 if unavailable is None:
                     raise
                 raise unavailable from error
-            self.availability.succeeded(wrote=begin == _WRITE)
+            self.availability.succeeded(wrote=wrote)
             return result
         raise AssertionError("unreachable")
 
-    def _try(self, begin: str, function: Callable[[Cursor], T]) -> T:
+    def _try(self, begin: str, function: Callable[[Cursor], T]) -> tuple[T, bool]:
+        """Return the result of `function`, and whether the transaction wrote something; False if nothing is faulty."""
         connection = self._begun(begin)
         try:
             with Cursor(connection) as cursor:
                 result = function(cursor)
+                # Only a fault makes the answer useful.
+                wrote = self.availability.fault is not None and bool(cursor.one(_HAS_WRITTEN)[0])
             try:
                 connection.commit()
             finally:
@@ -177,7 +182,7 @@ class Database:
             raise
         finally:
             self._give_back(connection)
-        return result
+        return result, wrote
 
     def _begun(self, begin: str) -> psycopg.Connection[Any]:
         """Return a connection in a transaction. Connections that ended while they were idle are dropped."""

@@ -23,6 +23,7 @@ from ..domain.keys import (
 from ._connection import Cursor
 from ._database import Database
 from ._link import Statements
+from ._pipeline import Row
 from ._pulse import PULSE, Pulse, end_keys
 
 CACHED = 100_000
@@ -87,8 +88,9 @@ _ENDED = """
 class PostgresKeyRing:
     """API keys in the database. `now` is in seconds since the epoch.
 
-    Single look-ups go to `statements`, by default to `database`. With a `pulse`, look-ups are cached while the counter
-    of ended keys is the same: a revoked key ends at once in this process, and within a second in others.
+    Look-ups of secrets go to `statements`, other look-ups to `reads`, both by default to `database`. With a `pulse`,
+    look-ups are cached while the counter of ended keys is the same: a revoked key ends at once in this process, and
+    within a second in others.
     """
 
     def __init__(
@@ -96,11 +98,13 @@ class PostgresKeyRing:
         database: Database,
         now: Callable[[], float],
         statements: Statements | None = None,
+        reads: Statements | None = None,
         pulse: Pulse | None = None,
     ) -> None:
         self._database = database
         self._now = now
-        self._statements = database if statements is None else statements
+        self._statements = statements or database
+        self._reads = reads or database
         self._pulse = pulse
         self._known: dict[bytes, tuple[ApiKey, float]] = {}
         self._generation = 0
@@ -161,12 +165,11 @@ class PostgresKeyRing:
         self._known[given] = key, min(key.expires_at or math.inf, replaced_at or math.inf)
 
     async def list(self, owner: str | None = None) -> Sequence[ApiKey]:
+        rows: Sequence[Row] = []
         if owner is None:
             rows = await self._database.read(lambda cursor: cursor.all(_LIST))
         elif is_storable(owner):
-            rows = await self._database.read(lambda cursor: cursor.all(_OWNED, owner))
-        else:
-            rows = []
+            rows = await self._reads.run(_OWNED, owner)
         return [ApiKey(*row) for row in rows]
 
     async def revoke(self, key_id: str) -> None:
@@ -201,11 +204,11 @@ class PostgresKeyRing:
 
     async def live(self, key_ids: Collection[str]) -> set[str]:
         asked = [key_id for key_id in key_ids if is_storable(key_id)]
-        return {key_id for (key_id,) in await self._statements.run(_LIVE_IDS, asked, self._now())}
+        return {key_id for (key_id,) in await self._reads.run(_LIVE_IDS, asked, self._now())}
 
     async def ended(self, within: float) -> set[str]:
         now = self._now()
-        return {key_id for (key_id,) in await self._statements.run(_ENDED, now - within, now)}
+        return {key_id for (key_id,) in await self._reads.run(_ENDED, now - within, now)}
 
 
 def _lock(cursor: Cursor, key_id: str) -> ApiKey:

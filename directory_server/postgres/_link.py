@@ -40,13 +40,21 @@ WAITING = 1_000
 _AWAY = "The database cannot be used now: it does not respond."
 
 
+def wrote_nothing(rows: Sequence[Row]) -> bool:
+    """Return False: the statement that returned `rows` only reads."""
+    return False
+
+
 class Statements(Protocol):
     """Single statements: a Link, or a Database."""
 
-    async def run(self, statement: str, *parameters: object) -> Sequence[Row]:
+    async def run(
+        self, statement: str, *parameters: object, wrote: Callable[[Sequence[Row]], bool] = wrote_nothing
+    ) -> Sequence[Row]:
         """Run a statement with parameters `$1`, `$2` … in a transaction of its own; return its rows.
 
-        Raises Unavailable. If the connection is lost meanwhile, it is unknown whether the statement was executed.
+        `wrote` returns whether the statement wrote something, by its rows. Raises Unavailable. If the connection is
+        lost meanwhile, it is unknown whether the statement was executed.
         """
 
 
@@ -90,7 +98,9 @@ class Link(Service):
         """Whether there is a connection."""
         return self._pipeline is not None
 
-    async def run(self, statement: str, *parameters: object) -> Sequence[Row]:
+    async def run(
+        self, statement: str, *parameters: object, wrote: Callable[[Sequence[Row]], bool] = wrote_nothing
+    ) -> Sequence[Row]:
         if not self._reactor.running:
             return await self._database.run(statement, *parameters)
         pipeline = self._pipeline or await self._connected()
@@ -101,7 +111,7 @@ class Link(Service):
             if unavailable is None:
                 raise
             raise unavailable from error
-        self._database.availability.succeeded(wrote=False)
+        self._database.availability.succeeded(wrote=wrote(rows))
         return rows
 
     def startService(self) -> None:

@@ -15,6 +15,7 @@ from twisted.python.failure import Failure
 from ..domain.errors import QuotaExceeded, Unavailable
 from ..domain.quota import Allowance
 from ._link import Statements
+from ._pipeline import Row
 
 BATCH = 64
 """Most charges of a transaction. Each holds a lock, of which PostgreSQL has 64 per connection by default."""
@@ -119,6 +120,7 @@ class PostgresQuota:
                 [charge.limit for charge in batch],
                 float(self._window),
                 self._given(),
+                wrote=_admitted,
             )
         except Exception:
             failure = Failure()
@@ -140,3 +142,8 @@ class PostgresQuota:
 
     def _given(self) -> Any:
         return None if self._now is None else self._now()
+
+
+def _admitted(rows: Sequence[Row]) -> bool:
+    """Return whether one of the charges was admitted: a rejected charge writes nothing."""
+    return any(admitted for admitted, _, _ in rows)

@@ -10,6 +10,7 @@ from ..domain.entries import is_storable
 from ..domain.errors import NotFound
 from ..domain.keys import RegistryToken, check_label, digest, new_id, new_registry_secret
 from ._database import Database
+from ._link import Statements
 
 _COLUMNS = "id, label, last_four, created_at, revoked_at"
 
@@ -27,10 +28,14 @@ _REVOKE = "UPDATE registry_token SET revoked_at = coalesce(revoked_at, $2) WHERE
 
 @frozen
 class PostgresRegistryTokens:
-    """Tokens of the registry API in the database, not cached. `now` is in seconds since the epoch."""
+    """Tokens of the registry API in the database, not cached. `now` is in seconds since the epoch.
+
+    `reads` runs look-ups; by default in a thread.
+    """
 
     _database: Database
     _now: Callable[[], float]
+    _reads: Statements | None = None
 
     async def create(self, label: str) -> tuple[RegistryToken, str]:
         check_label(label)
@@ -39,8 +44,8 @@ class PostgresRegistryTokens:
         return RegistryToken(*await self._database.write(lambda cursor: cursor.one(_CREATE, *row))), secret
 
     async def find(self, secret: str) -> RegistryToken | None:
-        row = await self._database.read(lambda cursor: cursor.one(_FIND, digest(secret)))
-        return RegistryToken(*row) if row else None
+        rows = await (self._reads or self._database).run(_FIND, digest(secret))
+        return RegistryToken(*rows[0]) if rows else None
 
     async def list(self) -> Sequence[RegistryToken]:
         return [RegistryToken(*row) for row in await self._database.read(lambda cursor: cursor.all(_LIST))]

@@ -13,6 +13,7 @@ from ..domain.keys import digest, new_token
 from ._accounts import COLUMNS
 from ._connection import Cursor
 from ._database import Database
+from ._link import Statements
 
 # It skips rows that another process deletes: neither waits for the other.
 _FORGET = """
@@ -40,13 +41,14 @@ class PostgresSessions:
     """Sessions in the database.
 
     They end `idle` seconds after their last use, and `absolute` seconds after their start. `now` is in seconds since
-    the epoch.
+    the epoch. `reads` runs look-ups; by default in a thread.
     """
 
     _database: Database
     _now: Callable[[], float]
     _idle: float
     _absolute: float
+    _reads: Statements | None = None
 
     async def open(self, account_id: str) -> str:
         token, now = new_token(), self._now()
@@ -62,10 +64,10 @@ class PostgresSessions:
 
     async def find(self, token: str) -> Account | None:
         now, key = self._now(), digest(token)
-        row = await self._database.read(lambda cursor: cursor.one(_FIND, key, now - self._idle, now - self._absolute))
-        if row is None:
+        rows = await (self._reads or self._database).run(_FIND, key, now - self._idle, now - self._absolute)
+        if not rows:
             return None
-        seen_at, *account = row
+        seen_at, *account = rows[0]
         if now - seen_at >= self._idle / RECORDED_USES:
 
             def write(cursor: Cursor) -> None:

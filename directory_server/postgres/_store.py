@@ -54,7 +54,7 @@ class PostgresStore:
     If several sources have a name, local entries take precedence over `sources`, and those, in order, over others.
     Work on many entries goes through `offload`. Results of `analysis` are stored by the fingerprint of the document
     and the version of the analysis, so two versions of the software do not overwrite each other's. `limits` bound what
-    a source may store. `statements` runs the look-up of one entry, which requests wait for; by default in a thread.
+    a source may store. `reads` runs short queries that requests wait for; by default in a thread.
     """
 
     _database: Database
@@ -62,7 +62,7 @@ class PostgresStore:
     _analysis: Analysis
     _sources: Sequence[str] = ()
     _limits: Mapping[str, SourceLimits] = {}
-    _statements: Statements | None = None
+    _reads: Statements | None = None
 
     _log = Logger()
 
@@ -89,8 +89,7 @@ class PostgresStore:
     async def entry(self, mcp_id: str) -> Entry | None:
         if not is_storable(mcp_id):
             return None
-        statements = self._database if self._statements is None else self._statements
-        rows = await statements.run(_ENTRY, mcp_id)
+        rows = await (self._reads or self._database).run(_ENTRY, mcp_id)
         return serialization.restore_entry(rows[0][0]) if rows else None
 
     async def entries(self, mcp_ids: Sequence[str]) -> Sequence[Entry]:
@@ -102,7 +101,8 @@ class PostgresStore:
         return await self._number(_HEAD)
 
     async def log_id(self) -> str:
-        return await self._database.read(lambda cursor: str(cursor.one(_LOG)[0]))
+        [(log_id,)] = await (self._reads or self._database).run(_LOG)
+        return str(log_id)
 
     async def current(self, after: str, limit: int, most: int = READ_BYTES) -> Sequence[Change]:
         read = partial(current, after=after, limit=limit, most=most, analysis=self._analysis.version)
@@ -194,7 +194,8 @@ class PostgresStore:
         }
 
     async def _number(self, query: str) -> int:
-        return await self._database.read(lambda cursor: int(cursor.one(query)[0]))
+        [(number,)] = await (self._reads or self._database).run(query)
+        return int(number)
 
 
 def _rows(source: str, entries: Sequence[Entry]) -> list[Row]:

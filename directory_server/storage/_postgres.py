@@ -62,12 +62,12 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
     database = _database(config, environment.offload)
     run_sync(postgres.upgrade(database))
     connected = None if environment.reactor is None else _Connected(database, environment)
-    statements: postgres.Statements = database if connected is None else connected.link
-    quota = postgres.PostgresQuota(statements)
+    charges, reads = (None, None) if connected is None else (connected.charges, connected.reads)
+    quota = postgres.PostgresQuota(charges or database)
     attempts = postgres.PostgresAttempts(database)
     limits = {each.name: SourceLimits(each.max_entries, each.max_bytes) for each in config.upstream}
     names, accounts, node = list(limits), config.accounts, _node(config)
-    store = postgres.PostgresStore(database, environment.offload, TextAnalysis(), names, limits, statements)
+    store = postgres.PostgresStore(database, environment.offload, TextAnalysis(), names, limits, reads)
 
     def serving(lost: Callable[[str], None]) -> Serving:
         assert connected is not None, "commands serve nothing"
@@ -94,12 +94,12 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
         store=store,
         curation=postgres.PostgresCuration(database, names),
         mirrors=postgres.PostgresMirrors(database),
-        keys=postgres.PostgresKeyRing(database, now, statements, None if connected is None else connected.pulse),
+        keys=postgres.PostgresKeyRing(database, now, charges, reads, None if connected is None else connected.pulse),
         quota=quota,
-        accounts=postgres.PostgresAccounts(database, now),
-        sessions=postgres.PostgresSessions(database, now, accounts.idle, accounts.absolute),
+        accounts=postgres.PostgresAccounts(database, now, reads),
+        sessions=postgres.PostgresSessions(database, now, accounts.idle, accounts.absolute, reads),
         new_secrets=postgres.PostgresNewSecrets(database, now),
-        registry_tokens=postgres.PostgresRegistryTokens(database, now),
+        registry_tokens=postgres.PostgresRegistryTokens(database, now, reads),
         attempts=attempts,
         serving=serving,
         session_secret=lambda: postgres.session_secret(database),
@@ -119,12 +119,16 @@ def _database(config: Config, offload: Offload = inline) -> postgres.Database:
 
 
 class _Connected:
-    """The bus of a server, the link that single statements share, and what the process knows of ended keys."""
+    """The links and the bus of a server, and what the process knows of ended keys.
+
+    `charges` is for charges, look-ups of secrets and the bus. `reads` is for other short queries, so that none of them
+    delays a charge.
+    """
 
     def __init__(self, database: postgres.Database, environment: Environment) -> None:
         reactor, offload = environment.reactor, environment.offload
         self.pulse = postgres.Pulse(database, environment.monotonic)
-        self.link = postgres.Link(
+        self.charges = postgres.Link(
             database,
             reactor,
             offload,
@@ -132,15 +136,16 @@ class _Connected:
             notified=lambda: self.bus.notified(),
             lost=self.pulse.lose,
         )
-        self.bus = postgres.PostgresBus(self.link, self.pulse, reactor, lambda reason: self.lost(reason))
+        self.reads = postgres.Link(database, reactor, offload)
+        self.bus = postgres.PostgresBus(self.charges, self.pulse, reactor, lambda reason: self.lost(reason))
         self.lost: Callable[[str], None] = lambda reason: None
         """Called with the reason once the database went back."""
 
     def service(self) -> IService:
-        """Return the service of both; the bus stops before the link."""
+        """Return the service of all; the bus stops before the links."""
         service = MultiService()
-        self.link.setServiceParent(service)
-        self.bus.setServiceParent(service)
+        for each in (self.charges, self.reads, self.bus):
+            each.setServiceParent(service)
         return service
 
 

@@ -134,7 +134,7 @@ def test_consecutive_failures_are_logged_once_and_polling_continues(
     watched.bus.startService()
     run = watched.database.run
 
-    async def unavailable(*_: object) -> Sequence[Row]:
+    async def unavailable(*_: object, **__: object) -> Sequence[Row]:
         raise Unavailable("The database is away.")
 
     for failures in (1, 2):
@@ -153,7 +153,7 @@ def test_one_statement_at_a_time_asks_for_all_notifications(database: Database) 
     asked: list[Deferred[Sequence[Row]]] = []
 
     class Recorded:
-        async def run(self, statement: str, *parameters: object) -> Sequence[Row]:
+        async def run(self, statement: str, *parameters: object, **_: object) -> Sequence[Row]:
             asked.append(Deferred())
             return await asked[-1]
 

@@ -56,9 +56,9 @@ class Process:
         self.clock = Clock()
         self.asked: list[str] = []
         self.pulse = Pulse(database, self.clock.seconds)
-        self.keys = PostgresKeyRing(database, lambda: 1_000_000.0, self, self.pulse)
+        self.keys = PostgresKeyRing(database, lambda: 1_000_000.0, self, pulse=self.pulse)
 
-    async def run(self, statement: str, *parameters: object) -> Any:
+    async def run(self, statement: str, *parameters: object, **_: object) -> Any:
         self.asked.append(statement)
         return await self.database.run(statement, *parameters)
 
@@ -147,7 +147,7 @@ def test_an_answer_from_before_the_key_ended_is_not_kept(process: Process, other
     key, secret = process.create()
     rows: list[Any] = []
 
-    async def run_and_end(statement: str, *parameters: object) -> Any:
+    async def run_and_end(statement: str, *parameters: object, **_: object) -> Any:
         rows.append(await process.database.run(statement, *parameters))
         if event == "own revocation":
             await process.keys.revoke(key.id)

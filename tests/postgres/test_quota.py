@@ -43,7 +43,7 @@ class Recorded:
     def __init__(self) -> None:
         self.batches: list[tuple[Sequence[str], Deferred[Any]]] = []
 
-    async def run(self, statement: str, *parameters: Any) -> Sequence[tuple[Any, ...]]:
+    async def run(self, statement: str, *parameters: Any, **_: object) -> Sequence[tuple[Any, ...]]:
         self.batches.append((parameters[0], Deferred()))
         rows: Sequence[tuple[Any, ...]] = await self.batches[-1][1]
         return rows
@@ -113,6 +113,20 @@ def test_too_many_waiting_charges_are_unavailable(monkeypatch: pytest.MonkeyPatc
         started(quota, "a")
     with pytest.raises(Unavailable, match="too many requests"):
         run_sync(quota.charge("a", 9))
+
+
+@awaited
+async def test_only_an_admitted_charge_shows_that_the_database_accepts_writes(open_link: Links) -> None:
+    link = open_link()
+    quota, availability = PostgresQuota(link), link._database.availability
+    await quota.charge("full", 1)
+    availability.failed("its disk is full", "", is_of_writes=True)
+    await quota.peek("full", 1)
+    with pytest.raises(QuotaExceeded):
+        await quota.charge("full", 1)
+    assert availability.fault == "its disk is full"
+    await quota.charge("free", 1)
+    assert availability.fault is None
 
 
 @awaited

@@ -33,7 +33,7 @@ async def test_looks_one_entry_up_on_the_link(open_database: Callable[..., Datab
     from twisted.internet import reactor
 
     database = open_database(Offload(reactor))
-    store = PostgresStore(database, Offload(reactor), Briefs(), statements=open_link())
+    store = PostgresStore(database, Offload(reactor), Briefs(), reads=open_link())
     await store.publish("a", [entry()])
     database.close()
     assert await store.entry(mcp_id_of(NAME)) == entry()
