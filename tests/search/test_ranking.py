@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 
 from directory_server.domain.search import Query
 from directory_server.search import ImpactIndex
@@ -184,3 +185,17 @@ async def test_explain_lists_the_parts_of_the_score() -> None:
 def test_parsed_query_is_bounded() -> None:
     assert len(parse("ﷺ" * 256).text) == MAX_TEXT
     assert len(parse(" ".join(f'"w{n}"' for n in range(50))).phrases) == MAX_PHRASES
+
+
+@awaited
+async def test_placeholder_is_first_for_its_full_name_only() -> None:
+    index = await index_of(
+        evolve(make_entry("org.template/send-email", "Description of my MCP server"), is_official=True),
+        make_entry("org.example/mailer", "Send email with attachments"),
+        *(make_entry(f"org.example/{n}", "Something else") for n in range(20)),
+    )
+    found = ["org.example/mailer", "org.template/send-email"]
+    for q in ("send email", "send-email", "send-email mcp", "Send em"):
+        assert await search_names(index, q) == found
+    assert (await search_names(index, "org.template/send-email"))[0] == "org.template/send-email"
+    assert (await search_names(index, "template send-email"))[0] == "org.template/send-email"

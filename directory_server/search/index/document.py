@@ -13,6 +13,7 @@ import numpy as np
 from attrs import frozen
 
 from ...domain.entries import Entry
+from ...domain.placeholders import is_placeholder
 from ...domain.views import Hit
 from ..text.analysis import COMMON_PARTS, MAX_KEY, MAX_TEXT, MAX_TOKEN, Word, fold, key, tokens, words
 from .bm25 import Field
@@ -54,6 +55,9 @@ that is listed there."""
 
 MIN_NAMESAKE = 4
 """Letters of the shortest product name that is compared with the owner's name."""
+
+PLACEHOLDER_WEIGHT = 0.1
+"""The weight of the words of a placeholder, relative to those of other entries."""
 
 _HOSTS = ("io.github.", "com.github.", "io.gitlab.", "com.gitlab.")
 
@@ -127,23 +131,37 @@ def build_document(entry: Entry) -> Document:
     weights, named = _top_words(weights, len(counts[0][1]))
     owner_words, short_words, title_words = (words(text, humps=True) for text in (owner, short, title))
     phrases = phrase("\n".join((title, name, brief, *labels, *translations)), MAX_PHRASES)
-    row = Row(entry.mcp_id, name, entry.hit(), _prior(entry, owner_words, short_words), phrases)
-    products = _vendor_product(owner_words, short_words)
+    prior = _prior(entry, owner_words, short_words)
     special_terms = {
         FULL_NAME + key(words(name, humps=True)),
         FULL_NAME + key((*owner_words, *short_words)),
         FULL_NAME + key((*words(namespace.rpartition(".")[2], humps=True), *short_words)),
+        EXACT_NAME + phrase(name),
         facet("official", "true" if entry.is_official else "false"),
-        *(EXACT_NAME + phrase(each) for each in (name, short) if each),
-        *(SHORT_NAME + key(each) for each in (short_words, title_words) if each),
-        *(BARE_NAME + bare for each in (short_words, title_words) if (bare := key(each, without=COMMON_PARTS))),
-        *(prefix + product for product in products for prefix in (VENDOR_PRODUCT, BARE_NAME, EXACT_NAME)),
         *(facet("tag", label) for label in labels),
         *(facet("package", _scalar_text(package.get("registryType"))) for package in entry.packages[:MAX_PACKAGES]),
         *(facet("transport", kind.removeprefix("streamable-")) for kind in entry.transports[:MAX_PACKAGES]),
     }
+    # A name alone does not show what a server does: a placeholder is found by its full name, and else comes late.
+    if is_placeholder(entry):
+        prior, named = 0.0, 0
+        weights = {word: PLACEHOLDER_WEIGHT * weight for word, weight in weights.items()}
+    else:
+        special_terms |= _product_names(short, owner_words, short_words, title_words)
+    row = Row(entry.mcp_id, name, entry.hit(), prior, phrases)
     packed = np.fromiter(weights.values(), WEIGHT, len(weights)).tobytes()
     return Document(row, " ".join(weights), packed, named, sorted(special_terms))
+
+
+def _product_names(short: str, owner: Sequence[Word], *names: Sequence[Word]) -> set[str]:
+    """Return the special terms of the names without the owner: `short`, and the words of it and of the title."""
+    products = _vendor_product(owner, names[0])
+    return {
+        *(EXACT_NAME + phrase(each) for each in (short,) if each),
+        *(SHORT_NAME + key(each) for each in names if each),
+        *(BARE_NAME + bare for each in names if (bare := key(each, without=COMMON_PARTS))),
+        *(prefix + product for product in products for prefix in (VENDOR_PRODUCT, BARE_NAME, EXACT_NAME)),
+    }
 
 
 def _word_frequencies(texts: Sequence[Iterable[str]]) -> Iterator[tuple[float, Counter[str]]]:

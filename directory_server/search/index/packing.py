@@ -23,6 +23,7 @@ _SOURCES = (
     "sanitize.py",
     "domain/limits.py",
     "domain/entries.py",
+    "domain/placeholders.py",
 )
 """The modules that determine the content of a packed document. Update the paths when a file is renamed."""
 
