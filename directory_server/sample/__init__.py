@@ -1,7 +1,7 @@
 """A small catalogue of well-known servers, to try the directory with.
 
-Names, places and versions are the publishers' own (0.0.0 stands for a version that is not known); the descriptions
-were written for this catalogue.
+Names, packages, versions and addresses are the publishers' own, as of 2026-11-22 in npm and PyPI. The descriptions were
+written for this catalogue.
 """
 
 from __future__ import annotations
