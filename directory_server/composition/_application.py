@@ -103,6 +103,8 @@ def build(
 
     web = build_web(core, publishers, people, sockets, readiness.obstacles, states)
     core.metrics.watch(search.index, publishers.hub, web.connections, states, storage.available)
+    if (head := core.serving.head) is not None:
+        core.metrics.watch_database(lambda: storage.away_since() is None, lambda: max(head() - feed.seq, 0))
     unused = UnusedAccounts(storage.accounts, storage.quota, now, config.accounts.unused)
     return Application(
         storage,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ..config import Config
 from ..http.proxies import Proxies
@@ -40,7 +40,8 @@ class Core:
 
 def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[str], None]) -> Core:
     """Open the storage and return the core. `lost` is called with the reason once it was lost. Raises Unavailable."""
-    storage = open_storage(config, environment(reactor, runtime))
+    metrics = Metrics(runtime.now)
+    storage = open_storage(config, evolve(environment(reactor, runtime), database_timer=metrics.database_timer))
     serving = storage.serving(lost)
     index = ImpactIndex(runtime.offload)
     return Core(
@@ -48,7 +49,7 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
         reactor=reactor,
         runtime=runtime,
         proxies=Proxies(config.http.trusted_proxies),
-        metrics=Metrics(runtime.now),
+        metrics=metrics,
         storage=storage,
         serving=serving,
         search=Search(index, Directory(storage.store, index, serving.bus)),

@@ -14,7 +14,6 @@ from ..run_sync import run_until_done
 from ..search import percolate
 from ..services.accounts import AccountService
 from ..services.user_keys import Pending, UserKeys
-from ..storage import Storage
 from ..web import access_file, access_log, account, authentication, changes, health, mcp, pages, registry, rest, routing
 from ..web.origins import Origins
 from ..web.site import DirectorySite
@@ -92,9 +91,8 @@ def build_web(
         sockets=sockets,
         streams=lambda: publishers.hub.sockets + publishers.page_hub.sockets,
     )
-    checks = health.Health(
-        core.search.index, obstacles, limits.health == "full", upstream_states, _database(core.storage)
-    )
+    away_since = core.storage.away_since if core.storage.is_shared else None
+    checks = health.Health(core.search.index, obstacles, limits.health == "full", upstream_states, away_since)
     routes = _routes(core, publishers, people, checks)
     log = _access_log(core)
     origins = Origins(_hosts(core.config), frozenset(limits.allowed_origins))
@@ -144,11 +142,6 @@ def _account_pages(core: Core, people: People, endpoint: mcp.McpEndpoint) -> acc
         url=config.web.url,
         registration=account.RegistrationPolicy(limits.registration == "open", limits.per_address, limits.per_network),
     )
-
-
-def _database(storage: Storage) -> Callable[[], bool] | None:
-    """Return whether the shared database responds, None without one."""
-    return (lambda: all(storage.available().values())) if storage.is_shared else None
 
 
 def _limiter(core: Core, per_minute: int) -> AddressLimiter:

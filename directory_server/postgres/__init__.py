@@ -20,6 +20,7 @@ from ._restore import after_restore
 from ._sessions import PostgresSessions
 from ._shared import session_secret
 from ._store import PostgresStore
+from ._witness import Witness
 
 __all__ = [
     "CHANNEL",
@@ -42,6 +43,7 @@ __all__ = [
     "PostgresStore",
     "Pulse",
     "Statements",
+    "Witness",
     "after_restore",
     "check_connection",
     "import_data",

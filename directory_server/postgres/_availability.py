@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 import psycopg
 from twisted.logger import Logger
@@ -52,18 +53,22 @@ def reason(error: psycopg.Error) -> str | None:
 class Availability:
     """Whether the database can be used. Any thread may call it.
 
-    `secret` is masked in log lines. A fault is logged when it begins with another `reason` than before, and when it
-    ends. Writes end every fault. Reads and new connections do not end a fault of writes, because a database with a full
-    disk still answers reads. Errors that concern one statement, such as a conflict, are no faults.
+    `secret` is masked in log lines. `now`, in seconds since the epoch, dates faults. A fault is logged when it begins
+    with another `reason` than before, and when it ends. Writes end every fault. Reads and new connections do not end a
+    fault of writes, because a database with a full disk still answers reads. Errors that concern one statement, such as
+    a conflict, are no faults.
     """
 
     _log = Logger()
 
-    def __init__(self, secret: str = "") -> None:
+    def __init__(self, secret: str = "", now: Callable[[], float] | None = None) -> None:
         self._secret = secret
+        self._now = now
         self._lock = threading.Lock()
         self.fault: str | None = None
         """Why the database cannot be used, None if it can."""
+        self.since: float | None = None
+        """When the database became unavailable, in seconds since the epoch; None if it is available."""
         self._is_of_writes = False
 
     def raised(self, error: psycopg.Error) -> Unavailable | None:
@@ -79,6 +84,8 @@ class Availability:
     def failed(self, why: str, detail: str, *, is_of_writes: bool = False) -> None:
         """Record a fault; log it with the driver's `detail` if it is another one than the current fault."""
         with self._lock:
+            if self.fault is None and self._now is not None:
+                self.since = self._now()
             is_new, self.fault, self._is_of_writes = self.fault != why, why, is_of_writes
         if is_new:
             if self._secret:
@@ -90,6 +97,6 @@ class Availability:
         if self.fault is None or (self._is_of_writes and not wrote):
             return
         with self._lock:
-            ended, self.fault = self.fault, None
+            ended, self.fault, self.since = self.fault, None, None
         if ended is not None:
             self._log.info("Database available again ({reason} ended)", reason=ended)

@@ -13,14 +13,13 @@ from twisted.logger import Logger
 from ..domain.errors import Unavailable
 from ._link import Statements
 from ._pulse import PULSE, Pulse
+from ._witness import Witness
 
 CHANNEL = "directory"
 """The channel on which publishers, and transactions that end keys, notify."""
 
 _POLL = f"""
-    SELECT coalesce(max(seq), 0), (SELECT mark FROM change WHERE seq = (SELECT max(seq) FROM change)), {PULSE},
-        (SELECT mark FROM change WHERE seq = $1::bigint)
-    FROM change
+    SELECT coalesce(max(seq), 0), {PULSE}, (SELECT mark FROM change WHERE seq = $1::bigint) FROM change
 """
 
 
@@ -29,8 +28,8 @@ class PostgresBus(Service):
 
     The database is asked after each `notified`, every `interval` seconds, and at the start, which also wakes. `pulse`
     gets each value of the counter. `went_back` is called with a message if the log no longer has the last change that
-    was seen: the database was restored from a backup, or a standby without the last transactions has taken over. What
-    this process has in memory is then wrong.
+    `witness` saw: the database was restored from a backup, or a standby without the last transactions has taken over.
+    What this process has in memory is then wrong.
     """
 
     _log = Logger()
@@ -39,16 +38,19 @@ class PostgresBus(Service):
         self,
         statements: Statements,
         pulse: Pulse,
+        witness: Witness,
         clock: IReactorTime,
         went_back: Callable[[str], None],
         interval: float = 0.25,
     ) -> None:
         self._statements = statements
         self._pulse = pulse
+        self._witness = witness
         self._went_back = went_back
         self._interval = interval
         self._listeners: list[Callable[[], None]] = []
-        self._seen: tuple[int, int | None] = 0, None
+        self.head = 0
+        """The last change of the log, when the database was last asked."""
         self._keys: int | None = None
         self._failing = False
         self._is_polling = False
@@ -100,8 +102,9 @@ class PostgresBus(Service):
             self._is_polling = False
 
     async def _ask(self) -> None:
-        reading, (seen, mark) = self._pulse.begin(), self._seen
-        [(head, head_mark, keys, seen_mark)] = await self._statements.run(_POLL, seen)
+        # They may change while the answer is awaited.
+        reading, seen, mark = self._pulse.begin(), self._witness.seq, self._witness.mark
+        [(head, keys, seen_mark)] = await self._statements.run(_POLL, seen)
         if not self._loop.running:
             return
         if seen_mark != mark:
@@ -111,7 +114,7 @@ class PostgresBus(Service):
             self._went_back(message)
             return
         self._pulse.confirm(reading, keys)
-        has_moved = (head, keys) != (seen, self._keys)
-        self._seen, self._keys = (head, head_mark), keys
+        has_moved = (head, keys) != (self.head, self._keys)
+        self.head, self._keys = head, keys
         if has_moved:
             self.announce()

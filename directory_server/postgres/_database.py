@@ -42,16 +42,16 @@ _UNLIMITED = "SET LOCAL statement_timeout = 0"
 
 
 class Database:
-    """A PostgreSQL database: `conninfo` is a connection string or URL of libpq.
+    """A PostgreSQL database: `conninfo` is a connection string or URL of libpq. `now` dates outages.
 
     Functions run in threads of `offload`, each in a transaction of its own. The constructor does not connect. `read`,
     `write` and `upgrade` are for the reactor's thread, or, with an `offload` that runs functions in the calling thread,
     for commands without a running reactor. Raises Unavailable if `conninfo` is invalid.
     """
 
-    def __init__(self, conninfo: str, offload: Offload = inline) -> None:
+    def __init__(self, conninfo: str, offload: Offload = inline, now: Callable[[], float] | None = None) -> None:
         self.parameters = parameters(conninfo)
-        self.availability = Availability(str(self.parameters.get("password") or ""))
+        self.availability = Availability(str(self.parameters.get("password") or ""), now)
         self._offload = offload
         self._active = 0
         self._waiting: deque[Deferred[None]] = deque()

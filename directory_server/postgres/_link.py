@@ -62,8 +62,9 @@ class Link(Service):
     """Statements of the reactor's thread to `database`, on one connection in pipeline mode.
 
     `offload` runs the functions that connect. With a `channel`, `notified` is called after a notification on it and
-    after each connect, because notifications may have been lost before. `lost` is called when the link is lost. While
-    the reactor does not run, statements run in the calling thread. After `stopService` nothing connects again.
+    after each connect, because notifications may have been lost before. `lost` is called when the link is lost,
+    `observe` with the seconds from each statement to its answer. While the reactor does not run, statements run in the
+    calling thread. After `stopService` nothing connects again.
     """
 
     _log = Logger()
@@ -77,6 +78,7 @@ class Link(Service):
         channel: str | None = None,
         notified: Callable[[], None] = lambda: None,
         lost: Callable[[], None] = lambda: None,
+        observe: Callable[[float], None] = lambda seconds: None,
     ) -> None:
         self._database = database
         self._reactor = reactor
@@ -84,6 +86,7 @@ class Link(Service):
         self._channel = channel
         self._on_notified = notified
         self._on_lost = lost
+        self._observe = observe
         self._pipeline: Pipeline | None = None
         self._waiting: deque[Deferred[Pipeline]] = deque()
         self._away_since: float | None = None
@@ -104,6 +107,7 @@ class Link(Service):
         if not self._reactor.running:
             return await self._database.run(statement, *parameters)
         pipeline = self._pipeline or await self._connected()
+        began = self._reactor.seconds()
         try:
             rows = await pipeline.send(statement, parameters)
         except psycopg.Error as error:
@@ -111,6 +115,7 @@ class Link(Service):
             if unavailable is None:
                 raise
             raise unavailable from error
+        self._observe(self._reactor.seconds() - began)
         self._database.availability.succeeded(wrote=wrote(rows))
         return rows
 

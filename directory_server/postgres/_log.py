@@ -19,7 +19,7 @@ PAGE = 4_000
 
 # The inner queries are limited, so that the joins do not read whole tables.
 _CURRENT = """
-    SELECT page.seq, kind, page.mcp_id, pinned, visible_id, octet_length(record.body), octet_length(analysed.body)
+    SELECT page.seq, mark, kind, page.mcp_id, pinned, visible_id, octet_length(record.body), octet_length(analysed.body)
     FROM (
         SELECT seq, mcp_id, pinned, visible_id FROM entry WHERE mcp_id > $1 AND visible_id IS NOT NULL
         ORDER BY mcp_id LIMIT $2
@@ -30,8 +30,8 @@ _CURRENT = """
 """
 
 _CHANGES = """
-    SELECT page.seq, kind, page.mcp_id, pinned, visible_id, octet_length(record.body), octet_length(analysed.body)
-    FROM (SELECT seq, kind, mcp_id FROM change WHERE seq > $1 ORDER BY seq LIMIT $2) AS page
+    SELECT page.seq, mark, kind, page.mcp_id, pinned, visible_id, octet_length(record.body), octet_length(analysed.body)
+    FROM (SELECT seq, mark, kind, mcp_id FROM change WHERE seq > $1 ORDER BY seq LIMIT $2) AS page
     JOIN entry ON entry.mcp_id = page.mcp_id
     LEFT JOIN record ON record.id = visible_id
     LEFT JOIN analysed ON analysed.fingerprint = record.fingerprint AND analysed.version = $3
@@ -64,9 +64,10 @@ class Document:
 
 @frozen
 class LoggedChange:
-    """A change, and the document of the now visible entry, None if there is none."""
+    """A change, and the document of the now visible entry, None if there is none. `mark` is random."""
 
     seq: int
+    mark: int
     kind: ChangeKind
     mcp_id: str
     pinned: bool
@@ -108,14 +109,14 @@ def _read(cursor: Cursor, query: str, after: int | str, limit: int, most: int, a
         most -= (size or 0) + (analysed or 0)
         if most <= 0:
             break
-    wanted = {visible for _, _, _, _, visible, _, _ in rows if visible is not None}
+    wanted = {visible for *_, visible, _, _ in rows if visible is not None}
     documents: dict[int, Document] = {}
     if wanted:
         for row, *fields in cursor.all(_DOCUMENTS, list(wanted), analysis):
             documents[row] = Document(*fields)
     return [
-        LoggedChange(seq, kind, mcp_id, pinned, documents[visible] if visible is not None else None)
-        for seq, kind, mcp_id, pinned, visible, _, _ in rows
+        LoggedChange(seq, mark, kind, mcp_id, pinned, documents[visible] if visible is not None else None)
+        for seq, mark, kind, mcp_id, pinned, visible, _, _ in rows
     ]
 
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 from twisted.logger import Logger
 
 from .. import serialization
@@ -24,6 +24,7 @@ from ._link import Statements
 from ._listing import ListingQuery, all_versions, latest_versions, listing, one_version
 from ._log import LoggedChange, changes, current, missing, newest
 from ._publishing import Row, batches, keep_analyses, known, publish
+from ._witness import Witness
 
 T = TypeVar("T")
 
@@ -38,7 +39,7 @@ _ENTRIES = """
 # Of documents that were replaced or deleted.
 _PRUNE = "DELETE FROM analysed WHERE NOT EXISTS (SELECT 1 FROM record WHERE record.fingerprint = analysed.fingerprint)"
 
-_HEAD = "SELECT coalesce(max(seq), 0) FROM change"
+_HEAD = "SELECT seq, mark FROM change ORDER BY seq DESC LIMIT 1"
 
 _LOG = "SELECT id FROM log"
 
@@ -54,7 +55,8 @@ class PostgresStore:
     If several sources have a name, local entries take precedence over `sources`, and those, in order, over others.
     Work on many entries goes through `offload`. Results of `analysis` are stored by the fingerprint of the document
     and the version of the analysis, so two versions of the software do not overwrite each other's. `limits` bound what
-    a source may store. `reads` runs short queries that requests wait for; by default in a thread.
+    a source may store. `reads` runs short queries that requests wait for; by default in a thread. `witness`
+    gets the changes that are read.
     """
 
     _database: Database
@@ -63,6 +65,7 @@ class PostgresStore:
     _sources: Sequence[str] = ()
     _limits: Mapping[str, SourceLimits] = {}
     _reads: Statements | None = None
+    _witness: Witness = field(factory=Witness)
 
     _log = Logger()
 
@@ -98,7 +101,11 @@ class PostgresStore:
         return [serialization.restore_entry(body) for (body,) in rows]
 
     async def head(self) -> int:
-        return await self._number(_HEAD)
+        rows = await (self._reads or self._database).run(_HEAD)
+        if not rows:
+            return 0
+        self._witness.saw(*rows[0])
+        return int(rows[0][0])
 
     async def log_id(self) -> str:
         [(log_id,)] = await (self._reads or self._database).run(_LOG)
@@ -179,6 +186,8 @@ class PostgresStore:
 
     async def _analysed(self, found: Sequence[LoggedChange]) -> Sequence[Change]:
         """Return the changes with their analyses. Those that are missing are stored, so that the next read has them."""
+        for each in found:
+            self._witness.saw(each.seq, each.mark)
         analyses: dict[bytes, bytes] = {}
         if documents := missing(found):
             analyses = await self._offload(self._analyses, documents)

@@ -60,6 +60,11 @@ class Feed(Service):
         """Whether the subscribers have received the content of the store at start-up."""
         bus.subscribe(self.wake)
 
+    @property
+    def seq(self) -> int:
+        """The number of the last change that all subscribers and followers have received."""
+        return self._seq
+
     async def load(self) -> None:
         """Deliver the content of the store to the subscribers; delivery of changes continues from there."""
         # Read the head first: a change during the load is then delivered twice instead of missed.

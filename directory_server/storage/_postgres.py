@@ -59,21 +59,23 @@ def import_folder(config: Config, folder: Path) -> Mapping[str, int]:
 def open_postgres(config: Config, environment: Environment) -> Storage:
     """Open the database and bring its schema to this version. Raises Unavailable."""
     now = environment.now
-    database = _database(config, environment.offload)
+    database = _database(config, environment.offload, environment.wall)
     run_sync(postgres.upgrade(database))
-    connected = None if environment.reactor is None else _Connected(database, environment)
+    witness = postgres.Witness()
+    connected = None if environment.reactor is None else _Connected(database, witness, environment)
     charges, reads = (None, None) if connected is None else (connected.charges, connected.reads)
     quota = postgres.PostgresQuota(charges or database)
     attempts = postgres.PostgresAttempts(database)
     limits = {each.name: SourceLimits(each.max_entries, each.max_bytes) for each in config.upstream}
     names, accounts, node = list(limits), config.accounts, _node(config)
-    store = postgres.PostgresStore(database, environment.offload, TextAnalysis(), names, limits, reads)
+    store = postgres.PostgresStore(database, environment.offload, TextAnalysis(), names, limits, reads, witness)
 
     def serving(lost: Callable[[str], None]) -> Serving:
         assert connected is not None, "commands serve nothing"
         connected.lost = lost
+        bus = connected.bus
         return Serving(
-            connected.bus,
+            bus,
             connected.service(),
             [
                 TimerService(PRUNE_INTERVAL, quota.prune),
@@ -81,6 +83,7 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
                 TimerService(ANALYSES_INTERVAL, store.prune),
                 TimerService(postgres.REPORT_INTERVAL, postgres.NodeReports(database, node).report),
             ],
+            lambda: bus.head,
         )
 
     async def after_restore(newer: Path | None) -> sqlite.Restored:
@@ -106,14 +109,15 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
         after_restore=after_restore,
         describe=partial(_describe, database, node),
         available=lambda: {"database": database.availability.fault is None},
+        away_since=lambda: database.availability.since,
         serve=lambda: None,
         close=database.close,
     )
 
 
-def _database(config: Config, offload: Offload = inline) -> postgres.Database:
+def _database(config: Config, offload: Offload = inline, now: Callable[[], float] | None = None) -> postgres.Database:
     """Return the database of `config` after a first connection. Raises Unavailable."""
-    database = postgres.Database(config.database, offload)
+    database = postgres.Database(config.database, offload, now)
     postgres.check_connection(database.parameters)
     return database
 
@@ -125,7 +129,7 @@ class _Connected:
     delays a charge.
     """
 
-    def __init__(self, database: postgres.Database, environment: Environment) -> None:
+    def __init__(self, database: postgres.Database, witness: postgres.Witness, environment: Environment) -> None:
         reactor, offload = environment.reactor, environment.offload
         self.pulse = postgres.Pulse(database, environment.monotonic)
         self.charges = postgres.Link(
@@ -135,9 +139,10 @@ class _Connected:
             channel=postgres.CHANNEL,
             notified=lambda: self.bus.notified(),
             lost=self.pulse.lose,
+            observe=environment.database_timer("charges"),
         )
-        self.reads = postgres.Link(database, reactor, offload)
-        self.bus = postgres.PostgresBus(self.charges, self.pulse, reactor, lambda reason: self.lost(reason))
+        self.reads = postgres.Link(database, reactor, offload, observe=environment.database_timer("reads"))
+        self.bus = postgres.PostgresBus(self.charges, self.pulse, witness, reactor, lambda reason: self.lost(reason))
         self.lost: Callable[[str], None] = lambda reason: None
         """Called with the reason once the database went back."""
 

@@ -66,6 +66,7 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
         after_restore=after_restore,
         describe=describe,
         available=data.available,
+        away_since=lambda: None,
         serve=lambda: data.serve(environment.reactor),
         close=data.close,
     )

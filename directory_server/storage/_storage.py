@@ -22,11 +22,15 @@ from ..turn import ImmediateTurn
 
 @frozen
 class Serving:
-    """The services of storage in a server: `bus_service` is the `bus`, `services` are periodic tasks."""
+    """The services of storage in a server: `bus_service` is the `bus`, `services` are periodic tasks.
+
+    `head` returns the last change of the log that this process knows of; it is None if the storage is not shared.
+    """
 
     bus: Bus
     bus_service: IService
     services: Sequence[IService]
+    head: Callable[[], int] | None = None
 
 
 @frozen
@@ -48,6 +52,8 @@ class Environment:
     turn: Turn
     pause: Callable[[float], object] | None = None
     """Waits between two transactions of an import; None to wait in the thread."""
+    database_timer: Callable[[str], Callable[[float], None]] = lambda link: lambda seconds: None
+    """Returns what gets the seconds from each statement on a link, `charges` or `reads`, to its answer."""
 
 
 def command_environment() -> Environment:
@@ -69,12 +75,12 @@ def command_environment() -> Environment:
 class Storage:
     """The adapters of all ports that store.
 
-    `available` returns whether each file, or the database,
-    can be used. `is_shared` means that all machines lose the storage together, so that no machine is better than
-    another. `serving` returns the services of a server; its argument is called with the reason once the storage was
-    lost. `serve` is called before they start. `session_secret` returns the secret that signs MCP sessions; it is
-    created at the first start. `after_restore` prepares a restored backup for serving.
-    `describe` returns lines for the command `status`.
+    `available` returns whether each file, or the database, can be used. `is_shared` means that all machines lose the
+    storage together, so that no machine is better than another. `away_since` returns since when a shared storage cannot
+    be used, in seconds since the epoch, None if it can. `serving` returns the services of a server; its argument is
+    called with the reason once the storage was lost. `serve` is called before they start. `session_secret` returns the
+    secret that signs MCP sessions; it is created at the first start. `after_restore` prepares a restored backup for
+    serving. `describe` returns lines for the command `status`.
     """
 
     is_shared: bool
@@ -93,5 +99,6 @@ class Storage:
     after_restore: Callable[[Path | None], Coroutine[Any, Any, sqlite.Restored]]
     describe: Callable[[], Coroutine[Any, Any, Sequence[str]]]
     available: Callable[[], Mapping[str, bool]]
+    away_since: Callable[[], float | None]
     serve: Callable[[], None]
     close: Callable[[], None]

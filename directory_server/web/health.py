@@ -54,12 +54,17 @@ _DATABASE = field(
     metadata={"description": "Whether the shared database responds; absent if the server has no shared database."}
 )
 
+_SINCE = field(
+    metadata={"description": "Since when the database is away (RFC 3339); null if it is available. Absent as above."}
+)
+
 
 @frozen
 class DatabaseHealth(HealthResponse):
     """Body of `/healthz` of a server with a shared database."""
 
     database: DatabaseState = _DATABASE
+    since: str | None = _SINCE
 
 
 @frozen
@@ -67,6 +72,7 @@ class FullDatabaseHealth(FullHealth):
     """Body of `/healthz` of a server with a shared database, with `http.health = "full"`."""
 
     database: DatabaseState = _DATABASE
+    since: str | None = _SINCE
 
 
 @frozen
@@ -90,31 +96,33 @@ class NotReady:
 class Health:
     """Handlers of both paths. They read memory only: no response waits for a database.
 
-    `not_ready_reasons` returns the subset of NOT_READY_REASONS that applies. With `is_full`, the response of
-    `/healthz` includes the version and the state of the upstreams. `has_database` returns whether the shared database
-    responds; it is None without one. The status is 200 in any case: all machines lose the database together, and pages
-    and open streams work without it.
+    `not_ready_reasons` returns the subset of NOT_READY_REASONS that applies. With `is_full`, the response of `/healthz`
+    includes the version and the state of the upstreams. `away_since` returns since when the shared database does not
+    respond, in seconds since the epoch, None if it responds; it is None without such a database. The status is 200 in
+    any case: all machines lose the database together, and pages and open streams work without it.
     """
 
     _index: Index
     _not_ready_reasons: Callable[[], Sequence[str]] = tuple
     _is_full: bool = False
     _upstreams: Callable[[], Sequence[UpstreamState]] = tuple
-    _has_database: Callable[[], bool] | None = None
+    _away_since: Callable[[], float | None] | None = None
 
     async def live(self, request: Request) -> bytes:
         """Respond to `/healthz` with 200."""
         index = self._index
         entries, generation = len(index), index.generation
         upstreams = {each.name: _state(each) for each in self._upstreams()} if self._is_full else {}
-        if self._has_database is None:
+        if self._away_since is None:
             if not self._is_full:
                 return json_response(request, HealthResponse("ok", entries, generation))
             return json_response(request, FullHealth("ok", entries, generation, __version__, upstreams))
-        database: DatabaseState = "available" if self._has_database() else "away"
+        away_since = self._away_since()
+        database: DatabaseState = "available" if away_since is None else "away"
+        since = None if away_since is None else serialization.rfc3339(away_since)
         if not self._is_full:
-            return json_response(request, DatabaseHealth("ok", entries, generation, database))
-        body = FullDatabaseHealth("ok", entries, generation, __version__, upstreams, database)
+            return json_response(request, DatabaseHealth("ok", entries, generation, database, since))
+        body = FullDatabaseHealth("ok", entries, generation, __version__, upstreams, database, since)
         return json_response(request, body)
 
     async def ready(self, request: Request) -> bytes:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 
 import pytest
 
 from directory_server.postgres import place
 
 from ..process.conftest import MCP, SEARCH, TIMEOUT, Response, Server, entry_line, until
+from ..process.test_metrics import metric
 from .conftest import Cluster
 
 pytestmark = pytest.mark.process
@@ -97,19 +99,29 @@ def health(server: Server) -> tuple[int, str]:
 def test_a_database_that_is_killed_is_away_until_it_is_back(cluster: Cluster) -> None:
     key = cluster.new_key("--limit", 20)
     cluster.command("import", "-", stdin=entry_line("com.example/weather", "Forecasts of the weather."))
-    with cluster.serve("one") as server:
+    with cluster.serve("one", "--set", "metrics.listen=tcp:0:interface=127.0.0.1") as server:
         assert health(server) == (200, "available")
+        assert metric(server.metrics_text(), "directory_database_up") == 1
+        until(lambda: metric(server.metrics_text(), "directory_log_behind") == 0, "the log has been applied")
+        # The poll of the bus is on this link.
+        timed = 'directory_database_seconds_count{link="charges"}'
+        until(lambda: metric(server.metrics_text(), timed) > 0, "a statement has been timed")
         assert server.search("weather", key).status == 200
         cluster.engine.kill()
         until(lambda: server.search("weather", key).status == 503, "requests with a key are rejected", OUTAGE)
         rejected = server.search("weather", key)
         assert (rejected.status, rejected.json["error"], rejected.headers["Retry-After"]) == (503, "unavailable", "1")
         until(lambda: health(server) == (200, "away"), "the outage is reported", OUTAGE)
+        since = datetime.fromisoformat(server.request("/healthz").json["since"])
+        assert abs((datetime.now(UTC) - since).total_seconds()) < OUTAGE + 5
+        assert metric(server.metrics_text(), "directory_database_up") == 0
         # The other machines have the same database: the balancer keeps this one.
         assert server.request("/readyz").status == 200
         cluster.engine.start()
         until(lambda: server.search("weather", key).status == 200, "requests with a key are served", OUTAGE)
         until(lambda: health(server) == (200, "available"), "the recovery is reported", 3 * OUTAGE)
+        assert server.request("/healthz").json["since"] is None
+        assert metric(server.metrics_text(), "directory_database_up") == 1
         log = server.stop()
     assert "Traceback" not in log
     assert "Database unavailable: " in log

@@ -25,6 +25,8 @@ def exposed() -> dict[str, set[str]]:
     metrics, source = Metrics(lambda: 0.0), _Source()
     metrics.observe([AccessRecord(0.0, "GET", "/healthz", 503, 5, 0.1, None, "1", ("unavailable",))])
     metrics.watch(source, source, [], lambda: [UpstreamState("a")], lambda: {"directory": True})  # type: ignore[arg-type]
+    metrics.watch_database(lambda: True, lambda: 0)
+    metrics.database_timer("charges")(0.001)
     names: dict[str, set[str]] = {}
     for metric in metrics.registry.collect():
         if not metric.name.startswith("process_"):

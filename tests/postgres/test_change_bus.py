@@ -10,7 +10,7 @@ from twisted.internet.task import Clock, deferLater
 from twisted.logger import LogEvent, Logger, formatEvent
 
 from directory_server.domain.errors import Unavailable
-from directory_server.postgres import Database, PostgresBus, PostgresStore, Pulse
+from directory_server.postgres import Database, PostgresBus, PostgresStore, Pulse, Witness
 from directory_server.postgres._change_bus import CHANNEL
 from directory_server.postgres._pipeline import Row
 from directory_server.run_sync import inline, run_sync
@@ -26,7 +26,7 @@ class TestPostgresBus(PostgresAdapterTest, BusContract):
     def _service(self, _open_database: None) -> Iterator[None]:
         self.clock = Clock()
         database = self.open_database()
-        self._bus = PostgresBus(database, Pulse(database, self.clock.seconds), self.clock, pytest.fail)
+        self._bus = PostgresBus(database, Pulse(database, self.clock.seconds), Witness(), self.clock, pytest.fail)
         self._store = PostgresStore(self.open_database(), inline, Briefs())
         self._written = 0
         self._bus.startService()
@@ -53,8 +53,14 @@ class Watched:
         self.pulse = Pulse(database, self.clock.seconds)
         self.woken: list[None] = []
         self.messages: list[str] = []
-        self.bus = PostgresBus(database, self.pulse, self.clock, self.messages.append)
+        witness = Witness()
+        self._store = PostgresStore(database, inline, Briefs(), witness=witness)
+        self.bus = PostgresBus(database, self.pulse, witness, self.clock, self.messages.append)
         self.bus.subscribe(lambda: self.woken.append(None))
+
+    def read(self) -> int:
+        """Read the whole log, as a feed does; return its last change."""
+        return run_sync(self._store.changes(0, 100))[-1].seq
 
 
 @pytest.fixture
@@ -114,6 +120,7 @@ def test_a_log_that_went_back_is_reported_once(
 ) -> None:
     publish(database, "x/1", "x/2")
     watched.bus.startService()
+    watched.read()
     watched.clock.advance(0.25)
     assert watched.messages == []
     for statement in loss.split("; "):
@@ -123,6 +130,42 @@ def test_a_log_that_went_back_is_reported_once(
     assert "change 2 of the log is gone or another one" in watched.messages[0]
     assert len(watched.woken) == 1
     assert len(logged_failures) == 1
+    logged_failures.clear()
+
+
+def test_a_change_that_was_read_after_the_last_poll_is_missed(
+    watched: Watched, database: Database, logged_failures: list[LogEvent]
+) -> None:
+    publish(database, "x/1")
+    watched.bus.startService()
+    publish(database, "x/2")
+    assert watched.read() == 2
+    # The poll has seen change 1 only, and change 2 is another one now.
+    run_sync(database.run("UPDATE change SET mark = mark + 1 WHERE seq = 2"))
+    watched.clock.advance(0.25)
+    assert len(watched.messages) == 1
+    logged_failures.clear()
+
+
+def test_a_change_that_was_polled_and_not_read_is_not_missed(watched: Watched, database: Database) -> None:
+    publish(database, "x/1", "x/2")
+    watched.bus.startService()
+    assert watched.bus.head == 2
+    run_sync(database.run("DELETE FROM change WHERE seq = 2"))
+    watched.clock.advance(0.25)
+    assert (watched.messages, watched.bus.head) == ([], 1)
+
+
+@pytest.mark.parametrize("read", ["head", "current"])
+def test_the_content_at_the_start_is_witnessed(
+    watched: Watched, database: Database, logged_failures: list[LogEvent], read: str
+) -> None:
+    publish(database, "x/1", "x/2")
+    store = watched._store
+    assert run_sync(store.head()) == 2 if read == "head" else run_sync(store.current("", 10))
+    run_sync(database.run("UPDATE change SET mark = mark + 1 WHERE seq = 2"))
+    watched.bus.startService()
+    assert len(watched.messages) == 1
     logged_failures.clear()
 
 
@@ -157,14 +200,14 @@ def test_one_statement_at_a_time_asks_for_all_notifications(database: Database) 
             asked.append(Deferred())
             return await asked[-1]
 
-    bus = PostgresBus(Recorded(), Pulse(database, clock.seconds), clock, pytest.fail)
+    bus = PostgresBus(Recorded(), Pulse(database, clock.seconds), Witness(), clock, pytest.fail)
     bus.startService()
     for _ in range(3):
         bus.notified()
     assert len(asked) == 1
-    asked[0].callback([(0, None, 0, None)])
+    asked[0].callback([(0, 0, None)])
     assert len(asked) == 2
-    asked[1].callback([(0, None, 0, None)])
+    asked[1].callback([(0, 0, None)])
     assert len(asked) == 2
     bus.stopService()
     bus.notified()
@@ -180,7 +223,7 @@ async def test_a_notification_wakes_before_the_poll(open_link: Links, open_datab
     woken: list[None] = []
     buses: list[PostgresBus] = []
     link = open_link(channel=CHANNEL, notified=lambda: buses[0].notified())
-    bus = PostgresBus(link, Pulse(database, clock.seconds), clock, pytest.fail)
+    bus = PostgresBus(link, Pulse(database, clock.seconds), Witness(), clock, pytest.fail)
     buses.append(bus)
     bus.subscribe(lambda: woken.append(None))
     bus.startService()

@@ -61,6 +61,25 @@ def test_full_health_includes_version_and_upstreams() -> None:
     assert body["upstreams"] == {"official": {"status": "failing", "entries": 0, "last_success": None}}
 
 
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize(
+    ("away_since", "state"),
+    [
+        (None, {"database": "available", "since": None}),
+        (1_800_000_000.9, {"database": "away", "since": "2027-01-15T08:00:00Z"}),
+    ],
+)
+def test_health_tells_since_when_the_database_is_away(
+    full: bool, away_since: float | None, state: dict[str, str | None]
+) -> None:
+    from directory_server.web.health import Health
+
+    status, body = call(Health(INDEX, is_full=full, away_since=lambda: away_since).live)
+    assert status == 200
+    assert body["status"] == "ok"
+    assert {name: body[name] for name in state} == state
+
+
 def test_readiness_lists_the_reasons() -> None:
     assert call(health().ready) == (200, {"status": "ready"})
     assert call(health("storage", "draining").ready) == (

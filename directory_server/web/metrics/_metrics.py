@@ -54,6 +54,14 @@ class Metrics:
             registry=registry,
         )
 
+        self._database = Histogram(
+            "directory_database_seconds",
+            "Seconds from a statement to the answer of the shared database.",
+            labelnames=["link"],
+            buckets=LATENCIES,
+            registry=registry,
+        )
+
     def observe(self, records: Sequence[AccessRecord]) -> None:
         """Count completed requests."""
         self._requests.observe(records)
@@ -61,6 +69,10 @@ class Metrics:
     def observe_lag(self, seconds: float) -> None:
         """Record that the timer of the reactor lag fired `seconds` late."""
         self._lag.observe(seconds)
+
+    def database_timer(self, link: str) -> Callable[[float], None]:
+        """Return what records the seconds from a statement on `link`, a connection to the database, to its answer."""
+        return self._database.labels(link).observe
 
     def quota(self, quota: Quota) -> Quota:
         """Return `quota` with its QuotaExceeded errors counted."""
@@ -80,6 +92,10 @@ class Metrics:
     ) -> None:
         """Read these sources at each scrape. `storage` returns whether each file is available."""
         self.registry.register(_Gauges(index, streams, connections, upstreams, storage))
+
+    def watch_database(self, is_up: Callable[[], bool], behind: Callable[[], int]) -> None:
+        """Read the state of the shared database at each scrape, and the number of changes not yet applied."""
+        self.registry.register(_DatabaseGauges(is_up, behind))
 
 
 @frozen
@@ -154,3 +170,17 @@ class _Gauges(Collector):
             entries.add_metric([each.name], each.entries)
             success.add_metric([each.name], each.last_success or 0.0)
         yield from (failing, entries, success)
+
+
+@frozen(eq=False)
+class _DatabaseGauges(Collector):
+    _is_up: Callable[[], bool]
+    _behind: Callable[[], int]
+
+    def collect(self) -> Iterator[Metric]:
+        yield GaugeMetricFamily(
+            "directory_database_up", "1 if the shared database can be used, 0 otherwise.", float(self._is_up())
+        )
+        yield GaugeMetricFamily(
+            "directory_log_behind", "Changes of the log that this process has not applied yet.", self._behind()
+        )

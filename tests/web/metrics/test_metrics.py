@@ -162,6 +162,26 @@ def test_gauges_are_read_at_each_scrape(metrics: Metrics) -> None:
     assert value(metrics, "directory_streams") == 4
 
 
+def test_the_state_of_the_database_is_read_at_each_scrape(metrics: Metrics) -> None:
+    state: dict[str, Any] = {"up": True, "behind": 3}
+    names = ["directory_database_up", "directory_log_behind"]
+    assert [value(metrics, name) for name in names] == [None, None]
+    metrics.watch_database(lambda: state["up"], lambda: state["behind"])
+    assert [value(metrics, name) for name in names] == [1, 3]
+    state.update(up=False, behind=0)
+    assert [value(metrics, name) for name in names] == [0, 0]
+
+
+def test_answers_of_the_database_are_timed_for_each_link(metrics: Metrics) -> None:
+    charges = metrics.database_timer("charges")
+    for seconds in (0.0004, 0.3):
+        charges(seconds)
+    metrics.database_timer("reads")(0.1)
+    name = "directory_database_seconds"
+    assert value(metrics, f"{name}_bucket", link="charges", le="0.0005") == 1
+    assert [value(metrics, f"{name}_count", link=link) for link in ("charges", "reads")] == [2, 1]
+
+
 def test_upstream_gauges_have_one_sample_per_upstream(metrics: Metrics) -> None:
     upstreams = [UpstreamState("a", entries=3, last_success=5.0), UpstreamState("b", error="It answered 500.")]
     metrics.watch(Sized(0), Sized(0), [], lambda: upstreams)  # type: ignore[arg-type]
