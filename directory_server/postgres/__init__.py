@@ -20,11 +20,13 @@ from ._restore import after_restore
 from ._sessions import PostgresSessions
 from ._shared import session_secret
 from ._store import PostgresStore
+from ._upkeep import UPKEEP_INTERVAL, Task, Upkeep
 from ._witness import Witness
 
 __all__ = [
     "CHANNEL",
     "REPORT_INTERVAL",
+    "UPKEEP_INTERVAL",
     "Cursor",
     "Database",
     "Link",
@@ -43,6 +45,8 @@ __all__ = [
     "PostgresStore",
     "Pulse",
     "Statements",
+    "Task",
+    "Upkeep",
     "Witness",
     "after_restore",
     "check_connection",

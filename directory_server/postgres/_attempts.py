@@ -7,9 +7,8 @@ from hashlib import sha256
 from math import ceil
 
 from attrs import frozen
-from twisted.logger import Logger
 
-from ..domain.errors import Throttled, Unavailable
+from ..domain.errors import Throttled
 from ..domain.throttling import AttemptLimit
 from ._connection import Cursor
 from ._database import Database
@@ -46,8 +45,6 @@ class PostgresAttempts:
     _database: Database
     _now: Callable[[], float] | None = None
 
-    _log = Logger()
-
     async def charge(self, limit: AttemptLimit, client: str) -> None:
         who = sha256(f"{limit.name}\n{client}".encode(errors="replace")).hexdigest()
         tolerance, now = (limit.burst - 1) / limit.rate, self._now() if self._now else None
@@ -63,12 +60,6 @@ class PostgresAttempts:
             raise Throttled(ceil(wait))
 
     async def prune(self) -> None:
-        """Delete rows of clients that have their whole burst again; the next call continues.
-
-        If the database is unavailable, the next call tries again.
-        """
+        """Delete rows of clients that have their whole burst again; the next call continues. Raises Unavailable."""
         now = self._now() if self._now else None
-        try:
-            await self._database.write(lambda cursor: cursor.execute(_PRUNE, (now,)))
-        except Unavailable as error:
-            self._log.debug("Sign-in attempts cannot be pruned: {reason}", reason=error.message)
+        await self._database.write(lambda cursor: cursor.execute(_PRUNE, (now,)))

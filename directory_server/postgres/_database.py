@@ -97,7 +97,12 @@ class Database:
             cursor.execute(_UNLIMITED)
             return migrate(cursor, steps)
 
-        return await self.write(write)
+        numbers = await self.write(write)
+        if numbers:
+            # The planner knows nothing of new tables and columns. In a transaction of its own, because it may wait.
+            with suppress(Unavailable):
+                await self.run("ANALYZE")
+        return numbers
 
     def interrupt(self) -> None:
         """Shut the sockets of all connections: the threads that wait for an answer stop waiting."""

@@ -20,24 +20,30 @@ GONE = 60.0
 _NOW = "extract(epoch FROM clock_timestamp())"
 
 _REPORT = f"""
-    INSERT INTO node (id, version, config, seen_at) VALUES ($1, $2, $3, {_NOW})
-    ON CONFLICT (id) DO UPDATE SET version = excluded.version, config = excluded.config, seen_at = excluded.seen_at
+    INSERT INTO node (id, version, config, analysis, seen_at) VALUES ($1, $2, $3, $4, {_NOW})
+    ON CONFLICT (id) DO UPDATE SET
+        version = excluded.version, config = excluded.config, analysis = excluded.analysis, seen_at = excluded.seen_at
 """
 
 _FORGET = f"""
     DELETE FROM node WHERE id IN (SELECT id FROM node WHERE seen_at < {_NOW} - $1::float8 FOR UPDATE SKIP LOCKED)
 """
 
-_LIST = f"SELECT id, version, config FROM node WHERE seen_at >= {_NOW} - $1::float8 ORDER BY id"
+_LIST = f"SELECT id, version, config, analysis FROM node WHERE seen_at >= {_NOW} - $1::float8 ORDER BY id"
 
 
 @frozen
 class Node:
-    """A running process; `config` is a digest of the settings that must be the same in all processes."""
+    """A running process.
+
+    `config` is a digest of the settings that must be the same in all processes. `analysis` is the version of the
+    Analysis that the process uses, None for software that does not report it.
+    """
 
     id: str
     version: str
     config: bytes
+    analysis: str | None
 
 
 @frozen
@@ -54,7 +60,7 @@ class NodeReports:
         node = self._node
 
         def write(cursor: Cursor) -> None:
-            cursor.execute(_REPORT, (node.id, node.version, node.config))
+            cursor.execute(_REPORT, (node.id, node.version, node.config, node.analysis))
             cursor.execute(_FORGET, (GONE,))
 
         try:
@@ -66,4 +72,4 @@ class NodeReports:
 async def running_nodes(database: Database) -> Sequence[Node]:
     """Return the processes that have reported in the last GONE seconds, by id. Raises Unavailable."""
     rows = await database.read(lambda cursor: cursor.all(_LIST, GONE))
-    return [Node(node_id, version, bytes(config)) for node_id, version, config in rows]
+    return [Node(node_id, version, bytes(config), analysis) for node_id, version, config, analysis in rows]

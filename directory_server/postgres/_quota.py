@@ -20,6 +20,9 @@ from ._pipeline import Row
 BATCH = 64
 """Most charges of a transaction. Each holds a lock, of which PostgreSQL has 64 per connection by default."""
 
+PRUNED = 1_000
+"""Keys whose rows `prune_all` deletes in one transaction."""
+
 WAITING = 10_000
 """Most charges that wait for the transaction before them."""
 
@@ -42,14 +45,22 @@ class _Charge:
 class PostgresQuota:
     """Requests spent by keys, in the database that `statements` go to; `window` is in seconds.
 
-    Charges that arrive while a transaction is under way go together in the next one. `now` replaces the clock of the
+    Charges that arrive while a transaction is under way go together in the next one. `pruning` runs the statements that
+    delete rows, by default `statements`. `now` replaces the clock of the
     database, in seconds since the epoch, for tests.
     """
 
     _log = Logger()
 
-    def __init__(self, statements: Statements, window: int = 3600, now: Callable[[], float] | None = None) -> None:
+    def __init__(
+        self,
+        statements: Statements,
+        window: int = 3600,
+        now: Callable[[], float] | None = None,
+        pruning: Statements | None = None,
+    ) -> None:
         self._statements = statements
+        self._pruning = pruning or statements
         self._window = window
         self._now = now
         self._waiting: deque[_Charge] = deque()
@@ -86,11 +97,20 @@ class PostgresQuota:
         next call tries again.
         """
         try:
-            [(self._pruned_to,)] = await self._statements.run(
-                _PRUNE, self._pruned_to, keys, float(self._window), self._given()
-            )
+            await self._prune(keys)
         except Unavailable as error:
             self._log.warn("Spent quota cannot be pruned: {reason}", reason=error.message)
+
+    async def prune_all(self) -> None:
+        """Delete rows of all keys, PRUNED keys at a time; as `prune` otherwise. Raises Unavailable."""
+        await self._prune(PRUNED)
+        while self._pruned_to:
+            await self._prune(PRUNED)
+
+    async def _prune(self, keys: int) -> None:
+        [(self._pruned_to,)] = await self._pruning.run(
+            _PRUNE, self._pruned_to, keys, float(self._window), self._given()
+        )
 
     async def _charge_waiting(self) -> None:
         self._is_charging = True

@@ -19,6 +19,7 @@ from ..domain.ports.search import Analysis
 from ..domain.ports.storage import READ_BYTES
 from ..domain.publishing import MAX_VERSIONS, SourceLimits, record
 from ..domain.versions import Version
+from ._connection import Cursor
 from ._database import Database
 from ._link import Statements
 from ._listing import ListingQuery, all_versions, latest_versions, listing, one_version
@@ -36,8 +37,24 @@ _ENTRIES = """
     ORDER BY position
 """
 
-# Of documents that were replaced or deleted.
-_PRUNE = "DELETE FROM analysed WHERE NOT EXISTS (SELECT 1 FROM record WHERE record.fingerprint = analysed.fingerprint)"
+# Of documents that were replaced or deleted, and of versions of the analysis that no process uses. A process whose
+# version is unknown may use any.
+_PRUNE = (
+    "DELETE FROM analysed WHERE NOT EXISTS (SELECT 1 FROM record WHERE record.fingerprint = analysed.fingerprint)",
+    """
+        DELETE FROM analysed WHERE version <> $1 AND NOT EXISTS (
+            SELECT 1 FROM node WHERE node.analysis IS NULL OR node.analysis = analysed.version
+        )
+    """,
+)
+
+# The planner knows less than a tenth of the entries, as in the first import. Autovacuum comes a minute later.
+_IS_STALE = """
+    SELECT names > 1000 AND names > 10 * greatest(reltuples, 0)
+    FROM (SELECT sum(names) AS names FROM stored) AS all_sources, pg_class WHERE oid = 'record'::regclass
+"""
+
+_ANALYZE = "ANALYZE record, entry, change, analysed, stored"
 
 _HEAD = "SELECT seq, mark FROM change ORDER BY seq DESC LIMIT 1"
 
@@ -159,9 +176,17 @@ class PostgresStore:
         return await self._database.read(lambda cursor: one_version(cursor, name, version))
 
     async def prune(self) -> None:
-        """Delete the analyses of documents that are no longer stored; the next call tries again after an error."""
-        with suppress(Unavailable):
-            await self._database.write(lambda cursor: cursor.execute(_PRUNE))
+        """Delete the analyses of documents that are no longer stored, and those that no process reads.
+
+        Raises Unavailable.
+        """
+        gone, unused = _PRUNE
+
+        def write(cursor: Cursor) -> None:
+            cursor.execute(gone)
+            cursor.execute(unused, (self._analysis.version,))
+
+        await self._database.write(write)
 
     async def _publish(self, source: str, rows: Sequence[Row], entries: Sequence[Entry]) -> Sequence[Outcome]:
         """Publish `entries`, in `rows`, in one transaction; return the outcomes in order."""
@@ -176,7 +201,16 @@ class PostgresStore:
         written = [row for row in rows if row.name in changed]
         publishing = partial(publish, rows=written, sources=self._sources, limits=self._limits, analysis=version)
         outcomes = iter(await self._database.write(publishing))
+        await self._update_statistics()
         return [next(outcomes) if row.name in changed else "unchanged" for row in rows]
+
+    async def _update_statistics(self) -> None:
+        """Update the statistics of the planner if there is much more to read than it knows of."""
+        # Without them, queries are only slower.
+        with suppress(Unavailable):
+            [(is_stale,)] = await (self._reads or self._database).run(_IS_STALE)
+            if is_stale:
+                await self._database.run(_ANALYZE)
 
     def _analyse(self, rows: Sequence[Row], entries: Sequence[Entry], which: Sequence[bool]) -> Sequence[Row]:
         return [

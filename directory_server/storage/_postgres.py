@@ -23,14 +23,8 @@ from ..run_sync import inline, run_sync
 from ..search import TextAnalysis
 from ._storage import Environment, Serving, Storage
 
-PRUNE_INTERVAL = 1.0
-"""Seconds between two deletions of charges that no longer count."""
-
-ATTEMPTS_INTERVAL = 60.0
-"""Seconds between two deletions of sign-in attempts that no longer count."""
-
-ANALYSES_INTERVAL = 3_600.0
-"""Seconds between two deletions of analyses of documents that are no longer stored."""
+TASKS = {"quota": 3_600.0, "analyses": 3_600.0, "attempts": 60.0}
+"""Seconds between two deletions, by one of all processes, of charges that no longer count, and so on."""
 
 
 def upgrade(config: Config) -> Sequence[int]:
@@ -64,11 +58,14 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
     witness = postgres.Witness()
     connected = None if environment.reactor is None else _Connected(database, witness, environment)
     charges, reads = (None, None) if connected is None else (connected.charges, connected.reads)
-    quota = postgres.PostgresQuota(charges or database)
+    quota = postgres.PostgresQuota(charges or database, pruning=database)
     attempts = postgres.PostgresAttempts(database)
     limits = {each.name: SourceLimits(each.max_entries, each.max_bytes) for each in config.upstream}
     names, accounts, node = list(limits), config.accounts, _node(config)
     store = postgres.PostgresStore(database, environment.offload, TextAnalysis(), names, limits, reads, witness)
+
+    prunings = {"quota": quota.prune_all, "analyses": store.prune, "attempts": attempts.prune}
+    tasks = [postgres.Task(name, interval, prunings[name]) for name, interval in TASKS.items()]
 
     def serving(lost: Callable[[str], None]) -> Serving:
         assert connected is not None, "commands serve nothing"
@@ -78,9 +75,7 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
             bus,
             connected.service(),
             [
-                TimerService(PRUNE_INTERVAL, quota.prune),
-                TimerService(ATTEMPTS_INTERVAL, attempts.prune),
-                TimerService(ANALYSES_INTERVAL, store.prune),
+                TimerService(postgres.UPKEEP_INTERVAL, postgres.Upkeep(database, tasks).run_due),
                 TimerService(postgres.REPORT_INTERVAL, postgres.NodeReports(database, node).report),
             ],
             lambda: bus.head,
@@ -158,7 +153,7 @@ def _node(config: Config) -> postgres.Node:
     """Return this process; the digest is of the upstreams, whose order decides which entries are visible."""
     upstreams = repr([astuple(each) for each in config.upstream])
     name = f"{socket.gethostname()[:100]} {os.getpid()} {token_hex(2)}"
-    return postgres.Node(name, __version__, sha256(upstreams.encode(errors="replace")).digest())
+    return postgres.Node(name, __version__, sha256(upstreams.encode(errors="replace")).digest(), TextAnalysis().version)
 
 
 async def _describe(database: postgres.Database, own: postgres.Node) -> Sequence[str]:

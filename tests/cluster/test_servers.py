@@ -7,6 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
+import psycopg
 import pytest
 
 from directory_server.postgres import place
@@ -139,6 +140,19 @@ def test_a_stopped_database_holds_up_no_request_for_long(cluster: Cluster) -> No
         finally:
             cluster.engine.resume()
         until(lambda: server.search("weather", key).status == 200, "requests with a key are served", TIMEOUT)
+
+
+def test_one_of_both_performs_the_tasks_of_the_database(cluster: Cluster) -> None:
+    with cluster.serve("one"), cluster.serve("two"):
+
+        def due() -> list[tuple[str, float]]:
+            with psycopg.connect(cluster.engine.conninfo) as connection:
+                query = "SELECT name, due - extract(epoch FROM clock_timestamp())::float8 FROM task ORDER BY name"
+                return connection.execute(query).fetchall()
+
+        found = until(lambda: tasks if len(tasks := due()) == 3 else None, "all tasks have been claimed")
+        assert [name for name, _ in found] == ["analyses", "attempts", "quota"]
+        assert all(3_000 < seconds <= 3_600 for name, seconds in found if name != "attempts")
 
 
 def test_status_names_the_database_and_the_processes(cluster: Cluster) -> None:

@@ -46,6 +46,17 @@ def test_every_step_runs_once(empty_engine: Engine) -> None:
     database.close()
 
 
+def test_the_planner_has_statistics_after_a_migration(empty_engine: Engine) -> None:
+    database = Database(empty_engine.conninfo)
+    run_sync(database.upgrade())
+    (known,) = run_sync(
+        database.read(lambda cursor: cursor.one("SELECT reltuples FROM pg_class WHERE oid = 'spent'::regclass"))
+    )
+    # It is -1 for a table that was never analyzed.
+    assert known == 0
+    database.close()
+
+
 def test_processes_that_start_together_migrate_once(empty_engine: Engine) -> None:
     ran: list[int] = []
 

@@ -13,7 +13,17 @@ from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.publishing import MAX_VERSIONS
 from directory_server.domain.visibility import transition
-from directory_server.postgres import Database, PostgresCuration, PostgresStore, _log, _publishing, _store, _visibility
+from directory_server.postgres import (
+    Database,
+    Node,
+    NodeReports,
+    PostgresCuration,
+    PostgresStore,
+    _log,
+    _publishing,
+    _store,
+    _visibility,
+)
 from directory_server.postgres._connection import Cursor
 from directory_server.postgres._publishing import BATCH, BATCH_BYTES, Row, batches
 from directory_server.run_sync import inline, run_sync
@@ -192,10 +202,52 @@ def test_prunes_the_analyses_of_replaced_documents(database: Database) -> None:
     assert [body for _, body in analysed(database)] == sorted(map(Briefs(), expected))
 
 
-def test_pruning_waits_for_a_database_that_is_away(database: Database) -> None:
+def report(database: Database, name: str, analysis: str | None) -> None:
+    """Report a running process that uses this version of the analysis."""
+    run_sync(NodeReports(database, Node(name, "1", b"", analysis)).report())
+
+
+def test_prunes_the_analyses_of_versions_that_no_process_uses(database: Database) -> None:
+    stores = {version: PostgresStore(database, inline, Briefs(version)) for version in "123"}
+    run_sync(stores["1"].publish("a", [entry()]))
+    for store in stores.values():
+        run_sync(store.current("", 10))
+
+    def versions() -> list[str]:
+        return [version for version, _ in analysed(database)]
+
+    assert versions() == ["1", "2", "3"]
+    report(database, "own", "3")
+    report(database, "older", "2")
+    report(database, "oldest", None)
+    run_sync(stores["3"].prune())
+    # The oldest process does not tell its version.
+    assert versions() == ["1", "2", "3"]
+    report(database, "oldest", "2")
+    run_sync(stores["3"].prune())
+    assert versions() == ["2", "3"]
+    run_sync(database.run("DELETE FROM node WHERE id <> 'own'"))
+    run_sync(stores["3"].prune())
+    assert versions() == ["3"]
+
+
+def statistics(database: Database) -> int:
+    """Return the number of records that the planner knows of."""
+    [(known,)] = run_sync(database.run("SELECT reltuples::int FROM pg_class WHERE oid = 'record'::regclass"))
+    return int(known)
+
+
+def test_a_first_import_updates_the_statistics_of_the_planner(database: Database) -> None:
+    run_sync(database.run("ANALYZE record"))
     store = PostgresStore(database, inline, Briefs())
-    database.close()
-    run_sync(store.prune())
+
+    def publish(first: int, last: int) -> int:
+        run_sync(store.publish("a", [entry(f"x/{number}") for number in range(first, last)]))
+        return statistics(database)
+
+    assert publish(0, 1_000) <= 0
+    assert publish(1_000, 1_001) == 1_001
+    assert publish(1_001, 2_000) == 1_001
 
 
 def test_long_logs_are_read_in_pages(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,6 +49,18 @@ class Recorded:
         return rows
 
 
+class Counted:
+    """Statements on `database`, counted."""
+
+    def __init__(self, database: Database) -> None:
+        self.count = 0
+        self._database = database
+
+    async def run(self, statement: str, *parameters: Any, **_: object) -> Sequence[tuple[Any, ...]]:
+        self.count += 1
+        return await self._database.run(statement, *parameters)
+
+
 def started(quota: PostgresQuota, key_id: str) -> Deferred[Allowance]:
     return Deferred.fromCoroutine(quota.charge(key_id, 9))
 
@@ -240,6 +252,20 @@ def test_one_process_prunes_at_a_time(database: Database, open_database: Open) -
     assert len(spent(database)) == 2
     run_sync(quota.prune())
     assert len(spent(database)) == 1
+
+
+def test_all_keys_are_pruned_in_several_transactions(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_quota, "PRUNED", 2)
+    now = [1_000_000.0]
+    pruning = Counted(database)
+    quota = PostgresQuota(database, now=lambda: now[0], pruning=pruning)
+    for key_id in "aabbccddee":
+        run_sync(quota.charge(key_id, 9))
+    now[0] += 3600
+    run_sync(quota.prune_all())
+    assert [(key, n) for key, _, n in spent(database)] == [(key, 2) for key in "abcde"]
+    # Two keys at a time; the last transaction finds the end.
+    assert pruning.count == 3
 
 
 def test_an_unavailable_database_delays_pruning(database: Database) -> None:
