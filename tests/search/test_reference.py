@@ -26,7 +26,7 @@ from directory_server.search.query.parsing import parse
 from directory_server.search.query.plan import Evidence, Plan, build_plan
 from directory_server.search.query.terms import TermGroup
 from directory_server.search.ranking.feedback import FEEDBACK_HITS, FEEDBACK_SHARE, FEEDBACK_TERMS, MIN_FREQUENCY
-from directory_server.search.ranking.scoring import PINNED_SCORE, score_documents, top_documents
+from directory_server.search.ranking.scoring import PINNED_SCORE, PRIOR_SHARE, score_documents, top_documents
 from directory_server.search.text.analysis import stem
 
 from . import using
@@ -85,14 +85,14 @@ class Reference:
         if plan.filters_only:
             totals = dict.fromkeys(self.impacts, 1.0)
         totals = {name: score for name, score in totals.items() if self.matches(name, plan, collection)}
-        scores = self.with_priors(totals, plan)
+        scores = self.with_priors(totals)
         named = {name for each in names for name in each}
         if plan.allows_feedback and (more := self.feedback(scores, collection, named)):
-            scores = self.with_priors(added([totals, more]), plan)
+            scores = self.with_priors(added([totals, more]))
         return {name: score + PINNED_SCORE * (name in self.pinned) for name, score in scores.items()}
 
-    def with_priors(self, totals: Scores, plan: Plan) -> Scores:
-        return {name: score + plan.query_weight * self.priors[name] for name, score in totals.items()}
+    def with_priors(self, totals: Scores) -> Scores:
+        return {name: score * (1 + PRIOR_SHARE * self.priors[name]) for name, score in totals.items()}
 
     def feedback(self, scores: Scores, collection: Collection, named: set[str]) -> Scores:
         hits = sorted(scores.values(), reverse=True)[:FEEDBACK_HITS]
@@ -216,5 +216,5 @@ def ranked_by(index: ImpactIndex, plan: Plan, after: Position | None) -> list[tu
 def has_equal_hits(reference: Reference, plan: Plan, collection: Collection) -> bool:
     """Return whether equal scores decide which hits feedback takes, as the order in the segments does."""
     evidence = [reference.evidence(each, collection) for each in (*plan.evidence, *plan.names)]
-    scores = sorted(reference.with_priors(added(evidence), plan).values(), reverse=True)
+    scores = sorted(reference.with_priors(added(evidence)).values(), reverse=True)
     return len(scores) > FEEDBACK_HITS and scores[FEEDBACK_HITS - 1] - scores[FEEDBACK_HITS] < 1e-4

@@ -174,14 +174,15 @@ def scaled(parts: Sequence[Postings], max_score: float) -> list[Postings]:
     return [(doc_ids, scores * share) for doc_ids, scores in parts]
 
 
-def add_priors(postings: Postings, live: Bools, priors: Floats, weight: float) -> Postings:
-    """Return the live documents of `postings`, with `weight` times the prior of each added to its score."""
+def with_priors(postings: Postings, live: Bools, priors: Floats, share: float) -> Postings:
+    """Return the live documents of `postings`, each score raised by `share` times the prior of its document."""
     doc_ids, scores = postings
     if arrays.kernel is not None:
-        return _arrays(arrays.kernel.add_priors(doc_ids, scores, live, priors, weight))
-    is_live = live[doc_ids]
-    doc_ids, scores = doc_ids[is_live], scores[is_live]
-    return doc_ids, scores + np.float32(weight) * priors[doc_ids]
+        doc_ids, scores = _arrays(arrays.kernel.add_priors(doc_ids, scores, live, priors, 0.0))
+    else:
+        is_live = live[doc_ids]
+        doc_ids, scores = doc_ids[is_live], scores[is_live]
+    return doc_ids, scores * (1 + np.float32(share) * priors[doc_ids])
 
 
 def contains(doc_ids: Ints, wanted: Ints) -> Bools:

@@ -11,14 +11,14 @@ import numpy as np
 from ...domain.search import Position
 from ..index.arrays import Bools, Ints
 from ..index.collection import Collection
-from ..index.merging import NO_POSTINGS, Postings, add_priors, add_up, contains
+from ..index.merging import NO_POSTINGS, Postings, add_up, contains, with_priors
 from ..index.segment import Segment
 from ..query.plan import Evidence, Plan
 from .feedback import feedback
 from .top_k import top_k
 
-PRIOR_SHARE = 1.0
-"""The score of a prior of 1, as a share of the query weight."""
+PRIOR_SHARE = 1.5
+"""What a prior of 1 adds to a score, as a share of it: noise in a query, which matches nothing, adds nothing."""
 
 PINNED_SCORE = 4_096.0
 """The score of a pin: greater than any score of words, and small enough for float32 to keep those apart."""
@@ -78,10 +78,9 @@ def _apply_priors(
     totals: Sequence[Postings], plan: Plan, collection: Collection, live: Sequence[Bools]
 ) -> list[Postings]:
     """Return `totals` of the matching documents with their priors."""
-    weight = PRIOR_SHARE * plan.query_weight
     scored = []
     for postings, segment, is_live in zip(totals, collection.segments, live, strict=True):
-        doc_ids, scores = add_priors(postings, is_live, segment.priors, weight)
+        doc_ids, scores = with_priors(postings, is_live, segment.priors, PRIOR_SHARE)
         if plan.has_filters:
             matches = _matches_filters(plan, segment, doc_ids)
             doc_ids, scores = doc_ids[matches], scores[matches]
