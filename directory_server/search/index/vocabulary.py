@@ -21,16 +21,26 @@ UNUSED = -1
 class Vocabulary:
     """Numbers of strings, and the term of each word.
 
-    A string of the sorted `table` has its place there as number. New strings are numbered after those, in a dict. The
-    vocabulary only grows, until the index replaces it.
+    A string of the sorted `table` has its place there as number, and its term in `term_of`. `new` strings, with their
+    `new_terms`, are numbered after those, in a dict. The vocabulary only grows, until the index replaces it. `table`
+    and `term_of` are never changed, so they may be mapped from a file.
     """
 
-    def __init__(self, table: StringTable | None = None, term_of: Ints | None = None) -> None:
+    def __init__(
+        self,
+        table: StringTable | None = None,
+        term_of: Ints | None = None,
+        new: Sequence[str] = (),
+        new_terms: Ints | None = None,
+    ) -> None:
         self.table = StringTable.of([]) if table is None else table
         self._known = len(self.table)
-        self._new: dict[str, int] = {}
-        self._new_strings: list[str] = []
-        self._term_of: Ints = np.full(len(self.table), UNUSED, np.int32) if term_of is None else term_of
+        self._term_of: Ints = np.full(self._known, UNUSED, np.int32) if term_of is None else term_of
+        self._late_terms: dict[int, int] = {}
+        """Terms of strings of the table that became words after it was made."""
+        self._new_strings = list(new)
+        self._new = {string: number for number, string in enumerate(self._new_strings, self._known)}
+        self._new_terms: Ints = np.empty(0, np.int32) if new_terms is None else new_terms.copy()
 
     def __len__(self) -> int:
         return self._known + len(self._new_strings)
@@ -65,22 +75,37 @@ class Vocabulary:
                 added.append(string)
                 new[string] = number
             numbers[string] = number
-        if len(self._term_of) < len(self):
-            more = np.full(len(self) - len(self._term_of), UNUSED, np.int32)
-            self._term_of = np.concatenate([self._term_of, more])
+        if len(self._new_terms) < len(added):
+            # Doubled, so that a change does not copy them.
+            more = np.full(max(2 * len(added), 256) - len(self._new_terms), UNUSED, np.int32)
+            self._new_terms = np.concatenate([self._new_terms, more])
         return np.fromiter(map(numbers.__getitem__, every), np.int64, len(every))
 
     def number_words(self, words: Iterable[str]) -> Longs:
         """Return the numbers of words. New words and their terms are added."""
         numbers = self.number(words)
-        new = np.unique(numbers[self._term_of[numbers] == UNUSED])
-        terms = self.number(map(stem, self.strings(new.tolist())))
-        self._term_of[new] = terms
+        words = np.unique(numbers[self.terms_of(numbers) == UNUSED])
+        terms = self.number(map(stem, self.strings(words.tolist())))
+        late = words < self._known
+        self._late_terms.update(zip(words[late].tolist(), terms[late].tolist(), strict=True))
+        self._new_terms[words[~late] - self._known] = terms[~late]
         return numbers
 
     def terms_of(self, words: Longs | Ints) -> Ints:
-        """Return the term numbers of `words`, given by number."""
-        return self._term_of[words]
+        """Return the term numbers of `words`, given by number; UNUSED for strings that are not words."""
+        is_new = words >= self._known
+        found = np.empty(len(words), np.int32)
+        found[~is_new] = self._term_of[words[~is_new]]
+        found[is_new] = self._new_terms[words[is_new] - self._known]
+        if self._late_terms:
+            for place in np.flatnonzero(found == UNUSED).tolist():
+                found[place] = self._late_terms.get(int(words[place]), UNUSED)
+        return found
+
+    def new_strings(self) -> tuple[list[str], Ints]:
+        """Return the strings that are not in the table, and their terms. Others may be added meanwhile."""
+        strings = self._new_strings.copy()
+        return strings, self._new_terms[: len(strings)]
 
     def are_ascii(self) -> Bools:
         """Return for each string whether it has ASCII characters only."""
@@ -104,6 +129,7 @@ class Vocabulary:
         mapping[:known][used[:known]] = old + np.searchsorted(places, old, side="right")
         mapping[[number for _, number in new]] = np.array(places, np.int64) + np.arange(len(places))
         term_of = np.full(len(table), UNUSED, np.int32)
-        words = np.flatnonzero(used & (self._term_of[: len(self)] != UNUSED))
-        term_of[mapping[words]] = mapping[self._term_of[words]]
+        terms = self.terms_of(np.arange(len(self)))
+        words = np.flatnonzero(used & (terms != UNUSED))
+        term_of[mapping[words]] = mapping[terms[words]]
         return Vocabulary(table, term_of), mapping
