@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import asdict, define, frozen
 from twisted.application import strports
 from twisted.application.internet import TimerService
 from twisted.application.service import IService
+from twisted.internet.defer import Deferred
 
-from .. import http, mirror
+from .. import http
 from ..config import Config, endpoints
 from ..domain.ports.search import Follower
 from ..domain.upstreams import UpstreamState
 from ..services.accounts import UnusedAccounts
 from ..services.feed import Feed
+from ..services.index_keeper import INTERVAL, IndexKeeper
 from ..storage import Storage
 from ..web import metrics
 from ._core import Core, Search, build_core
 from ._publishers import Publishers, build_publishers
 from ._runtime import Runtime, machine_runtime
 from ._web import People, Web, build_people, build_web
+
+if TYPE_CHECKING:
+    from ..mirror import UpstreamService
 
 UNUSED_INTERVAL = 600.0
 """Seconds between two searches for unused accounts."""
@@ -94,7 +99,7 @@ def build(
     people = build_people(core, publishers)
     subscribers = [core.metrics.builds(search.index, reactor.seconds), publishers.newest]
     followers: list[Follower] = [publishers.broadcaster, publishers.announcements, people.pages.notifier]
-    feed = Feed(storage.store, core.serving.bus, subscribers, followers, reactor)
+    feed = Feed(storage.store, core.serving.bus, subscribers, followers, reactor, search.keeper)
     readiness = Readiness(feed, storage)
     upstreams = _upstreams(core)
 
@@ -118,6 +123,7 @@ def build(
         background=(
             *core.serving.services,
             TimerService(UNUSED_INTERVAL, unused.remove),
+            *_index_file(search.keeper, feed),
             *upstreams,
             *_metrics(core),
         ),
@@ -126,14 +132,30 @@ def build(
     )
 
 
-def _upstreams(core: Core) -> list[mirror.UpstreamService]:
+def _upstreams(core: Core) -> list[UpstreamService]:
     """Return a service for each configured upstream."""
+    if not core.config.upstream:
+        return []
+    # The HTTP client takes 3 MB and .1 seconds.
+    from .. import mirror
+
     runtime, publish = core.runtime, core.search.directory.publish
     following = mirror.mirror(core.reactor, publish, core.storage.mirrors, runtime.offload, runtime.now, os.environ)
     return [
         mirror.UpstreamService(following, mirror.Upstream(**asdict(each)), core.reactor, runtime.now)
         for each in core.config.upstream
     ]
+
+
+def _index_file(keeper: IndexKeeper | None, feed: Feed) -> list[IService]:
+    """Return the regular check of the file of the index, if it has one."""
+    if keeper is None:
+        return []
+
+    def check(keeper: IndexKeeper) -> Deferred[None]:
+        return Deferred.fromCoroutine(keeper.check(feed.seq))
+
+    return [TimerService(INTERVAL, check, keeper)]
 
 
 def _metrics(core: Core) -> list[IService]:

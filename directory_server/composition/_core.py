@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from attrs import evolve, frozen
 
 from ..config import Config
 from ..http.proxies import Proxies
-from ..search import ImpactIndex
+from ..search import ImpactIndex, MappedIndexFile
 from ..services.directory import Directory
+from ..services.index_keeper import IndexKeeper
 from ..storage import Environment, Serving, Storage, open_storage
 from ..web.metrics import Metrics
 from ._runtime import Runtime
@@ -18,10 +20,11 @@ from ._runtime import Runtime
 
 @frozen
 class Search:
-    """The search index, and the directory that reads it and the store."""
+    """The search index, the directory that reads it and the store, and the keeper of its file, if it has one."""
 
     index: ImpactIndex
     directory: Directory
+    keeper: IndexKeeper | None
 
 
 @frozen
@@ -52,8 +55,19 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
         metrics=metrics,
         storage=storage,
         serving=serving,
-        search=Search(index, Directory(storage.store, index, serving.bus)),
+        search=Search(
+            index, Directory(storage.store, index, serving.bus), _keeper(config, index, storage, runtime, reactor)
+        ),
     )
+
+
+def _keeper(config: Config, index: ImpactIndex, storage: Storage, runtime: Runtime, reactor: Any) -> IndexKeeper | None:
+    """Return the keeper of the file of the index; None without a directory for it."""
+    folder = config.index_dir or ("" if config.database else config.data_dir)
+    if not folder:
+        return None
+    file = MappedIndexFile(index, Path(folder))
+    return IndexKeeper(index, file, storage.store, runtime.offload, reactor.seconds)
 
 
 def environment(reactor: Any, runtime: Runtime) -> Environment:

@@ -238,6 +238,11 @@ class Config:
         connection_string,
         secret=True,
     )
+    index_dir: str = setting(
+        "",
+        "Directory of the file of the search index, which speeds up the start and is shared by the processes of a "
+        "machine; if empty: data_dir, and no file with database.",
+    )
     http: HttpConfig = HttpConfig()
     quota: QuotaConfig = QuotaConfig()
     streams: StreamsConfig = StreamsConfig()

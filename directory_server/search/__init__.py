@@ -8,11 +8,13 @@ decides which segments are merged, and a `collection` is the segments of one sea
 `query/` parses a query and plans it: term groups with spelling correction, name matches, and expansion by concepts.
 `ranking/` scores documents by the plan, adds pseudo-relevance feedback, selects the top k, and explains scores.
 
-`impact_index` is the index with its snapshots of segments. `percolator` matches one entry against many queries.
+`impact_index` is the index with its snapshots of segments. `index_file` is its file, which `index/saved` and
+`index/columns` write and map. `percolator` matches one entry against many queries.
 """
 
 from .impact_index import ImpactIndex
 from .index.packing import TextAnalysis
+from .index_file import MappedIndexFile
 from .percolator import percolate
 
-__all__ = ["ImpactIndex", "TextAnalysis", "percolate"]
+__all__ = ["ImpactIndex", "MappedIndexFile", "TextAnalysis", "percolate"]

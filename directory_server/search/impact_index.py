@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from threading import Lock
 
-from attrs import frozen
+from attrs import evolve
 
 from ..domain.changes import Change
 from ..domain.ports.runtime import Offload
@@ -16,28 +16,14 @@ from .index.lexicon import Lexicon
 from .index.memory import release_memory
 from .index.packing import unpack
 from .index.segment import Segment
+from .index.snapshot import Snapshot
 from .index.tiers import BULK, SIZES, LiveSegment, merged
-from .index.vocabulary import Vocabulary
 from .query.cost import is_expensive
 from .query.parsing import ParsedQuery, parse
 from .query.plan import build_plan
 from .ranking.explain import explain_lines
 from .ranking.scoring import score_documents, top_documents
 from .text.thesaurus import thesaurus
-
-
-@frozen(eq=False)
-class _Snapshot:
-    """One immutable state of the index. A search uses one snapshot from start to end."""
-
-    vocabulary: Vocabulary
-    parts: Sequence[LiveSegment]
-    lexicon: Lexicon
-    generation: int
-    pinned: Set[str] = frozenset()
-
-    def __len__(self) -> int:
-        return sum(part.count for part in self.parts)
 
 
 class ImpactIndex:
@@ -52,12 +38,19 @@ class ImpactIndex:
         self._offload = offload
         self._sizes = sizes
         self._thesaurus = thesaurus()
-        self._snapshot = _Snapshot(Vocabulary(), [], Lexicon(), 0)
+        self._snapshot = Snapshot()
         self._write_lock = Lock()
+        self._journal: list[Change] | None = None
+        """The changes since `copy`, if it was called."""
 
     @property
     def generation(self) -> int:
         return self._snapshot.generation
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The present state."""
+        return self._snapshot
 
     def __len__(self) -> int:
         return len(self._snapshot)
@@ -70,6 +63,33 @@ class ImpactIndex:
         # What `_write` held is free only when it has returned.
         if self._write(changes):
             release_memory()
+
+    def copy(self, snapshot: Snapshot) -> ImpactIndex:
+        """Return another index with the state `snapshot`, which `adopt` may make that of this one."""
+        with self._write_lock:
+            self._journal = []
+        found = ImpactIndex(self._offload, self._sizes)
+        found._snapshot = snapshot
+        return found
+
+    def adopt(self, copy: ImpactIndex, written: Snapshot | None = None) -> None:
+        """Take the state of the last `copy`, which has all changes that this index had before, and its later ones.
+
+        The generation is a new one, except for an unchanged copy of `written` where that is the present state.
+        """
+        with self._write_lock:
+            before = self._snapshot
+            if self._journal:
+                copy._write(self._journal)
+            is_equal = before is written and copy.generation == 0
+            self._snapshot = evolve(copy._snapshot, generation=before.generation + (not is_equal))
+            self._journal = None
+        release_memory()
+
+    def forget_copy(self) -> None:
+        """Stop keeping the changes for the last `copy`."""
+        with self._write_lock:
+            self._journal = None
 
     async def search(self, query: Query) -> Page:
         snapshot, parsed = self._snapshot, parse(query.keywords)
@@ -84,7 +104,7 @@ class ImpactIndex:
         plan = build_plan(parse(query.keywords), collection)
         return "\n".join(explain_lines(plan, collection, live, pinned, query.limit, query.after))
 
-    def _collection(self, snapshot: _Snapshot) -> tuple[Collection, Sequence[Bools], Sequence[Ints]]:
+    def _collection(self, snapshot: Snapshot) -> tuple[Collection, Sequence[Bools], Sequence[Ints]]:
         """Return the segments to search, and the live and the pinned documents of each."""
         parts = snapshot.parts
         collection = Collection(
@@ -97,6 +117,8 @@ class ImpactIndex:
         # The thread swaps the snapshot: a caller cancelled at its `await` would lose the change.
         with self._write_lock:
             before = self._snapshot
+            if self._journal is not None:
+                self._journal += changes
             changed = {change.mcp_id: change.analysed for change in changes}
             documents = [unpack(each) for each in changed.values() if each is not None]
             parts = [part.without(list(changed)) for part in before.parts]
@@ -109,7 +131,7 @@ class ImpactIndex:
             pins = {change.mcp_id: change.pinned for change in changes}
             pinned = before.pinned - pins.keys() | {mcp_id for mcp_id, is_pinned in pins.items() if is_pinned}
             merges = [part.with_pins(pinned) for part in merges]
-            self._snapshot = _Snapshot(vocabulary, merges, lexicon, before.generation + 1, pinned)
+            self._snapshot = Snapshot(vocabulary, merges, lexicon, before.generation + 1, pinned)
         return vocabulary is not before.vocabulary
 
 

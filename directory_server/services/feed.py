@@ -10,10 +10,12 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from ..domain.changes import Change
 from ..domain.errors import Gone, Unavailable
 from ..domain.ports.runtime import Bus
 from ..domain.ports.search import Follower, Subscriber
 from ..domain.ports.storage import Store
+from .index_keeper import IndexKeeper
 
 BATCH = 4_000
 """Changes read and applied at a time. A large number, because an index does some work for each batch."""
@@ -31,10 +33,10 @@ RETRY = 1.0
 class Feed(Service):
     """Deliver every change, in order, to each subscriber, and then to each follower.
 
-    Subscribers also receive the content of the store at start-up, followers only later changes. Followers come last, so
-    that the changes they announce are searchable. The Bus only signals that there is something to read; a lost wake-up
-    delays changes until the next one. After a failure, which is logged, the batch is delivered again: a change may
-    arrive twice, never out of order.
+    Subscribers also receive the content of the store at start-up, or the changes after the file of the index, followers
+    only later changes. Followers come last, so that the changes they announce are searchable. The Bus only signals that
+    there is something to read; a lost wake-up delays changes until the next one. After a failure, which is logged, the
+    batch is delivered again: a change may arrive twice, never out of order.
     """
 
     _log = Logger()
@@ -46,11 +48,13 @@ class Feed(Service):
         subscribers: Sequence[Subscriber],
         followers: Sequence[Follower],
         clock: IReactorTime,
+        keeper: IndexKeeper | None = None,
     ) -> None:
         self._store = store
         self._subscribers = subscribers
         self._followers = followers
         self._clock = clock
+        self._keeper = keeper
         self._seq = 0
         self._awake = False
         self._pumping: Deferred[None] | None = None
@@ -67,6 +71,28 @@ class Feed(Service):
 
     async def load(self) -> None:
         """Deliver the content of the store to the subscribers; delivery of changes continues from there."""
+        if self._keeper is None or not await self._resume(self._keeper):
+            await self._load_all()
+        for follower in self._followers:
+            follower.begin(self._seq)
+        self.loaded = True
+
+    async def _resume(self, keeper: IndexKeeper) -> bool:
+        """Deliver the changes after those in the file of the index; return False if there is no usable file."""
+        self._seq = await keeper.load()
+        if not self._seq:
+            return False
+        for subscriber in self._subscribers:
+            await subscriber.apply([])
+        while True:
+            while changes := await self._store.changes(self._seq, LOADED, LOADED_BYTES):
+                await self._deliver(changes, self._subscribers)
+            count = await self._store.count()
+            # Otherwise there were changes meanwhile, and the count is newer than the index.
+            if await self._store.head() == self._seq:
+                return await keeper.confirm(count)
+
+    async def _load_all(self) -> None:
         # Read the head first: a change during the load is then delivered twice instead of missed.
         self._seq = await self._store.head()
         after = ""
@@ -74,9 +100,11 @@ class Feed(Service):
             for subscriber in self._subscribers:
                 await subscriber.apply(changes)
             after = changes[-1].mcp_id
-        for follower in self._followers:
-            follower.begin(self._seq)
-        self.loaded = True
+
+    async def _deliver(self, changes: Sequence[Change], to: Sequence[Subscriber]) -> None:
+        for subscriber in to:
+            await subscriber.apply(changes)
+        self._seq = changes[-1].seq
 
     def wake(self) -> None:
         """Deliver new changes, after the current delivery if one is running."""
@@ -103,9 +131,7 @@ class Feed(Service):
     async def _pump(self) -> None:
         self._awake = False
         while self.running and (changes := await self._store.changes(self._seq, BATCH, BATCH_BYTES)):
-            for subscriber in (*self._subscribers, *self._followers):
-                await subscriber.apply(changes)
-            self._seq = changes[-1].seq
+            await self._deliver(changes, (*self._subscribers, *self._followers))
         self._unavailable = False
 
     def _failed(self, failure: Failure) -> None:

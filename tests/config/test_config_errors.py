@@ -129,7 +129,7 @@ def test_upstreams_must_be_tables_of_the_file(tmp_path: Path) -> None:
         (
             "colour=red",
             "colour (--set): is not a setting; "
-            "known settings: listen, reuse_port, data_dir, database, http.*, quota.*, streams.*, keys.*, "
+            "known settings: listen, reuse_port, data_dir, database, index_dir, http.*, quota.*, streams.*, keys.*, "
             "registry.*, log.*, "
             "metrics.*, accounts.*, web.*, upstream",
         ),
@@ -137,7 +137,7 @@ def test_upstreams_must_be_tables_of_the_file(tmp_path: Path) -> None:
         (
             "\n=3",
             "'\\n' (--set): is not a setting; "
-            "known settings: listen, reuse_port, data_dir, database, http.*, quota.*, streams.*, keys.*, "
+            "known settings: listen, reuse_port, data_dir, database, index_dir, http.*, quota.*, streams.*, keys.*, "
             "registry.*, log.*, "
             "metrics.*, accounts.*, web.*, upstream",
         ),
@@ -161,7 +161,7 @@ def test_invalid_set_option_is_reported(text: str, message: str) -> None:
             "DIRECTORY_SERVER_STREAMS_PER_KEY (environment): is not a setting; "
             "did you mean DIRECTORY_SERVER_STREAMS__PER_KEY? known settings: DIRECTORY_SERVER_LISTEN, "
             "DIRECTORY_SERVER_REUSE_PORT, DIRECTORY_SERVER_DATA_DIR, DIRECTORY_SERVER_DATABASE, "
-            "DIRECTORY_SERVER_HTTP__*, "
+            "DIRECTORY_SERVER_INDEX_DIR, DIRECTORY_SERVER_HTTP__*, "
             "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
             "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_LOG__*, DIRECTORY_SERVER_METRICS__*, "
             "DIRECTORY_SERVER_ACCOUNTS__*, DIRECTORY_SERVER_WEB__*, DIRECTORY_SERVER_UPSTREAM",
@@ -171,7 +171,7 @@ def test_invalid_set_option_is_reported(text: str, message: str) -> None:
             "8",
             "DIRECTORY_SERVER_keys__grace (environment): is not a setting; did you mean DIRECTORY_SERVER_KEYS__GRACE? "
             "known settings: DIRECTORY_SERVER_LISTEN, DIRECTORY_SERVER_REUSE_PORT, DIRECTORY_SERVER_DATA_DIR, "
-            "DIRECTORY_SERVER_DATABASE, DIRECTORY_SERVER_HTTP__*, "
+            "DIRECTORY_SERVER_DATABASE, DIRECTORY_SERVER_INDEX_DIR, DIRECTORY_SERVER_HTTP__*, "
             "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
             "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_LOG__*, DIRECTORY_SERVER_METRICS__*, "
             "DIRECTORY_SERVER_ACCOUNTS__*, DIRECTORY_SERVER_WEB__*, DIRECTORY_SERVER_UPSTREAM",
@@ -216,7 +216,7 @@ def test_invalid_variable_is_reported_with_its_name(text: str, value: str, messa
         (
             '"quota.limit" = 1',
             "quota.limit ({file}): is not a setting; did you mean quota.limit? "
-            "known settings: listen, reuse_port, data_dir, database, http.*, quota.*, streams.*, keys.*, "
+            "known settings: listen, reuse_port, data_dir, database, index_dir, http.*, quota.*, streams.*, keys.*, "
             "registry.*, log.*, "
             "metrics.*, accounts.*, web.*, upstream",
         ),

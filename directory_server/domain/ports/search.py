@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence, Set
+from pathlib import Path
 from typing import Protocol
 
 from ..changes import Change
@@ -54,3 +55,44 @@ class Index(Subscriber, Protocol):
 
     async def search(self, query: Query) -> Page:
         """Return the hits for `query`, best first; equal scores are ordered by name."""
+
+
+class IndexFile(Protocol):
+    """The file of an index: processes read it at their start, and the processes of a machine share its memory.
+
+    The methods block, `read` and `write` for about a second for each million entries. Only one may run at a time.
+    """
+
+    path: Path
+
+    @property
+    def copy(self) -> Subscriber:
+        """The index as `read` found it in the file."""
+
+    def is_other(self) -> bool:
+        """Return whether there is another file than the one that was read last. Raises OSError."""
+
+    def is_outdated(self) -> bool:
+        """Return whether the index shares no memory with the file that was read last, or none was."""
+
+    def read(self, log: str) -> tuple[int, str]:
+        """Set `copy` to the index in the file; return the `seq` and the mcp_id of its latest change, as written.
+
+        `log` is the id of the change log. The message of a ValueError is the reason why the file cannot be used. Raises
+        OSError, also without a file.
+        """
+
+    def adopt(self) -> None:
+        """Make `copy` the content of the index. It must have received all changes that the index had before `read`."""
+
+    def abandon(self) -> None:
+        """Release `copy`, which will not be adopted."""
+
+    def clear(self) -> None:
+        """Make the index empty."""
+
+    def write(self, log: str, seq: int, last: str) -> bool:
+        """Replace the file. All changes to `seq`, which is one of the entry `last`, are in the index. Raises OSError.
+
+        Return False if another process is writing it.
+        """

@@ -26,7 +26,8 @@ class Rows:
     """The rows of documents, by number.
 
     `hits` has the fields of each hit in JSON, and `phrases` the text for exact phrases. `keys` has the hash of each
-    mcp_id, and `briefs` that of each description, 0 for a short one. `priors` are those of the entries alone.
+    mcp_id, and `briefs` that of each description, 0 for a short one. `priors` are those of the entries alone. `order`
+    has the documents in the order of `keys`.
     """
 
     hits: Packed
@@ -34,11 +35,12 @@ class Rows:
     keys: Sets
     briefs: Sets
     priors: Floats
-    _order: Ints = field(init=False, repr=False)
+    order: Ints = field(repr=False)
     _cache: dict[int, tuple[str, Hit]] = field(factory=dict, init=False, repr=False)
 
-    def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "_order", self.keys.argsort(kind="stable").astype(np.int32))
+    @order.default
+    def _order_of_keys(self) -> Ints:
+        return self.keys.argsort(kind="stable").astype(np.int32)
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Rows:
@@ -84,9 +86,9 @@ class Rows:
     def find(self, mcp_id: str) -> int | None:
         """Return the number of the document of `mcp_id`, or None."""
         key = np.uint64(_hash(mcp_id))
-        place = int(self.keys.searchsorted(key, sorter=self._order))
-        while place < len(self) and self.keys[self._order[place]] == key:
-            number = int(self._order[place])
+        place = int(self.keys.searchsorted(key, sorter=self.order))
+        while place < len(self) and self.keys[self.order[place]] == key:
+            number = int(self.order[place])
             if self.hit(number).mcp_id == mcp_id:
                 return number
             place += 1

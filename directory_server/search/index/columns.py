@@ -1,0 +1,147 @@
+"""Files of named arrays (columns): written as a whole, then mapped read-only by any number of processes.
+
+A file has a fixed head (MAGIC, and the length of the header), a header in JSON, the columns at multiples of ALIGNMENT,
+and a checksum of all bytes before it. The header has the `facts` that the writer gives, and the name, offset and number
+of items of each column. Only numbers and bytes are in the file: the reader decides the type of a column by its name.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+import orjson
+from attrs import frozen
+from numpy.typing import NDArray
+
+MAGIC = b"mcpindex"
+
+ALIGNMENT = 64
+"""Columns begin at multiples of it, more than the size of any item."""
+
+MAX_HEADER = 1_000_000
+"""Bytes of the header. A real one has about 4,000."""
+
+CHUNK = 1 << 20
+"""Bytes that are written or checked at a time."""
+
+_HEAD = struct.Struct("<8sQ")
+_CHECKSUM = struct.Struct("<I")
+
+T = TypeVar("T", bound=np.generic)
+
+
+class Unusable(ValueError):
+    """A file that cannot be used; the message says why."""
+
+
+@frozen
+class ColumnFile:
+    """A mapped file: its `facts`, and its columns, which stay mapped while one of them is used."""
+
+    facts: Mapping[str, Any]
+    _places: Mapping[str, tuple[int, int]]
+    _map: mmap.mmap
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a column `name`."""
+        return name in self._places
+
+    def column(self, name: str, kind: type[T], count: int | None = None) -> NDArray[T]:
+        """Return a column as items of `kind`; raise Unusable if there are others than `count`."""
+        place = self._places.get(name)
+        if place is None:
+            raise Unusable(f"it has no column {name}")
+        offset, items = place
+        size = np.dtype(kind).itemsize
+        if offset % ALIGNMENT or items * size > len(self._map) - offset:
+            raise Unusable(f"the column {name} is not within the file")
+        if count is not None and items != count:
+            raise Unusable(f"the column {name} has {items:,} items instead of {count:,}")
+        return np.frombuffer(self._map, kind, items, offset)
+
+    def forget(self) -> None:
+        """Remove the pages that were read from the memory of the process; they are mapped again when they are used."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self._map.madvise(mmap.MADV_DONTNEED)
+
+
+def write_columns(file: int, facts: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]) -> None:
+    """Write `facts` and `columns` to the empty open file `file`, and sync it. Raises OSError."""
+    for chunk in _chunks(facts, columns):
+        while chunk:
+            chunk = chunk[os.write(file, chunk) :]
+    os.fsync(file)
+
+
+def size_of(columns: Mapping[str, NDArray[Any]]) -> int:
+    """Return about how many bytes a file of `columns` has."""
+    return sum(_aligned(each.nbytes) for each in columns.values()) + MAX_HEADER
+
+
+def _chunks(facts: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]) -> Iterator[memoryview]:
+    """Yield the content of the file, the checksum last."""
+    places, offset = {}, 0
+    for name, column in columns.items():
+        places[name] = offset, len(column)
+        offset = _aligned(offset + column.nbytes)
+    header = orjson.dumps({"facts": facts, "columns": places})
+    head = _HEAD.pack(MAGIC, len(header)) + header
+    checksum = 0
+    for piece in (head, *columns.values()):
+        data = memoryview(piece if isinstance(piece, bytes) else np.ascontiguousarray(piece).view(np.uint8).data)
+        padding = memoryview(bytes(_aligned(len(data)) - len(data)))
+        for chunk in (*(data[at : at + CHUNK] for at in range(0, len(data), CHUNK)), padding):
+            checksum = zlib.crc32(chunk, checksum)
+            yield chunk
+    yield memoryview(_CHECKSUM.pack(checksum))
+
+
+def map_columns(file: int) -> ColumnFile:
+    """Map the open file `file` and check its checksum. Raises Unusable and OSError."""
+    size = os.fstat(file).st_size
+    magic, length = _HEAD.unpack(_read(file, 0, _HEAD.size))
+    if magic != MAGIC:
+        raise Unusable("it is not an index")
+    if length > MAX_HEADER:
+        raise Unusable(f"its header has {length:,} bytes")
+    checksum, at, end = 0, 0, size - _CHECKSUM.size
+    # Read instead of mapped: a file that is cut off meanwhile is an error here, and would end the process there.
+    while at < end:
+        chunk = _read(file, at, min(CHUNK, end - at))
+        checksum = zlib.crc32(chunk, checksum)
+        at += len(chunk)
+    if _CHECKSUM.unpack(_read(file, at, _CHECKSUM.size)) != (checksum,):
+        raise Unusable("its checksum is wrong")
+    facts, places = _header(_read(file, _HEAD.size, length), _aligned(_HEAD.size + length))
+    return ColumnFile(facts, places, mmap.mmap(file, size, access=mmap.ACCESS_READ))
+
+
+def _header(header: bytes, first: int) -> tuple[Mapping[str, Any], dict[str, tuple[int, int]]]:
+    """Return the facts in `header`, and the offset and number of items of each column. The columns begin at `first`."""
+    try:
+        parsed = orjson.loads(header)
+        facts = parsed["facts"]
+        places = {name: (first + offset, items) for name, (offset, items) in parsed["columns"].items()}
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise Unusable("its header is invalid") from None
+    numbers = [number for place in places.values() for number in place]
+    if not isinstance(facts, dict) or not all(type(each) is int and each >= 0 for each in numbers):
+        raise Unusable("its header is invalid")
+    return facts, places
+
+
+def _read(file: int, offset: int, length: int) -> bytes:
+    data = os.pread(file, length, offset)
+    if len(data) < length:
+        raise Unusable("it is cut off")
+    return data
+
+
+def _aligned(offset: int) -> int:
+    return -(-offset // ALIGNMENT) * ALIGNMENT

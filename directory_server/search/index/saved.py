@@ -1,0 +1,233 @@
+"""Snapshots as columns of a file, and back. All numbers of a file are checked before they are used as positions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from hashlib import blake2b
+from importlib.metadata import version
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from sys import byteorder
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from .arrays import Ints, Offsets
+from .columns import ColumnFile, Unusable
+from .dictionary import Dictionary
+from .lexicon import Lexicon
+from .merging import PostingLists
+from .packed import Packed
+from .rows import Rows
+from .segment import Segment
+from .snapshot import Snapshot
+from .strings import StringTable
+from .tiers import LiveSegment
+from .vocabulary import UNUSED, Vocabulary
+
+_LIBRARIES = "directory-server", "numpy", "opencc-python-reimplemented", "orjson", "PyStemmer", "regex"
+"""The libraries that determine the content of a snapshot."""
+
+MAX_SEGMENTS = 100
+"""Segments of a snapshot. The tiers keep about ten."""
+
+Columns = dict[str, NDArray[Any]]
+
+
+@cache
+def build_digest() -> str:
+    """Return a digest of the code and libraries that determine the content of a snapshot and its columns."""
+    digest = blake2b(byteorder.encode(), digest_size=8)
+    for library in _LIBRARIES:
+        digest.update(f"{library} {version(library)}\0".encode())
+    for source in _sources(files("directory_server.search")):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+def _sources(folder: Traversable) -> list[Traversable]:
+    found = []
+    for each in sorted(folder.iterdir(), key=lambda each: each.name):
+        if each.is_dir():
+            found += _sources(each)
+        elif each.name.endswith(".py"):
+            found.append(each)
+    return found
+
+
+def to_columns(snapshot: Snapshot) -> tuple[Mapping[str, int], Columns]:
+    """Return the facts and columns of `snapshot`."""
+    vocabulary, lexicon = snapshot.vocabulary, snapshot.lexicon
+    new, new_terms = vocabulary.new_strings()
+    texts = Packed.of([each.encode("utf-8", "surrogatepass") for each in new])
+    columns: Columns = {
+        "table.data": vocabulary.table.data,
+        "table.offsets": vocabulary.table.offsets,
+        "terms": vocabulary.terms_of(np.arange(len(vocabulary.table))),
+        "new.data": texts.data,
+        "new.offsets": texts.offsets,
+        "new.terms": new_terms,
+        "lexicon": _json([lexicon.size, lexicon.documents, lexicon.pairs]),
+        "pinned": _json(sorted(snapshot.pinned)),
+    }
+    for number, part in enumerate(snapshot.parts):
+        columns |= {f"{number}.{name}": column for name, column in _segment_columns(part).items()}
+    return {"segments": len(snapshot.parts)}, columns
+
+
+def _segment_columns(part: LiveSegment) -> Columns:
+    segment = part.segment
+    rows, words, lists = segment.rows, segment.dictionary, segment.lists
+    columns: Columns = {
+        "live": part.live.view(np.uint8),
+        "hits.data": rows.hits.data,
+        "hits.offsets": rows.hits.offsets,
+        "phrases.data": rows.phrases.data,
+        "phrases.offsets": rows.phrases.offsets,
+        "keys": rows.keys,
+        "order": rows.order,
+        "briefs": rows.briefs,
+        "row_priors": rows.priors,
+        "priors": segment.priors,
+        "words.terms": words.terms,
+        "words.counts": words.counts,
+        "words.lengths": words.lengths,
+        "words.letters": words.letters,
+        "starts": lists.starts,
+        "doc_ids": lists.doc_ids,
+        "impacts": lists.impacts,
+        "named": segment.named,
+        "top_terms": segment.top_terms,
+        "top_impacts": segment.top_impacts,
+        "top_starts": segment.top_starts,
+    }
+    if lists.known is not None and words.numbers is not None:
+        strings: Columns = {"words.data": words.strings.data, "words.offsets": words.strings.offsets}
+        columns |= strings | {"words.numbers": words.numbers, "known": lists.known}
+    return columns
+
+
+def from_columns(file: ColumnFile) -> Snapshot:
+    """Return the snapshot in `file`. Raise Unusable if a number in it is out of range."""
+    table = _table(file, "table")
+    texts = _packed(file, "new")
+    terms = file.column("terms", np.int32, len(table))
+    new_terms = file.column("new.terms", np.int32, len(texts.offsets) - 1)
+    size = len(table) + len(new_terms)
+    for each in (terms, new_terms):
+        _check_range(each, UNUSED, size)
+    try:
+        new = [str(texts[number], "utf-8", "surrogatepass") for number in range(len(new_terms))]
+        words, documents, pairs = orjson.loads(bytes(file.column("lexicon", np.uint8)))
+        pinned = frozenset(orjson.loads(bytes(file.column("pinned", np.uint8))))
+    except (ValueError, TypeError):
+        raise Unusable("a text in it is invalid") from None
+    vocabulary = Vocabulary(table, terms, new, new_terms)
+    count = file.facts.get("segments")
+    if not isinstance(count, int) or not 0 <= count <= MAX_SEGMENTS:
+        raise Unusable("its number of segments is invalid")
+    parts = [_segment(file, f"{number}.", vocabulary).with_pins(pinned) for number in range(count)]
+    return Snapshot(vocabulary, parts, Lexicon(words, pairs, documents), pinned=pinned)
+
+
+def _segment(file: ColumnFile, prefix: str, vocabulary: Vocabulary) -> LiveSegment:
+    live = file.column(f"{prefix}live", np.uint8)
+    size = len(live)
+    _check_range(live, 0, 2)
+    rows = Rows(
+        _packed(file, f"{prefix}hits", size),
+        _packed(file, f"{prefix}phrases", size),
+        file.column(f"{prefix}keys", np.uint64, size),
+        file.column(f"{prefix}briefs", np.uint64, size),
+        _floats(file, f"{prefix}row_priors", size),
+        _ids(file, f"{prefix}order", size, size),
+    )
+    top_terms = _ids(file, f"{prefix}top_terms", len(vocabulary))
+    top_starts = file.column(f"{prefix}top_starts", np.int64, size + 1)
+    _check_offsets(top_starts, len(top_terms))
+    is_whole = not file.has(f"{prefix}known")
+    lists = _lists(file, prefix, size, vocabulary, is_whole)
+    segment = Segment(
+        rows,
+        _dictionary(file, f"{prefix}words", vocabulary, is_whole),
+        _floats(file, f"{prefix}priors", size),
+        lists,
+        file.column(f"{prefix}named", np.int32, len(lists.starts) - 1),
+        top_terms,
+        file.column(f"{prefix}top_impacts", np.uint16, len(top_terms)),
+        top_starts,
+    )
+    return LiveSegment(segment, live.view(np.bool_), int(np.count_nonzero(live)))
+
+
+def _lists(file: ColumnFile, prefix: str, documents: int, vocabulary: Vocabulary, is_whole: bool) -> PostingLists:
+    known = None if is_whole else _ids(file, f"{prefix}known", len(vocabulary))
+    if known is not None and np.any(known[1:] <= known[:-1]):
+        raise Unusable("its terms are not in order")
+    doc_ids = _ids(file, f"{prefix}doc_ids", documents)
+    impacts = file.column(f"{prefix}impacts", np.uint16, len(doc_ids))
+    # The last term stands for all newer ones.
+    count = len(vocabulary.table if known is None else known) + 2
+    starts = file.column(f"{prefix}starts", np.uint32, count)
+    _check_offsets(starts, len(doc_ids))
+    return PostingLists(starts, doc_ids, impacts, documents, known)
+
+
+def _dictionary(file: ColumnFile, prefix: str, vocabulary: Vocabulary, is_whole: bool) -> Dictionary:
+    strings = vocabulary.table if is_whole else _table(file, prefix)
+    size = len(strings)
+    terms = file.column(f"{prefix}.terms", np.int32, size)
+    _check_range(terms, UNUSED, len(vocabulary))
+    return Dictionary(
+        strings,
+        terms,
+        file.column(f"{prefix}.counts", np.int32, size),
+        file.column(f"{prefix}.lengths", np.uint8, size),
+        file.column(f"{prefix}.letters", np.uint64, size),
+        None if is_whole else _ids(file, f"{prefix}.numbers", len(vocabulary), size),
+    )
+
+
+def _table(file: ColumnFile, name: str) -> StringTable:
+    data, offsets = file.column(f"{name}.data", np.uint8), file.column(f"{name}.offsets", np.uint32)
+    _check_offsets(offsets, len(data))
+    return StringTable(data, offsets)
+
+
+def _packed(file: ColumnFile, name: str, count: int | None = None) -> Packed:
+    data = file.column(f"{name}.data", np.uint8)
+    offsets = file.column(f"{name}.offsets", np.int64, None if count is None else count + 1)
+    _check_offsets(offsets, len(data))
+    return Packed(data, offsets)
+
+
+def _ids(file: ColumnFile, name: str, below: int, count: int | None = None) -> Ints:
+    """Return a column of numbers from 0 to `below` - 1."""
+    found = file.column(name, np.int32, count)
+    _check_range(found, 0, below)
+    return found
+
+
+def _floats(file: ColumnFile, name: str, count: int) -> NDArray[np.float32]:
+    found = file.column(name, np.float32, count)
+    if not np.isfinite(found).all():
+        raise Unusable("a number in it is not finite")
+    return found
+
+
+def _check_range(numbers: NDArray[Any], least: int, below: int) -> None:
+    if len(numbers) and not (int(numbers.min()) >= least and int(numbers.max()) < below):
+        raise Unusable("a number in it is out of range")
+
+
+def _check_offsets(offsets: NDArray[np.int64] | Offsets, end: int) -> None:
+    """Raise Unusable unless `offsets` ascend from 0 to `end`."""
+    if not len(offsets) or offsets[0] != 0 or offsets[-1] != end or np.any(offsets[1:] < offsets[:-1]):
+        raise Unusable("its offsets are not in order")
+
+
+def _json(value: object) -> NDArray[np.uint8]:
+    return np.frombuffer(orjson.dumps(value), np.uint8)
