@@ -59,7 +59,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "importer": _PORTS | {"serialization"},
     "mirror": _PORTS | {"serialization", "importer", "__init__"},
     "http": set(),
-    "streams": {"domain.ports", "http"},
+    "streams": {"domain.ports", "domain.errors", "http"},
     "web": set(),
     "web.access_log": {"domain.ports", "domain.errors", "serialization"},
     "web.responses": {"serialization", "http"},

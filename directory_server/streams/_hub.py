@@ -15,6 +15,7 @@ from twisted.internet.task import LoopingCall, deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Bus
 from ..http import Request
 from ._batching import BATCH, BatchRunner
@@ -218,11 +219,11 @@ class Hub(Service):
         while self._check_requested:
             full = self._full_check_requested
             self._check_requested = self._full_check_requested = False
-            yield Deferred.fromCoroutine(self._end_recently_ended()).addErrback(self._log_check_failure)
+            yield Deferred.fromCoroutine(self._end_recently_ended()).addErrback(self._check_failed, False)
             keys = list(self._open_by_key) if full else []
             for start in range(0, len(keys), BATCH):
                 ended = Deferred.fromCoroutine(self._end_not_live(set(keys[start : start + BATCH])))
-                yield ended.addErrback(self._log_check_failure)
+                yield ended.addErrback(self._check_failed, True)
             yield deferLater(self._clock, CHECK_INTERVAL)
         self._checking = False
 
@@ -240,5 +241,10 @@ class Hub(Service):
             for stream in [stream for slot in self._wheel for stream in slot if stream.key_id in ended]:
                 stream.end()
 
-    def _log_check_failure(self, failure: Failure) -> None:
-        self._log.failure("Checking the keys of open streams failed", failure=failure)
+    def _check_failed(self, failure: Failure, full: bool) -> None:
+        if failure.check(Unavailable) is None:
+            self._log.failure("Checking the keys of open streams failed", failure=failure)
+        elif self.running:
+            # The storage has logged why. No wake of the bus repeats the check that failed.
+            self._check_requested = True
+            self._full_check_requested |= full

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from directory_server.streams._hub import CHECK_OVERLAP
+from directory_server.domain.errors import Unavailable
+from directory_server.streams._hub import CHECK_INTERVAL, CHECK_OVERLAP
 
 from ..web.conftest import Server, parse_response
 from ._stream import ENDPOINT, listen
@@ -98,4 +99,33 @@ def test_keys_of_many_streams_are_checked_in_batches_and_not_too_often(
     assert batches == []
     assert len(windows) == 3
     assert all(CHECK_OVERLAP < within < CHECK_OVERLAP + 2 for within in windows)
+    server.hub._open_by_key.clear()
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_check_that_fails_without_storage_is_repeated_until_it_succeeds(
+    server: Server, monkeypatch: pytest.MonkeyPatch, full: bool
+) -> None:
+    log: list[Any] = []
+    monkeypatch.setattr(type(server.hub)._log, "failure", lambda *args, **fields: log.append(args))
+    name = "live" if full else "ended"
+    answer = getattr(server.keys, name)
+    failures = [Unavailable("The database cannot be used now.")] * 3
+
+    async def fail(self: object, argument: Any) -> Any:
+        if failures:
+            raise failures.pop()
+        return (await answer(argument)) | (set() if full else {"key"})
+
+    monkeypatch.setattr(type(server.keys), name, fail)
+    server.hub._open_by_key["key"] = 1
+    ended: list[set[str]] = []
+    monkeypatch.setattr(server.hub, "_end_streams", lambda keys: ended.append(set(keys)))
+    server.hub._check(full=full)
+    server.clock.pump([CHECK_INTERVAL] * 2)
+    assert {"key"} not in ended
+    server.clock.pump([CHECK_INTERVAL] * 4)
+    assert ended.count({"key"}) == 1
+    assert not log
+    assert not server.hub._checking
     server.hub._open_by_key.clear()
