@@ -212,6 +212,8 @@ class Link(Service):
             error = psycopg.OperationalError(f"no answer for {SILENCE:g} seconds")
             # Threads wait for the same server, and no time-out of libpq ends their waiting.
             self._database.interrupt()
+            # Statements have waited for it already: the next ones fail at once.
+            self._away_since = self._reactor.seconds() - SILENCE
             self._lost(error)
             pipeline.close(error)
 

@@ -99,7 +99,7 @@ class PostgresQuota:
         try:
             await self._prune(keys)
         except Unavailable as error:
-            self._log.warn("Spent quota cannot be pruned: {reason}", reason=error.message)
+            self._log.debug("Spent quota cannot be pruned: {reason}", reason=error.message)
 
     async def prune_all(self) -> None:
         """Delete rows of all keys, PRUNED keys at a time; as `prune` otherwise. Raises Unavailable."""

@@ -206,8 +206,12 @@ async def test_a_silent_server_is_given_up_with_the_threads_that_wait_for_it(own
         own_engine.pause()
         in_thread = Deferred.fromCoroutine(database.run("SELECT 1")).addErrback(lambda failure: failure.value)
         on_link = Deferred.fromCoroutine(outcome(link, "SELECT 1"))
-        for waiting in (on_link, in_thread):
-            assert isinstance(await waiting.addTimeout(RECOVERY, reactor), Unavailable)
+        assert isinstance(await on_link.addTimeout(RECOVERY, reactor), Unavailable)
+        # No statement waits for the same server once more.
+        refused = Deferred.fromCoroutine(outcome(link, "SELECT 1"))
+        assert refused.called
+        assert isinstance(await refused, Unavailable)
+        assert isinstance(await in_thread.addTimeout(RECOVERY, reactor), Unavailable)
         own_engine.resume()
         await available(link)
         assert await database.run("SELECT 1") == [(1,)]
