@@ -6,6 +6,7 @@ import pytest
 
 from directory_server import sqlite
 from directory_server.domain.entries import mcp_id_of
+from directory_server.domain.errors import Unavailable
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import TextAnalysis
 
@@ -213,16 +214,21 @@ def test_a_stream_closed_while_reading_the_log_is_removed(server: Server) -> Non
     assert len(server.hub) == 0
 
 
+@pytest.mark.parametrize(
+    ("error", "logged"),
+    [(RuntimeError("a defect"), 1), (Unavailable("The database cannot be used now: it does not respond."), 0)],
+    ids=["defect", "outage"],
+)
 def test_a_storage_error_ends_the_stream_cleanly(
-    server: Server, logged_failures: list[object], monkeypatch: pytest.MonkeyPatch
+    server: Server, logged_failures: list[object], monkeypatch: pytest.MonkeyPatch, error: Exception, logged: int
 ) -> None:
     def broken(*_: object) -> None:
-        raise RuntimeError("a full disk")
+        raise error
 
     monkeypatch.setattr("directory_server.sqlite.SqliteStore.changes", broken)
     stream = watch(server, "?since=0")
     assert stream.received().endswith(b"id: 0-%s\n\nretry: 3000\n\n" % log_id(server).encode())
     assert stream.transport.disconnecting
     assert len(server.hub) == 0
-    assert len(logged_failures) == 1
+    assert len(logged_failures) == logged
     logged_failures.clear()

@@ -10,6 +10,7 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from ...domain.changes import Change
+from ...domain.errors import Unavailable
 from ...domain.ports.runtime import Offload
 from ...domain.ports.search import Matching
 from ...streams import Channel, Hub, Stream
@@ -101,6 +102,9 @@ class Broadcaster:
         self.follow(stream, since, keywords)
 
     def _failed(self, failure: Failure, stream: Stream) -> None:
-        if stream.open:
+        if not stream.open:
+            return
+        # The storage logs its outage once; with thousands of streams, a line for each would hide that one.
+        if failure.check(Unavailable) is None:
             self._log.failure("Cannot send changes to a stream; closing it", failure=failure)
-            stream.end()
+        stream.end()
