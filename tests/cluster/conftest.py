@@ -40,12 +40,12 @@ class Cluster:
         return self.command("key", "create", "--label", "test", *options).strip()
 
     @contextmanager
-    def serve(self, name: str, *options: object) -> Iterator[Server]:
-        """Run a server, as on the machine `name`."""
+    def serve(self, name: str, *options: object, database: str = "") -> Iterator[Server]:
+        """Run a server, as on the machine `name`; `database` is the connection string if it is another."""
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
         settings = ["--set", f"streams.heartbeat={10 * TIMEOUT}"]
-        variables = environment(DIRECTORY_SERVER_DATABASE=self.engine.conninfo)
+        variables = environment(DIRECTORY_SERVER_DATABASE=database or self.engine.conninfo)
         with run_server([*FOREGROUND, "directory", "-l", LISTEN, *settings, *options], folder, variables) as server:
             yield server
             # All is in the database.
