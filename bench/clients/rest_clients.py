@@ -1,0 +1,90 @@
+"""Clients of one server: a reader of the change feed, and a client that searches until its key is rejected."""
+
+from __future__ import annotations
+
+import http.client
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+PATIENCE = 60.0
+"""Seconds within which an event must arrive, and within which a revoked key must be rejected."""
+
+
+class DidNotHappen(Exception):
+    """An event did not arrive, or a revoked key was not rejected."""
+
+
+@contextmanager
+def arrival_times(port: int, key: str) -> Iterator[Callable[[str], float]]:
+    """Read the change feed; yield a function that waits for the event of a name.
+
+    It returns the time of its arrival in seconds of the monotonic clock. Raises DidNotHappen.
+    """
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    connection.request(
+        "GET", "/api/open/v1/changes", headers={"Authorization": f"Bearer {key}", "Accept": "text/event-stream"}
+    )
+    response = connection.getresponse()
+    if response.status != 200:
+        raise DidNotHappen(f"The change feed has the status {response.status}.")
+    found: dict[str, float] = {}
+    arrived = threading.Condition()
+
+    def read() -> None:
+        with suppress(OSError, ValueError, http.client.HTTPException, AttributeError):
+            for line in response:
+                now = time.monotonic()
+                if line.startswith(b"data: ") and b'"name":"' in line:
+                    with arrived:
+                        found[line.split(b'"name":"')[1].split(b'"')[0].decode()] = now
+                        arrived.notify_all()
+
+    def of(name: str) -> float:
+        with arrived:
+            if not arrived.wait_for(lambda: name in found, PATIENCE):
+                raise DidNotHappen(f"No event of {name} arrived.")
+            return found[name]
+
+    thread = threading.Thread(target=read, daemon=True)
+    thread.start()
+    try:
+        yield of
+    finally:
+        if connection.sock is not None:
+            connection.sock.close()
+        response.close()
+
+
+def accepted_after(port: int, key: str, revoke: Callable[[], object]) -> float:
+    """Search with `key` while `revoke` runs; return for how many seconds after its end the key was accepted.
+
+    A request counts by the time at which it was sent. Raises DidNotHappen.
+    """
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    revoked: list[float] = []
+
+    def run() -> None:
+        revoke()
+        revoked.append(time.monotonic())
+
+    thread = threading.Thread(target=run)
+    last = 0.0
+    for number in range(10**9):
+        sent = time.monotonic()
+        connection.request("GET", "/api/open/v1/search?keywords=postgres", headers={"Authorization": f"Bearer {key}"})
+        response = connection.getresponse()
+        response.read()
+        if response.status != 200:
+            break
+        last = sent
+        if number == 5:
+            thread.start()
+        if revoked and sent - revoked[0] > PATIENCE:
+            raise DidNotHappen("A revoked key is still accepted.")
+    if number <= 5:
+        raise DidNotHappen(f"A valid key was rejected with the status {response.status}.")
+    thread.join()
+    connection.close()
+    return max(last - revoked[0], 0.0)

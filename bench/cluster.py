@@ -1,0 +1,297 @@
+"""Compare PostgreSQL with SQLite: imports, loading, charges, look-ups, changes, listings, requests, and failures.
+
+    python -m bench.cluster                                      all rows on the real catalogue: about six minutes
+    python -m bench.cluster --only charges,requests              some rows
+    python -m bench.cluster --entries FILE --seconds 1 --repeats 1 --keys 500      a small run
+
+starts a PostgreSQL server, measures each row on both storages in turn, and prints a table with the targets. Of CPU
+times, "ours" is that of our processes, "engine" that of the PostgreSQL server. Both storages are on the disk of the
+temporary directory. PostgreSQL syncs each commit; SQLite does not (`quota.synchronous = normal`).
+
+The exit code is 1 if a row of correctness does not hold: a moved data directory with another content, a revoked key
+that is accepted after a second, a lost charge or change after SIGKILL. Targets of speed are printed only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import cycle
+from pathlib import Path
+from statistics import median
+from typing import TypeVar
+
+from attrs import define, field
+
+from directory_server.run_sync import run_sync
+
+from .catalogue.files import REAL, read_entries
+from .catalogue.queries import word_pairs
+from .clients.http_load import Outcome, Settings, load
+from .clients.http_requests import REST_PATH, Credentials, rest_requests
+from .clients.rest_clients import accepted_after, arrival_times
+from .measurement.process_stats import cpu_seconds
+from .reports.cluster_report import Row, failed, table
+from .servers.data_directory import create_many_keys
+from .servers.database_kills import lost_after_kills
+from .servers.measured_storages import Cost, MeasuredStorage, database_server, in_folder, on_database
+from .servers.stored_content import contents, entry_ids, key_ids, publish_times
+
+T = TypeVar("T")
+
+QUOTA = 1_000_000_000
+"""Requests per hour of a key: each request is charged, and none is rejected."""
+
+CHARGED = 1_000
+"""Keys that are charged in turn, and entries that are looked up."""
+
+WARM = 200
+"""Requests before each measurement."""
+
+REVOKED = 10
+"""Keys that are revoked for each repeat."""
+
+PUBLISHED = 30
+"""Entries that are published for each repeat."""
+
+
+@define
+class Comparison:
+    """The measurements of both storages, which hold the same entries and keys."""
+
+    options: argparse.Namespace
+    sqlite: MeasuredStorage
+    postgres: MeasuredStorage
+    empty: MeasuredStorage
+    """Another database, into which entries are imported."""
+    rows: list[Row] = field(factory=list)
+    _secrets: Sequence[str] = ()
+
+    @property
+    def both(self) -> Sequence[MeasuredStorage]:
+        return self.sqlite, self.postgres
+
+    def prepare(self) -> None:
+        """Import the entries into both storages, create keys, and move the data directory to a database."""
+        costs: dict[str, list[Cost]] = {"SQLite": [], "PostgreSQL": []}
+        for storage in (self.sqlite, self.empty):
+            # The schema is not part of the measurement.
+            storage.command("key", "create", "--label", "bench")
+        for _ in range(2):
+            for storage in (self.sqlite, self.empty):
+                costs[storage.name].append(storage.command("import", "--official", self.options.entries))
+        (one, again), (other, other_again) = costs.values()
+        self._add("import", [one.text, other.text], "≤ 1.2 × SQLite", other.seconds <= 1.2 * one.seconds)
+        self._add("import again, unchanged", [again.text, other_again.text])
+        self._secrets = create_many_keys(self.sqlite.folder, self.options.keys, QUOTA)
+        cost = self.postgres.command("database", "import", self.sqlite.folder)
+        self._add("database import", ["", cost.text])
+        found: list[Mapping[str, Sequence[object]]] = []
+        for storage in self.both:
+            with storage.opened() as opened:
+                found.append(contents(opened))
+        unequal = [name for name in found[0] if found[0][name] != found[1][name]]
+        counts = ", ".join(f"{len(each):,} {name}" for name, each in found[0].items())
+        shown = f"other {', '.join(unequal)}" if unequal else "equal"
+        self._add("contents after it", [counts, shown], "equal", not unequal, is_correctness=True)
+
+    def load(self) -> None:
+        """Measure the start of a server."""
+        found = self._repeated(_start)
+        texts = [Cost(*(median(each) for each in zip(*costs, strict=True))).text for costs in found.values()]
+        one, other = (median(seconds for seconds, *_ in costs) for costs in found.values())
+        self._add("start with the load of the index", texts, "≤ 1.15 × SQLite", other <= 1.15 * one)
+
+    def charges(self) -> None:
+        """Measure charges of one and of two processes."""
+        for processes, callers in ((2, 64), (1, 64), (1, 1)):
+            texts = []
+            for storage in self.both:
+                with storage.opened() as opened:
+                    names = key_ids(opened)[:CHARGED]
+                outcomes, engine = storage.operate(
+                    "charge", names, callers=callers, seconds=self.options.seconds, processes=processes
+                )
+                count = sum(each.count for each in outcomes)
+                rate = sum(each.count / each.seconds for each in outcomes)
+                ours, theirs = (1e6 * each / count for each in (sum(each.cpu for each in outcomes), engine))
+                p50 = median(each.p50 for each in outcomes)
+                texts.append(f"{rate:,.0f}/s, p50 {p50:.1f} ms, {_cpu(storage, ours, theirs)}")
+            target: tuple[str, bool | None] = ("", None)
+            if (processes, callers) == (2, 64):
+                target = "≥ 10,000/s, ≤ 35 + 80 µs", rate >= 10_000 and ours <= 35 and theirs <= 80
+            self._add(f"charge, {processes} × {callers} callers", texts, *target)
+
+    def lookups(self) -> None:
+        """Measure look-ups that no cache answers."""
+        for name in ("peek", "find", "entry"):
+            texts = []
+            for storage in self.both:
+                with storage.opened() as opened:
+                    names = {
+                        "peek": key_ids(opened)[:CHARGED],
+                        "find": self._secrets,
+                        "entry": entry_ids(opened, CHARGED),
+                    }[name]
+                found = []
+                for callers in (1, 64):
+                    (outcome,), engine = storage.operate(name, names, callers=callers, seconds=self.options.seconds / 2)
+                    ours, theirs = (1e6 * each / outcome.count for each in (outcome.cpu, engine))
+                    found.append(f"{_cpu(storage, ours, theirs)}, p50 {outcome.p50:.2f} ms")
+                texts.append("; ".join(found))
+            title = f"{name}{', not cached' if name == 'find' else ''}, 1; 64 callers"
+            self._add(title, texts, "≤ 100 µs ours at 64", ours <= 100)
+
+    def changes(self) -> None:
+        """Measure reading the log of changes, and pages of listings."""
+        rates, pages = [], []
+        for storage in self.both:
+            with storage.opened() as opened:
+                began, count, last = time.perf_counter(), 0, 0
+                while page := run_sync(opened.store.changes(last, 4_000)):
+                    count, last = count + len(page), page[-1].seq
+                rates.append(count / (time.perf_counter() - began))
+                took = []
+                for versions in ("latest", "all", "1.0.0"):
+                    seconds, after = [], ("", "")
+                    for _ in range(20):
+                        began = time.perf_counter()
+                        listed = run_sync(opened.store.listing(after, 100, versions=versions))
+                        seconds.append(time.perf_counter() - began)
+                        after = (listed[-1].name, listed[-1].version) if listed else ("", "")
+                    took.append(1e3 * median(seconds))
+                pages.append(took)
+        self._add("changes read", [f"{rate:,.0f}/s" for rate in rates], "≥ 15,000/s", rates[1] >= 15_000)
+        texts = [" / ".join(f"{each:.1f}" for each in took) + " ms" for took in pages]
+        self._add("page of 100: latest / all / exact", texts, "≤ 10 ms", max(pages[1]) <= 10)
+
+    def publishing(self) -> None:
+        """Measure the time from the call of publish to the event of another process."""
+        texts = []
+        for storage in self.both:
+            with (
+                storage.serve() as server,
+                storage.opened() as opened,
+                arrival_times(server.port, self._secrets[0]) as arrived,
+            ):
+                times = publish_times(opened, PUBLISHED * self.options.repeats)
+                took = sorted(1e3 * (arrived(name) - began) for name, (began, _) in times.items())
+            alone = median(1e3 * (end - began) for began, end in times.values())
+            p99 = took[len(took) * 99 // 100]
+            texts.append(f"p50 {median(took):.0f}, p99 {p99:.0f} ms, of which publish {alone:.0f}")
+        self._add("publish → event of another process", texts, "p99 ≤ 100 ms", p99 <= 100)
+
+    def requests(self) -> None:
+        """Measure REST searches of whole servers, with cached pages."""
+        queries = word_pairs(read_entries(self.options.entries), 50_000, distinct=False)
+        requests = rest_requests(REST_PATH, queries, cycle(map(Credentials, self._secrets[:CHARGED])))
+        with ExitStack() as stack:
+            servers = {storage.name: stack.enter_context(storage.serve()) for storage in self.both}
+            for callers in (32, 1):
+
+                def measure(storage: MeasuredStorage, callers: int = callers) -> tuple[Outcome, float]:
+                    server, engine = servers[storage.name], storage.engine_cpu()
+                    settings = Settings(server.port, server.processes, WARM, callers, self.options.seconds)
+                    outcome = load(requests, settings)
+                    return outcome, (storage.engine_cpu() - engine) / (outcome.requests + WARM)
+
+                texts, both = [], []
+                for storage, found in zip(self.both, self._repeated(measure).values(), strict=True):
+                    ours = median(1e6 * outcome.cpu / outcome.requests for outcome, _ in found)
+                    engine = median(1e6 * seconds for _, seconds in found)
+                    p50 = median(outcome.p50 for outcome, _ in found)
+                    texts.append(f"{_cpu(storage, ours, engine)}, p50 {p50:.1f} ms")
+                    both.append(ours)
+                target = ("ours ≤ 1.1 × SQLite", both[1] <= 1.1 * both[0]) if callers == 32 else ("", None)
+                self._add(f"REST search, cached page, {callers} callers", texts, *target)
+
+    def revocations(self) -> None:
+        """Measure for how long another process accepts a revoked key."""
+        texts = []
+        for storage in self.both:
+            with storage.serve() as server, storage.opened() as opened:
+                took = []
+                for _ in range(REVOKED * self.options.repeats):
+                    key, secret = run_sync(opened.keys.create("revoked", limit=None, expires_at=None))
+                    took.append(accepted_after(server.port, secret, lambda: run_sync(opened.keys.revoke(key.id))))  # noqa: B023
+            texts.append(f"p50 {1e3 * median(took):.0f}, slowest of {len(took)} {1e3 * max(took):.0f} ms")
+        self._add("revoked key accepted elsewhere for", texts, "≤ 1 s", max(took) <= 1, is_correctness=True)
+
+    def kills(self) -> None:
+        """Kill the PostgreSQL server under load."""
+        times = self.options.repeats
+        lost = lost_after_kills(times)
+        name = f"{times} × kill -9: charges lost / in excess / changes lost"
+        self._add(name, ["", " / ".join(map(str, lost))], "0 / 0 / 0", not any(lost), is_correctness=True)
+
+    def _add(
+        self,
+        name: str,
+        texts: Sequence[str],
+        target: str = "",
+        reached: bool | None = None,
+        *,
+        is_correctness: bool = False,
+    ) -> None:
+        """Add a row with the texts of both storages, and print it."""
+        sqlite, postgres = texts
+        self.rows.append(Row(name, sqlite, postgres, target, reached, is_correctness))
+        print(f"{name}: {sqlite or '-'} | {postgres}", file=sys.stderr, flush=True)
+
+    def _repeated(self, measure: Callable[[MeasuredStorage], T]) -> Mapping[str, list[T]]:
+        """Return the results of `measure` by storage, in turn."""
+        found: dict[str, list[T]] = {storage.name: [] for storage in self.both}
+        for _ in range(self.options.repeats):
+            for storage in self.both:
+                found[storage.name].append(measure(storage))
+        return found
+
+
+ROWS = ("load", "charges", "lookups", "changes", "publishing", "requests", "revocations", "kills")
+
+
+def _start(storage: MeasuredStorage) -> tuple[float, float, float]:
+    """Return the wall seconds until a server responds, its CPU seconds, and those of the database."""
+    began, engine = time.monotonic(), storage.engine_cpu()
+    with storage.serve() as server:
+        return time.monotonic() - began, cpu_seconds(server.processes), storage.engine_cpu() - engine
+
+
+def _cpu(storage: MeasuredStorage, ours: float, engine: float) -> str:
+    return f"{ours:.0f} µs" if storage.engine is None else f"{ours:.0f} + {engine:.0f} µs"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--entries", type=Path, default=REAL, help="gzipped JSON Lines, or a document of the registry")
+    parser.add_argument("--only", default=",".join(ROWS), help="rows besides the imports, separated by commas")
+    parser.add_argument("--seconds", type=float, default=4.0, help="duration of a measurement")
+    parser.add_argument("--repeats", type=int, default=3, help="measurements whose median is taken")
+    parser.add_argument("--keys", type=int, default=40_000, help="API keys")
+    options = parser.parse_args(arguments)
+    options.entries = options.entries.absolute()
+    chosen = options.only.split(",")
+    if unknown := set(chosen) - set(ROWS):
+        parser.error(f"--only must be some of {', '.join(ROWS)}, not {', '.join(sorted(unknown))}")
+    with tempfile.TemporaryDirectory() as name, database_server() as engine:
+        folder = Path(name)
+        (folder / "data").mkdir()
+        moved, imported = (on_database(engine, folder, each) for each in ("moved", "imported"))
+        comparison = Comparison(options, in_folder(folder / "data"), moved, imported)
+        comparison.prepare()
+        for each in ROWS:
+            if each in chosen:
+                getattr(comparison, each)()
+    print("\n".join(table(comparison.rows)))
+    for each in failed(comparison.rows):
+        print(f"Not correct: {each}")
+    return 1 if failed(comparison.rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""What a storage holds: keys, entries, the log, the listing; and publishes whose times are recorded."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from random import Random
+
+from directory_server.domain.entries import Entry
+from directory_server.run_sync import run_sync
+from directory_server.storage import Storage
+
+PAGE = 1_000
+
+
+def key_ids(storage: Storage) -> Sequence[str]:
+    """Return the ids of all keys."""
+    return [key.id for key in run_sync(storage.keys.list())]
+
+
+def entry_ids(storage: Storage, count: int) -> Sequence[str]:
+    """Return the ids of the first `count` visible entries."""
+    return [change.mcp_id for change in run_sync(storage.store.current("", count))]
+
+
+def contents(storage: Storage) -> Mapping[str, Sequence[object]]:
+    """Return the visible entries, the log of changes, all versions of the listing, and the keys of a storage."""
+    store = storage.store
+    found: dict[str, list[object]] = {"entries": [], "changes": [], "listing": []}
+    last, seq, after = "", 0, ("", "")
+    while page := run_sync(store.current(last, PAGE)):
+        found["entries"] += page
+        last = page[-1].mcp_id
+    while page := run_sync(store.changes(seq, PAGE)):
+        found["changes"] += page
+        seq = page[-1].seq
+    while versions := run_sync(store.listing(after, PAGE, versions="all", include_deleted=True)):
+        found["listing"] += versions
+        after = (versions[-1].name, versions[-1].version)
+    return {**found, "keys": list(run_sync(storage.keys.list()))}
+
+
+def publish_times(storage: Storage, count: int) -> Mapping[str, tuple[float, float]]:
+    """Publish `count` entries one by one, with pauses; return the begin and the end of each call.
+
+    Times are in seconds of the monotonic clock.
+    """
+    random, found = Random(1), {}
+    for number in range(count):
+        name = f"bench.example/{time.monotonic_ns()}-{number}"
+        entry = Entry({"name": name, "version": "1.0.0", "description": "A server that a benchmark publishes."})
+        began = time.monotonic()
+        run_sync(storage.store.publish("bench", [entry]))
+        found[name] = began, time.monotonic()
+        time.sleep(random.uniform(0.05, 0.15))
+    return found
