@@ -20,13 +20,12 @@ from typing import Any
 
 from attrs import asdict, frozen
 from twisted.internet import reactor as _reactor
-from twisted.internet.defer import Deferred, gatherResults
+from twisted.internet.defer import Deferred, gatherResults, maybeDeferred
 from twisted.internet.task import deferLater, react
 
-from directory_server.composition import machine_runtime
-from directory_server.composition._core import build_core
+from directory_server.composition import environment, machine_runtime
 from directory_server.config import load
-from directory_server.storage import Storage
+from directory_server.storage import Storage, open_storage
 
 LIMIT = 1_000_000_000
 """The quota of a key: every charge is admitted and written."""
@@ -77,32 +76,25 @@ async def measure(
 
 async def main(_: Any, name: str, callers: str, seconds: str) -> None:
     """Open the storage, wait for the begin, and print the result."""
-    core = build_core(
-        load(file=None, environ=os.environ, settings=[]), reactor, machine_runtime(reactor), lambda reason: None
-    )
+    runtime = machine_runtime(reactor)
+    config = load(file=None, environ=os.environ, settings=[])
+    storage = open_storage(config, environment(reactor, runtime))
+    bus_service = storage.serving(lambda reason: None).bus_service
     names: Sequence[str] = json.loads(sys.stdin.readline())
-    services = [core.serving.bus_service]
     # The storage uses its connections of the reactor when that runs.
     await deferLater(reactor, 0)
-    for service in services:
-        service.startService()
-    run = operation(core.storage, name)
+    bus_service.startService()
+    run = operation(storage, name)
     # Connections are opened, and statements are prepared.
     await run(names[-1])
     print("ready", flush=True)
-    await core.runtime.offload(sys.stdin.readline)
+    await runtime.offload(sys.stdin.readline)
     order = iter(names) if name == "find" else cycle(names)
     outcome = await measure(run, order, int(callers), float(seconds))
-    for service in services:
-        await _stopped(service.stopService())
-    core.runtime.stop()
-    core.storage.close()
+    await maybeDeferred(bus_service.stopService)
+    runtime.stop()
+    storage.close()
     print(json.dumps(asdict(outcome)), flush=True)
-
-
-async def _stopped(result: object) -> None:
-    if isinstance(result, Deferred):
-        await result
 
 
 if __name__ == "__main__":
