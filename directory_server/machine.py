@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from . import sqlite
+from .domain.ports.runtime import MachineTime
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
-def machine_time() -> sqlite.MachineTime:
+def machine_time() -> MachineTime:
     """Return the clocks of this machine.
 
     On Linux each boot has an id (random(4)), and CLOCK_BOOTTIME includes the time in which the machine is suspended.
@@ -22,8 +22,8 @@ def machine_time() -> sqlite.MachineTime:
         boot = _BOOT_ID.read_text("ascii").strip()
         clock = time.CLOCK_BOOTTIME
     except (OSError, ValueError, AttributeError):
-        return sqlite.MachineTime(time.time, time.monotonic, "")
-    return sqlite.MachineTime(time.time, lambda: time.clock_gettime(clock), boot)
+        return MachineTime(time.time, time.monotonic, "")
+    return MachineTime(time.time, lambda: time.clock_gettime(clock), boot)
 
 
 def use_monotonic_timers(reactor: Any) -> None:

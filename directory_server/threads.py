@@ -1,12 +1,17 @@
-"""The Offload of the reactor's thread pool."""
+"""Offloads: the reactor's thread pool, and threads of their own for functions that may wait for locks and disks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from threading import Thread
 from typing import Any, ParamSpec, TypeVar
 
 from attrs import frozen
 from twisted.internet.threads import deferToThreadPool
+from twisted.python.threadpool import ThreadPool
+
+from .domain.errors import Unavailable
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -22,3 +27,36 @@ class Offload:
         if not self._reactor.running:
             return function(*args, **kwargs)
         return await deferToThreadPool(self._reactor, self._reactor.getThreadPool(), function, *args, **kwargs)
+
+
+class OwnThreads:
+    """An Offload with at most `most` own threads, started on demand.
+
+    While the reactor does not run, functions run at once in the thread of the caller. A process that ends without
+    `stop`, because its start failed, does not wait for the threads. If `waiting` functions already wait for a thread,
+    a further call raises Unavailable.
+    """
+
+    def __init__(self, reactor: Any, most: int, waiting: int) -> None:
+        self._reactor = reactor
+        self._waiting = waiting
+        self._asked = 0
+        self._most = most
+        self._pool = ThreadPool(0, most)
+        self._pool.threadFactory = partial(Thread, daemon=True)  # type: ignore[assignment]
+        self._pool.start()
+
+    async def __call__(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        if not self._reactor.running:
+            return function(*args, **kwargs)
+        if self._asked >= self._most + self._waiting:
+            raise Unavailable("Too much waits for the storage at the moment. Try again in a few seconds.")
+        self._asked += 1
+        try:
+            return await deferToThreadPool(self._reactor, self._pool, function, *args, **kwargs)
+        finally:
+            self._asked -= 1
+
+    def stop(self) -> None:
+        """Stop the threads after their current work."""
+        self._pool.stop()

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from ..config import Config
+from ..sanitize import clean
 from ..storage import import_data_directory, place, upgrade_database
 from ._context import configuration
 from ._output import echo
@@ -42,8 +43,10 @@ def import_(ctx: click.Context, folder: Path) -> None:
     database empty. DATA_DIR does not change.
     """
     config = _configuration(ctx)
-    counts = import_data_directory(config, folder)
-    for table, rows in counts.items():
+    imported = import_data_directory(config, folder)
+    for text in imported.replaced:
+        echo(clean(text), err=True)
+    for table, rows in imported.rows.items():
         if rows:
             echo(f"{table:16}{rows:,}")
     echo(f"{folder} has been imported into {place(config)}.")

@@ -77,7 +77,7 @@ def environment(reactor: Any, runtime: Runtime) -> Environment:
         now=runtime.now,
         wall=runtime.wall,
         monotonic=runtime.monotonic,
-        quota_clock=runtime.quota_clock,
+        machine_time=runtime.machine_time,
         offload=runtime.offload,
         account_writes=runtime.account_writes,
         turn=runtime.turn,

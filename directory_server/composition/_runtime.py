@@ -9,9 +9,9 @@ from typing import Any
 
 from attrs import frozen
 
-from .. import sqlite, threads
+from .. import threads
 from ..domain.ports.accounts import Passwords
-from ..domain.ports.runtime import Offload, Turn
+from ..domain.ports.runtime import MachineTime, Offload, Turn
 from ..machine import anchored, machine_time
 from ..passwords import Argon2Passwords
 from ..turn import ReactorTurn
@@ -26,13 +26,13 @@ class Runtime:
     """The part of the environment that tests replace.
 
     `now` and `wall` return seconds since the epoch. `now` does not jump when the time of day is set. `monotonic`
-    returns seconds. `quota_clock` returns the clock of a quota database, which all processes share.
+    returns seconds. The quota of a data directory counts by `machine_time`.
     """
 
     now: Callable[[], float]
     wall: Callable[[], float]
     monotonic: Callable[[], float]
-    quota_clock: Callable[[sqlite.Database], Callable[[], float]]
+    machine_time: MachineTime
     offload: Offload
     account_writes: Offload
     """Offload of the writes to keys, accounts and sessions."""
@@ -51,12 +51,12 @@ def machine_runtime(reactor: Any) -> Runtime:
     """Return the runtime of a server process: the machine's clocks, and threads."""
     offload = threads.Offload(reactor)
     # These writes may wait for a lock or a disk. With threads of their own, they block no thread of the reactor's pool.
-    writes = sqlite.Threads(reactor, most=2, waiting=100)
+    writes = threads.OwnThreads(reactor, most=2, waiting=100)
     return Runtime(
         now=anchored(time.time, time.monotonic),
         wall=time.time,
         monotonic=time.monotonic,
-        quota_clock=lambda database: sqlite.quota_clock(database, machine_time()),
+        machine_time=machine_time(),
         offload=offload,
         account_writes=writes,
         passwords=Argon2Passwords(offload),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import zip_longest
 from typing import Protocol
 
-from ..domain.entries import is_storable
+import psycopg
+
+from ..domain.entries import is_storable, storable
 from ..domain.errors import BadInput
+from ..domain.transfers import Imported
 from ._connection import Cursor
 from ._database import Database
 from ._shared import SESSION_SECRET
@@ -36,6 +39,12 @@ _SEQUENCES = (
 
 _SHARE = """
     INSERT INTO shared (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+"""
+
+REPLACEABLE = {"record": {"version"}, "upstream": {"etag", "modified", "progress_cursor"}}
+"""Columns by table whose NULs are replaced by U+FFFD: texts of upstreams, which older releases did not check.
+
+The document of a record stays as it was published. Nothing refers to rows by these columns.
 """
 
 _STORED = "SELECT source, names, bytes FROM stored ORDER BY source"
@@ -73,17 +82,17 @@ class Source(Protocol):
     def session_secret(self) -> bytes: ...
 
 
-async def import_data(source: Source, database: Database) -> Mapping[str, int]:
-    """Move the content of `source` into the empty `database`; return the number of rows of each table.
+async def import_data(source: Source, database: Database) -> Imported:
+    """Move the content of `source` into the empty `database`; return what was imported.
 
     Ids, numbers of changes, secrets and spent quota stay the same. Either everything is imported or nothing. Raises
     BadInput if the database is not empty, if it cannot hold a text, or if it does not return what was written; raises
-    Unavailable if it cannot be used. The schema must be that of this version.
+    Unavailable if it cannot be used. The schema must be that of this version. A NUL in REPLACEABLE columns is replaced.
     """
     return await database.write(partial(_import, source=source))
 
 
-def _import(cursor: Cursor, source: Source) -> dict[str, int]:
+def _import(cursor: Cursor, source: Source) -> Imported:
     cursor.execute(_UNLIMITED)
     names = [table.name for table in source.tables]
     # No other process may write between the check and the commit. The order is that of all writers: publishers first.
@@ -91,7 +100,8 @@ def _import(cursor: Cursor, source: Source) -> dict[str, int]:
     cursor.execute(f"LOCK TABLE {', '.join(names)} IN SHARE ROW EXCLUSIVE MODE")
     _check_empty(cursor, [name for name in names if name != "log"])
     cursor.execute("DELETE FROM log")
-    counts = {table.name: _copy(cursor, table) for table in source.tables}
+    replaced: list[str] = []
+    counts = {table.name: _copy(cursor, table, replaced) for table in source.tables}
     cursor.execute(_SHARE, (SESSION_SECRET, source.session_secret))
     for table, column, sequence in _SEQUENCES:
         cursor.execute(f"SELECT setval({sequence}, max({column})) FROM {table} HAVING max({column}) IS NOT NULL")
@@ -100,10 +110,10 @@ def _import(cursor: Cursor, source: Source) -> dict[str, int]:
     for each in source.tables:
         # Closed at once, because the connection cannot even roll back while rows are being read.
         with closing(_read(cursor, each)) as found:
-            _compare(each.name, each.rows(), found)
+            _compare(each.name, (_storable(each, row) for row in each.rows()), found)
     _compare("stored", source.stored, cursor.all(_STORED))
     notify(cursor)
-    return counts
+    return Imported(counts, replaced)
 
 
 def _check_empty(cursor: Cursor, names: Sequence[str]) -> None:
@@ -115,16 +125,23 @@ def _check_empty(cursor: Cursor, names: Sequence[str]) -> None:
             )
 
 
-def _copy(cursor: Cursor, table: Table) -> int:
-    """Write the rows of `table`; return their number."""
+def _copy(cursor: Cursor, table: Table, replaced: list[str]) -> int:
+    """Write the rows of `table`; return their number. Add a line to `replaced` for each text that is changed."""
     types = _types(cursor, table)
     count = 0
-    for chunk in _chunks(_row(table, types, row) for row in table.rows()):
-        with cursor.copy(f"COPY {table.name} ({', '.join(table.columns)}) FROM STDIN (FORMAT BINARY)") as copy:
-            copy.set_types(types)
-            for row in chunk:
-                copy.write_row(row)
-        count += len(chunk)
+    try:
+        for chunk in _chunks(_row(table, types, row, replaced) for row in table.rows()):
+            with cursor.copy(f"COPY {table.name} ({', '.join(table.columns)}) FROM STDIN (FORMAT BINARY)") as copy:
+                copy.set_types(types)
+                for row in chunk:
+                    copy.write_row(row)
+            count += len(chunk)
+    except psycopg.errors.UniqueViolation as error:
+        # Only a replaced text can make two rows the same.
+        raise BadInput(
+            f"{table.name}: two rows are the same after NUL was replaced: {error.diag.message_detail} Delete one of "
+            "them, then import again."
+        ) from None
     return count
 
 
@@ -147,16 +164,34 @@ def _types(cursor: Cursor, table: Table) -> list[int]:
     return [column.type_code for column in description or ()]
 
 
-def _row(table: Table, types: Sequence[int], row: Row) -> Row:
+def _row(table: Table, types: Sequence[int], row: Row, replaced: list[str]) -> Row:
     """Return `row` as the database holds it. Raises BadInput for a text that it cannot hold."""
-    for column, value in zip(table.columns, row, strict=True):
-        if isinstance(value, str) and not is_storable(value):
-            raise BadInput(
-                f"{table.name}: the {column} of {row[: table.key]!r} has a NUL, which PostgreSQL cannot hold. Delete "
-                "the row, then import again."
-            )
+    stored = _storable(table, row)
+    for column, before, after in zip(table.columns, row, stored, strict=True):
+        if before != after:
+            name = row[table.columns.index("name")]
+            replaced.append(f"{table.name} {name!r}: the {column} {before!r} is stored as {after!r}")
     return tuple(
-        bool(value) if kind == _BOOLEAN and value is not None else value for kind, value in zip(types, row, strict=True)
+        bool(value) if kind == _BOOLEAN and value is not None else value
+        for kind, value in zip(types, stored, strict=True)
+    )
+
+
+def _storable(table: Table, row: Row) -> Row:
+    """Return `row` without NUL in REPLACEABLE columns. Raises BadInput for a NUL in another column."""
+    if all(is_storable(value) for value in row if isinstance(value, str)):
+        return row
+    return tuple(_storable_value(table, column, value, row) for column, value in zip(table.columns, row, strict=True))
+
+
+def _storable_value(table: Table, column: str, value: object, row: Row) -> object:
+    if not isinstance(value, str) or is_storable(value):
+        return value
+    if column in REPLACEABLE.get(table.name, ()):
+        return storable(value)
+    raise BadInput(
+        f"{table.name}: the {column} of {row[: table.key]!r} has a NUL, which PostgreSQL cannot hold. Delete the row, "
+        "then import again."
     )
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from attrs import frozen
-
+from ..domain.transfers import Restored
 from ._connection import Cursor
 from ._database import Database
 from ._pulse import end_keys
@@ -21,25 +18,16 @@ _VALID = """
 """
 
 
-@frozen
-class RestoredDatabase:
-    """The number of ended sessions and links, and the ids and descriptions of the keys that are valid now."""
-
-    sessions: int
-    links: int
-    valid_keys: Sequence[tuple[str, str]]
-
-
-async def after_restore(database: Database) -> RestoredDatabase:
+async def after_restore(database: Database) -> Restored:
     """Give the change log of a restored `database` a new id, and end its sessions and links. Raises Unavailable."""
 
-    def write(cursor: Cursor) -> RestoredDatabase:
+    def write(cursor: Cursor) -> Restored:
         cursor.execute(_NEW_LOG)
         sessions = cursor.execute("DELETE FROM session").rowcount
         links = cursor.execute("DELETE FROM link").rowcount
         cursor.execute("DELETE FROM new_secret")
         keys = [(key_id, text) for key_id, text in cursor.all(_VALID)]
         end_keys(cursor)
-        return RestoredDatabase(sessions, links, keys)
+        return Restored(sessions, links, keys)
 
     return await database.write(write)

@@ -8,12 +8,11 @@ from ._export import Export, ExportedTable, export
 from ._keyring import SqliteKeyRing
 from ._mirrors import SqliteMirrors
 from ._quota import SqliteQuota
-from ._quota_clock import MachineTime, quota_clock
+from ._quota_clock import quota_clock
 from ._registry_tokens import SqliteRegistryTokens
-from ._restore import Restored, after_restore
+from ._restore import after_restore
 from ._sessions import SqliteNewSecrets, SqliteSessions
 from ._store import SqliteStore
-from ._threads import Threads
 from ._visibility import SqliteCuration
 
 __all__ = [
@@ -22,8 +21,6 @@ __all__ = [
     "Database",
     "Export",
     "ExportedTable",
-    "MachineTime",
-    "Restored",
     "SqliteAccounts",
     "SqliteCuration",
     "SqliteKeyRing",
@@ -34,7 +31,6 @@ __all__ = [
     "SqliteSessions",
     "SqliteStore",
     "StorageWatch",
-    "Threads",
     "after_restore",
     "export",
     "quota_clock",

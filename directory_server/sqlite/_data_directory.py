@@ -20,10 +20,10 @@ from twisted.python.failure import Failure
 
 from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
+from ..threads import OwnThreads
 from ._availability import Availability
 from ._connection import Synchronous
 from ._database import Database, file_identity
-from ._threads import Threads
 from ._transactions import MAX_WAITING, WAIT, TransactionQueue
 
 SIZE = 32
@@ -88,12 +88,12 @@ class DataDirectory:
         self.quota = Database(
             folder, "quota", synchronous=synchronous, availability=self.availability, autocheckpoint=False
         )
-        self._threads: list[Threads] = []
+        self._threads: list[OwnThreads] = []
 
     def serve(self, reactor: Any) -> None:
         """Move all waiting for locks and disks out of this thread, the reactor's, until `close`."""
         for database, begin in ((self.directory, self.directory.snapshot), (self.quota, self.quota.transaction)):
-            threads = Threads(reactor, 1, MAX_WAITING)
+            threads = OwnThreads(reactor, 1, MAX_WAITING)
             self._threads.append(threads)
             late = partial(self.availability.failed, database.path, "TIMEOUT", _LATE)
             database.queue = TransactionQueue(database.path.name, begin, reactor, threads, late)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 
-from attrs import frozen
-
+from ..domain.ports.runtime import MachineTime
 from ._database import Database
 
 _READ = "SELECT boot, origin FROM anchor"
@@ -14,19 +13,6 @@ _READ = "SELECT boot, origin FROM anchor"
 _WRITE = "INSERT OR REPLACE INTO anchor (id, boot, origin) VALUES (1, ?, ?)"
 
 _LATEST = "SELECT max(at) FROM spent"
-
-
-@frozen
-class MachineTime:
-    """The clocks of a machine.
-
-    `wall` is the system time in seconds since the epoch. `uptime` is the seconds since boot, monotonic and the same in
-    every process. `boot` is the id of this boot, "" if the system has none.
-    """
-
-    wall: Callable[[], float]
-    uptime: Callable[[], float]
-    boot: str
 
 
 def quota_clock(database: Database, machine: MachineTime) -> Callable[[], float]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from secrets import token_hex
 
-from attrs import frozen
-
 from ..domain.errors import BadInput
+from ..domain.transfers import Restored
 from ._availability import unavailable
 from ._database import Database
 
@@ -30,24 +28,6 @@ _REVOKE = """
     WHERE revoked_at IS NULL
     AND id IN (SELECT newer.id FROM temp.newer_{table} AS newer WHERE newer.revoked_at IS NOT NULL)
 """
-
-
-@frozen
-class Restored:
-    """The result of `after_restore`: descriptions of keys, tokens and accounts for the operator, by id.
-
-    `unknown_keys` were created after the backup and are not in it. `valid_keys` are valid now.
-    """
-
-    sessions: int
-    links: int
-    revoked_keys: Sequence[tuple[str, str]]
-    revoked_tokens: Sequence[tuple[str, str]]
-    disabled_accounts: Sequence[tuple[str, str]]
-    retired_secrets: int
-    passwords: int
-    unknown_keys: Sequence[tuple[str, str]]
-    valid_keys: Sequence[tuple[str, str]]
 
 
 _COPIED = {

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from ..config import Config
 from ..domain.errors import Unavailable
+from ..domain.transfers import Imported
 from ._sqlite import open_sqlite
 from ._storage import Environment, Storage
 
@@ -34,8 +35,8 @@ def upgrade_database(config: Config) -> Sequence[int]:
     return upgrade(config)
 
 
-def import_data_directory(config: Config, folder: Path) -> Mapping[str, int]:
-    """Copy the data directory `folder` to the empty database of `config`; return the number of rows of each table.
+def import_data_directory(config: Config, folder: Path) -> Imported:
+    """Copy the data directory `folder` to the empty database of `config`; return what was imported.
 
     Raises BadInput and Unavailable; the database is empty then.
     """

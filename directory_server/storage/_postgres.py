@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +19,7 @@ from ..config import Config
 from ..domain.errors import BadInput
 from ..domain.ports.runtime import Offload
 from ..domain.publishing import SourceLimits
+from ..domain.transfers import Imported, Restored
 from ..run_sync import inline, run_sync
 from ..search import TextAnalysis
 from ._storage import Environment, Serving, Storage
@@ -36,8 +37,8 @@ def upgrade(config: Config) -> Sequence[int]:
         database.close()
 
 
-def import_folder(config: Config, folder: Path) -> Mapping[str, int]:
-    """Copy the data directory `folder` to the database; return the number of rows of each table.
+def import_folder(config: Config, folder: Path) -> Imported:
+    """Copy the data directory `folder` to the database; return what was imported.
 
     Raises BadInput and Unavailable.
     """
@@ -81,11 +82,10 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
             lambda: bus.head,
         )
 
-    async def after_restore(newer: Path | None) -> sqlite.Restored:
+    async def after_restore(newer: Path | None) -> Restored:
         if newer is not None:
             raise BadInput("--newer: is for SQLite only.")
-        done = await postgres.after_restore(database)
-        return sqlite.Restored(done.sessions, done.links, [], [], [], 0, 0, [], done.valid_keys)
+        return await postgres.after_restore(database)
 
     return Storage(
         is_shared=True,

@@ -10,6 +10,7 @@ from twisted.application.internet import TimerService
 from .. import memory, sqlite
 from ..config import Config
 from ..domain.publishing import SourceLimits
+from ..domain.transfers import Restored
 from ..search import TextAnalysis
 from ._storage import Environment, Serving, Storage
 
@@ -26,14 +27,14 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
     store = sqlite.SqliteStore(
         data.directory, offload, TextAnalysis(), list(limits), limits, environment.monotonic, *pause
     )
-    clock = environment.quota_clock(data.quota)
+    clock = sqlite.quota_clock(data.quota, environment.machine_time)
     quota = sqlite.SqliteQuota(data.quota, clock, wall=environment.wall, turn=environment.turn)
     accounts = config.accounts
 
     async def session_secret() -> bytes:
         return data.session_secret()
 
-    async def after_restore(newer: Path | None) -> sqlite.Restored:
+    async def after_restore(newer: Path | None) -> Restored:
         return sqlite.after_restore(data.directory, newer)
 
     async def describe() -> Sequence[str]:

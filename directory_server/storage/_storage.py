@@ -10,11 +10,11 @@ from typing import Any
 from attrs import frozen
 from twisted.application.service import IService
 
-from .. import sqlite
 from ..domain.ports.access import Attempts, KeyRing, Quota, RegistryTokens
 from ..domain.ports.accounts import Accounts, NewSecrets, Sessions
-from ..domain.ports.runtime import Bus, Offload, Turn
+from ..domain.ports.runtime import Bus, MachineTime, Offload, Turn
 from ..domain.ports.storage import Curation, Mirrors, Store
+from ..domain.transfers import Restored
 from ..machine import machine_time
 from ..run_sync import inline
 from ..turn import ImmediateTurn
@@ -38,7 +38,7 @@ class Environment:
     """The parts of a process that storage uses.
 
     `now` and `wall` return seconds since the epoch. `now` does not jump when the time of day is set. `monotonic`
-    returns seconds. `quota_clock` returns the clock of a quota database, which all processes of the machine share.
+    returns seconds. The quota of a data directory counts by `machine_time`.
     `account_writes` runs writes to keys, accounts and sessions. `reactor` is None in commands, which need none.
     """
 
@@ -46,7 +46,7 @@ class Environment:
     now: Callable[[], float]
     wall: Callable[[], float]
     monotonic: Callable[[], float]
-    quota_clock: Callable[[sqlite.Database], Callable[[], float]]
+    machine_time: MachineTime
     offload: Offload
     account_writes: Offload
     turn: Turn
@@ -63,7 +63,7 @@ def command_environment() -> Environment:
         now=time.time,
         wall=time.time,
         monotonic=time.monotonic,
-        quota_clock=lambda database: sqlite.quota_clock(database, machine_time()),
+        machine_time=machine_time(),
         offload=inline,
         account_writes=inline,
         turn=ImmediateTurn(),
@@ -96,7 +96,7 @@ class Storage:
     attempts: Attempts
     serving: Callable[[Callable[[str], None]], Serving]
     session_secret: Callable[[], Coroutine[Any, Any, bytes]]
-    after_restore: Callable[[Path | None], Coroutine[Any, Any, sqlite.Restored]]
+    after_restore: Callable[[Path | None], Coroutine[Any, Any, Restored]]
     describe: Callable[[], Coroutine[Any, Any, Sequence[str]]]
     available: Callable[[], Mapping[str, bool]]
     away_since: Callable[[], float | None]

@@ -151,8 +151,11 @@ def data(folder: Path) -> Iterator[DataDirectory]:
 
 
 def imported(folder: Path, database: Database) -> dict[str, int]:
+    """Import `folder`, all texts unchanged; return the number of rows of each table."""
     with export(folder) as source:
-        return dict(run_sync(import_data(source, database)))
+        done = run_sync(import_data(source, database))
+    assert done.replaced == []
+    return dict(done.rows)
 
 
 def counts(database: Database) -> dict[str, int]:
@@ -287,9 +290,51 @@ def test_an_import_is_refused_the_second_time(folder: Path, database: Database) 
 
 def test_a_text_that_the_database_cannot_hold_is_named(folder: Path, database: Database) -> None:
     before = counts(database)
+    change(folder, "UPDATE record SET source = 'a' || char(0) WHERE id = 3")
+    with pytest.raises(BadInput, match=r"record: the source of \(3,\) has a NUL"):
+        imported(folder, database)
+    assert counts(database) == before
+
+
+def change(folder: Path, *statements: str) -> None:
+    """Change the directory database as no release does now."""
     with closing(sqlite3.connect(folder / "directory.db")) as connection, connection:
-        connection.execute("UPDATE record SET version = 'a' || char(0) WHERE id = 3")
-    with pytest.raises(BadInput, match=r"record: the version of \(3,\) has a NUL"):
+        for statement in statements:
+            connection.execute(statement)
+
+
+def test_a_nul_in_a_text_of_an_upstream_is_replaced_and_named(folder: Path, database: Database) -> None:
+    change(
+        folder,
+        "UPDATE record SET version = '1.0' || char(0) || 'x' WHERE id = 3",
+        "UPDATE upstream SET walk_cursor = char(0) WHERE name = 'first'",
+    )
+    with export(folder) as source:
+        done = run_sync(import_data(source, database))
+    [(name, version, body)] = run_sync(database.run("SELECT name, version, body FROM record WHERE id = 3"))
+    assert version == "1.0\ufffdx"
+    assert done.replaced == [
+        f"record {name!r}: the version '1.0\\x00x' is stored as '1.0\ufffdx'",
+        "upstream 'first': the progress_cursor '\\x00' is stored as '\ufffd'",
+    ]
+    store = PostgresStore(database, inline, Briefs(), SOURCES)
+    # The document is as it was published.
+    found = run_sync(store.version(name, version))
+    assert found is not None
+    assert found.body == body
+    assert version in [each.version for each in run_sync(store.versions(name))]
+    assert run_sync(store.version(name, "1.0\0x")) is None
+
+
+def test_versions_that_are_the_same_without_nul_are_named(folder: Path, database: Database) -> None:
+    before = counts(database)
+    of_one_name = f"FROM record WHERE name = '{NAME}' AND source = 'first'"
+    change(
+        folder,
+        f"UPDATE record SET version = '1.0' || char(0) WHERE id = (SELECT min(id) {of_one_name})",
+        f"UPDATE record SET version = '1.0' || char(0xfffd) WHERE id = (SELECT max(id) {of_one_name})",
+    )
+    with pytest.raises(BadInput, match=r"record: two rows are the same after NUL was replaced: Key .* already exists"):
         imported(folder, database)
     assert counts(database) == before
 

@@ -10,9 +10,10 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.logger import LogEvent
 
 from directory_server.domain.errors import QuotaExceeded, Unavailable
+from directory_server.domain.ports.runtime import MachineTime
 from directory_server.domain.quota import Allowance
 from directory_server.run_sync import run_sync
-from directory_server.sqlite import MachineTime, SqliteQuota, _windows, quota_clock
+from directory_server.sqlite import SqliteQuota, _windows, quota_clock
 
 from ..contract.quota import QuotaContract
 from .conftest import SqliteAdapterTest, outcomes

@@ -12,9 +12,10 @@ import pytest
 from twisted.internet.task import Clock
 
 from directory_server.domain.errors import QuotaExceeded, Unavailable
+from directory_server.domain.ports.runtime import MachineTime
 from directory_server.domain.quota import Allowance
 from directory_server.run_sync import run_sync
-from directory_server.sqlite import Database, MachineTime, SqliteQuota, _quota, quota_clock
+from directory_server.sqlite import Database, SqliteQuota, _quota, quota_clock
 
 from ..contract.quota import QuotaContract
 from .conftest import SqliteAdapterTest

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from directory_server.domain.ports.runtime import MachineTime
 from directory_server.run_sync import run_sync
-from directory_server.sqlite import Database, MachineTime, SqliteQuota, quota_clock
+from directory_server.sqlite import Database, SqliteQuota, quota_clock
 
 from .conftest import Open
 

@@ -23,6 +23,7 @@ from directory_server.config import AccountsConfig, Config, HttpConfig, Registry
 from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.domain.ports.access import KeyRing
 from directory_server.domain.ports.accounts import Accounts
+from directory_server.domain.ports.runtime import MachineTime
 from directory_server.run_sync import inline, run_sync
 from directory_server.services.directory import Directory
 from directory_server.turn import ImmediateTurn
@@ -235,7 +236,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         now=clock.seconds,
         wall=clock.seconds,
         monotonic=clock.seconds,
-        quota_clock=lambda database: clock.seconds,
+        machine_time=MachineTime(clock.seconds, clock.seconds, "test"),
         offload=inline,
         account_writes=inline,
         passwords=passwords,

@@ -1,14 +1,29 @@
-"""Ports of the runtime: wake-ups, threads and reactor turns."""
+"""Ports of the runtime: clocks, wake-ups, threads and reactor turns."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import ParamSpec, Protocol, TypeVar
 
+from attrs import frozen
+
 P = ParamSpec("P")
 
 
 T = TypeVar("T")
+
+
+@frozen
+class MachineTime:
+    """The clocks of a machine.
+
+    `wall` is the system time in seconds since the epoch. `uptime` is the seconds since boot, monotonic and the same in
+    every process. `boot` is the id of this boot, "" if the system has none.
+    """
+
+    wall: Callable[[], float]
+    uptime: Callable[[], float]
+    boot: str
 
 
 class Bus(Protocol):
