@@ -10,7 +10,7 @@ from directory_server import sample
 from directory_server.domain.search import Page, Query
 from directory_server.domain.views import Hit
 from directory_server.search import ImpactIndex
-from directory_server.serialization import decode_entry
+from directory_server.serialization import decode_entry, encode_hit, hits_of
 
 HITS = 50
 
@@ -21,7 +21,7 @@ def hits() -> tuple[Hit, ...]:
     entries = [decode_entry(each) for each in json.loads(sample.path().read_bytes())["servers"]]
     found = [entry.hit() for entry in entries[:HITS]]
     assert len(found) == HITS
-    return tuple(Hit(hit.mcp_id, hit.name[:16], hit.brief[:36], hit.website_url[:32]) for hit in found)
+    return tuple(Hit(hit.mcp_id, hit.name[:16], hit.brief[:36], hit.website_url[:32], hit.name[:16]) for hit in found)
 
 
 def rest_document() -> dict[str, Any]:
@@ -40,9 +40,10 @@ def tool_result() -> dict[str, Any]:
 
 def stub_search() -> None:
     """Make every index of this process return the page for every query."""
+    records = [encode_hit(hit, hit.server_name) for hit in hits()]
 
     async def search(self: ImpactIndex, query: Query) -> Page:
         # A page caches its encoded forms. A new one is encoded for each query, as the peers do.
-        return Page(hits())
+        return Page(hits_of(records))
 
     ImpactIndex.search = search  # type: ignore[method-assign]

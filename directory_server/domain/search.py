@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
 
-from attrs import frozen
+from attrs import field, frozen
 
 from .views import Hit
 
@@ -36,17 +36,37 @@ class Query:
 
 
 @frozen
+class Hits:
+    """Hits as `records`, their encoded form. A hit is decoded when it is read: most pages are sent as they are stored.
+
+    The module serialization has the form of records.
+    """
+
+    records: Sequence[bytes]
+    _decode: Callable[[bytes], Hit] = field(eq=False, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return map(self._decode, self.records)
+
+    def __getitem__(self, place: int) -> Hit:
+        return self._decode(self.records[place])
+
+
+@frozen
 class Page:
     """Hits, best first, and the position of the next page; None after the last page."""
 
-    hits: Sequence[Hit]
+    hits: Hits
     next: Position | None = None
 
     @cached_property
     def size(self) -> int:
         """The bytes of the hits, about."""
-        return sum([hit.size for hit in self.hits])
+        return sum(map(len, self.hits.records))
 
     def count_within(self, size: int) -> int:
         """Return the number of leading hits that fit into `size` bytes, at least 1."""
-        return max(1, sum(total <= size for total in accumulate(hit.size for hit in self.hits)))
+        return max(1, sum(total <= size for total in accumulate(map(len, self.hits.records))))

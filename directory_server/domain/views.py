@@ -36,13 +36,6 @@ class Hit:
     website_url: str
     server_name: str = ""
 
-    @property
-    def size(self) -> int:
-        """The bytes of the encoded hit, about."""
-        # One text: this is computed for each hit of each new page.
-        text = f"{self.name}{self.brief}{self.website_url}{self.server_name}"
-        return 100 + (len(text) if text.isascii() else len(text.encode("utf-8", "replace")))
-
 
 @frozen
 class Detail:

@@ -10,6 +10,7 @@ from attrs import evolve
 from ..domain.changes import Change
 from ..domain.ports.runtime import Offload
 from ..domain.search import Page, Position, Query
+from ..serialization import hits_of
 from .index.arrays import Bools, Ints
 from .index.collection import Collection
 from .index.lexicon import Lexicon
@@ -142,7 +143,7 @@ def _search(
     scored = score_documents(plan, collection, live, pinned)
     segments = collection.segments
     ranked = top_documents(plan, segments, scored, query.limit + 1, query.after)
-    hits = tuple([segments[number].rows.hit(doc_id) for _, number, doc_id in ranked[: query.limit]])
+    hits = hits_of([segments[number].rows.record(doc_id) for _, number, doc_id in ranked[: query.limit]])
     if len(ranked) <= query.limit:
         return Page(hits)
     score, number, doc_id = ranked[query.limit - 1]

@@ -16,6 +16,7 @@ from ._entries import (
     with_official_flag,
 )
 from ._events import change_event, event, event_id, id_field
+from ._hits import decode_hit, encode_hit, hits_of, identified_items, listed_items, registered_name
 from ._json import decode, encode, pretty, raw, rfc3339, structure, text
 from ._json_schema import (
     Reference,
@@ -61,7 +62,6 @@ from ._responses import (
     change_item,
     changes_page,
     identified,
-    listed,
     search_page,
 )
 from ._rpc import Id, Message, message, message_id
@@ -99,12 +99,14 @@ __all__ = [
     "changes_parameters",
     "decode",
     "decode_entry",
+    "decode_hit",
     "detail_arguments",
     "detail_records",
     "encode",
     "encode_cursor",
     "encode_detail",
     "encode_entry",
+    "encode_hit",
     "encode_registry_cursor",
     "entry_id",
     "event",
@@ -112,15 +114,18 @@ __all__ = [
     "field_schemas",
     "fingerprint",
     "hit_records",
+    "hits_of",
     "id_field",
     "identified",
-    "listed",
+    "identified_items",
+    "listed_items",
     "message",
     "message_id",
     "no_parameters",
     "object_schema",
     "pretty",
     "raw",
+    "registered_name",
     "registry_entry",
     "registry_page",
     "registry_parameters",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -131,7 +131,7 @@ def fields_of(text: str) -> Sequence[str]:
     return tuple(dict.fromkeys(names))
 
 
-def hit_records(hits: Sequence[Hit], fields: Sequence[str]) -> Sequence[bytes]:
+def hit_records(hits: Iterable[Hit], fields: Sequence[str]) -> Sequence[bytes]:
     """Return the encoded `fields` of each hit."""
     return [encode({name: getattr(hit, name) for name in fields}) for hit in hits]
 

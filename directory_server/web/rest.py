@@ -70,8 +70,8 @@ class RestHandlers:
 
 
 def _body(page: Page) -> bytes:
-    return serialization.search_page([serialization.listed(hit) for hit in page.hits])
+    return serialization.search_page(serialization.listed_items(page.hits.records), len(page.hits))
 
 
 def _records(records: Sequence[bytes]) -> bytes:
-    return serialization.search_page([serialization.raw(record) for record in records])
+    return serialization.search_page([serialization.raw(record) for record in records], len(records))

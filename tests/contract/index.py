@@ -14,7 +14,7 @@ from directory_server.domain.ports.search import Index
 from directory_server.domain.search import Page, Position, Query
 from directory_server.domain.views import Hit
 from directory_server.search import TextAnalysis
-from directory_server.serialization import encode_entry
+from directory_server.serialization import encode_entry, encode_hit, hits_of
 
 from . import awaited
 
@@ -87,7 +87,7 @@ class IndexContract:
     async def test_empty_index_finds_nothing(self) -> None:
         index = await self.open()
         assert len(index) == 0
-        assert await index.search(Query("mail")) == Page(())
+        assert await index.search(Query("mail")) == Page(hits_of(()))
 
     @awaited
     async def test_added_entry_is_found(self) -> None:
@@ -96,7 +96,7 @@ class IndexContract:
         await index.apply(additions(make_entry("org.example/mail", "Reads letters", title="The Mail", websiteUrl=site)))
         assert len(index) == 1
         hit = Hit(mcp_id_of("org.example/mail"), "The Mail", "Reads letters", site, "org.example/mail")
-        assert await index.search(Query("letters")) == Page((hit,))
+        assert await index.search(Query("letters")) == Page(hits_of([encode_hit(hit, hit.server_name)]))
 
     @awaited
     async def test_changed_entry_is_found_by_its_new_words_only(self) -> None:
@@ -199,7 +199,7 @@ class IndexContract:
         index = await self.open()
         await index.apply(additions(make_entry("org.example/mail", "-._/ !? 🙂 \x00")))
         for keywords in ("", " \t\n", "-._/", "!?…。、", "\x00", "\ud800", "🙂"):
-            assert await index.search(Query(keywords)) == Page(())
+            assert await index.search(Query(keywords)) == Page(hits_of(()))
 
     @awaited
     async def test_hostile_keywords_raise_no_error(self) -> None:
@@ -269,5 +269,5 @@ class IndexContract:
     async def test_nothing_follows_the_last_position(self) -> None:
         index = await self.open()
         await index.apply(additions(make_entry("org.example/mail", "letters")))
-        assert await index.search(Query("letters", 2, Position(0.0, ""))) == Page(())
+        assert await index.search(Query("letters", 2, Position(0.0, ""))) == Page(hits_of(()))
         assert len((await index.search(Query("letters", 2, Position(1e9, "")))).hits) == 1

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 import pytest
-from attrs import define, field
+from attrs import define, evolve, field
 
 from directory_server.domain.changes import Outcome
 from directory_server.domain.entries import Entry
@@ -17,11 +17,12 @@ from directory_server.domain.ports.storage import Store
 from directory_server.domain.search import Page, Position, Query
 from directory_server.domain.views import Hit
 from directory_server.run_sync import run_sync
+from directory_server.serialization import encode_hit, hits_of
 from directory_server.services.directory import Directory
 from directory_server.services.feed import check_position
 from directory_server.services.page_cache import PAGES, PAGES_BYTES, PageCache
 
-NOTHING = Page(())
+NOTHING = Page(hits_of(()))
 MAIL = Entry({"name": "a.example/mail", "version": "1.0.0", "description": "Read mail."})
 
 
@@ -71,8 +72,12 @@ class StubPorts:
         self.announcements += 1
 
 
+def page_of(*hits: Hit) -> Page:
+    return Page(hits_of([encode_hit(hit, hit.server_name) for hit in hits]))
+
+
 def test_a_page_is_cached_until_a_change() -> None:
-    ports = StubPorts(page=Page((Hit("1", "mail", "Reads.", ""),)))
+    ports = StubPorts(page=page_of(Hit("1", "mail", "Reads.", "")))
     directory = ports.directory
     first = run_sync(directory.search(Query("mail")))
     assert run_sync(directory.search(Query("mail"))) is first
@@ -92,7 +97,7 @@ def test_the_cache_keeps_the_most_recently_used_pages() -> None:
 
 def test_the_cache_is_bounded_in_bytes() -> None:
     cache = PageCache()
-    large = Page(tuple(Hit(str(number), "n", "é" * 50_000, "") for number in range(10)))
+    large = page_of(*(Hit(str(number), "n", "é" * 50_000, "") for number in range(10)))
     assert 1_000_000 < large.size < 1_010_000
     for number in range(40):
         cache.put((1, Query(str(number))), large)
@@ -105,7 +110,7 @@ def test_the_cache_is_bounded_in_bytes() -> None:
 
 
 def test_a_page_that_is_too_large_is_searched_again_with_a_smaller_limit() -> None:
-    ports = StubPorts(page=Page(tuple(Hit(str(number), "n", "x" * 100_000, "") for number in range(10))))
+    ports = StubPorts(page=page_of(*(Hit(str(number), "n", "x" * 100_000, "") for number in range(10))))
     run_sync(ports.directory.search(Query("mail", 10)))
     assert ports.queries == [Query("mail", 10), Query("mail", 5)]
 
@@ -117,7 +122,7 @@ def test_the_forms_of_a_page_are_computed_once_for_each_function() -> None:
         computed.append(page)
         return "MAIL"
 
-    page = Page((Hit("1", "mail", "Reads.", ""),))
+    page = page_of(Hit("1", "mail", "Reads.", ""))
     ports = StubPorts(page=page)
     directory = ports.directory
     forms = [
@@ -136,7 +141,7 @@ def number_of_hits(page: Page) -> int:
 
 
 def test_a_search_returns_the_page_of_the_index() -> None:
-    page = Page((Hit(MAIL.mcp_id, "Mail", "Read mail.", ""),), Position(1.5, MAIL.name))
+    page = evolve(page_of(Hit(MAIL.mcp_id, "Mail", "Read mail.", "")), next=Position(1.5, MAIL.name))
     ports, query = StubPorts(page=page), Query("mail", 1)
     assert run_sync(ports.directory.search(query)) == page
     assert ports.queries == [query]

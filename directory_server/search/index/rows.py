@@ -6,16 +6,12 @@ from collections.abc import Sequence
 from hashlib import blake2b
 
 import numpy as np
-import orjson
 from attrs import field, frozen
 
-from ...domain.views import Hit
+from ...serialization import decode_hit, encode_hit, registered_name
 from .arrays import Bools, Floats, Ints, Sets
 from .document import Row
 from .packed import Packed
-
-CACHED = 2_048
-"""Hits of a segment that are kept decoded, until there are more."""
 
 MIN_DESCRIPTION = 20
 """Characters of the shortest description that counts as a copy of an equal one."""
@@ -25,9 +21,9 @@ MIN_DESCRIPTION = 20
 class Rows:
     """The rows of documents, by number.
 
-    `hits` has the fields of each hit in JSON, and `phrases` the text for exact phrases. `keys` has the hash of each
-    mcp_id, and `briefs` that of each description, 0 for a short one. `priors` are those of the entries alone. `order`
-    has the documents in the order of `keys`.
+    `hits` has the records of hits (see serialization), and `phrases` the text for exact phrases. `keys` has the hash of
+    each mcp_id, and `briefs` that of each description, 0 for a short one. `priors` are those of the entries alone.
+    `order` has the documents in the order of `keys`.
     """
 
     hits: Packed
@@ -36,7 +32,6 @@ class Rows:
     briefs: Sets
     priors: Floats
     order: Ints = field(repr=False)
-    _cache: dict[int, tuple[str, Hit]] = field(factory=dict, init=False, repr=False)
 
     @order.default
     def _order_of_keys(self) -> Ints:
@@ -47,7 +42,7 @@ class Rows:
         """Return `rows`, packed."""
         briefs = [row.hit.brief for row in rows]
         return cls(
-            Packed.of([_encoded(row) for row in rows]),
+            Packed.of([encode_hit(row.hit, row.name) for row in rows]),
             Packed.of([row.phrases.encode("utf-8", "surrogatepass") for row in rows]),
             np.array([_hash(row.mcp_id) for row in rows], np.uint64),
             np.array([_hash(brief) if len(brief) >= MIN_DESCRIPTION else 0 for brief in briefs], np.uint64),
@@ -70,13 +65,11 @@ class Rows:
 
     def name(self, number: int) -> str:
         """Return the server name of a document."""
-        found = self._cache.get(number)
-        # Merges read the names of many documents, whose hits nobody asks for.
-        return str(orjson.loads(self.hits[number])[1]) if found is None else found[0]
+        return registered_name(self.record(number))
 
-    def hit(self, number: int) -> Hit:
-        """Return the view of a document in lists."""
-        return self._read(number)[1]
+    def record(self, number: int) -> bytes:
+        """Return the record of the hit of a document."""
+        return bytes(self.hits[number])
 
     def has_phrases(self, number: int, phrases: Sequence[str]) -> bool:
         """Return whether the text of a document has all `phrases`."""
@@ -89,35 +82,10 @@ class Rows:
         place = int(self.keys.searchsorted(key, sorter=self.order))
         while place < len(self) and self.keys[self.order[place]] == key:
             number = int(self.order[place])
-            if self.hit(number).mcp_id == mcp_id:
+            if decode_hit(self.record(number)).mcp_id == mcp_id:
                 return number
             place += 1
         return None
-
-    def _read(self, number: int) -> tuple[str, Hit]:
-        found = self._cache.get(number)
-        if found is None:
-            mcp_id, name, title, brief, website_url, server_name = orjson.loads(self.hits[number])
-            hit = Hit(
-                mcp_id,
-                name if title is None else title,
-                brief,
-                website_url,
-                name if server_name is None else server_name,
-            )
-            if len(self._cache) >= CACHED:
-                # Another thread may read meanwhile; it then reads a hit again.
-                self._cache.clear()
-            found = self._cache[number] = name, hit
-        return found
-
-
-def _encoded(row: Row) -> bytes:
-    """Return the fields of a hit in JSON; a name that is that of the server is left out."""
-    hit, name = row.hit, row.name
-    server_name = None if hit.server_name == name else hit.server_name
-    title = None if hit.name == name else hit.name
-    return orjson.dumps([row.mcp_id, name, title, hit.brief, hit.website_url, server_name])
 
 
 def _hash(text: str) -> int:

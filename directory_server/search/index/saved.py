@@ -43,7 +43,8 @@ def build_digest() -> str:
     digest = blake2b(byteorder.encode(), digest_size=8)
     for library in _LIBRARIES:
         digest.update(f"{library} {version(library)}\0".encode())
-    for source in _sources(files("directory_server.search")):
+    # The second has the form of the records of hits.
+    for source in (*_sources(files("directory_server.search")), files("directory_server.serialization") / "_hits.py"):
         digest.update(source.read_bytes())
     return digest.hexdigest()
 

@@ -82,8 +82,8 @@ async def _search(directory: Directory, query: Any) -> dict[str, Any]:
 
 
 def _search_result(page: Page) -> dict[str, Any]:
-    hits: Any = [serialization.identified(hit) for hit in page.hits]
-    return _result(SearchResult(True, hits, len(hits)))
+    hits: Any = serialization.identified_items(page.hits.records)
+    return _result(SearchResult(True, hits, len(page.hits)))
 
 
 async def _detail(directory: Directory, mcp_id: str) -> dict[str, Any]:

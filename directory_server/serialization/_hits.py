@@ -1,0 +1,61 @@
+"""Records of hits: the stored form, of which the responses to searches are joined without decoding.
+
+A record has two lines. The first has the members of a JSON object with the IDENTIFIED fields, without its braces. The
+second has what else a hit needs, and is empty for most entries: the registered name if it is not the name of the hit,
+and the name of the server if it is not the registered one. JSON has no line breaks inside strings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import orjson
+
+from ..domain.search import Hits
+from ..domain.views import Hit
+from ._json import encode
+from ._responses import identified
+
+
+def encode_hit(hit: Hit, name: str) -> bytes:
+    """Return the record of `hit`, an entry with the registered `name`."""
+    others = [None if name == hit.name else name, None if hit.server_name == name else hit.server_name]
+    return encode(identified(hit))[1:-1] + b"\n" + (encode(others) if any(each is not None for each in others) else b"")
+
+
+def decode_hit(record: bytes) -> Hit:
+    """Return the hit in a record."""
+    return _decode(record)[0]
+
+
+def registered_name(record: bytes) -> str:
+    """Return the registered name in a record."""
+    return _decode(record)[1]
+
+
+def hits_of(records: Iterable[bytes]) -> Hits:
+    """Return the hits in `records`, which are decoded when they are read."""
+    return Hits(tuple(records), decode_hit)
+
+
+def identified_items(records: Sequence[bytes]) -> orjson.Fragment:
+    """Return an encoded array of objects with the IDENTIFIED fields."""
+    return _array([record[: record.index(b"\n")] for record in records])
+
+
+def listed_items(records: Sequence[bytes]) -> orjson.Fragment:
+    """Return an encoded array of objects with the LISTED fields."""
+    # They follow the mcp_id, which has no comma.
+    return _array([record[record.index(b",") + 1 : record.index(b"\n")] for record in records])
+
+
+def _array(members: Sequence[bytes]) -> orjson.Fragment:
+    return orjson.Fragment(b"[{%s}]" % b"},{".join(members) if members else b"[]")
+
+
+def _decode(record: bytes) -> tuple[Hit, str]:
+    first, _, second = record.partition(b"\n")
+    fields = orjson.loads(b"{%s}" % first)
+    name, server_name = orjson.loads(second) if second else (None, None)
+    name = fields["name"] if name is None else name
+    return Hit(**fields, server_name=name if server_name is None else server_name), name
