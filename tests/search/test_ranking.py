@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
+from directory_server.domain.entries import PUBLISHER
 from directory_server.domain.search import Query
 from directory_server.search import ImpactIndex
 from directory_server.search.query.parsing import MAX_PHRASES, MAX_TEXT, parse
@@ -39,6 +40,51 @@ async def test_concept_of_a_common_word_is_not_worth_the_whole_query() -> None:
         *(make_entry(f"org.example/{n}", "Umbrella and something else") for n in range(20)),
     )
     assert (await search_names(index, "umbrella factory"))[0] == "org.example/plant"
+
+
+@awaited
+async def test_entry_with_all_parts_of_the_query_comes_first() -> None:
+    index = await index_of(
+        make_entry("io.github.a/invoice", "Invoice, invoice and invoice", title="Invoice"),
+        make_entry(
+            "org.example/both", "", _meta={PUBLISHER: {"longDescription": "Writes an invoice from a spreadsheet"}}
+        ),
+        *(make_entry(f"org.example/{n}", "Reads a spreadsheet" if n < 5 else "Something else") for n in range(40)),
+    )
+    lines = index.explain(Query("spreadsheet invoice", 2)).splitlines()
+    assert [line.split()[-1] for line in lines if line.startswith("   1")] == ["org.example/both"]
+    assert "coverage -" in lines[-1]
+    assert (await search_names(index, "invoice"))[0] == "Invoice"
+
+
+@awaited
+async def test_words_of_a_request_are_ignored() -> None:
+    index = await index_of(
+        make_entry("org.example/mail", "Sends mail"),
+        make_entry("org.example/someone", "Someone needs something because everything was wanted, s or l"),
+        *(make_entry(f"org.example/{n}", "Something else") for n in range(20)),
+    )
+    for query in ("I need something because someone wanted mail", "show me everything about mail's", "l'mail"):
+        assert await search_names(index, query) == ["org.example/mail"]
+    assert "org.example/someone" in await search_names(index, "someone")
+
+
+@awaited
+async def test_word_in_an_expression_of_a_concept_is_not_corrected() -> None:
+    index = await index_of(
+        make_entry("org.example/sky", "Weather and forecasts"),
+        *(make_entry(f"org.example/{n}", "Umbrello draws diagrams") for n in range(5)),
+    )
+    assert await search_names(index, "umbrella tomorrow") == ["org.example/sky"]
+    assert "org.example/0" in await search_names(index, "umbrellx tomorrow")
+
+
+@awaited
+async def test_function_words_are_not_joined_with_their_neighbours() -> None:
+    index = await index_of(
+        make_entry("org.example/x", "Aboutmail does it"), make_entry("org.example/y", "Sends mailbox contents")
+    )
+    assert await search_names(index, "about mail box") == ["org.example/y"]
 
 
 @awaited

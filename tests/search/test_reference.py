@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from math import log
+from math import log, sqrt
 from random import Random
 
 import numpy as np
@@ -23,8 +23,9 @@ from directory_server.search.index.document import WEIGHT
 from directory_server.search.index.packing import unpack
 from directory_server.search.query.concepts import ConceptEvidence
 from directory_server.search.query.parsing import parse
-from directory_server.search.query.plan import Evidence, Plan, build_plan
+from directory_server.search.query.plan import Plan, build_plan
 from directory_server.search.query.terms import TermGroup
+from directory_server.search.ranking.coverage import COVERED, LOSS
 from directory_server.search.ranking.feedback import FEEDBACK_HITS, FEEDBACK_SHARE, FEEDBACK_TERMS, MIN_FREQUENCY
 from directory_server.search.ranking.scoring import PINNED_SCORE, PRIOR_SHARE, score_documents, top_documents
 from directory_server.search.text.analysis import stem
@@ -63,11 +64,9 @@ class Reference:
                 found[name] = min(scores) if group.match_all else max(scores)
         return found
 
-    def evidence(self, evidence: Evidence, collection: Collection) -> Scores:
-        if isinstance(evidence, TermGroup):
-            return self.group(evidence, collection)
-        assert isinstance(evidence, ConceptEvidence)
-        return scaled(added(self.group(group, collection) for group in evidence.terms), evidence.max_score)
+    def concept(self, concept: ConceptEvidence, collection: Collection) -> Scores:
+        scores = scaled(added(self.group(group, collection) for group in concept.terms), 1.0)
+        return {name: sqrt(score) for name, score in scores.items()}
 
     def matches(self, name: str, plan: Plan, collection: Collection) -> bool:
         def has(term: int) -> bool:
@@ -79,17 +78,34 @@ class Reference:
             and all(phrase in self.phrases[name] for phrase in plan.phrases)
         )
 
+    def totals(self, plan: Plan, collection: Collection, *more: Scores) -> Scores:
+        """Return the scores of the evidence and of `more`: what covers little of the query loses some of them."""
+        concepts = [(each, self.concept(each, collection)) for each in plan.concepts]
+        parts = []
+        for part in plan.parts:
+            shares = [times(scores, each.shares.get(part.stem, 0)) for each, scores in concepts]
+            parts.append(added([*shares, self.group(part.group, collection) if part.group else {}]))
+        others = [self.group(group, collection) for group in plan.others]
+        totals = added([*parts, *others, *(times(scores, each.context) for each, scores in concepts), *more])
+        if len(parts) > 1:
+            limits = [COVERED * part.weight for part in plan.parts]
+            for name in totals:
+                covered = sum(min(part.get(name, 0), limit) for part, limit in zip(parts, limits, strict=True))
+                totals[name] *= 1 - LOSS + LOSS * covered / sum(limits)
+        return added([totals, *(self.group(group, collection) for group in (*plan.exact, *plan.names))])
+
     def scores(self, plan: Plan, collection: Collection) -> Scores:
-        names = [self.evidence(each, collection) for each in plan.names]
-        totals = added([*(self.evidence(each, collection) for each in plan.evidence), *names])
+        scores = self.matching(self.totals(plan, collection), plan, collection)
+        named = {name for group in plan.names for name in self.group(group, collection)}
+        if plan.allows_feedback and (more := self.feedback(scores, collection, named)):
+            scores = self.matching(self.totals(plan, collection, more), plan, collection)
+        return {name: score + PINNED_SCORE * (name in self.pinned) for name, score in scores.items()}
+
+    def matching(self, totals: Scores, plan: Plan, collection: Collection) -> Scores:
+        """Return the scores with priors of the documents that match the filters."""
         if plan.filters_only:
             totals = dict.fromkeys(self.impacts, 1.0)
-        totals = {name: score for name, score in totals.items() if self.matches(name, plan, collection)}
-        scores = self.with_priors(totals)
-        named = {name for each in names for name in each}
-        if plan.allows_feedback and (more := self.feedback(scores, collection, named)):
-            scores = self.with_priors(added([totals, more]))
-        return {name: score + PINNED_SCORE * (name in self.pinned) for name, score in scores.items()}
+        return self.with_priors({name: score for name, score in totals.items() if self.matches(name, plan, collection)})
 
     def with_priors(self, totals: Scores) -> Scores:
         return {name: score * (1 + PRIOR_SHARE * self.priors[name]) for name, score in totals.items()}
@@ -124,8 +140,12 @@ def added(parts: Iterator[Scores] | Sequence[Scores]) -> Scores:
     return dict(total)
 
 
+def times(scores: Scores, factor: float) -> Scores:
+    return {name: score * factor for name, score in scores.items() if factor}
+
+
 def scaled(scores: Scores, most: float) -> Scores:
-    return {name: score * most / max(scores.values()) for name, score in scores.items()}
+    return times(scores, most / max(scores.values())) if scores else {}
 
 
 def impacts_of(change: Change) -> Mapping[str, float]:
@@ -215,6 +235,5 @@ def ranked_by(index: ImpactIndex, plan: Plan, after: Position | None) -> list[tu
 
 def has_equal_hits(reference: Reference, plan: Plan, collection: Collection) -> bool:
     """Return whether equal scores decide which hits feedback takes, as the order in the segments does."""
-    evidence = [reference.evidence(each, collection) for each in (*plan.evidence, *plan.names)]
-    scores = sorted(reference.with_priors(added(evidence)).values(), reverse=True)
+    scores = sorted(reference.with_priors(reference.totals(plan, collection)).values(), reverse=True)
     return len(scores) > FEEDBACK_HITS and scores[FEEDBACK_HITS - 1] - scores[FEEDBACK_HITS] < 1e-4

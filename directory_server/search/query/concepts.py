@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from math import sqrt
 
+import numpy as np
 from attrs import frozen
 
 from ..index.collection import Collection
@@ -14,12 +15,10 @@ from ..index.segment import Segment
 from ..text.analysis import Word, stem
 from ..text.thesaurus import Concept, Match, singular
 from .parsing import ParsedQuery
-from .terms import STOP_WORDS, TermGroup
+from .stop_words import STOP_WORDS
+from .terms import TermGroup
 
-CONCEPT_SHARE = 0.75
-"""The greatest score of the best document for a concept, as a share of the query weight."""
-
-CONTEXT_SHARE = 0.25
+CONTEXT_SHARE = 0.2
 """The part of the weight of the other words of the query that a concept gets."""
 
 TERM_DECAY = 0.7
@@ -31,64 +30,80 @@ MAX_CONCEPTS = 8
 
 @frozen
 class ConceptEvidence:
-    """The terms of one concept, scored as a query of their own; the best document gets `max_score`."""
+    """The terms of one concept, scored as a query of their own.
+
+    The best document gets `shares` for the words of the expressions, by their stems, and `context` for other words.
+    """
 
     label: str
     terms: Sequence[TermGroup]
-    max_score: float
+    shares: Mapping[str, float]
+    context: float
+
+    @property
+    def max_score(self) -> float:
+        """The score of the best document."""
+        return sum(self.shares.values()) + self.context
 
     def postings(self, segments: Sequence[Segment]) -> list[Postings]:
-        """Return for each of `segments` the documents that match the concept, and their scores."""
+        """Return for each of `segments` the documents that match the concept, and their scores: 1 for the best.
+
+        The square root brings the others closer to it: an entry with a few of the terms is for the concept, too.
+        """
         every = [group.postings(segments) for group in self.terms]
         totals = [add_up([each[number] for each in every], len(segment)) for number, segment in enumerate(segments)]
-        return scaled(totals, self.max_score)
+        return [(doc_ids, np.sqrt(scores)) for doc_ids, scores in scaled(totals, 1.0)]
 
 
-def concept_evidence(query: ParsedQuery, collection: Collection, query_weight: float) -> list[ConceptEvidence]:
-    """Return the evidence of the concepts in `query`. A `query_weight` of 0 gives none.
+@frozen
+class Expansion:
+    """A concept that a query asks for, its terms, and the stems of the words of the query that ask for it."""
 
-    A concept is worth the words of its expressions, and a part of the others, at most CONCEPT_SHARE of `query_weight`.
-    """
-    if not query_weight:
-        return []
+    name: str
+    stems: Sequence[str]
+    terms: Sequence[TermGroup]
+
+
+def expansions(query: ParsedQuery, collection: Collection) -> list[Expansion]:
+    """Return the concepts of which `query` has an expression, and `collection` a term."""
     matches = collection.thesaurus.matches(query.words)[:MAX_CONCEPTS]
-    expanded = [(match, terms) for match in matches if (terms := _terms(match.concept, collection))]
-    weights = _expression_weights([match for match, _ in expanded], query, collection)
-    return [
-        ConceptEvidence(f"concept {match.concept.name}", terms, _max_score(weight, query_weight))
-        for (match, terms), weight in zip(expanded, weights, strict=True)
-    ]
+    found = [Expansion(each.concept.name, _stems(each, query), _terms(each.concept, collection)) for each in matches]
+    return [each for each in found if each.terms]
 
 
-def _max_score(weight: float, query_weight: float) -> float:
-    return min(weight + CONTEXT_SHARE * max(query_weight - weight, 0), CONCEPT_SHARE * query_weight)
+def concept_evidence(
+    expanded: Sequence[Expansion], collection: Collection, query_weight: float, factor: float
+) -> list[ConceptEvidence]:
+    """Return the evidence of the concepts of a query. A `factor` of 0 gives none.
 
-
-def _expression_weights(matches: Sequence[Match], query: ParsedQuery, collection: Collection) -> Iterator[float]:
-    """Yield for each match the total idf of the tokens of its expressions. Matches with a common token share its idf.
-
-    A token that no document has is as rare as a token can be: nothing else in the query is clearer. Stop words count 0.
+    A concept is worth `factor` times the rarity of the words that ask for it. Concepts share that of a common word.
     """
-    tokens = [_tokens(match, query) for match in matches]
-    shared_by = Counter(token for each in tokens for token in each)
-    for each in tokens:
-        yield sum(_idf(token, collection) / sqrt(shared_by[token]) for token in sorted(each))
+    shared_by = Counter(term for each in expanded for term in each.stems)
+    found = []
+    for each in expanded if factor else ():
+        own = {term: factor * word_idf(term, collection) for term in each.stems}
+        context = CONTEXT_SHARE * max(factor * query_weight - sum(own.values()), 0)
+        shares = {term: weight / sqrt(shared_by[term]) for term, weight in own.items()}
+        found.append(ConceptEvidence(f"concept {each.name}", each.terms, shares, context))
+    return found
 
 
-def _tokens(match: Match, query: ParsedQuery) -> set[str]:
-    """Return the words of the query that are in the expressions of a match, one for each stem, and their bigrams."""
+def _stems(match: Match, query: ParsedQuery) -> Sequence[str]:
+    """Return the stems of the words of the query that are in the expressions of a match, and their bigrams."""
     by_stem = {singular(part): part for word in query.words if word.spaced for part in word.parts}
     words = {by_stem[each] for each in match.stems}
-    return (words - STOP_WORDS or words) | {
+    words = (words - STOP_WORDS or words) | {
         token for piece in match.pieces for token in Word((piece,), spaced=False).tokens
     }
+    return sorted(set(map(stem, words)))
 
 
-def _idf(token: str, collection: Collection) -> float:
-    term = collection.vocabulary.find(stem(token))
-    frequency = collection.document_frequency(term) if term is not None else 0
-    # A bigram is as rare as among the documents of its scripts, as in `term_groups`.
-    is_bigram = frequency and not token.isascii() and len(token) <= 2
+def word_idf(term: str, collection: Collection) -> float:
+    """Return the inverse document frequency of one term. A term that no document has is as rare as one can be."""
+    number = collection.vocabulary.find(term)
+    frequency = collection.document_frequency(number) if number is not None else 0
+    # A bigram is as rare as among the documents of its scripts, as in `word_groups`.
+    is_bigram = frequency and not term.isascii() and len(term) <= 2
     return collection.idf(frequency, collection.lexicon.size if is_bigram else None)
 
 

@@ -6,7 +6,8 @@ from ..index import arrays
 from ..index.collection import Collection
 from ..text.analysis import stem
 from .parsing import ParsedQuery
-from .terms import MIN_KNOWN, STOP_WORDS
+from .stop_words import STOP_WORDS
+from .terms import MIN_KNOWN
 
 SMALL = 50_000
 """Documents of a collection in which no search takes 10 ms."""

@@ -28,6 +28,9 @@ _PIECE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 
+_CLITIC = re.compile(r"(?<=\w)['’]s\b|\b(?:[cdjlmnst]|qu)['’](?=\w)", re.IGNORECASE)
+"""The English possessive, and elided articles and pronouns of French and Italian."""
+
 
 @frozen
 class ParsedQuery:
@@ -64,7 +67,7 @@ def parse(keywords: str) -> ParsedQuery:
             phrases.append(exact)
     # The words of a phrase are ranked, too.
     text = fold(_PIECE.sub(lambda piece: f" {piece['phrase'] or ''} ", keywords))[:MAX_TEXT]
-    found = _limit(words(text, humps=True))
+    found = _limit(words(_CLITIC.sub(" ", text), humps=True))
     # A separator of name parts at the end leaves the word unfinished.
     is_complete = bool(found) and not (text[-1:].isalnum() or (text[-1:] in "-_./" and text[-2:-1].isalnum()))
     return ParsedQuery(found, is_complete, required, phrases, excluded, text)

@@ -10,10 +10,10 @@ from attrs import frozen
 from ..index.collection import Collection
 from ..index.merging import Postings
 from ..index.segment import Segment
-from .concepts import concept_evidence
+from .concepts import ConceptEvidence, concept_evidence, expansions, word_idf
 from .names import exact_name_matches, fuzzy_name_matches, prefix_name_matches
 from .parsing import ParsedQuery
-from .terms import TermGroup, similar_groups, term_groups
+from .terms import TermGroup, compound_groups, similar_groups, word_groups
 
 
 class Evidence(Protocol):
@@ -28,21 +28,42 @@ class Evidence(Protocol):
 
 
 @frozen
+class Part:
+    """A distinct part of a query, usually a word: its weight (idf), and its terms if any document has one.
+
+    The concepts whose expressions have the word count for the part, too, by its `stem`.
+    """
+
+    stem: str
+    weight: float
+    group: TermGroup | None
+
+
+@frozen
 class Plan:
     """How documents are scored for one query.
 
-    `names` are prefix and fuzzy name matches, `evidence` is all else. `query_weight` is the total idf of the words, at
-    least 1. `allows_feedback` enables pseudo-relevance feedback. `filters_only` is true for a query without words.
+    `parts` and `concepts` show how much of the query a document covers, `others` (words written as one) do not. `exact`
+    are exact name matches, `names` prefix and fuzzy ones. `allows_feedback` enables pseudo-relevance feedback.
+    `filters_only` is true for a query without words.
     """
 
-    evidence: Sequence[Evidence]
+    parts: Sequence[Part]
+    concepts: Sequence[ConceptEvidence]
+    others: Sequence[TermGroup]
+    exact: Sequence[TermGroup]
     names: Sequence[TermGroup]
-    query_weight: float
     allows_feedback: bool
     required: Sequence[int | None]
     excluded: Sequence[int]
     phrases: Sequence[str]
     filters_only: bool
+
+    @property
+    def groups(self) -> Sequence[TermGroup]:
+        """Return all term groups."""
+        words = [part.group for part in self.parts if part.group is not None]
+        return [*words, *self.others, *self.exact, *self.names]
 
     @property
     def has_filters(self) -> bool:
@@ -52,22 +73,29 @@ class Plan:
 
 def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
     """Return the plan of `query`."""
-    words = term_groups(query, collection)
-    query_weight = max(sum(group.idf for group in words), 1.0)
+    expanded = expansions(query, collection)
+    words = word_groups(query, collection, {term for each in expanded for term in each.stems})
+    others = compound_groups(query, collection)
+    query_weight = max(sum(group.idf for group in words.values()), 1.0)
     exact = exact_name_matches(query, collection, query_weight)
     fuzzy = [] if exact else fuzzy_name_matches(query, collection, query_weight)
     names = [*prefix_name_matches(query, collection, query_weight), *fuzzy]
     # A query that is a name is not expanded.
-    is_name = 1.0 if exact else _name_ratio(words, collection)
-    expanded = concept_evidence(query, collection, query_weight * (1 - is_name))
-    evidence: list[Evidence] = [*words, *exact, *expanded]
-    if not evidence and not names:
-        evidence += similar_groups(query, collection)
+    is_name = 1.0 if exact else _name_ratio([*words.values(), *others], collection)
+    concepts = concept_evidence(expanded, collection, query_weight, 1 - is_name)
+    if not (words or others or exact or concepts or names):
+        others = similar_groups(query, collection)
+    # Words that no document has, but that are in expressions of concepts.
+    unknown = {term for each in concepts for term in each.shares} - words.keys()
+    parts = [Part(term, group.idf, group) for term, group in words.items()]
+    parts += [Part(term, word_idf(term, collection), None) for term in sorted(unknown)]
     find = collection.vocabulary.find
     return Plan(
-        evidence,
+        parts,
+        concepts,
+        others,
+        exact,
         names,
-        query_weight,
         # Feedback terms are English, and would rank the few entries in other scripts lower.
         not exact and not query.has_filters and all(word.spaced for word in query.words),
         [find(term) for term in query.required],

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence, Set
+from itertools import chain, pairwise
 
 import numpy as np
 from attrs import frozen
@@ -12,10 +12,11 @@ from ..index.collection import Collection
 from ..index.dictionary import CORRECTABLE_LENGTHS
 from ..index.merging import NO_POSTINGS, Postings
 from ..index.segment import Segment
-from ..text.analysis import COMMON_PARTS, stem
+from ..text.analysis import stem
 from ..text.pinyin import pinyin
 from .parsing import ParsedQuery
 from .spelling import completions, corrections, similar_words
+from .stop_words import FUNCTION_WORDS, STOP_WORDS
 
 MIN_KNOWN = 4
 """Documents with a word, below which it may be a misspelling."""
@@ -37,19 +38,6 @@ JOINED_WEIGHT = 0.7
 
 TRANSLATION_WEIGHT = 0.5
 """The weight of a translation."""
-
-_FUNCTION_WORDS = """
-a about am an and any are as at be best by can could do does find for from get good has have help how i if im in
-into is it its let me my need of on or our please should show so some that the their them then there these they
-this to tool tools up us want was we what when where which who will with would you your
-au aux avec dans de des du en est et la le les mes mon pour sur un une
-auf das dem den der die ein eine fur ich im ist mein meine meinen mit und von wann wie zu zum zur
-como con de del el en es la las los mi mis para por que un una y
-com da do dos em meu meus minha na no o os para por que um uma
-"""
-
-STOP_WORDS = COMMON_PARTS | frozenset(_FUNCTION_WORDS.split())
-"""Words that are ignored if the query has others."""
 
 
 @frozen
@@ -80,10 +68,18 @@ class TermGroup:
         return merge(terms, weights)
 
 
-def term_groups(query: ParsedQuery, collection: Collection) -> list[TermGroup]:
-    """Return the groups of all parts of `query` that match a term."""
-    found = [*_spaced(query, collection), *_joined(query, collection), *_unsegmented(query, collection)]
-    return [group for group in found if group is not None]
+def word_groups(query: ParsedQuery, collection: Collection, known: Set[str]) -> dict[str, TermGroup]:
+    """Return the group of each different word of `query` that matches a term, by its stem, and of each bigram.
+
+    Words with a stem in `known` are not corrected.
+    """
+    found = chain(_spaced(query, collection, known), _unsegmented(query, collection))
+    return {each: group for each, group in found if group is not None}
+
+
+def compound_groups(query: ParsedQuery, collection: Collection) -> list[TermGroup]:
+    """Return the groups of words that are written as one: neighbours, and the pinyin of Chinese words."""
+    return [group for group in (*_joined(query, collection), *_pinyin(query, collection)) if group is not None]
 
 
 def similar_groups(query: ParsedQuery, collection: Collection) -> list[TermGroup]:
@@ -97,19 +93,19 @@ def similar_groups(query: ParsedQuery, collection: Collection) -> list[TermGroup
     return [group for group in found if group is not None]
 
 
-def _spaced(query: ParsedQuery, collection: Collection) -> Iterator[TermGroup | None]:
+def _spaced(query: ParsedQuery, collection: Collection, known: Set[str]) -> Iterator[tuple[str, TermGroup | None]]:
     parts = [part for word in query.words if word.spaced for part in word.parts]
     content_words = [part for part in parts if part not in STOP_WORDS]
     if not content_words and all(word.spaced for word in query.words):
         content_words = parts
     last = parts[-1] if parts and query.words[-1].spaced and not query.is_complete else None
     corrected = MAX_CORRECTIONS if _is_foreign(content_words, collection) else 0
-    for part in {stem(part): part for part in content_words}.values():
+    for term, part in {stem(part): part for part in content_words}.items():
         weights, correct = _word_terms(part, collection, unfinished=part == last)
-        if correct is not None and corrected < MAX_CORRECTIONS:
+        if correct is not None and corrected < MAX_CORRECTIONS and term not in known:
             corrected += 1
             _raise_weights(weights, corrections(part, collection, correct))
-        yield _group(part, weights, collection)
+        yield term, _group(part, weights, collection)
 
 
 def _is_foreign(parts: Sequence[str], collection: Collection) -> bool:
@@ -142,14 +138,15 @@ def _word_terms(part: str, collection: Collection, *, unfinished: bool) -> tuple
 def _joined(query: ParsedQuery, collection: Collection) -> Iterator[TermGroup | None]:
     parts = [part for word in query.words if word.spaced for part in word.parts]
     for pair in pairwise(parts):
+        if not FUNCTION_WORDS.isdisjoint(pair):
+            continue
         weights: dict[int, float] = {}
         _add_terms(weights, collection, {"".join(pair): JOINED_WEIGHT})
         yield _group(" ".join(pair), weights, collection)
 
 
-def _unsegmented(query: ParsedQuery, collection: Collection) -> Iterator[TermGroup | None]:
-    unsegmented = [word for word in query.words if not word.spaced]
-    for token in dict.fromkeys(token for word in unsegmented for token in word.tokens):
+def _unsegmented(query: ParsedQuery, collection: Collection) -> Iterator[tuple[str, TermGroup | None]]:
+    for token in dict.fromkeys(token for word in query.words if not word.spaced for token in word.tokens):
         weights: dict[int, float] = {}
         _add_terms(weights, collection, {token: 1.0})
         if len(token) == 1:
@@ -159,9 +156,13 @@ def _unsegmented(query: ParsedQuery, collection: Collection) -> Iterator[TermGro
             collection,
             {term: TRANSLATION_WEIGHT * weight for term, weight in collection.lexicon.translations(token).items()},
         )
-        yield _group(token, weights, collection, size=collection.lexicon.size)
+        yield token, _group(token, weights, collection, size=collection.lexicon.size)
+
+
+def _pinyin(query: ParsedQuery, collection: Collection) -> Iterator[TermGroup | None]:
+    unsegmented = [word for word in query.words if not word.spaced]
     for romanised in dict.fromkeys(name for word in unsegmented for name in _romanised(word.parts[0])):
-        weights = {}
+        weights: dict[int, float] = {}
         _add_terms(weights, collection, {romanised: 1.0})
         yield _group(romanised, weights, collection)
 

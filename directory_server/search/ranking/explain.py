@@ -26,9 +26,8 @@ def explain_lines(
     """Yield lines: the term groups, then each hit with its score and the parts of it."""
     evidence: list[tuple[str, Sequence[Postings]]] = []
     scored = score_documents(plan, collection, live, pinned, lambda label, found: evidence.append((label, found)))
-    for each in (*plan.evidence, *plan.names):
-        if isinstance(each, TermGroup):
-            yield _group_line(each, collection)
+    for group in plan.groups:
+        yield _group_line(group, collection)
     hits = top_documents(plan, collection.segments, scored, limit, after)
     for rank, (score, number, doc_id) in enumerate(hits, 1):
         yield f"{rank:>4}  {score:8.3f}  {collection.segments[number].rows.name(doc_id)}"

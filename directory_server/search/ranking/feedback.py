@@ -29,7 +29,7 @@ MIN_FREQUENCY = 3
 MIN_LETTERS = 3
 """Letters of the shortest term."""
 
-FEEDBACK_SHARE = 0.3
+FEEDBACK_SHARE = 0.4
 """The score of the document most similar to the first hits, as a share of the score of the first hit."""
 
 

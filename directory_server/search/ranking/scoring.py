@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
 
@@ -11,9 +11,10 @@ import numpy as np
 from ...domain.search import Position
 from ..index.arrays import Bools, Ints
 from ..index.collection import Collection
-from ..index.merging import NO_POSTINGS, Postings, add_up, contains, with_priors
+from ..index.merging import NO_POSTINGS, Postings, contains, with_priors
 from ..index.segment import Segment
-from ..query.plan import Evidence, Plan
+from ..query.plan import Plan
+from .coverage import Matches, Trace
 from .feedback import feedback
 from .top_k import top_k
 
@@ -29,9 +30,6 @@ PHRASE_GROWTH = 8
 DENSE = 16
 """Where one document in so many matches, filters use an array of all documents."""
 
-Trace = Callable[[str, Sequence[Postings]], None]
-"""Receives the label of each piece of evidence, and its postings in each segment."""
-
 
 def score_documents(
     plan: Plan, collection: Collection, live: Sequence[Bools], pinned: Sequence[Ints], trace: Trace | None = None
@@ -40,28 +38,14 @@ def score_documents(
 
     Matching documents that are `pinned` rank before all others.
     """
-
-    def postings(evidence: Evidence) -> list[Postings]:
-        found = evidence.postings(collection.segments)
-        if trace:
-            trace(evidence.label, found)
-        return found
-
-    names = [postings(each) for each in plan.names]
-    every = [*(postings(each) for each in plan.evidence), *names]
-    totals = [
-        add_up([each[number] for each in every], len(segment)) for number, segment in enumerate(collection.segments)
-    ]
-    if plan.filters_only:
-        totals = [_all_documents(segment) for segment in collection.segments]
+    matches = Matches(plan, collection.segments, trace)
+    totals = [_all_documents(segment) for segment in collection.segments] if plan.filters_only else matches.totals()
     scored = _apply_priors(totals, plan, collection, live)
-    if plan.allows_feedback and (expansion := feedback(scored, collection, names)):
-        added = postings(expansion)
-        totals = [
-            add_up([total, more], len(segment))
-            for total, more, segment in zip(totals, added, collection.segments, strict=True)
-        ]
-        scored = _apply_priors(totals, plan, collection, live)
+    if plan.allows_feedback and (expansion := feedback(scored, collection, matches.names)):
+        matches.add(expansion)
+        scored = _apply_priors(matches.totals(), plan, collection, live)
+    if trace:
+        trace("coverage", matches.losses())
     for number, pins in enumerate(pinned):
         if len(pins):
             doc_ids, scores = scored[number]

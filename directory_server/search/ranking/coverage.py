@@ -1,0 +1,89 @@
+"""Coverage: add up the evidence of a plan, and lower the scores of documents that lack parts of the query.
+
+A sum alone prefers a document with much of one part to one with some of each part. The factor is a soft AND: it is the
+coordination level (Cleverdon 1967), with the weights of the parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from ..index.arrays import Floats
+from ..index.merging import Postings, add_up
+from ..index.segment import Segment
+from ..query.plan import Evidence, Plan
+
+LOSS = 0.4
+"""The share of its score that a document loses if it covers no part of the query."""
+
+COVERED = 0.4
+"""The score for a part, as a share of its weight, that covers the part: about that of a word in a long text."""
+
+Trace = Callable[[str, Sequence[Postings]], None]
+"""Receives the label of each piece of evidence, and its postings in each segment."""
+
+
+class Matches:
+    """The documents that match a plan.
+
+    `names` has the postings of each prefix or fuzzy name match in each segment.
+    """
+
+    def __init__(self, plan: Plan, segments: Sequence[Segment], trace: Trace | None = None) -> None:
+        self._segments = segments
+        self._trace = trace
+        concepts = [(each, each.postings(segments)) for each in plan.concepts]
+        if trace:
+            for concept, found in concepts:
+                trace(concept.label, _times(found, concept.max_score))
+        self._limits = [np.float32(COVERED * part.weight) for part in plan.parts]
+        self._parts = []
+        for part in plan.parts:
+            of_part = [] if part.group is None else [self._postings(part.group)]
+            of_part += [_times(found, each.shares[part.stem]) for each, found in concepts if part.stem in each.shares]
+            self._parts.append(self._sums(of_part))
+        self._others = [self._postings(group) for group in plan.others]
+        self._others += [_times(found, each.context) for each, found in concepts if each.context]
+        self.names = [self._postings(group) for group in plan.names]
+        self._whole = [*(self._postings(group) for group in plan.exact), *self.names]
+
+    def add(self, evidence: Evidence) -> None:
+        """Add `evidence` that does not cover a part of the query."""
+        self._others.append(self._postings(evidence))
+
+    def totals(self) -> list[Postings]:
+        """Return for each segment the matching documents and their scores."""
+        return self._sums([[(doc_ids, scores * kept) for doc_ids, scores, kept in self._covered()], *self._whole])
+
+    def losses(self) -> list[Postings]:
+        """Return for each segment the documents, and what is taken off the score of each."""
+        return [(doc_ids, scores * kept - scores) for doc_ids, scores, kept in self._covered()]
+
+    def _covered(self) -> Iterator[tuple[*Postings, Floats | np.float32]]:
+        """Yield for each segment documents, the sum of their evidence without names, and the share of it they keep."""
+        for number, segment in enumerate(self._segments):
+            parts, others = ([each[number] for each in found] for found in (self._parts, self._others))
+            doc_ids, scores = add_up([*parts, *others], len(segment))
+            if len(parts) < 2:
+                yield doc_ids, scores, np.float32(1)
+                continue
+            # The same documents in the same order.
+            covered = [(ids, np.minimum(of, limit)) for (ids, of), limit in zip(parts, self._limits, strict=True)]
+            covered += [(ids, np.zeros(len(ids), np.float32)) for ids, _ in others]
+            _, shares = add_up(covered, len(segment))
+            yield doc_ids, scores, np.float32(1 - LOSS) + shares * np.float32(LOSS / sum(self._limits))
+
+    def _postings(self, evidence: Evidence) -> list[Postings]:
+        found = evidence.postings(self._segments)
+        if self._trace:
+            self._trace(evidence.label, found)
+        return found
+
+    def _sums(self, every: Sequence[Sequence[Postings]]) -> list[Postings]:
+        return [add_up([each[number] for each in every], len(segment)) for number, segment in enumerate(self._segments)]
+
+
+def _times(found: Sequence[Postings], factor: float) -> list[Postings]:
+    return [(doc_ids, scores * np.float32(factor)) for doc_ids, scores in found]
