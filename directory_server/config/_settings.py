@@ -94,9 +94,15 @@ class StreamsConfig:
 
 @frozen
 class KeysConfig:
-    """Lifetime of API keys."""
+    """Rotation and last use of API keys."""
 
     grace: float = setting(86_400.0, "Seconds for which the old secret stays valid after a rotation.", AtLeast(0))
+    last_use: float = setting(
+        7_776_000.0,
+        "Seconds for which the last use of each key is stored: its time, the network of the address and the name of "
+        "the client; 0 stores none and deletes what is stored.",
+        AtLeast(0),
+    )
 
 
 @frozen
@@ -156,6 +162,9 @@ class AccountsConfig:
     per_network: int = setting(10, "Registrations per network in 24 hours: a /24 of IPv4, a /48 of IPv6.", AtLeast(1))
     idle: float = setting(86_400.0, "Seconds without a request after which a browser session ends.", AtLeast(60))
     absolute: float = setting(604_800.0, "Seconds after which a browser session ends in any case.", AtLeast(60))
+    session_clients: bool = setting(
+        True, "Whether the network of the address and the name of the browser are stored with each browser session."
+    )
     link: float = setting(259_200.0, "Seconds for which a link to set a password is valid.", AtLeast(60))
 
 

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from attrs import field, frozen
 
+from .clients import Client
 from .errors import BadInput
+from .keys import digest
 
 RECORDED_USES = 10
 """The most writes of the last use per idle lifetime of a session."""
+
+USE_INTERVAL = 900.0
+"""The most seconds between a use of a session and the next use that is written."""
+
+MAX_SESSIONS = 20
+"""The most sessions of an account. A new session ends the one that was not used for the longest time."""
 
 MAX_EMAIL = 254
 """Characters of an e-mail address (RFC 5321, section 4.5.3.1.3, less the angle brackets)."""
@@ -27,6 +35,31 @@ class Account:
     active: bool = field(converter=bool)
     disabled_at: float | None = None
     approved: bool = field(converter=bool, default=True)
+
+
+@frozen
+class BrowserSession:
+    """A session of an account, without its secret. Times are seconds since the epoch; `id` is not secret."""
+
+    id: str
+    created_at: float
+    seen_at: float
+    client: Client
+
+
+def session_id(token: str) -> str:
+    """Return the id of the session with the secret `token`."""
+    return id_of_digest(digest(token))
+
+
+def id_of_digest(key: bytes) -> str:
+    """Return the id of the session whose secret has the digest `key`: its first 16 hexadecimal digits."""
+    return key[:8].hex()
+
+
+def writes_use(seen_at: float, now: float, idle: float) -> bool:
+    """Return whether the use of a session is written, which was last written at `seen_at`. `idle` is its lifetime."""
+    return now - seen_at >= min(idle / RECORDED_USES, USE_INTERVAL)
 
 
 def normalized_email(email: str) -> str:

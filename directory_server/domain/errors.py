@@ -109,6 +109,15 @@ class SignInRefused(DirectoryError):
         super().__init__("The e-mail address or the password is wrong.")
 
 
+class PasswordRefused(DirectoryError):
+    """The current password that a signed-in member has given is wrong."""
+
+    code = "password_refused"
+
+    def __init__(self) -> None:
+        super().__init__("The current password is wrong.")
+
+
 class QuotaExceeded(DirectoryError):
     """The quota of the key is used up; `allowance.reset` is the seconds until the next request is possible."""
 

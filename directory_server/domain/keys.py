@@ -11,6 +11,7 @@ from zlib import crc32
 
 from attrs import field, frozen
 
+from .clients import Client
 from .errors import BadInput
 
 MAX_LABEL = 100
@@ -72,6 +73,15 @@ class ApiKey:
 
 
 @frozen
+class KeyUse:
+    """The last use of a key: its time in seconds since the epoch, and the client."""
+
+    key_id: str
+    at: float
+    client: Client
+
+
+@frozen
 class NewSecret:
     """The secret of a key that was just created or `rotated`."""
 
@@ -82,7 +92,7 @@ class NewSecret:
 def check_label(label: str) -> None:
     """Raise BadInput for an invalid label of a key or token."""
     if not label.strip() or len(label) > MAX_LABEL or not label.isprintable():
-        raise BadInput(f"label: must be 1 to {MAX_LABEL} printable characters.")
+        raise BadInput(f"label: must be 1 to {MAX_LABEL} printable characters.", code="label_wrong")
 
 
 def check_limit(limit: int | None) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from attrs import frozen
 
+WINDOW = 3600
+"""Seconds of the window in which the requests of a key are counted."""
+
 
 @frozen
 class Allowance:
@@ -16,4 +19,4 @@ class Allowance:
     limit: int | None
     remaining: int | None
     reset: int
-    window: int = 3600
+    window: int = WINDOW

@@ -6,7 +6,7 @@ from ._accounts import AccessData, MemoryAccounts, MemorySessions
 from ._attempts import MemoryAttempts
 from ._bus import BusGroup, MemoryBus
 from ._catalogue import Catalogue
-from ._keys import MemoryKeyRing, MemoryNewSecrets, MemoryRegistryTokens
+from ._keys import MemoryKeyRing, MemoryKeyUses, MemoryNewSecrets, MemoryRegistryTokens
 from ._mirrors import MemoryMirrors
 from ._quota import MemoryQuota
 from ._store import MemoryCuration, MemoryStore
@@ -20,6 +20,7 @@ __all__ = [
     "MemoryBus",
     "MemoryCuration",
     "MemoryKeyRing",
+    "MemoryKeyUses",
     "MemoryMirrors",
     "MemoryNewSecrets",
     "MemoryQuota",

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Sequence
 
 from attrs import define, field, frozen
 
-from ..domain.accounts import Account, checked_email, is_email, normalized_email
+from ..domain.accounts import (
+    MAX_SESSIONS,
+    Account,
+    BrowserSession,
+    checked_email,
+    id_of_digest,
+    is_email,
+    normalized_email,
+)
+from ..domain.clients import UNKNOWN, Client
 from ..domain.errors import BadInput, NotFound, TooManyAccounts
-from ..domain.keys import ApiKey, NewSecret, RegistryToken, digest, new_id, new_token
+from ..domain.keys import ApiKey, KeyUse, NewSecret, RegistryToken, digest, new_id, new_token
 
 
 @define
@@ -51,6 +61,7 @@ class SessionRow:
     account_id: str
     created_at: float
     seen_at: float
+    client: Client = UNKNOWN
 
 
 @define
@@ -65,13 +76,16 @@ class LinkRow:
 class AccessData:
     """Accounts, sessions, links, keys and tokens. Adapters with the same data act as processes with one database.
 
-    Accounts, keys and tokens are stored by id, all others by the digests of their secrets.
+    Accounts, keys, uses of keys and tokens are stored by id, all others by the digests of their secrets. `deleted_keys`
+    has the times at which keys were deleted with their account.
     """
 
     accounts: dict[str, AccountRow] = field(factory=dict)
     sessions: dict[bytes, SessionRow] = field(factory=dict)
     links: dict[bytes, LinkRow] = field(factory=dict)
     keys: dict[str, ApiKey] = field(factory=dict)
+    deleted_keys: dict[str, float] = field(factory=dict)
+    key_uses: dict[str, KeyUse] = field(factory=dict)
     secrets: dict[bytes, SecretRow] = field(factory=dict)
     new_secrets: dict[tuple[bytes, str], tuple[NewSecret, float]] = field(factory=dict)
     tokens: dict[str, RegistryToken] = field(factory=dict)
@@ -104,15 +118,16 @@ class MemoryAccounts:
         return [row.account for row in rows if row.id > after and _is_unused(row, before)][:limit]
 
     async def remove(self, account_id: str, *, before: float) -> bool:
-        data, row = self._data, self._data.accounts.get(account_id)
+        row = self._data.accounts.get(account_id)
         if row is None or not _is_unused(row, before):
             return False
-        owned = {key.id for key in data.keys.values() if key.owner == account_id}
-        data.secrets = {each: secret for each, secret in data.secrets.items() if secret.key_id not in owned}
-        data.keys = {each: key for each, key in data.keys.items() if each not in owned}
-        self._end_access(account_id)
-        del data.accounts[account_id]
+        self._remove(account_id)
         return True
+
+    async def delete(self, account_id: str) -> None:
+        self._get(account_id)
+        for key_id in self._remove(account_id):
+            self._data.deleted_keys[key_id] = self._now()
 
     async def find(self, email: str) -> Account | None:
         address = normalized_email(email)
@@ -185,6 +200,17 @@ class MemoryAccounts:
         self._data.sessions = {each: row for each, row in sessions.items() if row.account_id != account_id}
         self._unlink(account_id)
 
+    def _remove(self, account_id: str) -> set[str]:
+        """Delete an account; return the ids of its keys."""
+        data = self._data
+        owned = {key.id for key in data.keys.values() if key.owner == account_id}
+        data.secrets = {each: secret for each, secret in data.secrets.items() if secret.key_id not in owned}
+        data.keys = {each: key for each, key in data.keys.items() if each not in owned}
+        data.key_uses = {each: use for each, use in data.key_uses.items() if each not in owned}
+        self._end_access(account_id)
+        del data.accounts[account_id]
+        return owned
+
     def _unlink(self, account_id: str) -> None:
         links = self._data.links
         self._data.links = {each: row for each, row in links.items() if row.account_id != account_id}
@@ -199,24 +225,57 @@ class MemorySessions:
     _idle: float
     _absolute: float
 
-    async def open(self, account_id: str) -> str:
-        token, now = new_token(), self._now()
-        self._data.sessions[digest(token)] = SessionRow(account_id, now, now)
+    async def open(self, account_id: str, client: Client = UNKNOWN) -> str:
+        token, now, sessions = new_token(), self._now(), self._data.sessions
+        for surplus in self._last_used_first(account_id)[MAX_SESSIONS - 1 :]:
+            del sessions[surplus]
+        sessions[digest(token)] = SessionRow(account_id, now, now, client)
         self._data.accounts[account_id].seen_at = now
         return token
 
-    async def find(self, token: str) -> Account | None:
+    async def find(self, token: str, client: Client = UNKNOWN) -> Account | None:
         now, session = self._now(), self._data.sessions.get(digest(token))
-        if session is None or session.seen_at <= now - self._idle or session.created_at <= now - self._absolute:
+        if session is None or not self._is_open(session):
             return None
         row = self._data.accounts[session.account_id]
         if row.disabled_at is not None:
             return None
         session.seen_at = row.seen_at = now
+        session.client = client
         return row.account
+
+    async def list(self, account_id: str) -> Sequence[BrowserSession]:
+        rows = [(key, self._data.sessions[key]) for key in self._last_used_first(account_id)]
+        return [
+            BrowserSession(id_of_digest(key), row.created_at, row.seen_at, row.client)
+            for key, row in rows
+            if self._is_open(row)
+        ]
+
+    async def end(self, account_id: str, session_id: str) -> None:
+        for key in self._last_used_first(account_id):
+            if id_of_digest(key) == session_id:
+                del self._data.sessions[key]
+                return
+        raise NotFound("The session is unknown or has ended.", code="session_unknown")
+
+    async def end_others(self, token: str) -> None:
+        if own := self._data.sessions.get(digest(token)):
+            for key in self._last_used_first(own.account_id):
+                if key != digest(token):
+                    del self._data.sessions[key]
 
     async def close(self, token: str) -> None:
         self._data.sessions.pop(digest(token), None)
+
+    def _is_open(self, row: SessionRow) -> bool:
+        now = self._now()
+        return row.seen_at > now - self._idle and row.created_at > now - self._absolute
+
+    def _last_used_first(self, account_id: str) -> builtins.list[bytes]:
+        """Return the digests of the sessions of an account."""
+        found = [(row.seen_at, row.created_at, key) for key, row in self._data.sessions.items()]
+        return [key for *_, key in sorted(found, reverse=True) if self._data.sessions[key].account_id == account_id]
 
 
 def _is_unused(row: AccountRow, before: float) -> bool:

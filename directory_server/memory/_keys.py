@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from attrs import evolve, frozen
 
@@ -12,6 +12,7 @@ from ..domain.errors import NotFound, TooManyKeys
 from ..domain.keys import (
     NEW_SECRET_LIFETIME,
     ApiKey,
+    KeyUse,
     NewSecret,
     RegistryToken,
     check_expiry,
@@ -63,6 +64,10 @@ class MemoryKeyRing:
     async def list(self, owner: str | None = None) -> Sequence[ApiKey]:
         return [self._read(key) for key in self._data.keys.values() if owner is None or key.owner == owner]
 
+    async def rename(self, key_id: str, label: str) -> None:
+        check_label(label)
+        self._data.keys[key_id] = evolve(self._get(key_id), label=label)
+
     async def revoke(self, key_id: str) -> None:
         key = self._get(key_id)
         if key.revoked_at is None:
@@ -85,7 +90,8 @@ class MemoryKeyRing:
         now = self._now()
         accounts = self._data.accounts
         disabled = {each for each, row in accounts.items() if (row.disabled_at or -math.inf) > now - within}
-        return {
+        deleted = {key_id for key_id, at in self._data.deleted_keys.items() if at > now - within}
+        return deleted | {
             key.id for key in self._data.keys.values() if now - within < key.ended_at <= now or key.owner in disabled
         }
 
@@ -113,6 +119,28 @@ class MemoryKeyRing:
             return False
         owner = self._data.accounts.get(key.owner or "")
         return key.owner is None or (owner is not None and owner.disabled_at is None)
+
+
+@frozen
+class MemoryKeyUses:
+    """Last uses of keys."""
+
+    _data: AccessData
+
+    async def record(self, uses: Sequence[KeyUse]) -> None:
+        stored = self._data.key_uses
+        for use in uses:
+            known = stored.get(use.key_id)
+            key = self._data.keys.get(use.key_id)
+            if key and key.revoked_at is None and (known is None or use.at >= known.at):
+                stored[use.key_id] = use
+
+    async def of_owner(self, owner: str) -> Mapping[str, KeyUse]:
+        keys = self._data.keys
+        return {key_id: use for key_id, use in self._data.key_uses.items() if keys[key_id].owner == owner}
+
+    async def forget(self, before: float) -> None:
+        self._data.key_uses = {each: use for each, use in self._data.key_uses.items() if use.at > before}
 
 
 @frozen

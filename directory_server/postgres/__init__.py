@@ -8,6 +8,7 @@ from ._connection import Cursor
 from ._curation import PostgresCuration
 from ._database import Database
 from ._import import import_data
+from ._key_uses import PostgresKeyUses
 from ._keyring import PostgresKeyRing
 from ._link import Link, Statements
 from ._mirrors import PostgresMirrors
@@ -37,6 +38,7 @@ __all__ = [
     "PostgresBus",
     "PostgresCuration",
     "PostgresKeyRing",
+    "PostgresKeyUses",
     "PostgresMirrors",
     "PostgresNewSecrets",
     "PostgresQuota",

@@ -10,7 +10,7 @@ from attrs import frozen
 from ..domain.accounts import Account, checked_email, is_email, normalized_email
 from ..domain.entries import is_storable
 from ..domain.errors import BadInput, NotFound, TooManyAccounts
-from ..domain.keys import digest, new_id, new_token
+from ..domain.keys import COUNTED_AFTER_END, digest, new_id, new_token
 from ._connection import Cursor
 from ._database import Database
 from ._link import Statements
@@ -53,6 +53,29 @@ _REMOVE = (
     "DELETE FROM account WHERE id = $1",
 )
 """Deletes an account and its rows in other tables, in the order of the foreign keys."""
+
+_DELETE = (
+    # The keys before their uses: a record of uses skips locked keys, and locks uses in another order.
+    ("SELECT 1 FROM api_key WHERE owner = $1 FOR UPDATE", False),
+    ("DELETE FROM secret USING api_key WHERE key_id = api_key.id AND owner = $1", False),
+    ("DELETE FROM new_secret USING api_key WHERE key_id = api_key.id AND owner = $1", False),
+    ("DELETE FROM key_use USING api_key WHERE key_id = api_key.id AND owner = $1", False),
+    ("UPDATE api_key SET owner = NULL, label = '', revoked_at = coalesce(revoked_at, $2) WHERE owner = $1", True),
+    ("DELETE FROM session WHERE account = $1", False),
+    ("DELETE FROM link WHERE account = $1", False),
+    ("DELETE FROM account WHERE id = $1", False),
+)
+"""Deletes an account, and whether a statement has the time as a parameter.
+
+Its keys stay for a time as revoked rows without secrets, which end open streams.
+"""
+
+_DELETE_ENDED = """
+    DELETE FROM api_key WHERE id IN (
+        SELECT id FROM api_key WHERE revoked_at <= $1
+        AND NOT EXISTS (SELECT 1 FROM secret WHERE key_id = api_key.id) FOR UPDATE SKIP LOCKED
+    )
+"""
 
 _PASSWORD = "SELECT password FROM account WHERE id = $1 AND disabled_at IS NULL"
 
@@ -128,6 +151,18 @@ class PostgresAccounts:
             return True
 
         return is_storable(account_id) and await self._database.write(write)
+
+    async def delete(self, account_id: str) -> None:
+        now = self._now()
+
+        def write(cursor: Cursor) -> None:
+            _lock(cursor, account_id)
+            for statement, is_timed in _DELETE:
+                cursor.execute(statement, (account_id, now) if is_timed else (account_id,))
+            cursor.execute(_DELETE_ENDED, (now - COUNTED_AFTER_END,))
+            end_keys(cursor)
+
+        await self._database.write(write)
 
     async def find(self, email: str) -> Account | None:
         address = normalized_email(email)

@@ -71,6 +71,8 @@ _LIST = f"{_KEY} {_IN_ORDER}"
 
 _OWNED = f"{_KEY} WHERE owner = $1 {_IN_ORDER}"
 
+_RENAME = "UPDATE api_key SET label = $2 WHERE id = $1"
+
 _REVOKE = "UPDATE api_key SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1"
 
 _RETIRE = "UPDATE secret SET expires_at = least(expires_at, $2) WHERE key_id = $1"
@@ -171,6 +173,17 @@ class PostgresKeyRing:
         elif is_storable(owner):
             rows = await self._reads.run(_OWNED, owner)
         return [ApiKey(*row) for row in rows]
+
+    async def rename(self, key_id: str, label: str) -> None:
+        check_label(label)
+
+        def write(cursor: Cursor) -> None:
+            _lock(cursor, key_id)
+            cursor.execute(_RENAME, (key_id, label))
+            # Cached keys have the old label.
+            end_keys(cursor)
+
+        await self._database.write(write)
 
     async def revoke(self, key_id: str) -> None:
         """Revoke a key; the time of an earlier revocation stays. Raises NotFound."""

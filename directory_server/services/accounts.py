@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from unicodedata import normalize
 
 from attrs import define, frozen
 from twisted.logger import Logger
 
-from ..domain.accounts import Account
-from ..domain.errors import BadInput, NotFound, SignInRefused, Unavailable
+from ..domain.accounts import Account, BrowserSession
+from ..domain.clients import UNKNOWN, Client
+from ..domain.errors import BadInput, NotFound, PasswordRefused, SignInRefused, Unavailable
 from ..domain.ports.access import Quota
 from ..domain.ports.accounts import Accounts, Passwords, Sessions
 
@@ -21,29 +22,31 @@ SHORTEST, LONGEST = 12, 200
 class AccountService:
     """Authenticate people by passwords. Each successful method starts a session and returns its secret.
 
-    `client` identifies the client for fair queueing of password hashing, which is slow. At most `most_pending`
-    self-registered accounts may wait for approval.
+    The network of `client` identifies the client for fair queueing of password hashing, which is slow. At most
+    `most_pending` self-registered accounts may wait for approval. The client is stored with a session if
+    `records_clients`.
     """
 
     _accounts: Accounts
     _sessions: Sessions
     _passwords: Passwords
     _most_pending: int = 1_000
+    records_clients: bool = True
 
-    async def signed_in(self, session: str) -> Account | None:
+    async def signed_in(self, session: str, client: Client = UNKNOWN) -> Account | None:
         """Return the account of a session, None if the session is unknown or ended."""
-        return await self._sessions.find(session)
+        return await self._sessions.find(session, self._recorded(client))
 
-    async def sign_in(self, email: str, password: str, client: str = "") -> str:
+    async def sign_in(self, email: str, password: str, client: Client = UNKNOWN) -> str:
         """Start a session. Raises SignInRefused, after the same time for an unknown address as for a wrong password."""
         account = await self._accounts.find(email)
         account_id = account.id if account else ""
         hashed = await self._accounts.password(account_id)
-        verified = await self._passwords.verify(hashed, _normalized(password)[:LONGEST], client=client)
+        verified = await self._verify(hashed, password, client)
         # The password may have changed meanwhile; a session for the old one must not start.
         if not verified or hashed != await self._accounts.password(account_id):
             raise SignInRefused
-        return await self._sessions.open(account_id)
+        return await self._open(account_id, client)
 
     async def sign_out(self, session: str) -> None:
         """End a session."""
@@ -56,36 +59,62 @@ class AccountService:
             raise NotFound("This link is unknown, used or expired. Ask for a new one.", code="link_unknown")
         return account
 
-    async def accept(self, token: str, password: str, client: str = "") -> str:
+    async def accept(self, token: str, password: str, client: Client = UNKNOWN) -> str:
         """Set the password by a link and start a session. Raises NotFound, and BadInput for the password."""
         checked = _checked(password, (await self.linked_account(token)).email)
-        account = await self._accounts.redeem(token, await self._passwords.hash(checked, client=client))
-        return await self._sessions.open(account.id)
+        account = await self._accounts.redeem(token, await self._passwords.hash(checked, client=client.network))
+        return await self._open(account.id, client)
 
     def check_password(self, email: str, password: str) -> None:
         """Raise BadInput if `password` is not allowed for an account with the address `email`."""
         _checked(password, email)
 
-    async def register(self, email: str, password: str, client: str = "") -> str:
+    async def register(self, email: str, password: str, client: Client = UNKNOWN) -> str:
         """Create a pending account and start a session.
 
         Raises BadInput for the address or the password, and TooManyAccounts.
         """
-        hashed = await self._passwords.hash(_checked(password, email), client=client)
+        hashed = await self._passwords.hash(_checked(password, email), client=client.network)
         account = await self._accounts.register(email, hashed, most=self._most_pending)
-        return await self._sessions.open(account.id)
+        return await self._open(account.id, client)
 
-    async def change_password(self, account: Account, old: str, new: str, client: str = "") -> str:
+    async def change_password(self, account: Account, old: str, new: str, client: Client = UNKNOWN) -> str:
         """Change a password, end all sessions of the account and start a new one.
 
-        Raises SignInRefused for `old`, BadInput for `new`.
+        Raises PasswordRefused for `old`, BadInput for `new`.
         """
         checked = _checked(new, account.email)
-        hashed = await self._accounts.password(account.id)
-        if not await self._passwords.verify(hashed, _normalized(old)[:LONGEST], client=client):
-            raise SignInRefused
-        await self._accounts.set_password(account.id, await self._passwords.hash(checked, client=client))
-        return await self._sessions.open(account.id)
+        if not await self._verify(await self._accounts.password(account.id), old, client):
+            raise PasswordRefused
+        await self._accounts.set_password(account.id, await self._passwords.hash(checked, client=client.network))
+        return await self._open(account.id, client)
+
+    async def delete(self, account: Account, password: str, client: Client = UNKNOWN) -> None:
+        """Delete an account with its sessions and keys, effective immediately. Raises PasswordRefused."""
+        if not await self._verify(await self._accounts.password(account.id), password, client):
+            raise PasswordRefused
+        await self._accounts.delete(account.id)
+
+    async def sessions(self, account: Account) -> Sequence[BrowserSession]:
+        """Return the sessions of an account, the last used first."""
+        return await self._sessions.list(account.id)
+
+    async def end_session(self, account: Account, session_id: str) -> None:
+        """End a session of an account. Raises NotFound."""
+        await self._sessions.end(account.id, session_id)
+
+    async def end_other_sessions(self, session: str) -> None:
+        """End all sessions of the account of `session`, except this one."""
+        await self._sessions.end_others(session)
+
+    async def _verify(self, hashed: str | None, password: str, client: Client) -> bool:
+        return await self._passwords.verify(hashed, _normalized(password)[:LONGEST], client=client.network)
+
+    async def _open(self, account_id: str, client: Client) -> str:
+        return await self._sessions.open(account_id, self._recorded(client))
+
+    def _recorded(self, client: Client) -> Client:
+        return client if self.records_clients else UNKNOWN
 
 
 def _normalized(password: str) -> str:

@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 
 from attrs import frozen
 
 from ..domain.accounts import Account
+from ..domain.clients import UNKNOWN, Client
 from ..domain.errors import NotFound
-from ..domain.keys import ApiKey, NewSecret
-from ..domain.ports.access import KeyRing, Quota
+from ..domain.keys import COUNTED_AFTER_END, ApiKey, KeyUse, NewSecret
+from ..domain.ports.access import KeyRing, KeyUses, Quota
 from ..domain.ports.accounts import NewSecrets
-from ..domain.quota import Allowance
+from ..domain.quota import WINDOW, Allowance
 
 
 @frozen
 class KeyUsage:
-    """A key, its remaining quota, and the time of its last charged request in seconds since the epoch."""
+    """A key and its remaining quota; the time of its last request in seconds since the epoch, and the client of it."""
 
     key: ApiKey
     allowance: Allowance
     last_used: float | None
+    client: Client
+
+
+@frozen
+class OwnedKeys:
+    """The keys of an account that are not revoked, oldest first. The account may have `most` keys.
+
+    If `is_full`, no key can be created. A place becomes free at `free_at`, in seconds since the epoch; None if only a
+    revocation frees one.
+    """
+
+    keys: Sequence[KeyUsage]
+    most: int
+    is_full: bool
+    free_at: float | None
 
 
 @frozen
@@ -38,25 +55,36 @@ class Pending:
 class UserKeys:
     """Manage the API keys of accounts.
 
-    A key has `limit` requests in any 60 minutes; an account has at most `most` keys. A rotated secret stays valid for
-    `grace` seconds. `pending` has the limits of pending accounts. A key of another account raises NotFound.
+    A key has `limit` requests in any `window` seconds; an account has at most `most` keys. A rotated secret stays valid
+    for `grace` seconds. `pending` has the limits of pending accounts. `uses` is None if last uses are not stored. `now`
+    is in seconds since the epoch. A key of another account raises NotFound.
     """
 
     _keys: KeyRing
     _quota: Quota
     _new_secrets: NewSecrets
+    _uses: KeyUses | None
+    _now: Callable[[], float]
     limit: int | None
     _most: int
     grace: float
     pending: Pending
+    window: int = WINDOW
 
-    async def list(self, owner: Account) -> Sequence[KeyUsage]:
-        """Return the keys of an account that are not revoked, oldest first."""
-        keys = [key for key in await self._keys.list(owner.id) if key.revoked_at is None]
-        return [
-            KeyUsage(key, await self._quota.peek(key.quota_id, key.limit), await self._quota.last(key.quota_id))
-            for key in keys
-        ]
+    async def list(self, owner: Account) -> OwnedKeys:
+        """Return the keys of an account, and whether it can have another one."""
+        keys, now, most = await self._keys.list(owner.id), self._now(), self._limit_of(owner)
+        uses = await self._uses.of_owner(owner.id) if self._uses else {}
+        frees = sorted(key.ended_at + COUNTED_AFTER_END for key in keys if key.counts_at(now))
+        is_full = len(frees) >= most
+        # Several places must become free if the limit was lowered.
+        free_at = frees[len(frees) - most] if is_full and most else None
+        return OwnedKeys(
+            [await self._usage(key, uses) for key in keys if key.revoked_at is None],
+            most,
+            is_full,
+            free_at if free_at is not None and isfinite(free_at) else None,
+        )
 
     async def find(self, owner: Account, key_id: str) -> ApiKey:
         """Return a key of an account that is not revoked. Raises NotFound."""
@@ -67,8 +95,9 @@ class UserKeys:
 
     async def create(self, owner: Account, session: str, label: str, expires_at: float | None) -> ApiKey:
         """Create a key, whose secret `session` can read once. Raises TooManyKeys, and BadInput for the label."""
-        most = self._most if owner.approved else min(self._most, self.pending.keys)
-        key, secret = await self._keys.create(label, limit=self.limit, expires_at=expires_at, owner=owner.id, most=most)
+        key, secret = await self._keys.create(
+            label, limit=self.limit, expires_at=expires_at, owner=owner.id, most=self._limit_of(owner)
+        )
         await self._new_secrets.put(session, key.id, NewSecret(secret, rotated=False))
         return key
 
@@ -82,6 +111,23 @@ class UserKeys:
         """Return and delete the secret that `create` or `rotate` stored for a session; None if there is none."""
         return await self._new_secrets.take(session, key.id)
 
+    async def rename(self, owner: Account, key_id: str, label: str) -> None:
+        """Change the label of a key. Raises NotFound, and BadInput for the label."""
+        await self._keys.rename((await self.find(owner, key_id)).id, label)
+
     async def revoke(self, owner: Account, key_id: str) -> None:
         """Revoke a key, effective immediately. Raises NotFound."""
         await self._keys.revoke((await self.find(owner, key_id)).id)
+
+    def _limit_of(self, owner: Account) -> int:
+        return self._most if owner.approved else min(self._most, self.pending.keys)
+
+    async def _usage(self, key: ApiKey, uses: Mapping[str, KeyUse]) -> KeyUsage:
+        use = uses.get(key.id)
+        times = [] if use is None else [use.at]
+        # The time in a shared quota is that of all keys of the account.
+        if key.shared is None or self._uses is None:
+            charged = await self._quota.last(key.quota_id)
+            times += [] if charged is None else [charged]
+        allowance = await self._quota.peek(key.quota_id, key.limit)
+        return KeyUsage(key, allowance, max(times, default=None), UNKNOWN if use is None else use.client)

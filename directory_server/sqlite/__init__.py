@@ -5,6 +5,7 @@ from ._change_bus import DataVersionBus
 from ._data_directory import DataDirectory, StorageWatch, session_secret
 from ._database import Database
 from ._export import Export, ExportedTable, export
+from ._key_uses import SqliteKeyUses
 from ._keyring import SqliteKeyRing
 from ._mirrors import SqliteMirrors
 from ._quota import SqliteQuota
@@ -24,6 +25,7 @@ __all__ = [
     "SqliteAccounts",
     "SqliteCuration",
     "SqliteKeyRing",
+    "SqliteKeyUses",
     "SqliteMirrors",
     "SqliteNewSecrets",
     "SqliteQuota",

@@ -10,7 +10,7 @@ from attrs import frozen
 
 from ..domain.accounts import Account, checked_email, is_email, normalized_email
 from ..domain.errors import BadInput, NotFound, TooManyAccounts
-from ..domain.keys import digest, new_id, new_token
+from ..domain.keys import COUNTED_AFTER_END, digest, new_id, new_token
 from ..domain.ports.runtime import Offload
 from ..run_sync import inline
 from ._database import Database
@@ -46,6 +46,18 @@ _REMOVE = (
     "DELETE FROM account WHERE id = ?",
 )
 """Deletes an account and its rows in other tables, in the order of the foreign keys."""
+
+_DELETE = (
+    "DELETE FROM secret WHERE key_id IN (SELECT id FROM api_key WHERE owner = :id)",
+    "DELETE FROM new_secret WHERE key_id IN (SELECT id FROM api_key WHERE owner = :id)",
+    "DELETE FROM key_use WHERE key_id IN (SELECT id FROM api_key WHERE owner = :id)",
+    "UPDATE api_key SET owner = NULL, label = '', revoked_at = coalesce(revoked_at, :now) WHERE owner = :id",
+    "DELETE FROM session WHERE account = :id",
+    "DELETE FROM link WHERE account = :id",
+    "DELETE FROM account WHERE id = :id",
+    "DELETE FROM api_key WHERE revoked_at <= :now - :kept AND id NOT IN (SELECT key_id FROM secret)",
+)
+"""Deletes an account. Its keys stay for a time as revoked rows without secrets, which end open streams."""
 
 _PASSWORD = "SELECT password FROM account WHERE id = ? AND disabled_at IS NULL"
 
@@ -118,6 +130,16 @@ class SqliteAccounts:
             return True
 
         return await self._offload(self._database.write, write)
+
+    async def delete(self, account_id: str) -> None:
+        arguments = {"id": account_id, "now": self._now(), "kept": COUNTED_AFTER_END}
+
+        def write(connection: sqlite3.Connection) -> None:
+            _get(connection, account_id)
+            for statement in _DELETE:
+                connection.execute(statement, arguments)
+
+        await self._offload(self._database.write, write)
 
     async def find(self, email: str) -> Account | None:
         address = normalized_email(email)

@@ -37,10 +37,11 @@ _DIRECTORY = {
         FROM account ORDER BY id
     """,
     "link": "SELECT account, digest, expires_at FROM link ORDER BY account",
-    "session": "SELECT digest, account, created_at, seen_at FROM session ORDER BY digest",
+    "session": "SELECT digest, account, created_at, seen_at, network, client FROM session ORDER BY digest",
     "api_key": """
         SELECT id, rowid AS ordinal, label, quota, created_at, expires_at, revoked_at, owner FROM api_key ORDER BY id
     """,
+    "key_use": "SELECT key_id, at, network, client FROM key_use ORDER BY key_id",
     "secret": "SELECT digest, key_id, last_four, created_at, expires_at FROM secret ORDER BY digest",
     "new_secret": """
         SELECT session, key_id, salt, sealed, rotated, expires_at FROM new_secret ORDER BY session, key_id

@@ -73,6 +73,8 @@ _LIST = f"{_KEY} {_IN_ORDER}"
 
 _OWNED = f"{_KEY} WHERE owner = ? {_IN_ORDER}"
 
+_RENAME = "UPDATE api_key SET label = ? WHERE id = ?"
+
 _REVOKE = "UPDATE api_key SET revoked_at = coalesce(revoked_at, ?) WHERE id = ?"
 
 _RETIRE = "UPDATE secret SET expires_at = min(coalesce(expires_at, :end), :end) WHERE key_id = :id"
@@ -167,6 +169,15 @@ class SqliteKeyRing:
             return [ApiKey(*row) for row in rows]
 
         return await self._database.read(read)
+
+    async def rename(self, key_id: str, label: str) -> None:
+        check_label(label)
+
+        def write(connection: sqlite3.Connection) -> None:
+            _get(connection, key_id)
+            connection.execute(_RENAME, (label, key_id))
+
+        await self._offload(self._database.write, write)
 
     async def revoke(self, key_id: str) -> None:
         """Revoke a key; the time of an earlier revocation stays. Raises NotFound."""

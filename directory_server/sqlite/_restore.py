@@ -43,7 +43,8 @@ def after_restore(database: Database, newer: Path | None) -> Restored:
     """Give the change log of a restored `database` a new id, and end its sessions and links.
 
     `newer` is the database from before the restore, if it can still be read: keys and tokens that are revoked there,
-    secrets that were replaced, accounts that are disabled, and changed passwords are carried over. Raises BadInput
+    secrets that were replaced, accounts that are disabled, and changed passwords are carried over. Accounts that are
+    deleted there are disabled. Raises BadInput
     for a file that is not one, and Unavailable; nothing is changed then.
     """
     rows = {} if newer is None else _read(newer, database)
@@ -53,24 +54,27 @@ def after_restore(database: Database, newer: Path | None) -> Restored:
             places = ", ".join("?" * len(columns.split(",")))
             connection.executemany(f"INSERT INTO newer_{table} VALUES ({places})", rows.get(table, []))
         try:
-            return _finish(connection)
+            return _finish(connection, is_compared=newer is not None)
         finally:
             for table in _COPIED:
                 connection.execute(f"DROP TABLE temp.newer_{table}")
 
 
-def _finish(connection: sqlite3.Connection) -> Restored:
+def _finish(connection: sqlite3.Connection, *, is_compared: bool) -> Restored:
     connection.execute("UPDATE log SET id = ?", (token_hex(6),))
     revoked = "revoked_at IS NULL AND id IN (SELECT id FROM temp.newer_{0} WHERE revoked_at IS NOT NULL)"
     keys = _all(connection, _KEYS.format(condition=revoked.format("api_key")))
     tokens = _all(connection, _TOKENS.format(condition=revoked.format("registry_token")))
     disabled = "disabled_at IS NULL AND id IN (SELECT id FROM temp.newer_account WHERE disabled_at IS NOT NULL)"
+    if is_compared:
+        # Accounts that were deleted since the backup.
+        disabled += " OR disabled_at IS NULL AND id NOT IN (SELECT id FROM temp.newer_account)"
     accounts = _all(connection, f"SELECT id, email FROM account WHERE {disabled}")
     for table in ("api_key", "registry_token"):
         connection.execute(_REVOKE.format(table=table))
     connection.execute(
-        "UPDATE account SET disabled_at = (SELECT disabled_at FROM temp.newer_account AS newer "
-        f"WHERE newer.id = account.id) WHERE {disabled}"
+        "UPDATE account SET disabled_at = coalesce((SELECT disabled_at FROM temp.newer_account AS newer "
+        f"WHERE newer.id = account.id), CAST(strftime('%s', 'now') AS REAL)) WHERE {disabled}"
     )
     return Restored(
         sessions=connection.execute("DELETE FROM session").rowcount,

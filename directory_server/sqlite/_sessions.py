@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
 from attrs import frozen
 
-from ..domain.accounts import RECORDED_USES, Account
-from ..domain.errors import Unavailable
+from ..domain.accounts import MAX_SESSIONS, Account, BrowserSession, id_of_digest, writes_use
+from ..domain.clients import UNKNOWN, Client
+from ..domain.errors import NotFound, Unavailable
 from ..domain.keys import NEW_SECRET_LIFETIME, NewSecret, digest, new_token
 from ..domain.ports.runtime import Offload
 from ..run_sync import inline
@@ -18,18 +19,36 @@ from ..sealing import seal, unseal
 from ._accounts import COLUMNS
 from ._database import Database
 
-_OPEN = "INSERT INTO session (digest, account, created_at, seen_at) VALUES (?, ?, ?, ?)"
+_OPEN = "INSERT INTO session (digest, account, created_at, seen_at, network, client) VALUES (?, ?, ?, ?, ?, ?)"
+
+_SURPLUS = """
+    DELETE FROM session WHERE account = :account AND digest NOT IN (
+        SELECT digest FROM session WHERE account = :account ORDER BY seen_at DESC, created_at DESC LIMIT :most
+    )
+"""
 
 _FIND = f"""
     SELECT session.seen_at, {COLUMNS} FROM session JOIN account ON account.id = session.account
     WHERE digest = ? AND session.seen_at > ? AND session.created_at > ? AND disabled_at IS NULL
 """
 
-_SEEN = "UPDATE session SET seen_at = max(seen_at, ?) WHERE digest = ?"
+_SEEN = "UPDATE session SET seen_at = max(seen_at, ?), network = ?, client = ? WHERE digest = ?"
+
+_LIST = """
+    SELECT digest, created_at, seen_at, network, client FROM session
+    WHERE account = ? AND seen_at > ? AND created_at > ? ORDER BY seen_at DESC, created_at DESC
+"""
 
 _USED = "UPDATE account SET seen_at = max(coalesce(seen_at, 0), ?) WHERE id = ?"
 
 _CLOSE = "DELETE FROM session WHERE digest = ?"
+
+_END = "DELETE FROM session WHERE account = ? AND lower(hex(substr(digest, 1, 8))) = ?"
+
+_END_OTHERS = """
+    DELETE FROM session
+    WHERE account = (SELECT account FROM session WHERE digest = :digest) AND digest <> :digest
+"""
 
 _FORGET = "DELETE FROM session WHERE seen_at <= ? OR created_at <= ?"
 
@@ -48,18 +67,19 @@ class SqliteSessions:
     _absolute: float
     _offload: Offload = inline
 
-    async def open(self, account_id: str) -> str:
+    async def open(self, account_id: str, client: Client = UNKNOWN) -> str:
         """Start a session and return its secret; delete ended sessions."""
         token, now = new_token(), self._now()
         await self._offload(
             self._write,
             (_FORGET, (now - self._idle, now - self._absolute)),
-            (_OPEN, (digest(token), account_id, now, now)),
+            (_SURPLUS, {"account": account_id, "most": MAX_SESSIONS - 1}),
+            (_OPEN, (digest(token), account_id, now, now, client.network, client.name)),
             (_USED, (now, account_id)),
         )
         return token
 
-    async def find(self, token: str) -> Account | None:
+    async def find(self, token: str, client: Client = UNKNOWN) -> Account | None:
         """Return the account of a session and record the use; None if unknown or ended."""
         now, key = self._now(), digest(token)
         arguments = key, now - self._idle, now - self._absolute
@@ -67,21 +87,39 @@ class SqliteSessions:
         if row is None:
             return None
         seen_at, *account = row
-        if now - seen_at >= self._idle / RECORDED_USES:
+        if writes_use(seen_at, now, self._idle):
             # If another process holds the lock, the next request records the use.
             with suppress(Unavailable):
-                await self._offload(self._see, now, key, account[0])
+                await self._offload(self._see, now, key, account[0], client)
         return Account(*account)
 
     async def close(self, token: str) -> None:
         await self._offload(self._write, (_CLOSE, (digest(token),)))
 
-    def _see(self, now: float, key: bytes, account_id: str) -> None:
+    async def list(self, account_id: str) -> Sequence[BrowserSession]:
+        arguments = account_id, self._now() - self._idle, self._now() - self._absolute
+        rows = await self._database.read(lambda connection: connection.execute(_LIST, arguments).fetchall())
+        return [
+            BrowserSession(id_of_digest(key), created_at, seen_at, Client(network, name))
+            for key, created_at, seen_at, network, name in rows
+        ]
+
+    async def end(self, account_id: str, session_id: str) -> None:
+        def write(connection: sqlite3.Connection) -> None:
+            if not connection.execute(_END, (account_id, session_id)).rowcount:
+                raise NotFound("The session is unknown or has ended.", code="session_unknown")
+
+        await self._offload(self._database.write, write)
+
+    async def end_others(self, token: str) -> None:
+        await self._offload(self._write, (_END_OTHERS, {"digest": digest(token)}))
+
+    def _see(self, now: float, key: bytes, account_id: str, client: Client) -> None:
         with self._database.transaction(wait=0) as connection:
-            connection.execute(_SEEN, (now, key))
+            connection.execute(_SEEN, (now, client.network, client.name, key))
             connection.execute(_USED, (now, account_id))
 
-    def _write(self, *statements: tuple[str, tuple[Any, ...]]) -> None:
+    def _write(self, *statements: tuple[str, Any]) -> None:
         with self._database.transaction() as connection:
             for statement, arguments in statements:
                 connection.execute(statement, arguments)

@@ -93,6 +93,7 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
         curation=postgres.PostgresCuration(database, names),
         mirrors=postgres.PostgresMirrors(database),
         keys=postgres.PostgresKeyRing(database, now, charges, reads, None if connected is None else connected.pulse),
+        key_uses=postgres.PostgresKeyUses(database),
         quota=quota,
         accounts=postgres.PostgresAccounts(database, now, reads),
         sessions=postgres.PostgresSessions(database, now, accounts.idle, accounts.absolute, reads),

@@ -55,6 +55,7 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
         curation=sqlite.SqliteCuration(data.directory, list(limits)),
         mirrors=sqlite.SqliteMirrors(data.directory, now, offload),
         keys=sqlite.SqliteKeyRing(data.directory, now, writes, environment.turn),
+        key_uses=sqlite.SqliteKeyUses(data.directory, writes),
         quota=quota,
         accounts=sqlite.SqliteAccounts(data.directory, now, writes),
         sessions=sqlite.SqliteSessions(data.directory, now, accounts.idle, accounts.absolute, writes),

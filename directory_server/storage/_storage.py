@@ -10,7 +10,7 @@ from typing import Any
 from attrs import frozen
 from twisted.application.service import IService
 
-from ..domain.ports.access import Attempts, KeyRing, Quota, RegistryTokens
+from ..domain.ports.access import Attempts, KeyRing, KeyUses, Quota, RegistryTokens
 from ..domain.ports.accounts import Accounts, NewSecrets, Sessions
 from ..domain.ports.runtime import Bus, MachineTime, Offload, Turn
 from ..domain.ports.storage import Curation, Mirrors, Store
@@ -88,6 +88,7 @@ class Storage:
     curation: Curation
     mirrors: Mirrors
     keys: KeyRing
+    key_uses: KeyUses
     quota: Quota
     accounts: Accounts
     sessions: Sessions

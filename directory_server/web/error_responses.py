@@ -28,6 +28,7 @@ _STATUS: dict[type[errors.DirectoryError], int] = {
     # The REST contract uses 401 for an exceeded quota too; the code `rate_limited` tells the two apart.
     errors.QuotaExceeded: 401,
     errors.Forbidden: 403,
+    errors.PasswordRefused: 403,
     errors.SignInRefused: 403,
     errors.TooManyAccounts: 403,
     errors.TooManyKeys: 403,

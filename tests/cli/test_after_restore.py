@@ -50,6 +50,8 @@ def restored(tmp_path: Path) -> dict[str, str]:
     token, token_secret = run_sync(opened.tokens.create("editors"))
     account = run_sync(opened.accounts.add("ann@example.org"))
     other = run_sync(opened.accounts.add("bob@example.org"))
+    deleted = run_sync(opened.accounts.add("cy@example.org"))
+    _, of_deleted = run_sync(opened.keys.create("of cy", limit=5, expires_at=None, owner=deleted.id))
     run_sync(opened.accounts.set_password(other.id, "hash of old"))
     link = run_sync(opened.accounts.link(account.id, lifetime=3600))
     session = run_sync(opened.sessions.open(other.id))
@@ -61,6 +63,7 @@ def restored(tmp_path: Path) -> dict[str, str]:
     _, new_secret = run_sync(opened.keys.rotate(rotated.id, grace=0))
     run_sync(opened.tokens.revoke(token.id))
     run_sync(opened.accounts.disable(account.id))
+    run_sync(opened.accounts.delete(deleted.id))
     run_sync(opened.accounts.set_password(other.id, "hash of new"))
     run_sync(opened.sessions.close(session))
     created, _ = run_sync(opened.keys.create("created since", limit=5, expires_at=None))
@@ -73,6 +76,7 @@ def restored(tmp_path: Path) -> dict[str, str]:
         "rotated": rotated_secret,
         "new": new_secret,
         "token": token_secret,
+        "of_deleted": of_deleted,
         "link": link,
         "session": session,
         "log": log,
@@ -108,16 +112,19 @@ def test_sessions_and_links_end_and_the_log_has_a_new_id(tmp_path: Path, restore
 def test_newer_database_ends_keys_and_accounts_again(tmp_path: Path, restored: dict[str, str]) -> None:
     output = run(tmp_path / "data", "after-restore", "--newer", tmp_path / "before" / "directory.db")
     opened = OpenDirectory(tmp_path / "data")
-    assert [opened.is_valid(restored[name]) for name in ("valid", "new", "revoked", "rotated")] == [
-        True,
-        True,
-        False,
-        False,
-    ]
+    names = ("valid", "new", "revoked", "rotated", "of_deleted")
+    assert [opened.is_valid(restored[name]) for name in names] == [True, True, False, False, False]
     assert run_sync(opened.tokens.find(restored["token"])) is None
     ann = run_sync(opened.accounts.find("ann@example.org"))
     assert ann is not None
     assert ann.disabled_at is not None
+    # An account that was deleted since is disabled.
+    cy = run_sync(opened.accounts.find("cy@example.org"))
+    assert cy is not None
+    assert cy.disabled_at is not None
+    bob = run_sync(opened.accounts.find("bob@example.org"))
+    assert bob is not None
+    assert bob.disabled_at is None
     assert run_sync(opened.accounts.password(restored["other_id"])) == "hash of new"
     opened.data.close()
     for line in (

@@ -309,3 +309,41 @@ class KeyRingContract(ContractWithClock):
         assert await keys.live([key.id]) == set()
         await accounts.enable(ann.id)
         assert await keys.find(secret) == key
+
+    @awaited
+    async def test_renames_a_key(self) -> None:
+        keys, other = await self.open(), await self.open()
+        key, secret = await self.new_key(keys)
+        assert await other.find(secret) == key
+        await keys.rename(key.id, "desktop")
+        await self.wait_a_second()
+        assert await keys.find(secret) == await other.find(secret) == evolve(key, label="desktop")
+        for label in ("", "a\n", "a" * 101):
+            with pytest.raises(BadInput, match="label: must be 1 to 100"):
+                await keys.rename(key.id, label)
+        for unknown in ("nosuchid", "\0"):
+            with pytest.raises(NotFound):
+                await keys.rename(unknown, "desktop")
+
+    @awaited
+    async def test_keys_of_a_deleted_account_end_as_revoked_keys_do(self) -> None:
+        keys, other, accounts = await self.open(), await self.open(), await self.accounts(self.clock.seconds)
+        ann, bob = await accounts.add("ann@example.org"), await accounts.add("bob@example.org")
+        one, secret = await keys.create("one", limit=20, expires_at=None, owner=ann.id)
+        two, _ = await keys.create("two", limit=20, expires_at=None, owner=ann.id)
+        of_bob, kept = await keys.create("three", limit=20, expires_at=None, owner=bob.id)
+        await keys.rotate(two.id, grace=DAY)
+        assert await other.find(secret) == one
+        await accounts.delete(ann.id)
+        await self.wait_a_second()
+        assert await keys.find(secret) is None
+        assert await other.find(secret) is None
+        assert await other.find(kept) == of_bob
+        assert await keys.live([one.id, two.id, of_bob.id]) == {of_bob.id}
+        assert await keys.ended(60.0) == {one.id, two.id}
+        assert list(await keys.list()) == [of_bob]
+        with pytest.raises(NotFound):
+            await keys.rotate(one.id, grace=0)
+        self.clock.advance(DAY)
+        await accounts.delete(bob.id)
+        assert await keys.ended(60.0) == {of_bob.id}

@@ -16,6 +16,7 @@ from directory_server.memory import (
     MemoryBus,
     MemoryCuration,
     MemoryKeyRing,
+    MemoryKeyUses,
     MemoryMirrors,
     MemoryNewSecrets,
     MemoryQuota,
@@ -28,6 +29,7 @@ from ..contract import in_turn
 from ..contract.accounts import ABSOLUTE, IDLE, AccountsContract
 from ..contract.attempts import AttemptsContract
 from ..contract.bus import BusContract
+from ..contract.key_uses import KeyUsesContract
 from ..contract.keyring import KeyRingContract
 from ..contract.listing import ListingContract
 from ..contract.mirrors import MirrorsContract
@@ -90,6 +92,11 @@ class TestMemoryKeyRing(AccessDataTest, KeyRingContract):
 
     async def accounts(self, now: Now) -> MemoryAccounts:
         return MemoryAccounts(self.data, now)
+
+
+class TestMemoryKeyUses(AccessDataTest, KeyUsesContract):
+    async def adapters(self, now: Now) -> tuple[MemoryKeyUses, MemoryKeyRing, MemoryAccounts]:
+        return MemoryKeyUses(self.data), MemoryKeyRing(self.data, now), MemoryAccounts(self.data, now)
 
 
 class TestMemoryRegistryTokens(AccessDataTest, RegistryTokensContract):

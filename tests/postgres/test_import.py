@@ -12,9 +12,10 @@ import pytest
 from attrs import frozen
 from twisted.internet.task import Clock
 
+from directory_server.domain.clients import Client
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.errors import BadInput
-from directory_server.domain.keys import NewSecret
+from directory_server.domain.keys import KeyUse, NewSecret
 from directory_server.domain.ports.storage import Mirrors
 from directory_server.domain.upstreams import SyncProgress, UpstreamState
 from directory_server.postgres import (
@@ -22,6 +23,7 @@ from directory_server.postgres import (
     PostgresAccounts,
     PostgresCuration,
     PostgresKeyRing,
+    PostgresKeyUses,
     PostgresMirrors,
     PostgresNewSecrets,
     PostgresQuota,
@@ -38,6 +40,7 @@ from directory_server.sqlite import (
     SqliteAccounts,
     SqliteCuration,
     SqliteKeyRing,
+    SqliteKeyUses,
     SqliteMirrors,
     SqliteNewSecrets,
     SqliteQuota,
@@ -50,6 +53,8 @@ from directory_server.sqlite import (
 from ..contract.listing import ODD_NAMES
 from ..contract.store import NAME, Briefs, entry
 from .test_equal_stores import SOURCES, content
+
+CLIENT = Client("192.0.2.0/24", "Firefox (Linux)")
 
 SESSION_TIMES = (600.0, 6_000.0)
 """Seconds after which a session ends: since its last use, and since its start."""
@@ -115,7 +120,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
         clock.advance(1)
     run_sync(accounts.register("new@example.org", "hash", most=9))
     link = run_sync(accounts.link(account.id, lifetime=600.0))
-    session = run_sync(SqliteSessions(data.directory, now, *SESSION_TIMES).open(account.id))
+    session = run_sync(SqliteSessions(data.directory, now, *SESSION_TIMES).open(account.id, CLIENT))
     keys = SqliteKeyRing(data.directory, now)
     for number in range(12):
         owner = account.id if number % 2 else None
@@ -124,6 +129,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
             first, revoked = key, replaced
     key, secret = run_sync(keys.rotate(key.id, grace=60.0))
     run_sync(SqliteNewSecrets(data.directory, now).put("session", key.id, NEW_SECRET))
+    run_sync(SqliteKeyUses(data.directory).record([KeyUse(key.id, 999_999.5, CLIENT)]))
     run_sync(keys.revoke(first.id))
     run_sync(accounts.disable(run_sync(accounts.list())[3].id))
     tokens = SqliteRegistryTokens(data.directory, now)
@@ -259,6 +265,11 @@ def test_accounts_sessions_and_tokens_stay_valid(
     assert linked is not None
     assert linked == run_sync(old.linked(filled.link))
     assert run_sync(PostgresSessions(database, lambda: NOW, *SESSION_TIMES).find(filled.session)) == linked
+    of_linked = run_sync(PostgresSessions(database, lambda: NOW, *SESSION_TIMES).list(linked.id))
+    assert of_linked == run_sync(SqliteSessions(data.directory, lambda: NOW, *SESSION_TIMES).list(linked.id))
+    assert [each.client for each in of_linked] == [CLIENT]
+    uses = run_sync(PostgresKeyUses(database).of_owner(linked.id))
+    assert uses == run_sync(SqliteKeyUses(data.directory).of_owner(linked.id))
     tokens, old_tokens = (
         PostgresRegistryTokens(database, lambda: NOW),
         SqliteRegistryTokens(data.directory, lambda: NOW),

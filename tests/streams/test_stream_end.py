@@ -43,6 +43,23 @@ def revoke_in_another_process(server: Server) -> None:
     database.close()
 
 
+def test_streams_of_a_deleted_account_end_within_a_second(server: Server) -> None:
+    from directory_server.sqlite import Database, SqliteAccounts
+
+    ann = run_sync(server.accounts.add("ann@example.org"))
+    _, secret = run_sync(server.keys.create("laptop", limit=20, expires_at=None, owner=ann.id))
+    stream, other = listen(server, key=secret), listen(server)
+    for each in (stream, other):
+        each.received()
+    database = Database(server.folder, "directory")
+    run_sync(SqliteAccounts(database, server.clock.seconds).delete(ann.id))
+    database.close()
+    server.clock.advance(1)
+    assert stream.transport.disconnecting
+    assert not other.transport.disconnecting
+    assert len(server.hub) == 1
+
+
 def test_streams_of_an_expired_key_end_at_the_next_heartbeat(server: Server) -> None:
     _, short = server.new_key(expires_at=server.clock.seconds() + 20)
     stream = listen(server, key=short)

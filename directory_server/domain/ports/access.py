@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from ..keys import ApiKey, RegistryToken
+from ..keys import ApiKey, KeyUse, RegistryToken
 from ..quota import Allowance
 from ..throttling import AttemptLimit
 
@@ -37,6 +37,9 @@ class KeyRing(Protocol):
     async def list(self, owner: str | None = None) -> Sequence[ApiKey]:
         """Return all keys, or all keys of `owner`, oldest first, including revoked and expired ones."""
 
+    async def rename(self, key_id: str, label: str) -> None:
+        """Change the label of a key. Raises NotFound, and BadInput for the label."""
+
     async def revoke(self, key_id: str) -> None:
         """Revoke a key: at once in this process, and within a second in others. Raises NotFound."""
 
@@ -54,6 +57,19 @@ class KeyRing(Protocol):
 
         The clock is the adapter's. Keys of a removed account are not among them, but not `live` either.
         """
+
+
+class KeyUses(Protocol):
+    """The last use of each key, for the owner of the key. Nothing depends on it: a lost record is harmless."""
+
+    async def record(self, uses: Sequence[KeyUse]) -> None:
+        """Store the last uses of different keys. Ignore one that is older than the stored one, or of no valid key."""
+
+    async def of_owner(self, owner: str) -> Mapping[str, KeyUse]:
+        """Return the last uses of the keys of an account, by the ids of the keys."""
+
+    async def forget(self, before: float) -> None:
+        """Delete the uses at `before` (seconds since the epoch) or earlier."""
 
 
 class RegistryTokens(Protocol):

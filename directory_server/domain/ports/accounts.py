@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from ..accounts import Account
+from ..accounts import Account, BrowserSession
+from ..clients import UNKNOWN, Client
 from ..keys import NewSecret
 
 
@@ -32,6 +33,9 @@ class Accounts(Protocol):
 
     async def remove(self, account_id: str, *, before: float) -> bool:
         """Delete an account and its keys if it is still one of `unused(before)`; return whether it was."""
+
+    async def delete(self, account_id: str) -> None:
+        """Delete an account, its sessions, links and keys. The keys end as revoked keys do. Raises NotFound."""
 
     async def find(self, email: str) -> Account | None:
         """Return the account with this address, disabled or not; None if there is none."""
@@ -68,13 +72,25 @@ class Accounts(Protocol):
 
 
 class Sessions(Protocol):
-    """Sign-in sessions. Only digests of their secrets are stored. Use of a session counts as use of its account."""
+    """Sign-in sessions. Only digests of their secrets are stored. Use of a session counts as use of its account.
 
-    async def open(self, account_id: str) -> str:
-        """Start a session and return its secret."""
+    The time and the client of the last use are up to USE_INTERVAL seconds old.
+    """
 
-    async def find(self, token: str) -> Account | None:
-        """Return the account of a session and record the use; None if unknown or ended."""
+    async def open(self, account_id: str, client: Client = UNKNOWN) -> str:
+        """Start a session and return its secret. Above MAX_SESSIONS, end the least recently used one."""
+
+    async def find(self, token: str, client: Client = UNKNOWN) -> Account | None:
+        """Return the account of a session and record its use by `client`; None if unknown or ended."""
+
+    async def list(self, account_id: str) -> Sequence[BrowserSession]:
+        """Return the sessions of an account that have not ended, the last used first."""
+
+    async def end(self, account_id: str, session_id: str) -> None:
+        """End the session of an account with this id. Raises NotFound."""
+
+    async def end_others(self, token: str) -> None:
+        """End all sessions of the account of the session `token`, except this one."""
 
     async def close(self, token: str) -> None:
         """End a session, if it exists."""
