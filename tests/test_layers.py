@@ -68,7 +68,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.origins": {"domain.errors", "http"},
     "web.access_file": {"domain.errors", "web.access_log"},
     "web.health": _WEB | {"__init__"},
-    "web.authentication": _WEB,
+    "web.user_agents": {"domain", "sanitize"},
+    "web.key_uses": _WEB | {"web.user_agents"},
+    "web.authentication": _WEB | {"web.key_uses"},
     "web.routes": {"web.access_log"},
     "web.rest": _WEB | {"web.authentication"},
     "web.changes": _WEB | {"web.authentication"},
@@ -76,7 +78,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.mcp": _WEB | {"web.authentication", "__init__"},
     "web.metrics": _WEB,
     "web.pages": _WEB,
-    "web.account": _WEB | {"web.mcp", "web.pages"},
+    "web.account": _WEB | {"web.mcp", "web.pages", "web.user_agents"},
     "web.openapi": _WEB | {"web.rest", "web.changes", "web.health", "__init__"},
     "web.routing": _WEB
     | {"web.rest", "web.changes", "web.registry", "web.mcp", "web.pages", "web.account", "web.openapi"}

@@ -21,6 +21,7 @@ from ..services.feed import Feed
 from ..services.index_keeper import INTERVAL, IndexKeeper
 from ..storage import Storage
 from ..web import metrics
+from ..web.key_uses import FLUSH_INTERVAL, FORGET_INTERVAL
 from ._core import Core, Search, build_core
 from ._publishers import Publishers, build_publishers
 from ._runtime import Runtime, machine_runtime
@@ -124,6 +125,8 @@ def build(
             *core.serving.services,
             TimerService(UNUSED_INTERVAL, unused.remove),
             *_index_file(search.keeper, feed),
+            TimerService(FLUSH_INTERVAL, web.key_uses.flush),
+            TimerService(FORGET_INTERVAL, web.key_uses.forget),
             *upstreams,
             *_metrics(core),
         ),

@@ -15,6 +15,7 @@ from ..search import percolate
 from ..services.accounts import AccountService
 from ..services.user_keys import Pending, UserKeys
 from ..web import access_file, access_log, account, authentication, changes, health, mcp, pages, registry, rest, routing
+from ..web.key_uses import KeyUseRecorder
 from ..web.origins import Origins
 from ..web.site import DirectorySite
 from ..web.throttling import AddressLimiter
@@ -36,7 +37,9 @@ class People:
 def build_people(core: Core, publishers: Publishers) -> People:
     """Return the accounts and the search pages."""
     storage, runtime, web, limits = core.storage, core.runtime, core.config.web, core.config.accounts
-    service = AccountService(storage.accounts, storage.sessions, runtime.passwords, limits.pending_total)
+    service = AccountService(
+        storage.accounts, storage.sessions, runtime.passwords, limits.pending_total, limits.session_clients
+    )
     cookies = account.session_cookies(service, core.proxies, limits.absolute)
     handlers = pages.page_handlers(
         core.search.directory,
@@ -61,6 +64,7 @@ class Web:
     site: DirectorySite
     connections: http.Connections
     log: AccessLogging
+    key_uses: KeyUseRecorder
 
 
 @frozen
@@ -93,17 +97,21 @@ def build_web(
     )
     away_since = core.storage.away_since if core.storage.is_shared else None
     checks = health.Health(core.search.index, obstacles, limits.health == "full", upstream_states, away_since)
-    routes = _routes(core, publishers, people, checks)
+    lifetime = core.config.keys.last_use
+    key_uses = KeyUseRecorder(core.storage.key_uses, core.proxies, core.runtime.now, lifetime)
+    routes = _routes(core, publishers, people, checks, key_uses)
     log = _access_log(core)
     origins = Origins(_hosts(core.config), frozenset(limits.allowed_origins))
-    return Web(DirectorySite(routes, origins, connections, log.recorder, core.reactor), connections, log)
+    return Web(DirectorySite(routes, origins, connections, log.recorder, core.reactor), connections, log, key_uses)
 
 
-def _routes(core: Core, publishers: Publishers, people: People, checks: health.Health) -> routing.Routes:
+def _routes(
+    core: Core, publishers: Publishers, people: People, checks: health.Health, key_uses: KeyUseRecorder
+) -> routing.Routes:
     config, storage, directory = core.config, core.storage, core.search.directory
     hub, offload = publishers.hub, core.runtime.offload
     failures, reads = _limiter(core, config.http.failed_keys), _limiter(core, config.registry.per_minute)
-    authenticator = authentication.Authenticator(storage.keys, core.metrics.quota(storage.quota), failures)
+    authenticator = authentication.Authenticator(storage.keys, core.metrics.quota(storage.quota), failures, key_uses)
     access = registry.RegistryAccess(config.registry.access, authenticator, storage.registry_tokens, reads, failures)
     sessions = mcp.McpSessions(run_until_done(storage.session_secret(), lambda: core.reactor))
     endpoint = mcp.endpoint(authenticator, directory, publishers.newest, sessions, hub, publishers.announcements)
@@ -125,6 +133,8 @@ def _account_pages(core: Core, people: People, endpoint: mcp.McpEndpoint) -> acc
         storage.keys,
         storage.quota,
         storage.new_secrets,
+        storage.key_uses if config.keys.last_use else None,
+        core.runtime.now,
         config.quota.limit,
         limits.keys,
         config.keys.grace,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from typing import Any
 
 from attrs import define, field, frozen
 
@@ -14,6 +15,7 @@ from ..domain.quota import Allowance
 from ..http import Request
 from ..http.headers import values
 from .error_responses import note_error
+from .key_uses import KeyUseRecorder
 from .responses import set_fields
 from .throttling import AddressLimiter
 
@@ -44,6 +46,7 @@ class AuthenticatedRequest:
     key: ApiKey
     _request: Request
     _quota: Quota
+    _uses: KeyUseRecorder
     _is_reported: bool = field(default=False, init=False)
     _unavailable: str = field(default="", init=False)
 
@@ -70,6 +73,10 @@ class AuthenticatedRequest:
         """Record the code of an error in the response, for the access log and the metrics."""
         note_error(self._request, code)
 
+    def note_mcp_client(self, client_info: Any) -> None:
+        """Record the `clientInfo` of an MCP client, for the last use of the key."""
+        self._uses.note_mcp_client(self.key.id, self._request, client_info)
+
     async def report_quota(self) -> None:
         """Set the quota headers of the response, unless a charge has set them or the quota cannot be read.
 
@@ -95,6 +102,7 @@ class Authenticator:
     _keys: KeyRing
     _quota: Quota
     _failures: AddressLimiter
+    _uses: KeyUseRecorder
 
     def authenticate(self, request: Request, secret: str | None = None) -> Authentication:
         """Authenticate a request while the context is open, and report the quota in its response.
@@ -117,7 +125,8 @@ class Authenticator:
             self._failures.charge(request)
             raise Unauthorized
         request.key_id = key.id  # for the access log
-        return AuthenticatedRequest(key, request, self._quota)
+        self._uses.note(key.id, request)
+        return AuthenticatedRequest(key, request, self._quota, self._uses)
 
 
 class Authentication:

@@ -19,7 +19,15 @@ from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
 
 from directory_server import sqlite
-from directory_server.config import AccountsConfig, Config, HttpConfig, RegistryConfig, StreamsConfig, WebConfig
+from directory_server.config import (
+    AccountsConfig,
+    Config,
+    HttpConfig,
+    KeysConfig,
+    RegistryConfig,
+    StreamsConfig,
+    WebConfig,
+)
 from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.domain.ports.access import KeyRing
 from directory_server.domain.ports.accounts import Accounts
@@ -94,6 +102,7 @@ class Server:
     passwords: RecordingHasher
     database: sqlite.Database
     site: Any
+    key_uses: Any
     key: str
     key_id: str
 
@@ -197,8 +206,8 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     """Return a server with two entries and one key of 20 requests an hour.
 
     The fixture's parameter is the setting web.search, or a mapping with the optional keys `openness` (web.search),
-    `url`, `hsts` and `is_open` (open registration). The registry API is public, unless a marker
-    `registry(access, curated)` says otherwise.
+    `url`, `hsts`, `is_open` (open registration), `keys` (per account), `last_use` and `session_clients`. The registry
+    API is public, unless a marker `registry(access, curated)` says otherwise.
     """
     from directory_server import composition
 
@@ -220,8 +229,13 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         streams=StreamsConfig(per_key=2, total=1_000),
         registry=RegistryConfig(access=access, listed="curated" if curated else "all"),
         accounts=AccountsConfig(
-            registration="open" if chosen.get("is_open") else "invite", per_network=5, unused=86_400
+            registration="open" if chosen.get("is_open") else "invite",
+            keys=chosen.get("keys", 5),
+            per_network=5,
+            unused=86_400,
+            session_clients=chosen.get("session_clients", True),
         ),
+        keys=KeysConfig(last_use=chosen.get("last_use", 86_400.0 * 90)),
         web=WebConfig(
             url=chosen.get("url", ""),
             hsts=chosen.get("hsts", 0),
@@ -262,6 +276,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         passwords,
         database,
         application.web.site,
+        application.web.key_uses,
         secret,
         key.id,
     )

@@ -30,6 +30,7 @@ class StatefulProtocol:
         """Return the result of a request. Raises RpcError."""
         match message.method:
             case "initialize":
+                authenticated.note_mcp_client(message.params.get("clientInfo"))
                 return _initialize_result(message.params.get("protocolVersion"))
             case "ping":
                 return {}

@@ -22,6 +22,7 @@ LISTEN = "subscriptions/listen"
 
 META_VERSION = "io.modelcontextprotocol/protocolVersion"
 META_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+META_CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 
 _NAME_PARAMETERS = {"tools/call": "name", "resources/read": "uri"}
 """The parameter that the header Mcp-Name repeats, by method."""
@@ -49,6 +50,7 @@ class StatelessProtocol:
 
     async def handle(self, message: Message, authenticated: AuthenticatedRequest) -> dict[str, Any]:
         """Return the result of a request. Raises RpcError."""
+        authenticated.note_mcp_client(message.params["_meta"].get(META_CLIENT_INFO))
         result = await self._result(message, authenticated)
         return {"resultType": "complete", **result, "_meta": {META_SERVER_INFO: SERVER_INFO}}
 
