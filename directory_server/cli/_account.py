@@ -21,7 +21,7 @@ _EMAIL = click.argument("email")
 
 @click.group()
 def account() -> None:
-    """Invite, approve, list, disable and enable accounts. Accounts create their own API keys."""
+    """Invite, approve, list, disable, enable and delete accounts. Accounts create their own API keys."""
 
 
 @account.command()
@@ -99,6 +99,19 @@ def enable(ctx: click.Context, email: str) -> None:
 def approve(ctx: click.Context, email: str) -> None:
     """Approve the registered account EMAIL: each key gets its own quota, and the account is not deleted."""
     _change(ctx, email, lambda accounts, found: accounts.approve(found), "approved")
+
+
+@account.command()
+@_EMAIL
+@click.confirmation_option(prompt="Delete the account and all its keys? This cannot be undone.")
+@click.pass_context
+def delete(ctx: click.Context, email: str) -> None:
+    """Delete the account EMAIL with its sessions and keys: its keys are rejected within a second."""
+    storage = command_context(ctx).storage
+    found = _find(storage.accounts, email)
+    keys = _valid_keys(storage.keys, found)
+    wait_for(storage.accounts.delete(found.id))
+    echo(f"The account {found.email} is deleted; {_count(keys)} revoked.", err=True)
 
 
 _Action = Callable[[Accounts, str], Coroutine[Any, Any, None]]

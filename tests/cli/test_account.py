@@ -136,9 +136,9 @@ def test_add_rejects_a_known_or_invalid_address(directory: Directory) -> None:
     assert "email: must be an address such as" in directory.fail("account", "add", "ann")
 
 
-@pytest.mark.parametrize("command", ["approve", "reset", "disable", "enable"])
+@pytest.mark.parametrize("command", ["approve", "reset", "disable", "enable", "delete"])
 def test_unknown_address_is_reported(directory: Directory, command: str) -> None:
-    message = directory.fail("account", command, "bob@example.org")
+    message = directory.fail("account", command, "bob@example.org", *(["--yes"] if command == "delete" else []))
     assert message == "Error: There is no account with the e-mail address 'bob@example.org'.\n"
 
 
@@ -162,6 +162,21 @@ def test_list_shows_state_and_number_of_keys(directory: Directory) -> None:
     assert directory.account("bob@example.org").disabled_at is None
     keys = directory.succeed("key", "list").splitlines()[1:]
     assert [row.split()[-1] for row in keys] == ["ann@example.org"] * 3
+
+
+def test_delete_removes_the_account_and_its_keys(directory: Directory) -> None:
+    secrets = add_account_with_keys(directory)
+    result = directory.run("account", "delete", "ann@example.org")
+    assert result.exit_code == 1
+    assert "This cannot be undone. [y/N]" in result.output
+    assert all(run_sync(directory.keys.find(secret)) for secret in secrets)
+    result = directory.run("account", "delete", "Ann@example.org", "--yes")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == "The account ann@example.org is deleted; 2 keys revoked.\n"
+    assert not any(run_sync(directory.keys.find(secret)) for secret in secrets)
+    assert run_sync(directory.accounts.find("ann@example.org")) is None
+    assert len(directory.succeed("key", "list").splitlines()) == 1
+    directory.succeed("account", "add", "ann@example.org")
 
 
 def test_registered_account_is_pending_until_it_is_approved(directory: Directory) -> None:
