@@ -148,9 +148,12 @@ VALID_REQUESTS = {
             )
         ]
         for method, path in [
-            *(("GET", path) for path in ("sign-in", "register", "keys", "connect", "password")),
-            *(("POST", path) for path in ("sign-in", "register", "keys", "password", "sign-out", "connect/test")),
+            *(("GET", path) for path in ("sign-in", "register", "keys", "connect", "password", "sessions")),
+            *(("POST", path) for path in ("sign-in", "register", "keys", "password", "sign-out")),
+            *((method, path) for method in ("GET", "POST") for path in ("connect/test", "delete")),
+            *(("POST", f"sessions/{path}") for path in ("{session_id}/end", "end-others")),
             *((method, "invitation/{token}") for method in ("GET", "POST")),
+            *((method, "keys/{key_id}/rename") for method in ("GET", "POST")),
             *((method, "keys/{key_id}/revoke") for method in ("GET", "POST")),
             *((method, "keys/{key_id}/rotate") for method in ("GET", "POST")),
             ("GET", "keys/{key_id}/secret"),

@@ -16,6 +16,9 @@ from ...http.proxies import Proxies
 from ..mcp import PATH, McpEndpoint
 from ._requests import AccountRequests
 
+CONNECT = "/account/connect"
+TEST = f"{CONNECT}/test"
+
 NAME = "mcp-directory"
 """Name of the server in editor configurations."""
 
@@ -94,13 +97,20 @@ class ConnectPage:
         return self._requests.page(request, member.session, "connect", values)
 
     async def test(self, request: Request) -> bytes:
-        """List the tools with the key in the form and return the result. The page does not contain the key."""
-        member, form = await self._requests.member_form(request)
+        """List the tools with the key in the form, and redirect to the result."""
+        _, form = await self._requests.member_form(request)
         try:
             tools = await self._mcp.tools(request, form.get("key", "").strip())
         except DirectoryError:
-            return self._requests.form_error(request, member.session, "test", {"tools": ()})
-        return self._requests.page(request, member.session, "test", {"tools": tools})
+            return self._requests.form_error(request, TEST)
+        return self._requests.redirect(request, TEST, "test_passed", tools=", ".join(tools))
+
+    async def get_test(self, request: Request) -> bytes:
+        """Return the result of the last test. Without one, redirect to the editor configurations."""
+        member = await self._requests.member(request)
+        if not self._requests.has_flash(request):
+            return self._requests.redirect(request, CONNECT)
+        return self._requests.page(request, member.session, "test", {"tools": ""})
 
     def editors(self, request: Request, key: str | None) -> Sequence[Editor]:
         """Return the configuration of each editor."""

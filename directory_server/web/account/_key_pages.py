@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from math import ceil
 
 from attrs import frozen
 
-from ...domain.errors import BadInput, DirectoryError, TooManyKeys
+from ...domain.clients import Client
+from ...domain.errors import BadInput, DirectoryError
 from ...domain.throttling import Limiter
 from ...http import Request
 from ...services.user_keys import KeyUsage, UserKeys
 from ..mcp import PATH
 from ._connect_page import ConnectPage
 from ._limits import DAY, pending_limits
-from ._requests import KEYS, AccountRequests, Member, see_other
+from ._moments import Moment, moment, next_moment
+from ._requests import KEYS, AccountRequests, Member
 
 EXPIRIES = {"never": None, "30": 30 * DAY, "90": 90 * DAY, "365": 365 * DAY}
 """Lifetimes of a new key in seconds, by the value of the form field; None for no expiry."""
@@ -23,18 +24,23 @@ EXPIRIES = {"never": None, "30": 30 * DAY, "90": 90 * DAY, "365": 365 * DAY}
 
 @frozen
 class KeyRow:
-    """A key in the list. Times are UTC, "" for never; `next_request` is minutes until one more request is allowed."""
+    """A key in the list. `used` of `limit` requests are spent in the last `minutes`; `limit` is None for no limit.
+
+    `last_used` and `expires` are None for never. If all requests are spent, `next_request` is the time of the next one.
+    """
 
     id: str
     label: str
     last_four: str
-    created: str
-    last_used: str
-    expires: str
+    created: Moment | None
+    last_used: Moment | None
+    client: Client
+    expires: Moment | None
     expired: bool
     used: int
     limit: int | None
-    next_request: int
+    minutes: int
+    next_request: Moment | None
 
 
 @frozen
@@ -60,11 +66,9 @@ class KeyPages:
             self._changes.charge(member.account.id)
             session = member.session.identifier
             key = await self._keys.create(member.account, session, label, self._expires_at(expiry))
-        except DirectoryError as error:
-            max_keys = error.most if isinstance(error, TooManyKeys) else None
-            values = {**await self._list(member), "label": label, "expires": expiry, "max_keys": max_keys}
-            return self._requests.form_error(request, member.session, "keys", values)
-        return see_other(request, _secret_page(key.id))
+        except DirectoryError:
+            return self._requests.form_error(request, KEYS, label=label, expires=expiry)
+        return self._requests.redirect(request, _path(key.id, "secret"))
 
     async def rotate(self, request: Request, key_id: str) -> bytes:
         """Rotate the secret of a key, and redirect to the page that shows the new secret."""
@@ -73,13 +77,13 @@ class KeyPages:
             self._changes.charge(member.account.id)
             key = await self._keys.rotate(member.account, member.session.identifier, key_id)
         except DirectoryError:
-            return self._requests.form_error(request, member.session, "keys", await self._list(member))
-        return see_other(request, _secret_page(key.id))
+            return self._requests.form_error(request, KEYS)
+        return self._requests.redirect(request, _path(key.id, "secret"))
 
     async def get_rotate(self, request: Request, key_id: str) -> bytes:
-        """Redirect to the list of keys. Browsers may GET the URL of the form after a rejected rotation."""
+        """Redirect to the list of keys."""
         await self._requests.member(request)
-        return see_other(request, KEYS)
+        return self._requests.redirect(request, KEYS)
 
     async def secret(self, request: Request, key_id: str) -> bytes:
         """Return the new secret once, to the session that created it; afterwards a page with status 410."""
@@ -100,6 +104,24 @@ class KeyPages:
         }
         return self._requests.page(request, member.session, "key", values)
 
+    async def get_rename(self, request: Request, key_id: str) -> bytes:
+        """Return the form that changes the label of a key."""
+        member = await self._requests.member(request)
+        key = await self._keys.find(member.account, key_id)
+        return self._requests.page(request, member.session, "rename", {"key": key, "label": key.label})
+
+    async def rename(self, request: Request, key_id: str) -> bytes:
+        """Change the label of a key, and redirect to the list of keys."""
+        member, form = await self._requests.member_form(request)
+        label = form.get("label", "")
+        try:
+            await self._keys.rename(member.account, key_id, label)
+        except BadInput:
+            return self._requests.form_error(request, _path(key_id, "rename"), label=label)
+        except DirectoryError:
+            return self._requests.form_error(request, KEYS)
+        return self._requests.redirect(request, KEYS, "key_renamed")
+
     async def confirm_revoke(self, request: Request, key_id: str) -> bytes:
         """Return the page that asks to confirm the revocation of a key."""
         member = await self._requests.member(request)
@@ -109,15 +131,20 @@ class KeyPages:
     async def revoke(self, request: Request, key_id: str) -> bytes:
         """Revoke a key and redirect to the list of keys."""
         member, _ = await self._requests.member_form(request)
-        await self._keys.revoke(member.account, key_id)
-        return see_other(request, KEYS)
+        try:
+            await self._keys.revoke(member.account, key_id)
+        except DirectoryError:
+            return self._requests.form_error(request, KEYS)
+        return self._requests.redirect(request, KEYS, "key_revoked")
 
     async def _list(self, member: Member) -> dict[str, object]:
-        rows = [_row(each, self._now()) for each in await self._keys.list(member.account)]
+        owned, now = await self._keys.list(member.account), self._now()
         return {
-            "keys": rows,
+            "keys": [_row(each, now) for each in owned.keys],
             "label": "",
-            "max_keys": None,
+            "is_full": owned.is_full,
+            "max_keys": owned.most,
+            "free_at": next_moment(owned.free_at, now),
             "expires": "never",
             "expiries": list(EXPIRIES),
             "pending": not member.account.approved,
@@ -131,25 +158,24 @@ class KeyPages:
         return None if lifetime is None else self._now() + lifetime
 
 
-def _secret_page(key_id: str) -> str:
-    return f"{KEYS}/{key_id}/secret"
+def _path(key_id: str, page: str) -> str:
+    return f"{KEYS}/{key_id}/{page}"
 
 
 def _row(usage: KeyUsage, now: float) -> KeyRow:
     key, allowance = usage.key, usage.allowance
+    used = 0 if allowance.limit is None or allowance.remaining is None else allowance.limit - allowance.remaining
     return KeyRow(
-        key.id,
-        key.label,
-        key.last_four,
-        _format_time(key.created_at),
-        _format_time(usage.last_used),
-        _format_time(key.expires_at),
-        key.expires_at is not None and key.expires_at <= now,
-        0 if allowance.limit is None or allowance.remaining is None else allowance.limit - allowance.remaining,
-        allowance.limit,
-        ceil(allowance.reset / 60),
+        id=key.id,
+        label=key.label,
+        last_four=key.last_four,
+        created=moment(key.created_at),
+        last_used=moment(usage.last_used),
+        client=usage.client,
+        expires=moment(key.expires_at),
+        expired=key.expires_at is not None and key.expires_at <= now,
+        used=used,
+        limit=allowance.limit,
+        minutes=allowance.window // 60,
+        next_request=None if allowance.remaining != 0 else next_moment(now + allowance.reset, now),
     )
-
-
-def _format_time(seconds: float | None) -> str:
-    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")

@@ -33,10 +33,6 @@ class AttemptLimits:
         self._proxies = proxies
         self._attempts = attempts
 
-    def network(self, request: Request) -> str:
-        """Return the network of the client, to which the cost of hashing a password is attributed."""
-        return self._proxies.network(request)
-
     async def charge(self, request: Request) -> None:
         """Count one attempt of the client's address. Raises Throttled."""
         await self._attempts.charge(_BY_ADDRESS, self._proxies.client(request))
@@ -46,7 +42,7 @@ class AttemptLimits:
         account = email.strip().lower()[:254]
         await self.charge(request)
         # In this order: attempts that are rejected for one network do not use up the limit of the account.
-        await self._attempts.charge(_BY_PAIR, f"{self.network(request)} {account}")
+        await self._attempts.charge(_BY_PAIR, f"{self._proxies.network(request)} {account}")
         await self._attempts.charge(_BY_ACCOUNT, account)
 
 
@@ -80,6 +76,11 @@ class RegistrationLimits:
 
 
 def pending_limits(keys: UserKeys) -> Mapping[str, object]:
-    """Return the template values: requests in any 60 minutes (None: no limit), keys, days until deletion."""
+    """Return the template values: requests (None: no limit) in any window of minutes, keys, days until deletion."""
     pending = keys.pending
-    return {"limit": keys.limit, "pending_keys": pending.keys, "unused_days": ceil(pending.unused / DAY)}
+    return {
+        "limit": keys.limit,
+        "minutes": keys.window // 60,
+        "pending_keys": pending.keys,
+        "unused_days": ceil(pending.unused / DAY),
+    }

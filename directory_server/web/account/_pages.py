@@ -16,7 +16,9 @@ from ._connect_page import ConnectPage
 from ._key_pages import KeyPages
 from ._limits import MINUTE, AttemptLimits, RegistrationLimits, RegistrationPolicy
 from ._requests import AccountRequests, PageLayout
+from ._session_pages import SessionPages
 from ._sessions import SessionCookies
+from ._settings_pages import SettingsPages
 from ._sign_in_pages import SignInPages
 
 
@@ -27,6 +29,8 @@ class AccountPages:
     sign_in: SignInPages
     keys: KeyPages
     connect: ConnectPage
+    sessions: SessionPages
+    settings: SettingsPages
 
 
 def session_cookies(accounts: AccountService, proxies: Proxies, max_age: float) -> SessionCookies:
@@ -55,14 +59,17 @@ def account_pages(
     requests = AccountRequests(cookies, layout)
     changes = Limiter(now, rate=20 / (60 * MINUTE), burst=10)
     connect = ConnectPage(requests, mcp, proxies, url)
+    limits = AttemptLimits(proxies, attempts)
     return AccountPages(
         SignInPages(
             requests,
             accounts,
-            AttemptLimits(proxies, attempts),
+            limits,
             RegistrationLimits(proxies, now, registration),
             user_keys,
         ),
         KeyPages(requests, user_keys, connect, changes, now),
         connect,
+        SessionPages(requests, accounts),
+        SettingsPages(requests, accounts, limits, user_keys),
     )

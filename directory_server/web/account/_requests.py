@@ -10,10 +10,12 @@ from attrs import frozen
 from twisted.python.failure import Failure
 
 from ...domain.accounts import Account
+from ...domain.clients import Client
 from ...http import Request
 from ...http.errors import HttpError
-from ..error_responses import error_response
+from ..error_responses import error_response, note_error
 from ..responses import empty_response
+from ._flash import Flash, delete, read
 from ._forms import fields
 from ._sessions import Session, SessionCookies
 
@@ -40,7 +42,11 @@ class Member:
 
 @frozen
 class AccountRequests:
-    """Reads sessions and forms of requests, and renders pages whose forms hold the session's CSRF token."""
+    """Reads sessions and forms of requests, and renders pages whose forms hold the session's CSRF token.
+
+    Each form is answered with a redirect (POST/redirect/GET), so a reload never sends a form again. The page behind the
+    redirect shows the confirmation or the error of the form.
+    """
 
     cookies: SessionCookies
     _layout: PageLayout
@@ -70,22 +76,48 @@ class AccountRequests:
         member = await self.member(request)
         return member, fields(request, member.session)
 
+    def client(self, request: Request) -> Client:
+        """Return the network and the browser of a request."""
+        return self.cookies.client(request)
+
     def page(
         self, request: Request, session: Session, template: str, values: Mapping[str, Any], status: int = 200
     ) -> bytes:
-        """Return a page."""
-        values = {"error": None, "retry_after": None, "csrf": session.csrf, **values}
+        """Return a page. Texts in `values` are replaced by those of the form whose error the page shows."""
+        flash = read(request)
+        if flash is not None and request.method != b"HEAD":
+            delete(request, secure=self.cookies.is_secure(request))
+        flash = flash or Flash()
+        shown_again = {name: text for name, text in flash.values.items() if isinstance(values.get(name), str)}
+        flashed = {"notice": flash.notice, "error": flash.error, "retry_after": flash.retry_after}
+        values = {**flashed, "csrf": session.csrf, **values, **shown_again}
         return self._layout.page(request, f"account/{template}.html", values, account=session.account, status=status)
 
-    def form_error(self, request: Request, session: Session, template: str, values: Mapping[str, Any]) -> bytes:
-        """Return the page of a form with the message of the exception that is being handled."""
+    def has_flash(self, request: Request) -> bool:
+        """Return whether `page` shows the result of a form."""
+        return read(request) is not None
+
+    def redirect(self, request: Request, path: str, notice: str = "", **values: str) -> bytes:
+        """Return a redirect to the page at `path`, which shows the `notice` with this code."""
+        if notice:
+            self._flash(request, path, Flash(notice, values=values))
+        return _see_other(request, path)
+
+    def form_error(self, request: Request, path: str, **values: str) -> bytes:
+        """Return a redirect to the form at `path`, which shows the exception that is being handled.
+
+        `values` are the fields that the form shows again.
+        """
         error = error_response(Failure())
-        for name, text in error.headers.items():
-            request.setHeader(name, text)
-        values = {**values, "error": error, "retry_after": error.headers.get("Retry-After")}
-        return self.page(request, session, template, values, error.status)
+        note_error(request, error.code)
+        retry_after = int(error.headers.get("Retry-After", 0))
+        self._flash(request, path, Flash(error=error.code, retry_after=retry_after, values=values))
+        return _see_other(request, path)
+
+    def _flash(self, request: Request, path: str, flash: Flash) -> None:
+        flash.set(request, path.partition("?")[0], secure=self.cookies.is_secure(request))
 
 
-def see_other(request: Request, path: str) -> bytes:
+def _see_other(request: Request, path: str) -> bytes:
     """Return a redirect that the browser follows with GET (RFC 9110, section 15.4.4)."""
     return empty_response(request, 303, Location=path, **{"Cache-Control": "no-store"})

@@ -10,11 +10,14 @@ from attrs import frozen
 from twisted.internet.defer import Deferred
 from twisted.logger import Logger
 
-from ...domain.accounts import Account
+from ...domain.accounts import Account, session_id
+from ...domain.clients import Client
 from ...http import Request
 from ...http.headers import cookie
+from ...http.headers import value as header
 from ...http.proxies import Proxies
 from ...services.accounts import AccountService
+from ..user_agents import client_name
 
 ANONYMOUS = "."
 """Prefix of the identifiers of anonymous sessions. The identifier of a signed-in session never has it."""
@@ -34,6 +37,11 @@ class Session:
     def anonymous(cls) -> Session:
         """Return a new anonymous session. It is not stored, or requests without a cookie would fill the disk."""
         return cls(ANONYMOUS + token_urlsafe(32), None)
+
+    @property
+    def id(self) -> str:
+        """The id of the session in the list of sessions. It is not secret."""
+        return session_id(self.identifier)
 
     @property
     def csrf(self) -> str:
@@ -75,7 +83,7 @@ class SessionCookies:
             return None
         if identifier.startswith(ANONYMOUS):
             return Session(identifier, None)
-        account = await self._accounts.signed_in(identifier)
+        account = await self._accounts.signed_in(identifier, self.client(request))
         return None if account is None else Session(identifier, account)
 
     async def load_or_create(self, request: Request) -> Session:
@@ -90,6 +98,14 @@ class SessionCookies:
         """Return the signed-in account of a request, or None."""
         session = await self.load(request)
         return None if session is None else session.account
+
+    def client(self, request: Request) -> Client:
+        """Return the network of the client's address and the name of its browser."""
+        return Client(self._proxies.network(request), client_name(header(request, "User-Agent")))
+
+    def is_secure(self, request: Request) -> bool:
+        """Return whether the cookies of a request are for TLS only."""
+        return self._proxies.is_secure(request)
 
     def set(self, request: Request, identifier: str, *, max_age: float | None = None) -> None:
         """Set the cookie for the lifetime of a session, or for `max_age` seconds; 0 deletes it."""

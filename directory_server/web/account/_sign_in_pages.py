@@ -1,22 +1,24 @@
-"""Pages for sign-in, sign-out, invitations, registration and passwords."""
+"""Pages for sign-in, sign-out, invitations and registration."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlencode
 
 from attrs import frozen
 
-from ...domain.errors import DirectoryError, NotFound
+from ...domain.errors import BadInput, DirectoryError, NotFound, Unavailable
 from ...http import Request
 from ...http.headers import query
 from ...services.accounts import LONGEST, SHORTEST, AccountService
 from ...services.user_keys import UserKeys
 from ._forms import local_path
 from ._limits import AttemptLimits, RegistrationLimits, pending_limits
-from ._requests import KEYS, SIGN_IN, AccountRequests, see_other
+from ._requests import KEYS, SIGN_IN, AccountRequests
 
-_PASSWORD_LENGTHS = {"shortest": SHORTEST, "longest": LONGEST}
+REGISTER = "/account/register"
+
+PASSWORD_LENGTHS = {"shortest": SHORTEST, "longest": LONGEST}
+"""Template values of forms with a new password."""
 
 
 @frozen
@@ -38,53 +40,54 @@ class SignInPages:
 
     async def post(self, request: Request) -> bytes:
         """Check the password, start a new session and redirect to the page that `next` names."""
-        session, form = await self._requests.form(request)
+        _, form = await self._requests.form(request)
         email, back = form.get("email", ""), local_path(form.get("next", ""), KEYS)
         try:
             await self._attempts.charge_account(request, email)
-            client = self._attempts.network(request)
+            client = self._requests.client(request)
             new_session = await self._accounts.sign_in(email, form.get("password", ""), client)
         except DirectoryError:
-            values = {"email": email, "next": back, "open": self._registrations.is_open}
-            return self._requests.form_error(request, session, "sign_in", values)
-        return self._start_session(request, new_session, back)
+            return self._requests.form_error(request, f"{SIGN_IN}?{urlencode({'next': back})}", email=email)
+        self._requests.cookies.set(request, new_session)
+        return self._requests.redirect(request, back)
 
     async def sign_out(self, request: Request) -> bytes:
         """End the session and redirect to the sign-in form."""
         member, _ = await self._requests.member_form(request)
         await self._accounts.sign_out(member.session.identifier)
         self._requests.cookies.set(request, "", max_age=0)
-        return see_other(request, SIGN_IN)
+        return self._requests.redirect(request, SIGN_IN, "signed_out")
 
     async def get_invitation(self, request: Request, token: str) -> bytes:
         """Return the form that sets a password. The link stays valid, because programs also open links."""
         session = await self._requests.session(request)
         await self._attempts.charge(request)
         account = await self._accounts.linked_account(token)
-        return self._requests.page(request, session, "invitation", {"email": account.email, **_PASSWORD_LENGTHS})
+        return self._requests.page(request, session, "invitation", {"email": account.email, **PASSWORD_LENGTHS})
 
     async def post_invitation(self, request: Request, token: str) -> bytes:
         """Set the password, which uses up the link, and sign in."""
-        session, form = await self._requests.form(request)
+        _, form = await self._requests.form(request)
         await self._attempts.charge(request)
-        account = await self._accounts.linked_account(token)
         try:
-            new_session = await self._accounts.accept(token, form.get("password", ""), self._attempts.network(request))
-        except DirectoryError:
-            values = {"email": account.email, **_PASSWORD_LENGTHS}
-            return self._requests.form_error(request, session, "invitation", values)
-        return self._start_session(request, new_session, KEYS)
+            new_session = await self._accounts.accept(token, form.get("password", ""), self._requests.client(request))
+        except (BadInput, Unavailable):
+            return self._requests.form_error(request, request.path.decode("latin-1"))
+        self._requests.cookies.set(request, new_session)
+        return self._requests.redirect(request, KEYS, "password_set")
 
     async def get_registration(self, request: Request) -> bytes:
         """Return the registration form. Raises NotFound if registration is by invitation only."""
         self._check_open()
         session = await self._requests.session(request)
-        return self._requests.page(request, session, "registration", self._registration(""))
+        return self._requests.page(
+            request, session, "registration", {"email": "", **PASSWORD_LENGTHS, **pending_limits(self._keys)}
+        )
 
     async def post_registration(self, request: Request) -> bytes:
         """Create an account and sign in. Raises NotFound if registration is by invitation only."""
         self._check_open()
-        session, form = await self._requests.form(request)
+        _, form = await self._requests.form(request)
         email = form.get("email", "")
         try:
             await self._attempts.charge(request)
@@ -92,34 +95,11 @@ class SignInPages:
             password = form.get("password", "")
             self._accounts.check_password(email, password)
             self._registrations.charge(request)
-            new_session = await self._accounts.register(email, password, self._attempts.network(request))
+            new_session = await self._accounts.register(email, password, self._requests.client(request))
         except DirectoryError:
-            return self._requests.form_error(request, session, "registration", self._registration(email))
-        return self._start_session(request, new_session, KEYS)
-
-    async def get_password(self, request: Request) -> bytes:
-        """Return the form that changes the password."""
-        member = await self._requests.member(request)
-        return self._requests.page(request, member.session, "password", _PASSWORD_LENGTHS)
-
-    async def post_password(self, request: Request) -> bytes:
-        """Change the password, end all sessions and start a new one."""
-        member, form = await self._requests.member_form(request)
-        try:
-            await self._attempts.charge_account(request, member.account.email)
-            old, new = form.get("old", ""), form.get("password", "")
-            client = self._attempts.network(request)
-            new_session = await self._accounts.change_password(member.account, old, new, client)
-        except DirectoryError:
-            return self._requests.form_error(request, member.session, "password", _PASSWORD_LENGTHS)
-        return self._start_session(request, new_session, KEYS)
-
-    def _registration(self, email: str) -> Mapping[str, object]:
-        return {"email": email, **_PASSWORD_LENGTHS, **pending_limits(self._keys)}
-
-    def _start_session(self, request: Request, new_session: str, path: str) -> bytes:
+            return self._requests.form_error(request, REGISTER, email=email)
         self._requests.cookies.set(request, new_session)
-        return see_other(request, path)
+        return self._requests.redirect(request, KEYS, "account_created")
 
     def _check_open(self) -> None:
         if not self._registrations.is_open:

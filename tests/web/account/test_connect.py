@@ -71,25 +71,28 @@ def test_behind_a_tls_proxy_the_url_is_https(server: Server, member: Browser) ->
 def test_the_key_test_lists_the_tools(server: Server, member: Browser) -> None:
     secret = member.create_key()
     response = member.post("/account/connect/test", {"key": f" {secret} "})
-    assert response.status == 200
+    assert member.follow(response).status == 200
     assert "The key works. Available tools: search_mcp, get_mcp_detail" in member.text
     assert secret not in member.page
     assert server.get("/api/open/v1/search?keywords=x", key=secret).headers["X-RateLimit-Remaining"] == "19"
+    # A reload of the result shows the configurations.
+    assert member.follow(member.get("/account/connect/test")).status == 200
+    assert "Connect an editor" in member.text
 
 
 @pytest.mark.parametrize("key", ["", "nonsense", "mcpd_" + "a" * 38, "a, b", "a\r\nHost: b", "é", "\u4f60"])
 def test_the_key_test_rejects_invalid_keys(member: Browser, key: str) -> None:
     member.get("/account/connect")
-    assert member.post("/account/connect/test", {"key": key}).status == 401
+    assert member.submit("/account/connect/test", {"key": key}) == "unauthorized"
     assert "This key is unknown, revoked or expired." in member.text
 
 
 def test_invalid_keys_count_as_failed_authentications(server: Server, member: Browser) -> None:
     member.get("/account/connect")
     form = member.page
-    statuses = []
+    codes = []
     for _ in range(32):
         member.page = form
-        statuses.append(member.post("/account/connect/test", {"key": "guess"}).status)
-    assert statuses == [401] * 30 + [429] * 2
+        codes.append(member.submit("/account/connect/test", {"key": "guess"}))
+    assert codes == ["unauthorized"] * 30 + ["throttled"] * 2
     assert server.get("/api/open/v1/search?keywords=x", key="mcpd_guess").status == 429

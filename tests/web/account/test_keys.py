@@ -33,17 +33,18 @@ def test_a_new_key_is_shown_once_and_authenticates(server: Server, ann: Account,
 def test_the_page_shows_the_usage_of_a_key(server: Server, member: Browser) -> None:
     secret = member.create_key()
     member.get("/account/keys")
-    assert "0 of 20 used." in member.text
+    assert "Last 60 minutes: 0 of 20" in member.text
     assert "Last used Never" in member.text
     for _ in range(3):
         server.get(SEARCH, key=secret)
         server.clock.advance(60)
     member.get("/account/keys")
-    assert "3 of 20 used. 1 more request becomes available in 57 minutes." in member.text
+    assert "Last 60 minutes: 3 of 20" in member.text
+    assert "Next request" not in member.text
     assert "Last used 2027-01-15 08:02 UTC" in member.text
     server.clock.advance(3600)
     member.get("/account/keys")
-    assert "0 of 20 used." in member.text
+    assert "Last 60 minutes: 0 of 20" in member.text
     assert "Last used 2027-01-15 08:02 UTC" in member.text
 
 
@@ -67,19 +68,19 @@ def test_an_expired_key_is_marked_as_expired(server: Server, member: Browser) ->
 
 
 @pytest.mark.parametrize(
-    ("fields", "message"),
+    ("fields", "code", "message"),
     [
-        ({"label": ""}, "The label must have 1 to 100 printable characters"),
-        ({"label": "a" * 101}, "The label must have 1 to 100 printable characters"),
-        ({"label": "a\nb"}, "The label must have 1 to 100 printable characters"),
-        ({"label": "a", "expires": "7"}, "Invalid form."),
+        ({"label": ""}, "label_wrong", "The label must have 1 to 100 printable characters"),
+        ({"label": "a" * 5_000}, "label_wrong", "The label must have 1 to 100 printable characters"),
+        ({"label": "a\nb"}, "label_wrong", "The label must have 1 to 100 printable characters"),
+        ({"label": "a", "expires": "7"}, "form_wrong", "Invalid form."),
     ],
 )
 def test_an_invalid_form_creates_no_key(
-    server: Server, ann: Account, member: Browser, fields: dict[str, str], message: str
+    server: Server, ann: Account, member: Browser, fields: dict[str, str], code: str, message: str
 ) -> None:
     member.get("/account/keys")
-    assert member.post("/account/keys", fields).status == 400
+    assert member.submit("/account/keys", fields) == code
     assert message in member.text
     assert list(run_sync(server.keys.list(ann.id))) == []
 
@@ -88,8 +89,9 @@ def test_keys_per_account_are_limited(server: Server, ann: Account, member: Brow
     for _ in range(5):
         member.create_key()
     member.get("/account/keys")
-    assert member.post("/account/keys", {"label": "one more"}).status == 403
-    assert "You have reached the limit of 5 keys." in member.text
+    assert 'action="/account/keys"' not in member.page
+    assert member.submit("/account/keys", {"label": "one more"}) == "too_many_keys"
+    assert "You have reached the limit of 5 keys. Revoke a key to free its place one hour later." in member.text
     assert len(run_sync(server.keys.list(ann.id))) == 5
 
 
@@ -117,8 +119,11 @@ def test_revocation_asks_for_confirmation(server: Server, ann: Account, member: 
     response = member.post(path)
     assert (response.status, response.headers["Location"]) == (303, "/account/keys")
     assert server.get(SEARCH, key=secret).status == 401
-    member.get("/account/keys")
+    member.follow(response)
+    assert "Key revoked." in member.text
     assert "old phone" not in member.text
+    member.get("/account/keys")
+    assert "Key revoked." not in member.text
 
 
 def test_the_secret_page_has_no_language_links(server: Server, ann: Account, member: Browser) -> None:
@@ -201,10 +206,10 @@ def test_keys_of_other_accounts_are_not_found(server: Server, ann: Account, memb
     csrf = bob.page
     for target in (key_id, server.key_id, "nosuchid"):
         assert bob.get(f"/account/keys/{target}/revoke").status == 404
-        bob.page = csrf
-        assert bob.post(f"/account/keys/{target}/revoke").status == 404
-        bob.page = csrf
-        assert bob.post(f"/account/keys/{target}/rotate").status == 404
+        assert bob.get(f"/account/keys/{target}/rename").status == 404
+        for form in ("revoke", "rotate", "rename"):
+            bob.page = csrf
+            assert bob.submit(f"/account/keys/{target}/{form}", {"label": "mine"}) == "not_found"
     assert server.get(SEARCH, key=secret).status == 200
     assert server.get(SEARCH).status == 200
 
@@ -215,10 +220,132 @@ def test_a_revoked_key_is_not_found(server: Server, ann: Account, member: Browse
     member.get("/account/keys")
     member.post(f"/account/keys/{key_id}/revoke")
     member.get("/account/keys")
-    assert member.post(f"/account/keys/{key_id}/rotate").status == 404
+    assert member.submit(f"/account/keys/{key_id}/rotate") == "not_found"
 
 
 def test_keys_of_a_disabled_account_are_rejected(server: Server, ann: Account, member: Browser) -> None:
     secret = member.create_key()
     run_sync(server.accounts.disable(ann.id))
     assert server.get(SEARCH, key=secret).status == 401
+
+
+def test_a_spent_quota_is_marked_with_the_time_of_the_next_request(server: Server, member: Browser) -> None:
+    secret = member.create_key()
+    server.get(SEARCH, key=secret)
+    server.clock.advance(600)
+    for _ in range(19):
+        server.get(SEARCH, key=secret)
+    member.get("/account/keys")
+    assert "Last 60 minutes: 20 of 20 Next request at 09:00 UTC" in member.text
+    assert 'class="usage spent"' in member.page
+    assert '<time datetime="2027-01-15T09:00:00Z" data-local="time">' in member.page
+    server.clock.advance(3_000)
+    member.get("/account/keys")
+    assert "Last 60 minutes: 19 of 20" in member.text
+    assert "spent" not in member.page
+
+
+def test_an_unlimited_key_has_no_quota(server: Server, ann: Account, member: Browser) -> None:
+    run_sync(server.keys.create("unlimited", limit=None, expires_at=None, owner=ann.id))
+    member.get("/account/keys")
+    assert "No request limit" in member.text
+    assert "<meter" not in member.page
+
+
+def test_the_page_shows_the_client_of_the_last_use(server: Server, member: Browser) -> None:
+    secret = member.create_key()
+    server.clock.advance(60)
+    server.get(SEARCH, key=secret, headers={"User-Agent": "curl/8.5.0"}, address="192.0.2.7")
+    member.get("/account/keys")
+    assert "Last used 2027-01-15 08:01 UTC Ends in" in member.text
+    run_sync(server.key_uses.flush())
+    member.get("/account/keys")
+    assert "Last used 2027-01-15 08:01 UTC · curl · 192.0.2.0/24 Ends in" in member.text
+    assert "192.0.2.7" not in member.page
+
+
+def test_requests_that_cost_nothing_are_uses(server: Server, member: Browser) -> None:
+    secret = member.create_key()
+    server.post({"jsonrpc": "2.0", "id": 1, "method": "ping"}, key=secret)
+    run_sync(server.key_uses.flush())
+    member.get("/account/keys")
+    assert "Last 60 minutes: 0 of 20 Last used 2027-01-15 08:00 UTC · 127.0.0.0/24" in member.text
+
+
+@pytest.mark.parametrize("server", [{"is_open": True}], indirect=True)
+def test_keys_with_a_shared_quota_have_their_own_last_use(server: Server) -> None:
+    browser = Browser(server)
+    browser.get("/account/register")
+    browser.submit("/account/register", {"email": "ann@example.org", "password": "correct horse battery"})
+    secret = browser.create_key("used")
+    browser.create_key("unused")
+    server.get(SEARCH, key=secret)
+    run_sync(server.key_uses.flush())
+    browser.get("/account/keys")
+    used, unused = browser.text.split("Last used ")[1:]
+    assert used.startswith("2027-01-15 08:00 UTC · 127.0.0.0/24")
+    assert unused.startswith("Never")
+
+
+@pytest.mark.parametrize("server", [{"last_use": 0.0}], indirect=True)
+def test_without_stored_uses_the_page_shows_the_time_of_the_last_charge(server: Server, member: Browser) -> None:
+    server.get(SEARCH, key=member.create_key(), headers={"User-Agent": "curl/8.5.0"})
+    run_sync(server.key_uses.flush())
+    member.get("/account/keys")
+    assert "Last used 2027-01-15 08:00 UTC Ends in" in member.text
+
+
+def test_a_key_is_renamed(server: Server, ann: Account, member: Browser) -> None:
+    secret = member.create_key("laptop")
+    path = f"/account/keys/{key_of(server, ann)}/rename"
+    member.get(path)
+    assert 'value="laptop"' in member.page
+    assert member.submit(path, {"label": " "}) == "label_wrong"
+    assert "The label must have 1 to 100 printable characters." in member.text
+    response = member.post(path, {"label": "desktop 桌面"})
+    assert (response.status, response.headers["Location"]) == (303, "/account/keys")
+    member.follow(response)
+    assert "Key renamed." in member.text
+    assert "desktop 桌面" in member.text
+    assert "laptop" not in member.page.partition('<form method="post" action="/account/keys">')[0]
+    assert server.get(SEARCH, key=secret).status == 200
+
+
+def test_the_page_names_the_time_when_a_place_becomes_free(server: Server, ann: Account, member: Browser) -> None:
+    for number in range(5):
+        member.create_key(expires="30" if number else "never")
+    server.clock.advance(60)
+    member.get("/account/keys")
+    # The first key to expire does so in 30 days, and counts for one more hour.
+    assert "You have reached the limit of 5 keys. A place becomes free at 2027-02-14 09:00 UTC" in member.text
+    for key in list(run_sync(server.keys.list(ann.id)))[1:3]:
+        run_sync(server.keys.revoke(key.id))
+        server.clock.advance(60)
+    member.get("/account/keys")
+    assert "A place becomes free at 09:01 UTC" in member.text
+    server.clock.advance(3_600 - 121)
+    member.get("/account/keys")
+    assert "A place becomes free at 09:01 UTC" in member.text
+    server.clock.advance(1)
+    member.get("/account/keys")
+    assert "You have reached the limit" not in member.text
+    assert member.submit("/account/keys", {"label": "sixth"}) == ""
+
+
+@pytest.mark.parametrize("server", [{"keys": 0}], indirect=True)
+def test_an_account_without_places_has_no_form(member: Browser) -> None:
+    member.get("/account/keys")
+    assert "You have reached the limit of 0 keys." in member.text
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_pages_are_small(server: Server, ann: Account, language: str) -> None:
+    member = Browser(server, **{"Accept-Language": language})
+    member.sign_in()
+    sizes = {}
+    for number in range(5):
+        member.create_key(f"{number} 编辑器 " + "W" * 80)
+        sizes["new"] = len(member.page.encode())
+    for page in ("keys", "connect", "sessions", "password", "delete", "sign-in"):
+        sizes[page] = len(member.get(f"/account/{page}").body)
+    assert max(sizes.values()) < 30_000, sizes

@@ -11,6 +11,17 @@ for (const button of navigator.clipboard ? document.querySelectorAll("button[dat
   });
 }
 
+// Times are in UTC without this script.
+const languages = navigator.languages.filter((tag) => tag.split("-")[0] === document.documentElement.lang);
+for (const time of document.querySelectorAll("time[data-local]")) {
+  const style = time.dataset.local === "time" ? {} : { dateStyle: "medium" };
+  time.title = time.textContent;
+  time.textContent = new Intl.DateTimeFormat(
+    languages.length ? languages : document.documentElement.lang,
+    { ...style, timeStyle: "short" },
+  ).format(new Date(time.dateTime));
+}
+
 // List the tools as an editor does, with the key in the Authorization header.
 async function listTools(endpoint, key, unauthorized) {
   const response = await fetch(endpoint, {

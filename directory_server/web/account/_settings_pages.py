@@ -1,0 +1,66 @@
+"""Pages for the account itself: the password and the deletion."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from ...domain.errors import BadInput, DirectoryError
+from ...http import Request
+from ...services.accounts import AccountService
+from ...services.user_keys import UserKeys
+from ._limits import AttemptLimits
+from ._moments import moment
+from ._requests import KEYS, SIGN_IN, AccountRequests
+from ._sign_in_pages import PASSWORD_LENGTHS
+
+PASSWORD = "/account/password"
+DELETE = "/account/delete"
+
+
+@frozen
+class SettingsPages:
+    """Handles the pages; `_attempts` limits how often a password is checked."""
+
+    _requests: AccountRequests
+    _accounts: AccountService
+    _attempts: AttemptLimits
+    _keys: UserKeys
+
+    async def get_password(self, request: Request) -> bytes:
+        """Return the page of the account with the form that changes the password."""
+        member = await self._requests.member(request)
+        values = {"created": moment(member.account.created_at), **PASSWORD_LENGTHS}
+        return self._requests.page(request, member.session, "password", values)
+
+    async def post_password(self, request: Request) -> bytes:
+        """Change the password, end all sessions and start a new one."""
+        member, form = await self._requests.member_form(request)
+        old, new = form.get("old", ""), form.get("password", "")
+        try:
+            await self._attempts.charge_account(request, member.account.email)
+            client = self._requests.client(request)
+            new_session = await self._accounts.change_password(member.account, old, new, client)
+        except DirectoryError:
+            return self._requests.form_error(request, PASSWORD)
+        self._requests.cookies.set(request, new_session)
+        return self._requests.redirect(request, KEYS, "password_changed")
+
+    async def get_delete(self, request: Request) -> bytes:
+        """Return the form that deletes the account. It says what is deleted and what remains."""
+        member = await self._requests.member(request)
+        keys = len((await self._keys.list(member.account)).keys)
+        return self._requests.page(request, member.session, "delete", {"keys": keys})
+
+    async def post_delete(self, request: Request) -> bytes:
+        """Delete the account with its keys and sessions, and redirect to the sign-in form."""
+        member, form = await self._requests.member_form(request)
+        try:
+            if form.get("confirmed") != "yes":
+                raise BadInput("confirmed: must be yes.", code="not_confirmed")
+            await self._attempts.charge_account(request, member.account.email)
+            client = self._requests.client(request)
+            await self._accounts.delete(member.account, form.get("old", ""), client)
+        except DirectoryError:
+            return self._requests.form_error(request, DELETE)
+        self._requests.cookies.set(request, "", max_age=0)
+        return self._requests.redirect(request, SIGN_IN, "account_deleted")
