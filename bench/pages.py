@@ -46,7 +46,7 @@ class Browser:
     """An HTTP client that keeps a cookie. `page` is the last response's body."""
 
     _running: Running
-    _cookie: str = ""
+    _cookies: dict[str, str] = field(factory=dict)
     _connection: HTTPConnection = field(init=False)
     page: str = ""
 
@@ -62,7 +62,8 @@ class Browser:
         return self._send("POST", path, urlencode({"csrf": found[1] if found else "", **fields}))
 
     def _send(self, method: str, path: str, form: str | None = None) -> Sample:
-        headers = {"Accept": "text/html", "Accept-Language": "zh", "Cookie": self._cookie}
+        cookie = "; ".join(f"{name}={value}" for name, value in self._cookies.items())
+        headers = {"Accept": "text/html", "Accept-Language": "zh", "Cookie": cookie}
         if form is not None:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
         cpu, began = CpuMeter(self._running.processes), perf_counter()
@@ -73,7 +74,9 @@ class Browser:
         # A thread of the server may still be ending its work.
         time.sleep(0.001)
         assert response.status in (200, 303), (path, response.status)
-        self._cookie = (response.headers["Set-Cookie"] or self._cookie).partition(";")[0]
+        for each in response.headers.get_all("Set-Cookie") or ():
+            name, _, value = each.partition(";")[0].partition("=")
+            self._cookies[name] = value
         self.page = body.decode() or self.page
         return Sample(elapsed * 1000, cpu.seconds() * 1000, len(body))
 
@@ -118,7 +121,8 @@ def main() -> None:
         browser.get("/account/keys")
         rows["/account/keys, new key"] = [browser.post("/account/keys", label=f"key {each}") for each in range(9)]
         rows["/account/keys, 9 keys"] = [browser.get("/account/keys") for _ in range(50)]
-        rows["/account/connect"] = [browser.get("/account/connect") for _ in range(50)]
+        for path in ("/account/connect", "/account/sessions", "/account/password", "/account/delete"):
+            rows[path] = [browser.get(path) for _ in range(50)]
     print(f"{'milliseconds':33} {'elapsed':>8} {'':>17} {'CPU':>9}")
     print(f"{'page':24} {'requests':>8} {'median':>8} {'p99':>8} {'max':>8} {'median':>9} {'max':>9} {'max bytes':>10}")
     for name, samples in rows.items():

@@ -46,6 +46,7 @@ def states(page: Any, site: Site, name: str) -> Iterator[str]:
     yield from _sign_in_states(page, site, f"{name}@example.org")
     yield from _key_states(page, site)
     yield from _connect_states(page)
+    yield from _settings_states(page, site, f"{name}@example.org")
 
 
 def _search_states(page: Any, site: Site, name: str) -> Iterator[str]:
@@ -77,10 +78,12 @@ def _search_states(page: Any, site: Site, name: str) -> Iterator[str]:
 
 def _sign_in_states(page: Any, site: Site, email: str) -> Iterator[str]:
     page.goto("/account/sign-in")
+    assert focused(page) == "email"
     yield "sign in"
     page.locator("#email").fill(email)
     page.locator("#password").fill("something else")
     _submit(page, "='/account/sign-in'")
+    assert focused(page) == "password"
     yield "sign in, rejected"
     page.goto("/account/register")
     yield "register"
@@ -90,6 +93,7 @@ def _sign_in_states(page: Any, site: Site, email: str) -> Iterator[str]:
     page.wait_for_url("**/account/keys")
     yield "keys, pending"
     _submit(page, "='/account/sign-out'")
+    yield "signed out"
     page.goto("/account/invitation/unknown")
     yield "invitation, unknown"
     page.goto(invitation_path(site, email))
@@ -101,7 +105,7 @@ def _sign_in_states(page: Any, site: Site, email: str) -> Iterator[str]:
 def _key_states(page: Any, site: Site) -> Iterator[str]:
     page.wait_for_url("**/account/keys")
     yield "keys, none"
-    for number, label in enumerate(["my laptop", "编辑器 " + "W" * 80, "third", "fourth", "fifth", "one too many"]):
+    for number, label in enumerate(["my laptop", "编辑器 " + "W" * 80, "third", "fourth", "fifth"]):
         page.goto("/account/keys")
         page.locator("#label").fill(label)
         page.locator("#expires").select_option("30" if number == 1 else "never")
@@ -112,19 +116,71 @@ def _key_states(page: Any, site: Site) -> Iterator[str]:
             page.locator(".result.good").wait_for()
             yield "key, tested"
             secret = page.locator("#secret").text_content()
-            assert site[1].search("mail", secret).status == 200
+            assert [site[1].search("mail", secret).status for _ in range(20)] == [200] * 20
             page.reload()
             yield "key, secret already shown"
-    yield "keys, too many"
+        if number == 1:
+            _reject_label(page)
+            yield "keys, rejected label"
     page.goto("/account/keys")
-    yield "keys"
+    page.locator(".spent").wait_for()
+    yield "keys, a quota spent, no place for another"
+    page.locator("a[href$='/rename']").first.click()
+    assert focused(page) == "label"
+    yield "rename"
+    _submit(page, "$='/rename'")
+    yield "keys, renamed"
     page.locator("a.danger").first.click()
     yield "revoke"
     page.goto("/account/keys")
     _submit(page, "$='/rotate'")
     yield "key, rotated"
+
+
+def _settings_states(page: Any, site: Site, email: str) -> Iterator[str]:
+    # Another session, whose cookie the browser forgets.
+    page.context.clear_cookies(name="session")
+    page.goto("/account/sign-in?next=/account/sessions")
+    page.locator("#email").fill(email)
+    page.locator("#password").fill(PASSWORD)
+    _submit(page, "='/account/sign-in'")
+    page.wait_for_url("**/account/sessions")
+    yield "sessions"
+    _submit(page, "$='/end'")
+    yield "sessions, one ended"
     page.goto("/account/password")
-    yield "password"
+    assert focused(page) == "old"
+    yield "account"
+    page.locator("#old").fill("something else")
+    page.locator("#password").fill(PASSWORD)
+    _submit(page, "='/account/password'")
+    assert focused(page) == "old"
+    yield "account, password rejected"
+    page.goto("/account/delete")
+    yield "delete"
+    page.locator("#old").fill("something else")
+    page.locator("#confirmed").check()
+    _submit(page, "='/account/delete'")
+    yield "delete, rejected"
+    page.locator("#old").fill(PASSWORD)
+    page.locator("#confirmed").check()
+    _submit(page, "='/account/delete'")
+    page.wait_for_url("**/account/sign-in")
+    yield "account deleted"
+
+
+def _reject_label(page: Any) -> None:
+    """Send a label that the browser accepts and the server does not."""
+    page.goto("/account/keys")
+    page.evaluate("document.getElementById('label').removeAttribute('required')")
+    _submit(page, "='/account/keys'")
+    assert focused(page) == "label"
+    assert page.locator("#label").get_attribute("aria-invalid") == "true"
+
+
+def focused(page: Any) -> str:
+    """Return the id of the element that has the focus."""
+    return str(page.evaluate("document.activeElement.id"))
 
 
 def _connect_states(page: Any) -> Iterator[str]:

@@ -49,7 +49,7 @@ def test_create_use_rotate_and_revoke_a_key(site: Site, open_page: Open, scripts
     page.get_by_role("heading", name="Secret already shown").wait_for()
     assert secret not in page.content()
     page.get_by_role("link", name="View API keys").click()
-    page.get_by_text("1 of 20 used.").wait_for()
+    page.get_by_text("Last 60 minutes: 1 of 20").wait_for()
     assert page.get_by_role("button", name="Rotate secret").count() == 1
     assert secret not in page.content()
 
@@ -58,12 +58,16 @@ def test_create_use_rotate_and_revoke_a_key(site: Site, open_page: Open, scripts
     assert second != secret
     assert server.search("github", second).status == 200
     page.goto("/account/keys")
-    page.get_by_text("2 of 20 used.").wait_for()
+    page.get_by_text("Last 60 minutes: 2 of 20").wait_for()
 
     page.get_by_role("link", name="Revoke").click()
     page.get_by_role("button", name="Revoke").click()
     page.wait_for_url("**/account/keys")
+    page.get_by_text("Key revoked.").wait_for()
     page.get_by_text("You have no keys yet.").wait_for()
+    # A reload sends no form again and shows the confirmation no more.
+    page.reload()
+    assert page.get_by_text("Key revoked.").count() == 0
     assert [server.search("github", each).status for each in (secret, second)] == [401, 401]
 
     page.get_by_role("button", name="Sign out").click()

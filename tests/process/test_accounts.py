@@ -9,7 +9,7 @@ from http.client import HTTPConnection, HTTPMessage
 from urllib.parse import urlencode
 
 import pytest
-from attrs import define, frozen
+from attrs import define, field, frozen
 
 from .conftest import TIMEOUT, Installation, Server, until
 
@@ -17,6 +17,7 @@ pytestmark = pytest.mark.process
 
 OPEN = ["--set", "accounts.registration=open"]
 PASSWORD = "correct horse battery"
+KEYS = "/account/keys"
 
 
 @frozen
@@ -30,14 +31,15 @@ class Page:
 
 @define
 class Browser:
-    """A browser with a session cookie that all servers accept; it sends the CSRF token of the last page."""
+    """A browser, whose cookies all servers accept; it sends the CSRF token of the last page."""
 
-    cookie: str = ""
+    cookies: dict[str, str] = field(factory=dict)
     csrf: str = ""
 
     def request(self, server: Server, path: str, **fields: str) -> Page:
         """GET the page at `path`, or POST a form if there are `fields`."""
-        headers = {"Host": "directory.example.org", "Accept": "text/html", "Cookie": self.cookie}
+        cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        headers = {"Host": "directory.example.org", "Accept": "text/html", "Cookie": cookie}
         body = None
         if fields:
             body = urlencode({"csrf": self.csrf, **fields})
@@ -47,7 +49,8 @@ class Browser:
             with connection.getresponse() as response:
                 page = Page(response.status, response.headers, response.read().decode())
         for each in page.headers.get_all("Set-Cookie") or ():
-            self.cookie = each.partition(";")[0]
+            name, _, value = each.partition(";")[0].partition("=")
+            self.cookies[name] = value
         if found := re.search(r'name="csrf" value="([^"]*)"', page.text):
             self.csrf = found[1]
         return page
@@ -64,11 +67,13 @@ class Browser:
         return str(secret)
 
 
-def register(server: Server, email: str) -> tuple[Browser, int]:
-    """Register an account; return its browser and the status of the response."""
+def register(server: Server, email: str) -> tuple[Browser, str]:
+    """Register an account; return its browser, and the path of the next page: the keys, or the form with an error."""
     browser = Browser()
     browser.request(server, "/account/register")
-    return browser, browser.request(server, "/account/register", email=email, password=PASSWORD).status
+    page = browser.request(server, "/account/register", email=email, password=PASSWORD)
+    assert page.status == 303, page.text
+    return browser, page.headers["Location"]
 
 
 def test_pending_account_has_one_quota_and_shows_each_secret_once_across_processes(installation: Installation) -> None:
@@ -80,8 +85,8 @@ def test_pending_account_has_one_quota_and_shows_each_secret_once_across_process
             )
             for _ in range(2)
         )
-        ann, status = register(first, "ann@example.org")
-        assert status == 303
+        ann, path = register(first, "ann@example.org")
+        assert path == KEYS
         one, two = ann.create_key(first, second), ann.create_key(second, first)
         statuses = [
             server.search("github", key).status for _ in range(6) for server in (first, second) for key in (one, two)
@@ -89,7 +94,12 @@ def test_pending_account_has_one_quota_and_shows_each_secret_once_across_process
         assert (statuses.count(200), statuses.count(401)) == (20, 4)
         installation.command("account", "approve", "ann@example.org")
         until(lambda: second.search("github", two).status == 200, "the approval")
-        assert [register(first, f"{number}@example.org")[1] for number in range(4)] == [303, 303, 429, 429]
+        assert [register(first, f"{number}@example.org")[1] for number in range(4)] == [
+            KEYS,
+            KEYS,
+            "/account/register",
+            "/account/register",
+        ]
         for server in (first, second):
             assert "Traceback" not in server.stop()
 
