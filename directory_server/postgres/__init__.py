@@ -22,6 +22,7 @@ from ._sessions import PostgresSessions
 from ._shared import session_secret
 from ._store import PostgresStore
 from ._upkeep import UPKEEP_INTERVAL, Task, Upkeep
+from ._watchdog import Watchdog
 from ._witness import Witness
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "Statements",
     "Task",
     "Upkeep",
+    "Watchdog",
     "Witness",
     "after_restore",
     "check_connection",

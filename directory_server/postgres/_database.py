@@ -62,6 +62,11 @@ class Database:
         self.ended_keys = 0
         """The number of transactions of this process that have ended keys."""
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a transaction runs. Any thread may ask."""
+        return self._active > 0
+
     async def read(self, function: Callable[[Cursor], T]) -> T:
         """Return the result of `function(cursor)` in a read-only transaction with a constant snapshot.
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -30,11 +31,8 @@ TASKS = {"quota": 3_600.0, "analyses": 3_600.0, "attempts": 60.0}
 
 def upgrade(config: Config) -> Sequence[int]:
     """Run the missing migrations of the database; return their numbers. Raises Unavailable."""
-    database = _database(config)
-    try:
+    with _command_database(config) as database:
         return run_sync(postgres.upgrade(database))
-    finally:
-        database.close()
 
 
 def import_folder(config: Config, folder: Path) -> Imported:
@@ -42,12 +40,22 @@ def import_folder(config: Config, folder: Path) -> Imported:
 
     Raises BadInput and Unavailable.
     """
-    database = _database(config)
-    try:
+    with _command_database(config) as database:
         run_sync(postgres.upgrade(database))
         with sqlite.export(folder) as source:
             return run_sync(postgres.import_data(source, database))
+
+
+@contextmanager
+def _command_database(config: Config) -> Iterator[postgres.Database]:
+    """Return the database of `config`, watched and then closed. Raises Unavailable."""
+    database = _database(config)
+    watchdog = postgres.Watchdog(database)
+    watchdog.start()
+    try:
+        yield database
     finally:
+        watchdog.stop()
         database.close()
 
 
@@ -55,6 +63,9 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
     """Open the database and bring its schema to this version. Raises Unavailable."""
     now = environment.now
     database = _database(config, environment.offload, environment.wall)
+    # Until the reactor runs, whose links then notice that the database has stopped.
+    watchdog = postgres.Watchdog(database)
+    watchdog.start()
     run_sync(postgres.upgrade(database))
     witness = postgres.Witness()
     connected = None if environment.reactor is None else _Connected(database, witness, environment)
@@ -87,6 +98,10 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
             raise BadInput("--newer: is for SQLite only.")
         return await postgres.after_restore(database)
 
+    def close() -> None:
+        watchdog.stop()
+        database.close()
+
     return Storage(
         is_shared=True,
         store=store,
@@ -106,8 +121,8 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
         describe=partial(_describe, database, node),
         available=lambda: {"database": database.availability.fault is None},
         away_since=lambda: database.availability.since,
-        serve=lambda: None,
-        close=database.close,
+        serve=watchdog.stop,
+        close=close,
     )
 
 

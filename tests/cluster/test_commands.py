@@ -14,7 +14,7 @@ from directory_server.cli.main import main
 from directory_server.config import load, settings_tables
 from directory_server.storage import place
 
-from ..process.conftest import FOREGROUND, LISTEN, environment, run_twistd
+from ..process.conftest import COMMAND, FOREGROUND, LISTEN, TIMEOUT, entry_line, environment, run_twistd, until
 from .conftest import Cluster
 
 pytestmark = pytest.mark.process
@@ -50,6 +50,40 @@ def test_commands_need_no_data_directory(cluster: Cluster, tmp_path: Path, monke
     assert "the log has a new id" in cluster.command("after-restore")
     assert "/account/invitation/" not in cluster.run("account", "reset", "ann@example.org").stdout
     assert [each.name for each in tmp_path.iterdir() if each.is_dir()] == []
+
+
+def test_a_server_that_has_stopped(cluster: Cluster) -> None:
+    cluster.command("database", "upgrade")
+    cluster.engine.pause()
+    try:
+        line = fail(cluster.engine.conninfo)
+    finally:
+        cluster.engine.resume()
+    assert line.startswith("Error: Cannot use host=")
+    assert "timeout expired" in line
+
+
+def test_a_server_that_stops_while_a_command_runs(cluster: Cluster) -> None:
+    settings = ["--set", f"database={cluster.engine.conninfo}"]
+    process = subprocess.Popen(
+        [COMMAND, *settings, "import", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdin is not None
+    try:
+        process.stdin.write("".join(entry_line(f"com.example/{number}") for number in range(1_000)).encode())
+        process.stdin.flush()
+        until(lambda: "entries         500" in cluster.command("status"), "the first entries are stored")
+        cluster.engine.pause()
+        process.stdin.write("".join(entry_line(f"com.example/{number}") for number in range(1_000, 2_000)).encode())
+        output, errors = process.communicate(timeout=TIMEOUT)
+    finally:
+        cluster.engine.resume()
+        process.kill()
+    assert process.returncode == 1
+    assert output == b"" or b"added" in output
+    [line] = [line for line in errors.decode().splitlines() if line.startswith("Error: ")]
+    assert line.endswith("The database cannot be used now: it does not respond.")
+    assert b"Traceback" not in errors
 
 
 def test_a_server_that_is_away(tmp_path: Path) -> None:
