@@ -68,13 +68,19 @@ INTERVAL = 60.0
 """Minimum seconds between two announcements: each one makes every client request the list."""
 
 SPREAD = 10.0
-"""Seconds over which an announcement is delivered, so that the clients do not all send a request at once."""
+"""Minimum seconds over which an announcement is delivered, so that the clients do not all send a request at once."""
+
+RATE = 400.0
+"""Maximum streams per second to which an announcement is delivered. The requests of so many clients take a tenth of a
+core: .25 ms each.
+"""
 
 
 class Announcements:
     """Follower that announces changes to MCP streams.
 
-    It announces the first change at once, and all changes of the following INTERVAL together at its end.
+    It announces the first change at once, and all changes of the following INTERVAL together at its end. With more than
+    SPREAD * RATE streams the delivery takes longer, and the next one begins after it.
     """
 
     _log = Logger()
@@ -108,14 +114,16 @@ class Announcements:
 
     def _announce(self) -> Deferred[None]:
         self._due = False
-        self._earliest = self._clock.seconds() + INTERVAL
-        return Deferred.fromCoroutine(self._send())
-
-    async def _send(self) -> None:
         channels = list(self._channels.items())
         total = sum(len(channel) for _, channel in channels)
+        over = max(SPREAD, total / RATE)
+        self._earliest = self._clock.seconds() + max(INTERVAL, over)
+        return Deferred.fromCoroutine(self._send(channels, over / max(total, 1)))
+
+    async def _send(self, channels: Sequence[tuple[bytes, Channel]], seconds: float) -> None:
+        """Announce a change to `channels`, one after the other, in so many `seconds` per stream."""
         for event, channel in channels:
             # Proportional shares: the streams may be in one channel, or each in its own.
-            share = SPREAD * len(channel) / max(total, 1)
+            share = seconds * len(channel)
             channel.send(event, over=share)
             await deferLater(self._clock, share)
