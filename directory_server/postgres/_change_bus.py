@@ -11,6 +11,7 @@ from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
 from ..domain.errors import Unavailable
+from ..listeners import Listeners
 from ._link import Statements
 from ._pulse import PULSE, Pulse
 from ._witness import Witness
@@ -23,7 +24,7 @@ _POLL = f"""
 """
 
 
-class PostgresBus(Service):
+class PostgresBus(Listeners, Service):
     """Wakes the listeners when the log of changes or the counter of ended keys has moved.
 
     The database is asked after each `notified`, every `interval` seconds, and at the start, which also wakes. `pulse`
@@ -43,12 +44,12 @@ class PostgresBus(Service):
         went_back: Callable[[str], None],
         interval: float = 0.25,
     ) -> None:
+        super().__init__()
         self._statements = statements
         self._pulse = pulse
         self._witness = witness
         self._went_back = went_back
         self._interval = interval
-        self._listeners: list[Callable[[], None]] = []
         self.head = 0
         """The last change of the log, when the database was last asked."""
         self._keys: int | None = None
@@ -57,16 +58,6 @@ class PostgresBus(Service):
         self._is_due = False
         self._loop = LoopingCall(self.notified)
         self._loop.clock = clock
-
-    def announce(self) -> None:
-        for wake in self._listeners:
-            try:
-                wake()
-            except Exception:
-                self._log.failure("A listener failed when it was woken")
-
-    def subscribe(self, wake: Callable[[], None]) -> None:
-        self._listeners.append(wake)
 
     def startService(self) -> None:
         super().startService()

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from twisted.application.service import Service
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
 from ..domain.errors import Unavailable
+from ..listeners import Listeners
 from ._connection import is_busy
 from ._database import Database, data_version
 
 
-class DataVersionBus(Service):
+class DataVersionBus(Listeners, Service):
     """Wakes the listeners after writes of other connections to `database`, polled every `interval` seconds.
 
     It also wakes them once at the start, for earlier writes.
@@ -23,23 +22,13 @@ class DataVersionBus(Service):
     _log = Logger()
 
     def __init__(self, database: Database, clock: IReactorTime, interval: float = 0.25) -> None:
+        super().__init__()
         self._database = database
         self._interval = interval
         self._version: int | None = None
         self._failing = False
-        self._listeners: list[Callable[[], None]] = []
         self._loop = LoopingCall(self._poll)
         self._loop.clock = clock
-
-    def announce(self) -> None:
-        for wake in self._listeners:
-            try:
-                wake()
-            except Exception:
-                self._log.failure("A listener failed when it was woken")
-
-    def subscribe(self, wake: Callable[[], None]) -> None:
-        self._listeners.append(wake)
 
     def startService(self) -> None:
         super().startService()
