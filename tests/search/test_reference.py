@@ -84,7 +84,7 @@ class Reference:
         parts = []
         for part in plan.parts:
             shares = [times(scores, each.shares.get(part.stem, 0)) for each, scores in concepts]
-            parts.append(added([*shares, self.group(part.group, collection) if part.group else {}]))
+            parts.append(added([*shares, *(self.group(group, collection) for group in part.groups)]))
         others = [self.group(group, collection) for group in plan.others]
         totals = added([*parts, *others, *(times(scores, each.context) for each, scores in concepts), *more])
         if len(parts) > 1:

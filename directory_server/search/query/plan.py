@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Protocol
 
 from attrs import frozen
@@ -29,14 +30,14 @@ class Evidence(Protocol):
 
 @frozen
 class Part:
-    """A distinct part of a query, usually a word: its weight (idf), and its terms if any document has one.
+    """A distinct part of a query, usually a word: its weight (idf), and its terms that documents have.
 
     The concepts whose expressions have the word count for the part, too, by its `stem`.
     """
 
     stem: str
     weight: float
-    group: TermGroup | None
+    groups: Sequence[TermGroup]
 
 
 @frozen
@@ -62,7 +63,7 @@ class Plan:
     @property
     def groups(self) -> Sequence[TermGroup]:
         """Return all term groups."""
-        words = [part.group for part in self.parts if part.group is not None]
+        words = [group for part in self.parts for group in part.groups]
         return [*words, *self.others, *self.exact, *self.names]
 
     @property
@@ -76,19 +77,19 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
     expanded = expansions(query, collection)
     words = word_groups(query, collection, {term for each in expanded for term in each.stems})
     others = compound_groups(query, collection)
-    query_weight = max(sum(group.idf for group in words.values()), 1.0)
+    query_weight = max(sum(groups[0].idf for groups in words.values()), 1.0)
     exact = exact_name_matches(query, collection, query_weight)
     fuzzy = [] if exact else fuzzy_name_matches(query, collection, query_weight)
     names = [*prefix_name_matches(query, collection, query_weight), *fuzzy]
     # A query that is a name is not expanded.
-    is_name = 1.0 if exact else _name_ratio([*words.values(), *others], collection)
+    is_name = 1.0 if exact else _name_ratio([*chain.from_iterable(words.values()), *others], collection)
     concepts = concept_evidence(expanded, collection, query_weight, 1 - is_name)
     if not (words or others or exact or concepts or names):
         others = similar_groups(query, collection)
     # Words that no document has, but that are in expressions of concepts.
     unknown = {term for each in concepts for term in each.shares} - words.keys()
-    parts = [Part(term, group.idf, group) for term, group in words.items()]
-    parts += [Part(term, word_idf(term, collection), None) for term in sorted(unknown)]
+    parts = [Part(term, groups[0].idf, groups) for term, groups in words.items()]
+    parts += [Part(term, word_idf(term, collection), ()) for term in sorted(unknown)]
     find = collection.vocabulary.find
     return Plan(
         parts,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import chain, pairwise
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ..index.collection import Collection
 from ..index.dictionary import CORRECTABLE_LENGTHS
@@ -14,6 +14,7 @@ from ..index.merging import NO_POSTINGS, Postings
 from ..index.segment import Segment
 from ..text.analysis import stem
 from ..text.pinyin import pinyin
+from .compounds import MAX_FREQUENCY, Compound, split
 from .parsing import ParsedQuery
 from .spelling import completions, corrections, similar_words
 from .stop_words import FUNCTION_WORDS, STOP_WORDS
@@ -29,6 +30,9 @@ COMPLETION_WEIGHT, EXTRA_COMPLETION_WEIGHT = 0.8, 0.35
 
 MAX_CORRECTIONS = 4
 """Words of one query that are corrected."""
+
+MAX_SPLITS = 4
+"""Rare words of one query that may be compounds of two others."""
 
 MIN_FOREIGN = 3
 """Words of a query that is taken for another language, and not corrected, if more than half of them are unknown."""
@@ -68,13 +72,15 @@ class TermGroup:
         return merge(terms, weights)
 
 
-def word_groups(query: ParsedQuery, collection: Collection, known: Set[str]) -> dict[str, TermGroup]:
-    """Return the group of each different word of `query` that matches a term, by its stem, and of each bigram.
+def word_groups(query: ParsedQuery, collection: Collection, known: Set[str]) -> dict[str, Sequence[TermGroup]]:
+    """Return the groups of each different word of `query` that matches a term, by its stem, and of each bigram.
+
+    A word has two groups if documents also write it as two words. Both have the same idf.
 
     Words with a stem in `known` are not corrected.
     """
     found = chain(_spaced(query, collection, known), _unsegmented(query, collection))
-    return {each: group for each, group in found if group is not None}
+    return {each: groups for each, groups in found if groups}
 
 
 def compound_groups(query: ParsedQuery, collection: Collection) -> list[TermGroup]:
@@ -93,19 +99,34 @@ def similar_groups(query: ParsedQuery, collection: Collection) -> list[TermGroup
     return [group for group in found if group is not None]
 
 
-def _spaced(query: ParsedQuery, collection: Collection, known: Set[str]) -> Iterator[tuple[str, TermGroup | None]]:
+def _spaced(query: ParsedQuery, collection: Collection, known: Set[str]) -> Iterator[tuple[str, list[TermGroup]]]:
     parts = [part for word in query.words if word.spaced for part in word.parts]
     content_words = [part for part in parts if part not in STOP_WORDS]
     if not content_words and all(word.spaced for word in query.words):
         content_words = parts
     last = parts[-1] if parts and query.words[-1].spaced and not query.is_complete else None
     corrected = MAX_CORRECTIONS if _is_foreign(content_words, collection) else 0
+    splits = MAX_SPLITS
     for term, part in {stem(part): part for part in content_words}.items():
-        weights, correct = _word_terms(part, collection, unfinished=part == last)
-        if correct is not None and corrected < MAX_CORRECTIONS and term not in known:
+        weights, frequency, may_be_misspelt = _word_terms(part, collection, unfinished=part == last)
+        compound = split(part, collection, frequency) if splits else None
+        splits -= frequency < MAX_FREQUENCY
+        if compound is None and may_be_misspelt and corrected < MAX_CORRECTIONS and term not in known:
             corrected += 1
-            _raise_weights(weights, corrections(part, collection, correct))
-        yield term, _group(part, weights, collection)
+            _raise_weights(weights, corrections(part, collection, frequency))
+        group = _group(part, weights, collection)
+        yield term, _with_compound(group, compound, frequency, collection)
+
+
+def _with_compound(
+    group: TermGroup | None, compound: Compound | None, frequency: int, collection: Collection
+) -> list[TermGroup]:
+    """Return the groups of a word and of the compound that it is."""
+    if compound is None:
+        return [] if group is None else [group]
+    idf = collection.idf(frequency + compound.frequency)
+    halves = TermGroup(compound.label, dict.fromkeys(compound.terms, 1.0), idf, match_all=True)
+    return [halves] if group is None else [evolve(group, idf=idf), halves]
 
 
 def _is_foreign(parts: Sequence[str], collection: Collection) -> bool:
@@ -116,8 +137,8 @@ def _is_foreign(parts: Sequence[str], collection: Collection) -> bool:
     return len(distinct) >= MIN_FOREIGN and 2 * known < len(distinct)
 
 
-def _word_terms(part: str, collection: Collection, *, unfinished: bool) -> tuple[dict[int, float], int | None]:
-    """Return the terms of a word and its completions, and its document frequency if it may be misspelt, else None."""
+def _word_terms(part: str, collection: Collection, *, unfinished: bool) -> tuple[dict[int, float], int, bool]:
+    """Return the terms of a word and its completions, its document frequency, and whether it may be misspelt."""
     own = collection.vocabulary.find(stem(part))
     frequency = collection.document_frequency(own) if own is not None else 0
     weights: dict[int, float] = {own: 1.0} if own is not None and frequency else {}
@@ -130,9 +151,8 @@ def _word_terms(part: str, collection: Collection, *, unfinished: bool) -> tuple
         )
     elif len(part) > CORRECTABLE_LENGTHS.start:
         _raise_weights(weights, dict.fromkeys(longer, EXTRA_COMPLETION_WEIGHT))
-    if frequency < MIN_KNOWN and prefixed < MIN_KNOWN and len(part) > CORRECTABLE_LENGTHS.start and part.isascii():
-        return weights, frequency
-    return weights, None
+    is_rare = frequency < MIN_KNOWN and prefixed < MIN_KNOWN
+    return weights, frequency, is_rare and len(part) > CORRECTABLE_LENGTHS.start and part.isascii()
 
 
 def _joined(query: ParsedQuery, collection: Collection) -> Iterator[TermGroup | None]:
@@ -145,7 +165,7 @@ def _joined(query: ParsedQuery, collection: Collection) -> Iterator[TermGroup | 
         yield _group(" ".join(pair), weights, collection)
 
 
-def _unsegmented(query: ParsedQuery, collection: Collection) -> Iterator[tuple[str, TermGroup | None]]:
+def _unsegmented(query: ParsedQuery, collection: Collection) -> Iterator[tuple[str, list[TermGroup]]]:
     for token in dict.fromkeys(token for word in query.words if not word.spaced for token in word.tokens):
         weights: dict[int, float] = {}
         _add_terms(weights, collection, {token: 1.0})
@@ -156,7 +176,8 @@ def _unsegmented(query: ParsedQuery, collection: Collection) -> Iterator[tuple[s
             collection,
             {term: TRANSLATION_WEIGHT * weight for term, weight in collection.lexicon.translations(token).items()},
         )
-        yield token, _group(token, weights, collection, size=collection.lexicon.size)
+        group = _group(token, weights, collection, size=collection.lexicon.size)
+        yield token, [] if group is None else [group]
 
 
 def _pinyin(query: ParsedQuery, collection: Collection) -> Iterator[TermGroup | None]:

@@ -41,7 +41,7 @@ class Matches:
         self._limits = [np.float32(COVERED * part.weight) for part in plan.parts]
         self._parts = []
         for part in plan.parts:
-            of_part = [] if part.group is None else [self._postings(part.group)]
+            of_part = [self._postings(group) for group in part.groups]
             of_part += [_times(found, each.shares[part.stem]) for each, found in concepts if part.stem in each.shares]
             self._parts.append(self._sums(of_part))
         self._others = [self._postings(group) for group in plan.others]
