@@ -43,7 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "services": _PORTS,
     "search.text": set(),
     "search.index": {"domain", "search.text", "serialization"},
-    "search.query": {"search.index", "search.text"},
+    "search.query": {"domain", "search.index", "search.text"},
     "search.ranking": {"domain", "search.query", "search.index", "search.text"},
     "search": _PORTS | {"serialization", "search.ranking", "search.query", "search.index", "search.text"},
     "run_sync": set(),

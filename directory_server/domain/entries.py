@@ -12,6 +12,7 @@ from attrs import field, frozen
 from ..client_config import installations
 from ..sanitize import Cleaner, clean_line
 from .errors import BadInput
+from .facts import auth_of, facts_of, runs_of
 from .limits import BRIEF, LONG, MAX_STARS, NAME, SERVER, TOOLS, DetailFields, url
 from .views import Detail, Hit, Tool
 
@@ -176,7 +177,7 @@ class Entry:
             document = None
         view = DetailFields(whole=document is not None)
         source = self if document is None else Entry(document, self.meta)
-        hit, official = self.hit(), self.official
+        hit, official, facts = self.hit(), self.official, facts_of(self).bits
         # An installation must match the published document, so an unsafe one is left out instead of sanitized.
         install = installations(self.name, self.mcp_id, self.packages, self.remotes)
         if document is None or cleaner.changed:
@@ -209,6 +210,8 @@ class Entry:
             official=self.is_official,
             published_at=view.line("published_at", _text(official.get("publishedAt"))) or None,
             updated_at=view.line("updated_at", _text(official.get("updatedAt"))) or None,
+            auth=auth_of(facts),
+            runs=runs_of(facts),
             server=document or {},
             omitted=(*view.omitted, *(["server"] if document is None else [])),
         )

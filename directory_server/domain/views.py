@@ -35,6 +35,8 @@ class Hit:
     brief: str
     website_url: str
     server_name: str = ""
+    auth: str = "unknown"
+    runs: Sequence[str] = ()
 
 
 @frozen
@@ -99,6 +101,19 @@ class Detail:
     )
     published_at: str | None = field(metadata={"description": "As in the entry's registry (RFC 3339)."})
     updated_at: str | None = field(metadata={"description": "As in the entry's registry (RFC 3339)."})
+    auth: str = field(
+        metadata={
+            "description": "Whether the server needs a secret, as the entry declares or says: none, key, oauth or "
+            "unknown.",
+            "enum": ["none", "key", "oauth", "unknown"],
+        }
+    )
+    runs: Sequence[str] = field(
+        metadata={
+            "description": "Where the server runs: local, remote or both; empty if unknown.",
+            "items": {"type": "string", "enum": ["local", "remote"]},
+        }
+    )
     server: Mapping[str, Any] = field(
         metadata={"description": "The server.json document, without invisible characters; empty if it is too large."}
     )

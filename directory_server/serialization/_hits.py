@@ -1,8 +1,9 @@
 """Records of hits: the stored form, of which the responses to searches are joined without decoding.
 
-A record has two lines. The first has the members of a JSON object with the IDENTIFIED fields, without its braces. The
-second has what else a hit needs, and is empty for most entries: the registered name if it is not the name of the hit,
-and the name of the server if it is not the registered one. JSON has no line breaks inside strings.
+A record has three lines. The first has the members of a JSON object with the IDENTIFIED fields, without its braces. The
+second has the members of the facts that are known. The third has what else a hit needs, and is empty for most entries:
+the registered name if it is not the name of the hit, and the name of the server if it is not the registered one. JSON
+has no line breaks inside strings.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import orjson
 
+from ..domain.facts import UNKNOWN
 from ..domain.search import Hits
 from ..domain.views import Hit
 from ._json import encode
@@ -20,7 +22,13 @@ from ._responses import identified
 def encode_hit(hit: Hit, name: str) -> bytes:
     """Return the record of `hit`, an entry with the registered `name`."""
     others = [None if name == hit.name else name, None if hit.server_name == name else hit.server_name]
-    return encode(identified(hit))[1:-1] + b"\n" + (encode(others) if any(each is not None for each in others) else b"")
+    facts = {"auth": hit.auth} if hit.auth != UNKNOWN else {}
+    lines = (
+        encode(identified(hit))[1:-1],
+        encode({**facts, **({"runs": hit.runs} if hit.runs else {})})[1:-1],
+        encode(others) if any(each is not None for each in others) else b"",
+    )
+    return b"\n".join(lines)
 
 
 def decode_hit(record: bytes) -> Hit:
@@ -54,8 +62,9 @@ def _array(members: Sequence[bytes]) -> orjson.Fragment:
 
 
 def _decode(record: bytes) -> tuple[Hit, str]:
-    first, _, second = record.partition(b"\n")
-    fields = orjson.loads(b"{%s}" % first)
-    name, server_name = orjson.loads(second) if second else (None, None)
+    first, second, third = record.split(b"\n")
+    fields = orjson.loads(b"{%s%s%s}" % (first, b"," if second else b"", second))
+    name, server_name = orjson.loads(third) if third else (None, None)
     name = fields["name"] if name is None else name
+    fields["runs"] = tuple(fields.get("runs", ()))
     return Hit(**fields, server_name=name if server_name is None else server_name), name

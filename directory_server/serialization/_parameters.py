@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 from attrs import field, fields, frozen
 
 from ..domain.errors import BadInput
+from ..domain.filters import check_filters
 from ..domain.search import DEFAULT_LIMIT, Query
 from ..domain.views import MCP_ID
 from ._cursors import decode_cursor
@@ -57,7 +58,8 @@ _KEYWORDS = {
     "pattern": r"\S",
     "description": (
         "Search words in any language: a name or part of one, a product, a category, a task. Filters may be between "
-        'the words: "exact phrase", -word, tag:NAME, transport:stdio|http|sse, package:npm|pypi|oci, official:true.'
+        'the words: "exact phrase", -word, tag:NAME, transport:stdio|http|sse, package:npm|pypi|oci, official:true, '
+        "auth:none|key|oauth, runs:local|remote, language:NAME, license:mit."
     ),
     "examples": ["postgres", "read gmail", "browser automation"],
 }
@@ -222,6 +224,8 @@ def _keywords(text: str) -> str:
         raise BadInput(f"keywords: is required, 1 to {MAX_KEYWORDS} characters.")
     if len(text) > MAX_KEYWORDS:
         raise BadInput(f"keywords: must have at most {MAX_KEYWORDS} characters, not {len(text):,}.")
+    if ":" in text:
+        check_filters(text)
     return text
 
 

@@ -55,6 +55,16 @@ EXPECTED = {
     'mail "': {"local", "remote", "odd"},
     '""': set(),
     "tag:": set(),
+    "mail runs:local": {"local", "odd"},
+    "mail runs:remote": {"remote", "odd"},
+    "mail runs:unknown": set(),
+    "mail auth:key": set(),
+    "mail AUTH:Unknown": {"local", "remote", "odd"},
+    "mail auth:none": set(),
+    "mail auth:secret": set(),
+    "mail language:ts": {"local"},
+    "mail language:unknown": {"remote", "odd"},
+    "mail license:unknown -odd": {"local", "remote"},
 }
 
 

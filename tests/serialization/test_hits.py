@@ -13,7 +13,9 @@ from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.views import Hit
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
-hits = st.builds(Hit, st.builds(mcp_id_of, texts), texts, texts, texts, texts)
+auth = st.sampled_from(["none", "key", "oauth", "unknown"])
+runs = st.sampled_from([(), ("local",), ("local", "remote")])
+hits = st.builds(Hit, st.builds(mcp_id_of, texts), texts, texts, texts, texts, auth, runs)
 
 SAME = Hit(mcp_id_of("a/b"), "a/b", "Reads.", "https://example.org", "a/b")
 TITLED = Hit(mcp_id_of("a/b"), 'The "B"\n', "Line\nbreak, \\", "", "a/b")
@@ -45,7 +47,7 @@ def test_items_have_the_fields_of_their_api(given_hits: list[Hit]) -> None:
 
 
 def test_a_name_is_stored_once() -> None:
-    assert json.loads(b"{%s}" % serialization.encode_hit(SAME, "a/b").removesuffix(b"\n")) == {
+    assert json.loads(b"{%s}" % serialization.encode_hit(SAME, "a/b").removesuffix(b"\n\n")) == {
         "mcp_id": SAME.mcp_id,
         "name": "a/b",
         "brief": "Reads.",

@@ -67,6 +67,7 @@ def test_the_link_header_leads_to_the_next_page(server: Server) -> None:
         ("?keywords=a&cursor=bm9wZQ", "cursor"),
         ("?keywords=a&page=2", "'page'; allowed: keywords, limit, cursor, fields"),
         ("?keywords=a&fields=", "fields: unknown field ''"),
+        ("?keywords=a+runs:cloud", "keywords: runs: must be local, remote or unknown, not 'cloud'."),
         ("?keywords=a&fields=name,,brief", "fields: unknown field ''"),
         ("?keywords=a&fields=name,body", "fields: unknown field 'body'; allowed, separated by commas: mcp_id,name,"),
         ("?keywords=a&fields=name&fields=brief", "more than once"),

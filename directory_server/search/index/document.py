@@ -10,9 +10,10 @@ from itertools import accumulate, chain
 from math import log10
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ...domain.entries import Entry
+from ...domain.facts import UNKNOWN, Facts, auth_of, facts_of, runs_of
 from ...domain.placeholders import is_placeholder
 from ...domain.views import Hit
 from ..text.analysis import COMMON_PARTS, MAX_KEY, MAX_TEXT, MAX_TOKEN, Word, fold, key, tokens, words
@@ -78,7 +79,8 @@ FIELDS = (
 class Row:
     """The stored fields of a document.
 
-    `prior` is the query-independent part of the score. `phrases` is the folded text for exact phrases.
+    `prior` is the query-independent part of the score. `phrases` is the folded text for exact phrases. `facts` are
+    bits, see `Facts`.
     """
 
     mcp_id: str
@@ -86,6 +88,7 @@ class Row:
     hit: Hit
     prior: float
     phrases: str
+    facts: int = 0
 
 
 @frozen(eq=False)
@@ -131,7 +134,7 @@ def build_document(entry: Entry) -> Document:
     weights, named = _top_words(weights, len(counts[0][1]))
     owner_words, short_words, title_words = (words(text, humps=True) for text in (owner, short, title))
     phrases = phrase("\n".join((title, name, brief, *labels, *translations)), MAX_PHRASES)
-    prior = _prior(entry, owner_words, short_words)
+    prior, facts = _prior(entry, owner_words, short_words), facts_of(entry)
     special_terms = {
         FULL_NAME + key(words(name, humps=True)),
         FULL_NAME + key((*owner_words, *short_words)),
@@ -139,6 +142,7 @@ def build_document(entry: Entry) -> Document:
         EXACT_NAME + phrase(name),
         facet("official", "true" if entry.is_official else "false"),
         *(facet("tag", label) for label in labels),
+        *(facet(name, value) for name, value in _fact_filters(facts)),
         *(facet("package", _scalar_text(package.get("registryType"))) for package in entry.packages[:MAX_PACKAGES]),
         *(facet("transport", kind.removeprefix("streamable-")) for kind in entry.transports[:MAX_PACKAGES]),
     }
@@ -148,9 +152,19 @@ def build_document(entry: Entry) -> Document:
         weights = {word: PLACEHOLDER_WEIGHT * weight for word, weight in weights.items()}
     else:
         special_terms |= _product_names(short, owner_words, short_words, title_words)
-    row = Row(entry.mcp_id, name, entry.hit(), prior, phrases)
+    hit = evolve(entry.hit(), auth=auth_of(facts.bits), runs=runs_of(facts.bits))
+    row = Row(entry.mcp_id, name, hit, prior, phrases, facts.bits)
     packed = np.fromiter(weights.values(), WEIGHT, len(weights)).tobytes()
     return Document(row, " ".join(weights), packed, named, sorted(special_terms))
+
+
+def _fact_filters(facts: Facts) -> Iterator[tuple[str, str]]:
+    """Yield the names and values of the filters by facts that an entry matches."""
+    bits = facts.bits
+    yield "auth", auth_of(bits)
+    yield from (("runs", each) for each in runs_of(bits) or (UNKNOWN,))
+    yield from (("language", each) for each in facts.languages or (UNKNOWN,))
+    yield "license", facts.license
 
 
 def _product_names(short: str, owner: Sequence[Word], *names: Sequence[Word]) -> set[str]:

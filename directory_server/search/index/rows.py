@@ -22,8 +22,8 @@ class Rows:
     """The rows of documents, by number.
 
     `hits` has the records of hits (see serialization), and `phrases` the text for exact phrases. `keys` has the hash of
-    each mcp_id, and `briefs` that of each description, 0 for a short one. `priors` are those of the entries alone.
-    `order` has the documents in the order of `keys`.
+    each mcp_id, and `briefs` that of each description, 0 for a short one. `priors` are those of the entries alone, and
+    `facts` their facts as bits (see `domain.facts`). `order` has the documents in the order of `keys`.
     """
 
     hits: Packed
@@ -31,6 +31,7 @@ class Rows:
     keys: Sets
     briefs: Sets
     priors: Floats
+    facts: Sets
     order: Ints = field(repr=False)
 
     @order.default
@@ -47,6 +48,7 @@ class Rows:
             np.array([_hash(row.mcp_id) for row in rows], np.uint64),
             np.array([_hash(brief) if len(brief) >= MIN_DESCRIPTION else 0 for brief in briefs], np.uint64),
             np.array([row.prior for row in rows], np.float32),
+            np.array([row.facts for row in rows], np.uint64),
         )
 
     @classmethod
@@ -58,6 +60,7 @@ class Rows:
             np.concatenate([rows.keys[kept] for rows, kept in parts]),
             np.concatenate([rows.briefs[kept] for rows, kept in parts]),
             np.concatenate([rows.priors[kept] for rows, kept in parts]),
+            np.concatenate([rows.facts[kept] for rows, kept in parts]),
         )
 
     def __len__(self) -> int:

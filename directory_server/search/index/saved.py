@@ -92,6 +92,7 @@ def _segment_columns(part: LiveSegment) -> Columns:
         "order": rows.order,
         "briefs": rows.briefs,
         "row_priors": rows.priors,
+        "row_facts": rows.facts,
         "priors": segment.priors,
         "words.terms": words.terms,
         "words.counts": words.counts,
@@ -144,6 +145,7 @@ def _segment(file: ColumnFile, prefix: str, vocabulary: Vocabulary) -> LiveSegme
         file.column(f"{prefix}keys", np.uint64, size),
         file.column(f"{prefix}briefs", np.uint64, size),
         _floats(file, f"{prefix}row_priors", size),
+        file.column(f"{prefix}row_facts", np.uint64, size),
         _ids(file, f"{prefix}order", size, size),
     )
     top_terms = _ids(file, f"{prefix}top_terms", len(vocabulary))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from attrs import field, frozen
 
+from ...domain.filters import PIECE, filter_value
 from ..index.document import facet, phrase
 from ..text.analysis import Word, fold, stem, tokens, words
 
@@ -18,15 +19,6 @@ MAX_TEXT = 512
 
 MAX_PHRASES = 3
 """Exact phrases of one query. The words of further phrases are searched as single words."""
-
-FILTERS = ("tag", "transport", "package", "official")
-"""Names of filters. Any other word before a colon is plain text."""
-
-_PIECE = re.compile(
-    rf"""(?<!\S)-(?P<excluded>\w\S*) | (?<!\S)(?P<filter>{"|".join(FILTERS)}):(?P<value>"[^"]+"|[^\s"]+)"""
-    r""" | "(?P<phrase>[^"]+)" """,
-    re.VERBOSE | re.IGNORECASE,
-)
 
 _CLITIC = re.compile(r"(?<=\w)['’]s\b|\b(?:[cdjlmnst]|qu)['’](?=\w)", re.IGNORECASE)
 """The English possessive, and elided articles and pronouns of French and Italian."""
@@ -58,15 +50,16 @@ def parse(keywords: str) -> ParsedQuery:
     required: list[str] = []
     phrases: list[str] = []
     excluded: list[str] = []
-    for piece in _PIECE.finditer(keywords):
+    for piece in PIECE.finditer(keywords):
         if piece["excluded"]:
             excluded += [stem(token) for token in tokens(piece["excluded"])[:1]]
         elif piece["filter"]:
-            required.append(facet(piece["filter"].lower(), piece["value"].strip('"')))
+            name = piece["filter"].lower()
+            required.append(facet(name, filter_value(name, piece["value"])))
         elif (exact := phrase(piece["phrase"])) and len(phrases) < MAX_PHRASES:
             phrases.append(exact)
     # The words of a phrase are ranked, too.
-    text = fold(_PIECE.sub(lambda piece: f" {piece['phrase'] or ''} ", keywords))[:MAX_TEXT]
+    text = fold(PIECE.sub(lambda piece: f" {piece['phrase'] or ''} ", keywords))[:MAX_TEXT]
     found = _limit(words(_CLITIC.sub(" ", text), humps=True))
     # A separator of name parts at the end leaves the word unfinished.
     is_complete = bool(found) and not (text[-1:].isalnum() or (text[-1:] in "-_./" and text[-2:-1].isalnum()))

@@ -10,6 +10,7 @@ from attrs import frozen
 from ... import serialization
 from ...client_config import Installation, Notice
 from ...domain.entries import Entry
+from ...domain.facts import UNKNOWN
 from ...domain.views import Detail, Tool
 from ._filters import caution, link, plain
 
@@ -49,10 +50,11 @@ class Card:
     tags: Sequence[str]
     official: bool
     transports: Sequence[str]
+    marks: Sequence[str]
 
 
-def card(entry: Entry, language: str) -> Card:
-    """Return the card of `entry` in `language`."""
+def card(entry: Entry, language: str, marks: Sequence[str]) -> Card:
+    """Return the card of `entry` in `language`. `marks` are those of its facts."""
     return Card(
         mcp_id=entry.mcp_id,
         name=plain(entry.title or entry.name, 100) or entry.mcp_id,
@@ -61,7 +63,13 @@ def card(entry: Entry, language: str) -> Card:
         tags=[plain(tag, 30) for tag in entry.tags[:MAX_CARD_TAGS]],
         official=entry.is_official,
         transports=transports(entry.transports),
+        marks=marks,
     )
+
+
+def fact_marks(auth: str, runs: Iterable[str]) -> Sequence[str]:
+    """Return the keys of the texts about a secret and about where a server runs, without those that are unknown."""
+    return [*(f"auth_{each}" for each in (auth,) if each != UNKNOWN), *(f"runs_{each}" for each in runs)]
 
 
 def transports(kinds: Iterable[str]) -> Sequence[str]:
@@ -114,6 +122,7 @@ class EntryView:
     tags: Sequence[str]
     official: bool
     transports: Sequence[str]
+    marks: Sequence[str]
     status: str
     license: str
     stars: int | None
@@ -149,6 +158,7 @@ def entry_view(detail: Detail, language: str) -> EntryView:
         tags=list(dict.fromkeys(plain(tag, 40) for tag in (*detail.tags, *detail.categories)[:MAX_TAGS])),
         official=detail.official,
         transports=transports(Entry(detail.server).transports),
+        marks=fact_marks(detail.auth, detail.runs),
         status=plain(detail.status, 30),
         license=plain(detail.license, 60),
         stars=detail.stars,

@@ -9,7 +9,10 @@ from urllib.parse import parse_qsl, urlencode
 from attrs import frozen
 
 from ... import serialization
+from ...domain.entries import Entry
 from ...domain.errors import BadInput
+from ...domain.facts import auth_of, facts_of, runs_of
+from ...domain.filters import wrong_filter
 from ...domain.ports.storage import Store
 from ...domain.search import Page, Query
 from ...domain.throttling import Limiter
@@ -20,12 +23,26 @@ from ...services.directory import Directory
 from ...streams import Hub
 from ..throttling import AddressLimiter
 from ._access import AccessMode, PageAccess, no_viewer
-from ._entries import Card, card, entry_view
+from ._entries import Card, card, entry_view, fact_marks
 from ._layout import Layout, Viewer
 from ._notifications import NewEntriesNotifier
 
 PER_PAGE = 20
 """Hits per page."""
+
+FILTERS = (
+    ("auth:none auth:key auth:oauth", "auth"),
+    ("runs:local runs:remote", "runs"),
+    ("language:rust", "language"),
+    ("license:mit", "license"),
+    ("package:npm package:pypi package:oci", "package"),
+    ("transport:stdio transport:http transport:sse", "transport"),
+    ("tag:monitoring", "tag"),
+    ("official:true", "official"),
+    ('"vector database"', "phrase"),
+    ("-word", "excluded"),
+)
+"""Examples of filters, and the keys of the texts that explain them."""
 
 NEWEST = 6
 """Number of newest entries on the start page."""
@@ -54,6 +71,8 @@ class PageHandlers:
             "cards": [],
             "next_url": "",
             "error": None,
+            "filter": None,
+            "filters": FILTERS,
         }
         values["is_continued"] = "cursor" in parameters
         try:
@@ -63,9 +82,10 @@ class PageHandlers:
                 values["cards"] = await self._cards(page, language)
                 values["next_url"] = _next_url(search, page)
             else:
-                values["cards"] = await self._store.newest(NEWEST, lambda entry: card(entry, language))
+                values["cards"] = await self._store.newest(NEWEST, lambda entry: _new_card(entry, language))
         except BadInput as error:
             values["error"] = error.code
+            values["filter"] = wrong_filter(keywords)
         status = 400 if values["error"] else 200
         return self.layout.page(request, "search.html", values, account=viewer, status=status)
 
@@ -82,7 +102,12 @@ class PageHandlers:
         return self.notifier.open(request)
 
     async def _cards(self, page: Page, language: str) -> list[Card]:
-        return [card(entry, language) for entry in await self._store.entries([hit.mcp_id for hit in page.hits])]
+        hits = {hit.mcp_id: hit for hit in page.hits}
+        return [
+            card(entry, language, fact_marks(hit.auth, hit.runs))
+            for entry in await self._store.entries(list(hits))
+            for hit in (hits[entry.mcp_id],)
+        ]
 
 
 def page_handlers(
@@ -110,6 +135,11 @@ def page_handlers(
     layout = Layout(proxies, searchable=mode != "off", sign_in=sign_in, hsts=hsts)
     access = PageAccess(mode, addresses, accounts, viewer, sign_in)
     return PageHandlers(layout, NewEntriesNotifier(hub, proxies), access, directory, store, size)
+
+
+def _new_card(entry: Entry, language: str) -> Card:
+    facts = facts_of(entry).bits
+    return card(entry, language, fact_marks(auth_of(facts), runs_of(facts)))
 
 
 def _parameters(request: Request) -> Mapping[str, str]:

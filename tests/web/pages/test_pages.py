@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry, mcp_id_of
+from directory_server.domain.filters import FILTERS
 
 from ..conftest import MAIL, POSTGRES_ID, Server, entry
 from .conftest import Document, GetPage
@@ -76,6 +77,24 @@ def test_results_show_badges(get_page: GetPage, server: Server) -> None:
     assert "Results for “rich”" in page.text
 
 
+def test_results_and_entry_pages_show_facts(get_page: GetPage, server: Server) -> None:
+    keyless = entry("io.github.example/keyless", "Keyless and local-first.")
+    secret = {"registryType": "npm", "environmentVariables": [{"name": "TOKEN", "isRequired": True}]}
+    server.publish(keyless, entry("io.github.example/secret", "Needs one.", packages=[secret]))
+    for path in ("/?q=keyless", "/", f"/servers/{keyless.mcp_id}"):
+        assert "No key needed" in Document(get_page(path)).text
+        assert "Runs locally" in Document(get_page(path)).text
+    page = Document(get_page("/?q=secret")).text
+    assert "Needs a key" in page
+    assert "No key needed" not in page
+
+
+def test_the_search_page_explains_the_filters(get_page: GetPage) -> None:
+    page = Document(get_page("/")).text
+    for name in FILTERS:
+        assert f"{name}:" in page
+
+
 def test_the_next_page_continues_after_the_first(get_page: GetPage, server: Server) -> None:
     server.publish(*(entry(f"io.github.example/many-{number}", "One of many.") for number in range(25)))
     first = Document(get_page("/?q=many"))
@@ -97,7 +116,11 @@ def test_a_search_without_results_says_so(get_page: GetPage) -> None:
 
 @pytest.mark.parametrize(
     ("path", "message"),
-    [("/?q=" + "x" * 257, "at most 256 characters"), ("/?q=x&cursor=%00", "no longer available")],
+    [
+        ("/?q=" + "x" * 257, "at most 256 characters"),
+        ("/?q=x&cursor=%00", "no longer available"),
+        ("/?q=x+runs:cloud", "The filter runs: cannot be “cloud”. Allowed values: local, remote, unknown."),
+    ],
 )
 def test_invalid_searches_show_an_error(get_page: GetPage, path: str, message: str) -> None:
     response = get_page(path)

@@ -1,0 +1,283 @@
+"""Facts of an entry, derived from its document and texts: what it needs, how it runs, its languages and licence.
+
+A fact is what the document declares, else what a text states. What neither says is unknown, which is a value of its
+own: an entry that declares no secret may need one all the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import IntFlag, auto
+from typing import Any, Protocol
+
+from attrs import frozen
+
+from .fact_words import IGNORED, SELF_HOSTED_PRODUCTS, STATEMENTS
+from .languages import LANGUAGES, WORD, language_of, languages_of_name, languages_of_packages, languages_said
+
+MAX_TEXT = 4_000
+"""Characters of the texts of an entry that are read."""
+
+MAX_ITEMS = 50
+"""Packages, remotes, inputs and tools that are read."""
+
+UNKNOWN = "unknown"
+
+
+class Fact(IntFlag):
+    """A fact that a document declares or a text states."""
+
+    NO_KEY = auto()
+    KEY = auto()
+    OAUTH = auto()
+    NO_SECRET_DECLARED = auto()
+    LOCAL = auto()
+    REMOTE = auto()
+    OFFLINE = auto()
+    CLOUD = auto()
+    SELF_HOSTED = auto()
+    READ_ONLY = auto()
+    WRITES = auto()
+    CONTAINER = auto()
+    OPEN_SOURCE = auto()
+    FREE = auto()
+    PAID = auto()
+    VENDOR = auto()
+    OFFICIAL_CLAIM = auto()
+
+
+LICENSES = (
+    *("mit", "apache-2.0", "gpl-2.0", "gpl-3.0", "agpl-3.0", "lgpl-2.1", "lgpl-3.0", "mpl-2.0", "bsd-2-clause"),
+    *("bsd-3-clause", "isc", "unlicense", "cc0-1.0", "mit-0", "other"),
+)
+"""The licences that are recognised, as SPDX identifiers in lower case, and `other`."""
+
+_LICENSE_FORMS = {
+    "mit license": "mit",
+    "the mit license": "mit",
+    "apache 2": "apache-2.0",
+    "apache 2.0": "apache-2.0",
+    "apache-2": "apache-2.0",
+    "apache license 2.0": "apache-2.0",
+    "apache license version 2.0": "apache-2.0",
+    "gpl v2": "gpl-2.0",
+    "gplv2": "gpl-2.0",
+    "gpl v3": "gpl-3.0",
+    "gplv3": "gpl-3.0",
+    "agplv3": "agpl-3.0",
+    "mplv2": "mpl-2.0",
+    "bsd 2-clause license": "bsd-2-clause",
+    "bsd 3-clause license": "bsd-3-clause",
+}
+
+_NO_LICENSE = frozenset(
+    {"", "[not given]", "[not found]", "<unknown>", "unknown", "none", "n/a", "noassertion", "null"}
+)
+
+_CODE_HOSTS = ("io.github.", "com.github.", "io.gitlab.", "com.gitlab.", "ai.smithery/")
+"""Namespaces that anybody can publish in."""
+
+_SECRET = re.compile(
+    r"(?:api|access|auth|secret|private|account)[_-]?(?:key|token)|token|secret|passw(?:or)?d|apikey", re.I
+)
+
+
+class Source(Protocol):
+    """What facts are derived from: an entry."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def brief(self) -> str: ...
+    @property
+    def long_description(self) -> str: ...
+    @property
+    def descriptions(self) -> Mapping[str, str]: ...
+    @property
+    def publisher(self) -> Mapping[str, Any]: ...
+    @property
+    def packages(self) -> Sequence[Mapping[str, Any]]: ...
+    @property
+    def remotes(self) -> Sequence[Mapping[str, Any]]: ...
+    @property
+    def is_official(self) -> bool: ...
+
+
+@frozen
+class Facts:
+    """The facts of an entry. `license` is one of LICENSES or unknown."""
+
+    stated: Fact
+    languages: Sequence[str]
+    license: str
+
+    @property
+    def bits(self) -> int:
+        """The stated facts, and the languages, as bits."""
+        return int(self.stated) | sum(language_bit(each) for each in self.languages)
+
+
+def language_bit(language: str) -> int:
+    """Return the bit of one of LANGUAGES."""
+    return 1 << (len(Fact) + LANGUAGES.index(language))
+
+
+ALL_LANGUAGES = sum(map(language_bit, LANGUAGES))
+"""The bits of all languages."""
+
+
+def auth_of(bits: int) -> str:
+    """Return how a client authenticates by these facts: `none`, `key`, `oauth` or `unknown`."""
+    if bits & Fact.NO_KEY:
+        return "none"
+    return "key" if bits & Fact.KEY else "oauth" if bits & Fact.OAUTH else UNKNOWN
+
+
+def runs_of(bits: int) -> tuple[str, ...]:
+    """Return where a server with these facts runs: `local`, `remote`, both, or nothing if that is unknown."""
+    return _RUNS[bool(bits & Fact.LOCAL), bool(bits & Fact.REMOTE)]
+
+
+_RUNS: Mapping[tuple[bool, bool], tuple[str, ...]] = {
+    (False, False): (),
+    (True, False): ("local",),
+    (False, True): ("remote",),
+    (True, True): ("local", "remote"),
+}
+
+
+def facts_of(entry: Source) -> Facts:
+    """Return the facts of `entry`. Their cost is bounded."""
+    text = _text(entry).casefold()
+    words = WORD.findall(text)
+    said = _said(words, text)
+    packages, remotes = entry.packages[:MAX_ITEMS], entry.remotes[:MAX_ITEMS]
+    license = license_of(entry.publisher.get("license"))
+    stated = _auth(packages, remotes, said) | _place(packages, remotes, said) | _other(said)
+    if license not in (UNKNOWN, "other"):
+        stated |= Fact.OPEN_SOURCE
+    if any(package.get("registryType") == "oci" for package in packages):
+        stated |= Fact.CONTAINER
+    if entry.is_official and not entry.name.startswith(_CODE_HOSTS):
+        stated |= Fact.VENDOR
+    if _is_read_only(entry):
+        stated |= Fact.READ_ONLY
+    if not SELF_HOSTED_PRODUCTS.isdisjoint(WORD.findall(f"{entry.name} {entry.title} {entry.brief}".casefold())):
+        stated |= Fact.SELF_HOSTED
+    return Facts(stated, tuple(dict.fromkeys(_languages(entry, packages, words))), license)
+
+
+def license_of(value: object) -> str:
+    """Return the licence that a publisher states: one of LICENSES, or unknown."""
+    name = " ".join(value[:100].casefold().split()) if isinstance(value, str) else ""
+    if name in _NO_LICENSE:
+        return UNKNOWN
+    name = _LICENSE_FORMS.get(name, name).removesuffix("-only").removesuffix("-or-later")
+    return name if name in LICENSES else "other"
+
+
+def _text(entry: Source) -> str:
+    alternatives = entry.publisher.get("alternativeDescriptions")
+    texts = (
+        entry.title,
+        entry.brief,
+        entry.long_description,
+        *(alternatives if isinstance(alternatives, list) else ()),
+        *entry.descriptions.values(),
+    )
+    # A word at the end of a text and one at the beginning of the next are no expression.
+    return " | ".join(text[:MAX_TEXT] for text in texts[:MAX_ITEMS] if isinstance(text, str))[:MAX_TEXT]
+
+
+def _table() -> Mapping[str, Sequence[tuple[Sequence[str], Fact]]]:
+    """Return the expressions of words by their first word, the longest first."""
+    found: dict[str, list[tuple[Sequence[str], Fact]]] = {}
+    stated = ((text, Fact[name]) for name, texts in STATEMENTS.items() for text in texts if text.isascii())
+    for text, fact in (*stated, *((text, Fact(0)) for text in IGNORED)):
+        words = tuple(WORD.findall(text))
+        found.setdefault(words[0], []).append((words, fact))
+    return {first: sorted(each, key=lambda stated: -len(stated[0])) for first, each in found.items()}
+
+
+_EXPRESSIONS = _table()
+
+_UNSEGMENTED = tuple((text, Fact[name]) for name, texts in STATEMENTS.items() for text in texts if not text.isascii())
+
+
+def _said(words: Sequence[str], text: str) -> Fact:
+    """Return the facts that the words of a text state; the longest expression at each place counts."""
+    said, skip = Fact(0), 0
+    for place, word in enumerate(words):
+        if place >= skip and word in _EXPRESSIONS:
+            longest = 0
+            for expression, fact in _EXPRESSIONS[word]:
+                if len(expression) < longest:
+                    break
+                if tuple(words[place : place + len(expression)]) == expression:
+                    longest = len(expression)
+                    said |= fact
+            skip = place + longest
+    if not text.isascii():
+        for expression, fact in _UNSEGMENTED:
+            if expression in text:
+                said |= fact
+    return said
+
+
+def _auth(packages: Sequence[Mapping[str, Any]], remotes: Sequence[Mapping[str, Any]], said: Fact) -> Fact:
+    """Return how a client authenticates: a required secret is declared, or a text says whether it needs one."""
+    inputs = [*_inputs(packages, "environmentVariables"), *_inputs(remotes, "headers")]
+    secrets = [each for each in inputs if each.get("isSecret") is True or _SECRET.search(_string(each.get("name")))]
+    if any(each.get("isRequired") is True for each in secrets):
+        return Fact.KEY
+    if said & Fact.NO_KEY:
+        return Fact.NO_KEY
+    if said & Fact.KEY or any(each.get("isRequired") is not False for each in secrets):
+        return Fact.KEY
+    if said & Fact.OAUTH:
+        return Fact.OAUTH
+    is_paid = said & Fact.PAID
+    return Fact.NO_SECRET_DECLARED if packages and not secrets and not remotes and not is_paid else Fact(0)
+
+
+def _place(packages: Sequence[Mapping[str, Any]], remotes: Sequence[Mapping[str, Any]], said: Fact) -> Fact:
+    """Return where the server runs: by its packages and remotes, and if it has neither by its texts."""
+    if not packages and not remotes:
+        return said & (Fact.LOCAL | Fact.REMOTE)
+    return (Fact.LOCAL if packages else Fact(0)) | (Fact.REMOTE if remotes else Fact(0))
+
+
+def _other(said: Fact) -> Fact:
+    stated = said & ~(Fact.NO_KEY | Fact.KEY | Fact.OAUTH | Fact.LOCAL | Fact.REMOTE)
+    return stated & ~Fact.FREE if stated & Fact.PAID else stated
+
+
+def _is_read_only(entry: Source) -> bool:
+    """Return whether all tools of an entry are annotated as read-only (MCP 2025-11-25, ToolAnnotations)."""
+    declared = entry.publisher.get("tools")
+    tools = [each for each in declared if isinstance(each, dict)] if isinstance(declared, list) else []
+    annotations = (each.get("annotations") for each in tools[: 4 * MAX_ITEMS])
+    return bool(tools) and all(isinstance(each, dict) and each.get("readOnlyHint") is True for each in annotations)
+
+
+def _languages(entry: Source, packages: Sequence[Mapping[str, Any]], words: Sequence[str]) -> Iterable[str]:
+    """Return the languages that an entry declares, else those of its packages, else those of its name and texts."""
+    declared = language_of(_string(entry.publisher.get("language")))
+    if declared:
+        return (declared,)
+    kinds = [_string(package.get("registryType")) for package in packages]
+    return languages_of_packages(kinds) or languages_of_name(entry.name) or languages_said(words)
+
+
+def _inputs(targets: Iterable[Mapping[str, Any]], member: str) -> Iterator[Mapping[str, Any]]:
+    for target in targets:
+        declared = target.get(member)
+        inputs = declared[:MAX_ITEMS] if isinstance(declared, list) else []
+        yield from (each for each in inputs if isinstance(each, dict))
+
+
+def _string(value: object) -> str:
+    return value[:MAX_TEXT] if isinstance(value, str) else ""
