@@ -16,12 +16,18 @@ from ._database import Database
 _NOW = "coalesce($2::double precision, extract(epoch FROM clock_timestamp())::double precision)"
 """The time of the database, unless a test gives another."""
 
+CLOCK_SET_BACK = 5.0
+"""Seconds beyond the time of a whole burst from which on a row is of a clock that was ahead, and counts no more."""
+
+_IS_AHEAD = f"known.due > {_NOW} + $4::double precision + $3::double precision + {CLOCK_SET_BACK}"
+
 # GCRA (ITU-T I.371): `due` is the theoretical arrival time. `$3` is the seconds of one attempt at the average rate,
 # `$4` those of a burst less one. A row in conflict is locked before it is checked.
 _CHARGE = f"""
     INSERT INTO attempt AS known (who, due) VALUES ($1, {_NOW} + $3::double precision)
-    ON CONFLICT (who) DO UPDATE SET due = greatest(known.due, {_NOW}) + $3::double precision
-        WHERE known.due - $4::double precision <= {_NOW}
+    ON CONFLICT (who) DO UPDATE
+        SET due = CASE WHEN {_IS_AHEAD} THEN {_NOW} ELSE greatest(known.due, {_NOW}) END + $3::double precision
+        WHERE known.due - $4::double precision <= {_NOW} OR {_IS_AHEAD}
     RETURNING due
 """
 

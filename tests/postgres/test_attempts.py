@@ -33,6 +33,24 @@ def test_all_processes_count_together_by_the_clock_of_the_database(open_database
         assert 3500 < error.value.retry_after <= 3600
 
 
+def test_attempts_of_a_clock_that_was_ahead_do_not_count(database: Database) -> None:
+    time = 1_000_000.0
+    attempts = PostgresAttempts(database, lambda: time)
+    rare = AttemptLimit("address", rate=1 / 60, burst=4)
+    for _ in range(4):
+        run_sync(attempts.charge(rare, "192.0.2.1"))
+    time -= 2
+    with pytest.raises(Throttled):
+        run_sync(attempts.charge(rare, "192.0.2.1"))
+    # Without the rule, nobody could sign in for two hours.
+    time -= 2 * 3_600
+    for _ in range(4):
+        run_sync(attempts.charge(rare, "192.0.2.1"))
+    with pytest.raises(Throttled) as error:
+        run_sync(attempts.charge(rare, "192.0.2.1"))
+    assert error.value.retry_after == 60
+
+
 def test_stores_no_client_and_deletes_rows_that_no_longer_count(database: Database) -> None:
     time = 1_000_000.0
     attempts = PostgresAttempts(database, lambda: time)
