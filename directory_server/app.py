@@ -87,8 +87,9 @@ class DirectoryService(MultiService):
         return build(self._config, self._reactor, sockets=sockets, lost=self._exit_on_loss)
 
     def _exit_on_loss(self, reason: str) -> None:
-        """Stop a process whose data directory was deleted or replaced; its exit code is 1."""
-        self._log.critical("The data directory is lost, the server stops: {reason}", reason=reason)
+        """Stop a process whose data directory or database was deleted or replaced; its exit code is 1."""
+        what = "database" if self._config.database else "data directory"
+        self._log.critical("The {what} is lost, the server stops: {reason}", what=what, reason=reason)
         process.fail_at_exit()
         self._reactor.stop()
 
