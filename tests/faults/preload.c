@@ -27,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
@@ -129,5 +130,12 @@ int clock_gettime(clockid_t clock, struct timespec *now) {
     struct fault found;
     int failed = (int) syscall(SYS_clock_gettime, clock, now);
     if (!failed && clock == CLOCK_REALTIME && fault(&found) && is(&found, "clock")) now->tv_sec += found.number;
+    return failed;
+}
+
+int gettimeofday(struct timeval *now, void *zone) {
+    struct timespec exact;
+    int failed = clock_gettime(CLOCK_REALTIME, &exact);
+    if (!failed) { now->tv_sec = exact.tv_sec; now->tv_usec = exact.tv_nsec / 1000; }
     return failed;
 }

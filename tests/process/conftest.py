@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from http.client import HTTPConnection, HTTPMessage, HTTPResponse
@@ -170,16 +170,21 @@ def wait_for_port(log: Path, process: subprocess.Popen[bytes] | None = None) -> 
 
 @contextmanager
 def run_server(
-    arguments: list[object], folder: Path, env: Mapping[str, str] | None = None, *, max_files: int | None = None
+    arguments: list[object],
+    folder: Path,
+    env: Mapping[str, str] | None = None,
+    *,
+    max_files: int | None = None,
+    within: Sequence[str] = (),
 ) -> Iterator[Server]:
     """Run `twistd` with `arguments` in `folder`; yield the server once it serves requests, and kill it at the end.
 
-    `max_files` is its limit of open files; None keeps the limit of this process.
+    `max_files` is its limit of open files; None keeps the limit of this process. `within` is a command that runs it.
     """
     log = folder / f"server-{len([*folder.glob('server-*.log')])}.log"
     with log.open("xb") as output:
         process = subprocess.Popen(
-            [_TWISTD, *map(str, arguments)],
+            [*within, _TWISTD, *map(str, arguments)],
             cwd=folder,
             env=env or environment(),
             stdin=subprocess.DEVNULL,
