@@ -20,7 +20,9 @@ async def inline(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs)
 
 @contextmanager
 def using(kernel: ModuleType | None) -> Iterator[None]:
-    """Use this compiled module, or none."""
+    """Use this compiled module and the others, or none."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(arrays, "kernel", kernel)
+        if kernel is None:
+            patch.setattr(arrays, "tables", None)
         yield

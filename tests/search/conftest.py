@@ -1,4 +1,4 @@
-"""`KERNEL=none pytest tests/search` runs the tests of the search without the compiled module."""
+"""`KERNEL=none pytest tests/search` runs the tests of the search without the compiled modules."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ import os
 from directory_server.search.index import arrays
 
 if os.environ.get("KERNEL") == "none":
-    arrays.kernel = None
+    arrays.kernel = arrays.tables = None

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from random import Random
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,17 +62,48 @@ def test_strings_are_found_in_the_table(strings: set[str], wanted: list[str]) ->
                 assert bisect_left(ordered, each) <= span.start
 
 
-@given(st.sets(st.text(max_size=5)), st.sets(st.text(max_size=5)))
-def test_strings_are_merged_into_the_table(strings: set[str], others: set[str]) -> None:
-    new = sorted(others - strings)
-
-    table, _ = StringTable.of(sorted(strings)).merged(new)
-
+@given(st.sets(st.text(max_size=12)), st.sets(st.text(max_size=12)))
+def test_strings_are_sorted_and_merged(strings: set[str], others: set[str]) -> None:
+    given = list(strings)
+    new = StringTable.of(sorted(others - strings))
     ordered = sorted(strings | others)
-    assert list(table) == ordered
-    assert table.lengths().tolist() == [len(each) for each in ordered]
-    assert table.letters().tolist() == [int(letters_of(each)) for each in ordered]
-    assert table.are_ascii().tolist() == [each.isascii() for each in ordered]
+
+    for kernel in {None, arrays.kernel}:
+        with using(kernel):
+            first, order = StringTable.sort(given)
+            table, places = first.merged(new)
+            found = table.find_all([*ordered, "absent from all"])
+
+        assert list(first) == [given[place] for place in order] == sorted(strings)
+        assert list(table) == ordered
+        assert [first[place] if place >= 0 else new[-1 - place] for place in places.tolist()] == ordered
+        assert found.tolist() == [*range(len(ordered)), -1]
+        assert table.lengths().tolist() == [len(each) for each in ordered]
+        assert table.letters().tolist() == [int(letters_of(each)) for each in ordered]
+        assert table.are_ascii().tolist() == [each.isascii() for each in ordered]
+
+
+@pytest.mark.skipif(arrays.tables is None, reason="there is no compiled module")
+def test_many_strings_are_sorted_as_in_python() -> None:
+    random = Random(3)
+    strings = list({"".join(random.choices("ab", k=random.randrange(20))) for _ in range(5_000)})
+    with using(None):
+        expected = StringTable.sort(strings)[1].tolist()
+    assert StringTable.sort(strings)[1].tolist() == expected
+
+
+@pytest.mark.skipif(arrays.tables is None, reason="there is no compiled module")
+@pytest.mark.parametrize("offsets", [[], [0, 2, 1], [0, 9], [3, 4]])
+def test_compiled_tables_reject_offsets_outside_the_data(offsets: list[int]) -> None:
+    assert arrays.tables is not None
+    valid = np.frombuffer(b"ab", np.uint8), np.array([0, 1, 2], np.uint32)
+    invalid = np.frombuffer(b"ab", np.uint8), np.array(offsets, np.uint32)
+    for call in (arrays.tables.find_all, arrays.tables.merge):
+        for tables in ((*valid, *invalid), (*invalid, *valid)):
+            with pytest.raises(ValueError, match=r"offsets|number"):
+                call(*tables)
+    with pytest.raises(ValueError, match=r"offsets|number"):
+        arrays.tables.sort(*invalid)
 
 
 def test_lone_surrogates_of_a_query_are_not_found() -> None:

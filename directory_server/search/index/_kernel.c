@@ -85,7 +85,7 @@ static void release_columns(Columns *columns) {
 static int check_documents(Py_ssize_t documents) {
     if (documents >= 0 && documents <= MAX_DOCUMENTS)
         return 0;
-    PyErr_SetString(PyExc_ValueError, "number of documents is out of range");
+    PyErr_SetString(PyExc_ValueError, "number of documents or strings is out of range");
     return -1;
 }
 

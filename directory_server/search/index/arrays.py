@@ -1,4 +1,4 @@
-"""Types of arrays, and the compiled module."""
+"""Types of arrays, and the compiled modules."""
 
 from __future__ import annotations
 
@@ -18,10 +18,17 @@ Sets = NDArray[np.uint64]
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 
-kernel: ModuleType | None
-"""The compiled module, or None if there was no C compiler when the package was installed."""
 
-try:
-    kernel = import_module("._kernel", __package__)
-except ImportError:
-    kernel = None
+def _compiled(name: str) -> ModuleType | None:
+    """Return a compiled module, or None if there was no C compiler when the package was installed."""
+    try:
+        return import_module(f".{name}", __package__)
+    except ImportError:
+        return None
+
+
+kernel = _compiled("_kernel")
+"""Merges of postings, and look-ups for searches."""
+
+tables = _compiled("_tables")
+"""Sorting and merging of strings, for changes."""

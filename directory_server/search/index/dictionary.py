@@ -45,12 +45,10 @@ class Dictionary:
 
     @classmethod
     def of(cls, numbers: Longs, counts: Longs, vocabulary: Vocabulary) -> Dictionary:
-        """Return the dictionary of the words with these numbers and counts."""
-        ordered = vocabulary.in_order(numbers.tolist())
-        table = StringTable.of([word for word, _ in ordered])
-        words = np.array([number for _, number in ordered], np.int32)
+        """Return the dictionary of the words with these ascending numbers, and their counts."""
+        table, words = vocabulary.table_of(numbers)
         by_word = counts[np.searchsorted(numbers, words)].astype(np.int32)
-        return cls(table, vocabulary.terms_of(words), by_word, table.lengths(), table.letters(), words)
+        return cls(table, vocabulary.terms_of(words), by_word, table.lengths(), table.letters(), words.astype(np.int32))
 
     @classmethod
     def whole(cls, numbers: Ints, counts: Longs, vocabulary: Vocabulary) -> Dictionary:

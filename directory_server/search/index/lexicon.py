@@ -70,13 +70,17 @@ class Lexicon:
         # A word of all documents has no association: 0 / 0 must be 0.
         surprise = np.maximum(-shared, np.finfo(float).tiny)
         association = (shared - np.log(frequency[left] / size) - np.log(frequency[right] / size)) / surprise
+        kept = association >= MIN_NPMI
+        left, right, association = left[kept], right[kept], association[kept]
+        order = np.lexsort((-association, left))
+        left, right, association = left[order], right[order], association[order]
+        starts = np.flatnonzero(np.diff(left, prepend=-1))
+        rank = np.arange(len(left)) - np.repeat(starts, np.diff(starts, append=len(left)))
+        kept = rank < MAX_TRANSLATIONS
+        words, translations = vocabulary.strings(left[kept].tolist()), vocabulary.strings(right[kept].tolist())
         best: dict[str, dict[str, float]] = {}
-        for number in np.argsort(-association, kind="stable"):
-            if association[number] < MIN_NPMI:
-                break
-            translations = best.setdefault(vocabulary.string(int(left[number])), {})
-            if len(translations) < MAX_TRANSLATIONS:
-                translations[vocabulary.string(int(right[number]))] = float(association[number])
+        for word, translation, weight in zip(words, translations, association[kept].tolist(), strict=True):
+            best.setdefault(word, {})[translation] = weight
         return cls(size, best, len(segment))
 
 
@@ -85,11 +89,10 @@ def _scripts(segment: Segment, vocabulary: Vocabulary) -> tuple[Bools, Bools]:
     foreign, native = np.zeros(len(vocabulary), bool), np.zeros(len(vocabulary), bool)
     frequencies = segment.lists.frequencies(np.arange(len(vocabulary)))
     is_ascii = vocabulary.are_ascii()
-    for number in np.flatnonzero((frequencies > 0) & ~is_ascii).tolist():
-        foreign[number] = is_unsegmented(vocabulary.string(number))
-    for number in np.flatnonzero((frequencies >= MIN_DOCUMENTS) & is_ascii).tolist():
-        term = vocabulary.string(number)
-        native[number] = term.isalpha() and len(term) > 2
+    numbers = np.flatnonzero((frequencies > 0) & ~is_ascii)
+    foreign[numbers] = [is_unsegmented(term) for term in vocabulary.strings(numbers.tolist())]
+    numbers = np.flatnonzero((frequencies >= MIN_DOCUMENTS) & is_ascii)
+    native[numbers] = [term.isalpha() and len(term) > 2 for term in vocabulary.strings(numbers.tolist())]
     return foreign, native
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -14,6 +15,12 @@ from . import arrays
 from .arrays import Bools, Bytes, Longs, Offsets, Sets
 
 T = TypeVar("T", bound=np.generic)
+
+SORTED_AT_ONCE = 4_000
+"""Strings that are sorted in one call without the compiled module: a sort of all would block the other threads."""
+
+MANY = 20
+"""A dict of all strings is faster than look-ups of more than 1 / MANY of them."""
 
 BATCH = 50_000
 """Strings whose letters are computed in one NumPy call: a long call would block all threads."""
@@ -50,8 +57,17 @@ class StringTable:
     @classmethod
     def of_bytes(cls, strings: Sequence[bytes]) -> StringTable:
         """Return the table of strings in UTF-8, which are different and sorted."""
-        data = np.frombuffer(b"".join(strings), np.uint8)
-        return cls(data, offsets_of(np.fromiter(map(len, strings), np.int64, len(strings))))
+        return cls(*packed(strings))
+
+    @classmethod
+    def sort(cls, strings: Sequence[str]) -> tuple[StringTable, Longs]:
+        """Return the table of `strings`, which are different, and the place of each of its strings in `strings`."""
+        keys = [encoded(each) for each in strings]
+        if arrays.tables is not None:
+            order = np.frombuffer(arrays.tables.sort(*packed(keys)), np.int32).astype(np.int64)
+            return cls.of_bytes([keys[place] for place in order.tolist()]), order
+        ordered = _sorted(list(zip(keys, range(len(keys)), strict=True)))
+        return cls.of_bytes([key for key, _ in ordered]), np.array([place for _, place in ordered], np.int64)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -101,23 +117,38 @@ class StringTable:
         number = bisect_left(range(len(self)), key, key=read)
         return number, number < len(self) and read(number) == key
 
+    def find_all(self, strings: Sequence[str]) -> Longs:
+        """Return the number of each of `strings`, -1 for absent ones."""
+        keys = [encoded(each) for each in strings]
+        if arrays.tables is not None:
+            data, offsets = packed(keys)
+            return np.frombuffer(arrays.tables.find_all(self.data, self.offsets, data, offsets), np.int64)
+        if len(keys) * MANY > len(self):
+            numbers = {string: number for number, string in enumerate(self)}
+            return np.fromiter((numbers.get(string, -1) for string in strings), np.int64, len(keys))
+        places = map(self._bisect, keys)
+        return np.fromiter((number if is_found else -1 for number, is_found in places), np.int64, len(keys))
+
     def subset(self, kept: Bools) -> StringTable:
         """Return the table of the strings where `kept` is true."""
         return StringTable(*selected(self.data, self.offsets, kept))
 
-    def merged(self, strings: Sequence[str]) -> tuple[StringTable, Sequence[int]]:
-        """Return the table with sorted `strings` added, and the number of strings of this table before each of them."""
-        keys = [encoded(each) for each in strings]
-        places = [self._bisect(key)[0] for key in keys]
-        pieces: list[bytes | memoryview] = []
-        before = 0
-        for key, place in zip(keys, places, strict=True):
-            at = self._places[place]
-            pieces += self._view[before:at], key
-            before = at
-        pieces.append(self._view[before:])
-        lengths = np.insert(self.offsets[1:].astype(np.int64) - self.offsets[:-1], places, [len(key) for key in keys])
-        return StringTable(np.frombuffer(b"".join(pieces), np.uint8), offsets_of(lengths)), places
+    def merged(self, other: StringTable) -> tuple[StringTable, Longs]:
+        """Return the table with the strings of both, which are different, and where each was.
+
+        That is its number in this table, or the complement (-1 - number) of its number in the other one.
+        """
+        if arrays.tables is not None:
+            columns = self.data, self.offsets, other.data, other.offsets
+            data, offsets, numbers = arrays.tables.merge(*columns)
+            table = StringTable(np.frombuffer(data, np.uint8), np.frombuffer(offsets, np.uint32))
+            return table, np.frombuffer(numbers, np.int64)
+        own = ((key, number) for number, key in enumerate(self._keys()))
+        pairs = sorted(chain(own, ((key, -1 - number) for number, key in enumerate(other._keys()))))
+        return StringTable.of_bytes([key for key, _ in pairs]), np.array([number for _, number in pairs], np.int64)
+
+    def _keys(self) -> list[bytes]:
+        return [bytes(self._view[start:end]) for start, end in pairwise(self._places)]
 
     def lengths(self) -> Bytes:
         """Return the characters of each string, at most 255."""
@@ -148,6 +179,21 @@ class StringTable:
         return np.concatenate(found) if found else np.zeros(0, of(self.data[:0]).dtype)
 
 
+def _sorted(pairs: list[tuple[bytes, int]]) -> list[tuple[bytes, int]]:
+    runs = [sorted(pairs[first : first + SORTED_AT_ONCE]) for first in range(0, len(pairs), SORTED_AT_ONCE)]
+    # A sort of two sorted runs only merges them.
+    while len(runs) > 1:
+        runs = [sorted(chain(*runs[first : first + 2])) for first in range(0, len(runs), 2)]
+    return runs[0] if runs else []
+
+
+def packed(strings: Sequence[bytes]) -> tuple[Bytes, Offsets]:
+    """Return the data and offsets of `strings`."""
+    return np.frombuffer(b"".join(strings), np.uint8), offsets_of(
+        np.fromiter(map(len, strings), np.int64, len(strings))
+    )
+
+
 def encoded(string: str) -> bytes:
     """Return `string` in UTF-8. A query may have surrogates without a partner."""
     return string.encode("utf-8", "surrogatepass")
@@ -161,9 +207,14 @@ def offsets_of(lengths: Longs) -> Offsets:
     return np.concatenate([[0], ends]).astype(np.uint32)
 
 
+def _lengths(offsets: Offsets) -> Longs:
+    lengths: Longs = offsets[1:].astype(np.int64) - offsets[:-1]
+    return lengths
+
+
 def selected(data: Bytes, offsets: Offsets, kept: Bools) -> tuple[Bytes, Offsets]:
     """Return the data and offsets of the strings where `kept` is true."""
-    lengths = offsets[1:].astype(np.int64) - offsets[:-1]
+    lengths = _lengths(offsets)
     if kept.all():
         return data, offsets
     return data[np.repeat(kept, lengths)], offsets_of(lengths[kept])

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from heapq import merge
 
 import numpy as np
 
 from ..text.analysis import stem
 from .arrays import Bools, Ints, Longs
 from .strings import StringTable
-
-SORTED_AT_ONCE = 4_000
-"""Strings that are sorted in one call: a sort of all would block the other threads."""
 
 UNUSED = -1
 """The number of a string that a new vocabulary has not, and the term of a string that is not a word."""
@@ -67,10 +63,10 @@ class Vocabulary:
         numbers = dict.fromkeys(every, UNUSED)
         known, new, added = self._known, self._new, self._new_strings
         for string in numbers:
-            number = new.get(string)
-            if number is None and known:
-                number = self.table.find(string)
-            if number is None:
+            numbers[string] = new.get(string, UNUSED)
+        others = [string for string, number in numbers.items() if number == UNUSED]
+        for string, number in zip(others, self.table.find_all(others).tolist(), strict=True):
+            if number < 0:
                 number = known + len(added)
                 added.append(string)
                 new[string] = number
@@ -112,24 +108,20 @@ class Vocabulary:
         new = np.fromiter(map(str.isascii, self._new_strings), bool, len(self._new_strings))
         return np.concatenate([self.table.are_ascii(), new])
 
-    def in_order(self, numbers: Sequence[int]) -> list[tuple[str, int]]:
-        """Return the strings with these numbers, sorted, each with its number."""
-        pairs = list(zip(self.strings(numbers), numbers, strict=True))
-        parts = range(0, len(pairs), SORTED_AT_ONCE)
-        return list(merge(*(sorted(pairs[first : first + SORTED_AT_ONCE]) for first in parts)))
+    def table_of(self, numbers: Longs) -> tuple[StringTable, Longs]:
+        """Return the table of the strings with these ascending `numbers`, and the number of each string in it."""
+        known, others = numbers[numbers < self._known], numbers[numbers >= self._known]
+        kept = np.zeros(self._known, bool)
+        kept[known] = True
+        new, order = StringTable.sort(self.strings(others.tolist()))
+        table, places = self.table.subset(kept).merged(new)
+        # Places of new strings count from the end.
+        return table, np.concatenate([known, others[order][::-1]])[places]
 
     def rebuilt(self, used: Bools) -> tuple[Vocabulary, Ints]:
         """Return a vocabulary with the strings that are `used`, all in its table, and the new number of each string."""
-        known = self._known
-        new = self.in_order((np.flatnonzero(used[known:]) + known).tolist())
-        table, places = self.table.subset(used[:known]).merged([string for string, _ in new])
+        table, numbers = self.table_of(np.flatnonzero(used))
         mapping = np.full(len(self), UNUSED, np.int32)
-        old = np.arange(np.count_nonzero(used[:known]))
-        # A string moves behind the new strings that were put before it.
-        mapping[:known][used[:known]] = old + np.searchsorted(places, old, side="right")
-        mapping[[number for _, number in new]] = np.array(places, np.int64) + np.arange(len(places))
-        term_of = np.full(len(table), UNUSED, np.int32)
-        terms = self.terms_of(np.arange(len(self)))
-        words = np.flatnonzero(used & (terms != UNUSED))
-        term_of[mapping[words]] = mapping[terms[words]]
-        return Vocabulary(table, term_of), mapping
+        mapping[numbers] = np.arange(len(numbers))
+        terms = self.terms_of(numbers)
+        return Vocabulary(table, np.where(terms == UNUSED, UNUSED, mapping[terms]).astype(np.int32)), mapping

@@ -1,0 +1,222 @@
+/* Tables of sorted strings, compiled: look-up, sorting and merging of many strings. `strings.py` has the same in Python.
+ *
+ * A table is its UTF-8 bytes and uint32 offsets, in contiguous, aligned buffers. Results are bytes of native items. Only
+ * the limited API is used, so that one build serves Python 3.11 and later.
+ */
+
+#define Py_LIMITED_API 0x030B0000
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sorted strings: string n is the bytes from at[n] to at[n + 1] of data. */
+typedef struct {
+    const char *data;
+    const uint32_t *at;
+    Py_ssize_t count, size;
+} Strings;
+
+/* Return the position of the key, or -1. */
+static Py_ssize_t position(const Strings *strings, const char *key, size_t length) {
+    Py_ssize_t low = 0, high = strings->count;
+    while (low < high) {
+        Py_ssize_t middle = low + (high - low) / 2;
+        uint32_t start = strings->at[middle], end = strings->at[middle + 1];
+        size_t other = end - start;
+        int order = memcmp(strings->data + start, key, other < length ? other : length);
+        if (order < 0 || (order == 0 && other < length)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+            if (order == 0 && other == length)
+                return middle;
+        }
+    }
+    return -1;
+}
+
+/* Returns 0 if all offsets are in order and within the data, or -1 with an error set. */
+static int read_strings(Strings *strings, const Py_buffer *data, const Py_buffer *offsets) {
+    strings->data = data->buf;
+    strings->size = data->len;
+    strings->at = offsets->buf;
+    strings->count = offsets->len / 4 - 1;
+    if (strings->count < 0 || strings->count > INT32_MAX) {
+        PyErr_SetString(PyExc_ValueError, "number of strings is out of range");
+        return -1;
+    }
+    uint32_t before = 0;
+    for (Py_ssize_t i = 0; i <= strings->count; i++) {
+        if (strings->at[i] < before || strings->at[i] > (size_t)strings->size) {
+            PyErr_SetString(PyExc_ValueError, "offsets are not within the data");
+            return -1;
+        }
+        before = strings->at[i];
+    }
+    return 0;
+}
+
+/* A string to sort: its first 8 bytes, as a number that compares like them, and its place. */
+typedef struct {
+    uint64_t start;
+    uint32_t place;
+} Key;
+
+static Key key_of(const Strings *strings, uint32_t place) {
+    const unsigned char *bytes = (const unsigned char *)strings->data + strings->at[place];
+    size_t length = strings->at[place + 1] - strings->at[place];
+    Key key = {0, place};
+    for (size_t i = 0; i < 8; i++)
+        key.start = key.start << 8 | (i < length ? bytes[i] : 0);
+    return key;
+}
+
+static int before(const Strings *strings, const Key *one, const Key *other) {
+    if (one->start != other->start)
+        return one->start < other->start;
+    uint32_t a = strings->at[one->place], b = strings->at[other->place];
+    size_t first = strings->at[one->place + 1] - a, second = strings->at[other->place + 1] - b;
+    int order = memcmp(strings->data + a, strings->data + b, first < second ? first : second);
+    return order < 0 || (order == 0 && first < second);
+}
+
+/* Sort keys by merging, with as much room for other keys. */
+static void sort_keys(const Strings *strings, Key *keys, Key *room, size_t count) {
+    for (size_t width = 1; width < count; width *= 2) {
+        for (size_t left = 0; left < count; left += 2 * width) {
+            size_t middle = left + width < count ? left + width : count;
+            size_t end = middle + width < count ? middle + width : count;
+            size_t i = left, j = middle;
+            for (size_t at = left; at < end; at++)
+                room[at] = i < middle && (j >= end || !before(strings, &keys[j], &keys[i])) ? keys[i++] : keys[j++];
+        }
+        memcpy(keys, room, count * sizeof(Key));
+    }
+}
+
+/* Return the places of strings in their order, as int32. */
+static PyObject *sort(PyObject *module, PyObject *args) {
+    Py_buffer data, offsets;
+    Strings strings;
+    PyObject *result = NULL;
+    if (!PyArg_ParseTuple(args, "y*y*", &data, &offsets))
+        return NULL;
+    if (read_strings(&strings, &data, &offsets) == 0) {
+        size_t count = (size_t)strings.count;
+        Key *keys = malloc((count + 1) * sizeof(Key)), *room = malloc((count + 1) * sizeof(Key));
+        result = PyBytes_FromStringAndSize(NULL, strings.count * 4);
+        if (keys == NULL || room == NULL || result == NULL) {
+            Py_CLEAR(result);
+            PyErr_NoMemory();
+        } else {
+            int32_t *places = (int32_t *)(void *)PyBytes_AsString(result);
+            Py_BEGIN_ALLOW_THREADS
+            for (size_t i = 0; i < count; i++)
+                keys[i] = key_of(&strings, (uint32_t)i);
+            sort_keys(&strings, keys, room, count);
+            for (size_t i = 0; i < count; i++)
+                places[i] = (int32_t)keys[i].place;
+            Py_END_ALLOW_THREADS
+        }
+        free(keys);
+        free(room);
+    }
+    PyBuffer_Release(&data);
+    PyBuffer_Release(&offsets);
+    return result;
+}
+
+/* Return the data, offsets (uint32) and numbers of two sorted tables in one. A number is that in the first table, or the
+ * complement of that in the second one (int64). */
+static PyObject *merge(PyObject *module, PyObject *args) {
+    Py_buffer data, offsets, other_data, other_offsets;
+    Strings strings, others;
+    PyObject *result = NULL, *bytes = NULL, *ends = NULL, *numbers = NULL;
+    if (!PyArg_ParseTuple(args, "y*y*y*y*", &data, &offsets, &other_data, &other_offsets))
+        return NULL;
+    if (read_strings(&strings, &data, &offsets) < 0 || read_strings(&others, &other_data, &other_offsets) < 0)
+        goto done;
+    size_t size = (size_t)(strings.at[strings.count] - strings.at[0]) + (others.at[others.count] - others.at[0]);
+    if (size > UINT32_MAX) {
+        PyErr_SetString(PyExc_OverflowError, "the strings are too long");
+        goto done;
+    }
+    bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
+    ends = PyBytes_FromStringAndSize(NULL, (strings.count + others.count + 1) * 4);
+    numbers = PyBytes_FromStringAndSize(NULL, (strings.count + others.count) * 8);
+    if (bytes == NULL || ends == NULL || numbers == NULL)
+        goto done;
+    char *out = PyBytes_AsString(bytes);
+    uint32_t *end = (uint32_t *)(void *)PyBytes_AsString(ends);
+    int64_t *number = (int64_t *)(void *)PyBytes_AsString(numbers);
+    Py_BEGIN_ALLOW_THREADS
+    Py_ssize_t i = 0, j = 0;
+    uint32_t at = 0;
+    *end++ = 0;
+    while (i < strings.count || j < others.count) {
+        int is_first = j >= others.count;
+        if (i < strings.count && j < others.count) {
+            size_t one = strings.at[i + 1] - strings.at[i], other = others.at[j + 1] - others.at[j];
+            int order = memcmp(strings.data + strings.at[i], others.data + others.at[j], one < other ? one : other);
+            is_first = order < 0 || (order == 0 && one <= other);
+        }
+        const Strings *from = is_first ? &strings : &others;
+        Py_ssize_t place = is_first ? i++ : j++;
+        uint32_t length = from->at[place + 1] - from->at[place];
+        memcpy(out + at, from->data + from->at[place], length);
+        at += length;
+        *end++ = at;
+        *number++ = is_first ? place : ~place;
+    }
+    Py_END_ALLOW_THREADS
+    result = PyTuple_Pack(3, bytes, ends, numbers);
+done:
+    Py_XDECREF(bytes);
+    Py_XDECREF(ends);
+    Py_XDECREF(numbers);
+    PyBuffer_Release(&data);
+    PyBuffer_Release(&offsets);
+    PyBuffer_Release(&other_data);
+    PyBuffer_Release(&other_offsets);
+    return result;
+}
+
+/* Return for each of other strings its position among sorted ones, -1 for absent ones, as int64. */
+static PyObject *find_all(PyObject *module, PyObject *args) {
+    Py_buffer data, offsets, other_data, other_offsets;
+    Strings strings, others;
+    PyObject *result = NULL;
+    if (!PyArg_ParseTuple(args, "y*y*y*y*", &data, &offsets, &other_data, &other_offsets))
+        return NULL;
+    if (read_strings(&strings, &data, &offsets) == 0 && read_strings(&others, &other_data, &other_offsets) == 0) {
+        result = PyBytes_FromStringAndSize(NULL, others.count * 8);
+        if (result != NULL) {
+            int64_t *places = (int64_t *)(void *)PyBytes_AsString(result);
+            Py_BEGIN_ALLOW_THREADS
+            for (Py_ssize_t i = 0; i < others.count; i++) {
+                places[i] = position(&strings, others.data + others.at[i], others.at[i + 1] - others.at[i]);
+            }
+            Py_END_ALLOW_THREADS
+        }
+    }
+    PyBuffer_Release(&data);
+    PyBuffer_Release(&offsets);
+    PyBuffer_Release(&other_data);
+    PyBuffer_Release(&other_offsets);
+    return result;
+}
+
+static PyMethodDef methods[] = {
+    {"find_all", find_all, METH_VARARGS, "Find strings among sorted ones."},
+    {"merge", merge, METH_VARARGS, "Merge two tables."},
+    {"sort", sort, METH_VARARGS, "Sort strings."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_tables", "Tables of sorted strings, compiled.", -1, methods, NULL, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit__tables(void) { return PyModule_Create(&definition); }
