@@ -72,7 +72,7 @@ slow: .venv/run
 clean:
 	rm -rf .venv .release .coverage build dist *.egg-info .conformance .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-.venv/run: setup.py pyproject.toml
+.venv/run: setup.py pyproject.toml $(wildcard docs/*.md docs/decisions/*.md docs/render.py)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=…")'
 	@test -x .venv/bin/python || $(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check --editable .

@@ -1,6 +1,12 @@
-"""Packaging that must be code: a plugin in Twisted's namespace package, and compiled modules that are optional."""
+"""Packaging that must be code: documentation pages, a plugin of Twisted, and optional compiled modules."""
+
+import runpy
+from pathlib import Path
 
 from setuptools import Extension, find_packages, setup
+from setuptools.command.build_py import build_py
+
+ROOT = Path(__file__).resolve().parent
 
 COMPILED = [
     Extension(
@@ -15,9 +21,23 @@ COMPILED = [
     for name in ("_kernel", "_tables")
 ]
 
+
+class BuildWithPages(build_py):
+    """Render docs/ for the package; in an editable installation, in the source tree."""
+
+    def run(self) -> None:
+        """Copy the modules and data, and write the pages."""
+        super().run()
+        base = ROOT if self.editable_mode else Path(self.build_lib)
+        pages = base / "directory_server" / "web" / "docs" / "pages.json"
+        pages.parent.mkdir(parents=True, exist_ok=True)
+        runpy.run_path(str(ROOT / "docs" / "render.py"))["write"](pages)
+
+
 setup(
     packages=[*find_packages(include=["directory_server", "directory_server.*"]), "twisted.plugins"],
     package_dir={"": "."},
     ext_modules=COMPILED,
+    cmdclass={"build_py": BuildWithPages},
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
 )

@@ -14,7 +14,20 @@ from ..run_sync import run_until_done
 from ..search import percolate
 from ..services.accounts import AccountService
 from ..services.user_keys import Pending, UserKeys
-from ..web import access_file, access_log, account, authentication, changes, health, mcp, pages, registry, rest, routing
+from ..web import (
+    access_file,
+    access_log,
+    account,
+    authentication,
+    changes,
+    docs,
+    health,
+    mcp,
+    pages,
+    registry,
+    rest,
+    routing,
+)
 from ..web.key_uses import KeyUseRecorder
 from ..web.origins import Origins
 from ..web.site import DirectorySite
@@ -123,6 +136,7 @@ def _routes(
         checks,
         people.pages,
         _account_pages(core, people, endpoint),
+        docs.DocsPages(people.pages.layout, people.pages.access),
     )
 
 

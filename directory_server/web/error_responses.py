@@ -54,7 +54,7 @@ def error_response(failure: Failure) -> ErrorResponse:
                 405, "method_not_allowed", f"Method not allowed. This path supports {allowed}.", {"Allow": allowed}
             )
         case routing.NotFound():
-            return ErrorResponse(404, "not_found", "Path not found. docs/protocol.md lists all paths.")
+            return ErrorResponse(404, "not_found", "Path not found. The page /docs/protocol/endpoints lists all paths.")
         case routing.HTTPException():
             return ErrorResponse(error.code or 400, "bad_request", "Invalid request.")
         case CancelledError():

@@ -18,6 +18,7 @@ from ..http.errors import ErrorResponse
 from ..http.headers import values
 from .account import AccountPages
 from .changes import ChangesHandler
+from .docs import DocsPages
 from .error_responses import error_response, note_error, respond_with_error, rest_error_body
 from .health import Health
 from .mcp import McpEndpoint, rpc_body
@@ -56,6 +57,7 @@ class Routes:
     health: Health
     pages: PageHandlers
     account: AccountPages
+    docs: DocsPages
     app: Klein = field(init=False)
 
     @app.default

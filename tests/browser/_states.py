@@ -66,6 +66,12 @@ def _search_states(page: Any, site: Site, name: str) -> Iterator[str]:
     for each in page.locator("details").all():
         each.locator("summary").click()
     yield "entry, details open"
+    page.goto("/docs")
+    yield "documentation"
+    page.goto("/docs/api")
+    yield "documentation of the API"
+    page.goto("/docs/operations/configure")
+    yield "documentation with a wide table"
     page.goto("/unknown")
     yield "page not found"
     page.goto("/?q=github")

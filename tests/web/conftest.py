@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from collections.abc import Awaitable, Callable, Iterator
 from http.client import HTTPMessage, HTTPResponse
 from io import BytesIO
@@ -18,6 +19,7 @@ from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
 
+import directory_server
 from directory_server import sqlite
 from directory_server.config import (
     AccountsConfig,
@@ -36,7 +38,18 @@ from directory_server.run_sync import inline, run_sync
 from directory_server.services.directory import Directory
 from directory_server.turn import ImmediateTurn
 
+ROOT = Path(__file__).parent.parent.parent
+
+_DOCUMENTATION = Path(directory_server.__file__).parent / "web" / "docs" / "pages.json"
+
 PROTOCOL_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def documentation() -> None:
+    """Render the documentation pages in the source tree, as an editable installation does."""
+    if not _DOCUMENTATION.exists():
+        runpy.run_path(str(ROOT / "docs" / "render.py"))["write"](_DOCUMENTATION)
 
 
 @frozen

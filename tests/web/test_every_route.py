@@ -140,6 +140,9 @@ VALID_REQUESTS = {
     "GET /": [ValidRequest("GET", "/"), ValidRequest("GET", "/?q=postgres")],
     "GET /servers/{mcp_id}": [ValidRequest("GET", f"/servers/{POSTGRES_ID}")],
     "GET /news": [ValidRequest("GET", "/news")],
+    "GET /docs": [ValidRequest("GET", "/docs")],
+    "GET /docs/api": [ValidRequest("GET", "/docs/api")],
+    "GET /docs/*": [ValidRequest("GET", "/docs/operations/back-up")],
     "GET /assets/{name}": [ValidRequest("GET", Assets().path(name)) for name in ("style.css", "script.js", "icon.svg")],
     **{
         f"{method} /account/{path}": [

@@ -1,5 +1,6 @@
 """Web pages: search, entries, and the layout of every page."""
 
+from ._access import PageAccess
 from ._assets import PATH as ASSETS_PATH
 from ._assets import Assets
 from ._layout import Layout, Viewer
@@ -12,6 +13,7 @@ __all__ = [
     "AnonymousOwners",
     "Assets",
     "Layout",
+    "PageAccess",
     "PageHandlers",
     "Viewer",
     "page_handlers",

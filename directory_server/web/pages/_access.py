@@ -40,12 +40,22 @@ class PageAccess:
         Raises NotFound if the pages are off, HttpError if the viewer must sign in, and Throttled for too many requests.
         The limit counts by account for members and by address for anonymous viewers.
         """
+        return await self._charge(request, sign_in=self._mode == "accounts")
+
+    async def identify(self, request: Request) -> Viewer | None:
+        """Return the signed-in viewer of a page that everybody may read, None for an anonymous one.
+
+        Raises NotFound if the pages are off, and Throttled for too many requests.
+        """
+        return await self._charge(request, sign_in=False)
+
+    async def _charge(self, request: Request, *, sign_in: bool) -> Viewer | None:
         if self._mode == "off":
             raise NotFound("The web pages of this directory are turned off.")
         viewer = await self._viewer(request)
         if viewer is not None:
             self._accounts.charge(viewer.email)
-        elif self._mode == "accounts":
+        elif sign_in:
             raise self._sign_in_required(request)
         else:
             self._addresses.charge(request)

@@ -54,14 +54,14 @@ class PageHandlers:
 
     layout: Layout
     notifier: NewEntriesNotifier
-    _access: PageAccess
+    access: PageAccess
     _directory: Directory
     _store: Store
     _size: Callable[[], int]
 
     async def search(self, request: Request) -> bytes:
         """Return the search form and the results."""
-        viewer = await self._access.authenticate(request)
+        viewer = await self.access.authenticate(request)
         parameters = _parameters(request)
         language = self.layout.translations(request).language
         keywords = parameters.get("q", "").strip()
@@ -91,14 +91,14 @@ class PageHandlers:
 
     async def entry(self, request: Request, mcp_id: str) -> bytes:
         """Return the page of an entry. Raises NotFound."""
-        viewer = await self._access.authenticate(request)
+        viewer = await self.access.authenticate(request)
         detail = await self._directory.detail(serialization.entry_id(mcp_id))
         language = self.layout.translations(request).language
         return self.layout.page(request, "entry.html", {"entry": entry_view(detail, language)}, account=viewer)
 
     async def notifications(self, request: Request) -> bytes | None:
         """Open the stream of notifications about new entries."""
-        await self._access.authenticate(request)
+        await self.access.authenticate(request)
         return self.notifier.open(request)
 
     async def _cards(self, page: Page, language: str) -> list[Card]:

@@ -1,0 +1,125 @@
+"""View of the OpenAPI document: operations and schemas as tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from attrs import frozen
+from markupsafe import Markup, escape
+
+_SCHEMA = "#/components/schemas/"
+
+
+@frozen
+class Field:
+    """A row: a parameter or a member of an object. `link` is the schema of its type, or empty."""
+
+    name: str
+    kind: str
+    link: str
+    required: bool
+    description: Markup
+
+
+@frozen
+class Response:
+    """A response: status, description, and the schema of its body, or empty."""
+
+    status: str
+    description: Markup
+    schema: str
+
+
+@frozen
+class Operation:
+    """An operation of the API. `path` is a template."""
+
+    id: str
+    method: str
+    path: str
+    summary: str
+    description: Markup
+    needs_key: bool
+    parameters: Sequence[Field]
+    responses: Sequence[Response]
+
+
+@frozen
+class Schema:
+    """An object of the API."""
+
+    name: str
+    fields: Sequence[Field]
+
+
+@frozen
+class Api:
+    """The whole API; `description` has one paragraph for each item."""
+
+    description: Sequence[Markup]
+    operations: Sequence[Operation]
+    schemas: Sequence[Schema]
+
+
+def api_view(document: Mapping[str, Any]) -> Api:
+    """Return the view of an OpenAPI 3.1 document."""
+    return Api(
+        [_inline(text) for text in document["info"]["description"].strip().split("\n\n")],
+        list(_operations(document)),
+        [Schema(name, list(_members(schema))) for name, schema in document["components"]["schemas"].items()],
+    )
+
+
+def _operations(document: Mapping[str, Any]) -> Iterator[Operation]:
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            yield Operation(
+                operation["operationId"],
+                method.upper(),
+                path,
+                operation["summary"],
+                _inline(operation["description"]),
+                bool(operation.get("security", document["security"])),
+                [_field(each["name"], each["schema"], each) for each in operation.get("parameters", ())],
+                [_response(status, each) for status, each in operation["responses"].items()],
+            )
+
+
+def _members(schema: Mapping[str, Any]) -> Iterator[Field]:
+    required = schema.get("required", ())
+    for name, member in schema.get("properties", {}).items():
+        yield _field(name, member, {**member, "required": name in required})
+
+
+def _field(name: str, schema: Mapping[str, Any], described: Mapping[str, Any]) -> Field:
+    kind, link = _kind(schema)
+    return Field(name, kind, link, described.get("required", False), _inline(described.get("description", "")))
+
+
+def _response(status: str, response: Mapping[str, Any]) -> Response:
+    schemas = (_kind(content.get("schema", {}))[1] for content in response.get("content", {}).values())
+    return Response(status, _inline(response["description"]), next(filter(None, schemas), ""))
+
+
+def _inline(text: str) -> Markup:
+    """Return `text`, in which backquotes mark code, as HTML."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+def _kind(schema: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the type of `schema` in words, and the name of the schema that it refers to, or an empty text."""
+    if reference := schema.get("$ref"):
+        name = str(reference).removeprefix(_SCHEMA)
+        return name, name
+    for key in ("anyOf", "oneOf"):
+        if key in schema:
+            kinds = [_kind(each) for each in schema[key]]
+            return " or ".join(kind for kind, _ in kinds), next((link for _, link in kinds if link), "")
+    type_ = schema.get("type", "string" if "enum" in schema else "any")
+    types = [type_] if isinstance(type_, str) else list(type_)
+    if "array" in types and "items" in schema:
+        kind, link = _kind(schema["items"])
+        return " or ".join([f"list of {kind}", *(each for each in types if each != "array")]), link
+    return " or ".join(types), ""

@@ -1,0 +1,110 @@
+"""The pages at /docs: contents, documents, the REST API, and access."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+
+import pytest
+
+from directory_server.web.docs import _pages
+from directory_server.web.openapi import DOCUMENT
+
+from ..conftest import Response, Server
+
+HTML = {"Accept": "text/html"}
+
+
+def page(server: Server, path: str, **headers: str) -> Response:
+    return server.get(path, key=None, headers={**HTML, **headers})
+
+
+def test_contents_list_the_documents(server: Server) -> None:
+    response = page(server, "/docs")
+    assert response.status == 200
+    assert response.headers["Content-Type"] == "text/html; charset=utf-8"
+    text = response.body.decode()
+    for path in ("api", "start", "protocol", "operations", "architecture", "security", "changelog", "decisions"):
+        assert f'href="/docs/{path}"' in text
+    assert "/docs/decisions/0001" not in text
+
+
+@pytest.mark.parametrize("path", ["start", "operations/back-up", "decisions", "decisions/0015-exact-quota"])
+def test_a_document_is_a_page(server: Server, path: str) -> None:
+    response = page(server, f"/docs/{path}")
+    assert response.status == 200
+    assert len(response.body) < 30_000
+    assert _pages.contents().pages[path].html in response.body.decode()
+
+
+def test_every_page_is_small(server: Server) -> None:
+    for path in [*_pages.contents().pages, "api"]:
+        server.clock.advance(1)
+        assert len(page(server, f"/docs/{path}").body) < 30_000, path
+
+
+def test_a_section_shows_the_other_sections_of_its_document(server: Server) -> None:
+    text = page(server, "/docs/operations/back-up").body.decode()
+    assert '<a href="/docs/operations/back-up" aria-current="page">' in text
+    assert '<a href="/docs/operations/metrics">' in text
+    assert '<a href="/docs/protocol/keys">' not in text
+
+
+def test_an_unknown_page_is_not_found(server: Server) -> None:
+    for path in ("nowhere", "../README.md", "%2e%2e/setup.py", "operations/"):
+        assert page(server, f"/docs/{path}").status == 404
+
+
+def test_the_api_page_has_every_operation_parameter_response_and_field(server: Server) -> None:
+    text = unescape(page(server, "/docs/api").body.decode())
+    words = re.sub("</?code>", "`", text)
+    document = json.loads(DOCUMENT)
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            assert f"<code>{method.upper()} {path}</code>" in text
+            assert operation["summary"] in text
+            for parameter in operation.get("parameters", ()):
+                assert f"<code>{parameter['name']}</code>" in text
+                assert parameter["description"] in words
+            for response in operation["responses"].values():
+                assert response["description"] in words
+    for name, schema in document["components"]["schemas"].items():
+        for field, member in schema.get("properties", {}).items():
+            assert f'id="{name}"' in text
+            assert f"<code>{field}</code>" in text
+            assert member.get("description", "") in words
+
+
+def test_pages_in_chinese_say_which_parts_are_english(server: Server) -> None:
+    text = page(server, "/docs/start?lang=zh").body.decode()
+    assert '<html lang="zh">' in text
+    assert '<article class="docs-page" lang="en">' in text
+
+
+@pytest.mark.parametrize("server", ["off"], indirect=True)
+def test_documentation_is_off_with_the_pages(server: Server) -> None:
+    assert page(server, "/docs").status == page(server, "/docs/start").status == page(server, "/docs/api").status == 404
+
+
+@pytest.mark.parametrize("server", ["accounts"], indirect=True)
+def test_documentation_needs_no_sign_in(server: Server) -> None:
+    assert page(server, "/docs/start").status == 200
+    assert "ada@example.org" in page(server, "/docs/start", Cookie="test=ada").body.decode()
+
+
+def test_documentation_has_the_rate_limit_of_pages(server: Server) -> None:
+    statuses = [page(server, "/docs").status for _ in range(61)]
+    assert statuses == [200] * 60 + [429]
+
+
+def test_a_package_without_pages_has_the_api_only(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_pages, "contents", lambda: _pages.Contents({}, {}))
+    assert page(server, "/docs").status == page(server, "/docs/api").status == 200
+    assert page(server, "/docs/start").status == 404
+
+
+def test_images_of_documents_are_served(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_pages, "contents", lambda: _pages.Contents({}, {"plot.svg": b"<svg/>"}))
+    response = page(server, "/docs/plot.svg")
+    assert (response.headers["Content-Type"], response.body) == ("image/svg+xml", b"<svg/>")
