@@ -25,6 +25,7 @@ from .query.plan import build_plan
 from .ranking.explain import explain_lines
 from .ranking.scoring import score_documents, top_documents
 from .text.thesaurus import thesaurus
+from .text.translation_tables import are_loaded as translations_are_loaded
 
 
 class ImpactIndex:
@@ -95,7 +96,8 @@ class ImpactIndex:
     async def search(self, query: Query) -> Page:
         snapshot, parsed = self._snapshot, parse(query.keywords)
         collection, live, pinned = self._collection(snapshot)
-        if is_expensive(parsed, collection):
+        # The first search loads the lexicon, which takes about .1 seconds.
+        if not translations_are_loaded() or is_expensive(parsed, collection):
             return await self._offload(_search, query, parsed, collection, live, pinned)
         return _search(query, parsed, collection, live, pinned)
 

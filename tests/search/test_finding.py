@@ -129,7 +129,7 @@ MENTIONED = {
     "spotfy": "spotify",
     "minecr": "minecraft",
     "github": "/github",
-    "读取邮件": "邮件",
+    "读取邮件": "邮件|mail",
 }
 
 
@@ -138,4 +138,5 @@ async def test_real_entries_are_found(real: tuple[ImpactIndex, dict[str, str]]) 
     index, texts = real
     for keywords, word in MENTIONED.items():
         page = await index.search(Query(keywords, 3))
-        assert (keywords, [word in texts[hit.mcp_id] for hit in page.hits]) == (keywords, [True] * 3)
+        found = [re.search(word, texts[hit.mcp_id]) is not None for hit in page.hits]
+        assert (keywords, found) == (keywords, [True] * 3)

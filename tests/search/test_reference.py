@@ -22,9 +22,9 @@ from directory_server.search.index.collection import Collection
 from directory_server.search.index.document import WEIGHT
 from directory_server.search.index.packing import unpack
 from directory_server.search.query.concepts import ConceptEvidence
+from directory_server.search.query.groups import TermGroup
 from directory_server.search.query.parsing import parse
 from directory_server.search.query.plan import Plan, build_plan
-from directory_server.search.query.terms import TermGroup
 from directory_server.search.ranking.coverage import COVERED, LOSS
 from directory_server.search.ranking.feedback import FEEDBACK_HITS, FEEDBACK_SHARE, FEEDBACK_TERMS, MIN_FREQUENCY
 from directory_server.search.ranking.scoring import PINNED_SCORE, PRIOR_SHARE, score_documents, top_documents
@@ -83,7 +83,11 @@ class Reference:
         concepts = [(each, self.concept(each, collection)) for each in plan.concepts]
         parts = []
         for part in plan.parts:
-            shares = [times(scores, each.shares.get(part.stem, 0)) for each, scores in concepts]
+            shares = [
+                times(scores, share)
+                for each, scores in concepts
+                if (share := sum(each.shares.get(term, 0) for term in part.stems))
+            ]
             parts.append(added([*shares, *(self.group(group, collection) for group in part.groups)]))
         others = [self.group(group, collection) for group in plan.others]
         totals = added([*parts, *others, *(times(scores, each.context) for each, scores in concepts), *more])

@@ -14,9 +14,10 @@ from ..index.merging import Postings, add_up, scaled
 from ..index.segment import Segment
 from ..text.analysis import Word, stem
 from ..text.thesaurus import Concept, Match, singular
+from .groups import TermGroup
 from .parsing import ParsedQuery
 from .stop_words import STOP_WORDS
-from .terms import TermGroup
+from .translation import Translation
 
 CONTEXT_SHARE = 0.2
 """The part of the weight of the other words of the query that a concept gets."""
@@ -64,10 +65,20 @@ class Expansion:
     terms: Sequence[TermGroup]
 
 
-def expansions(query: ParsedQuery, collection: Collection) -> list[Expansion]:
-    """Return the concepts of which `query` has an expression, and `collection` a term."""
-    matches = collection.thesaurus.matches(query.words)[:MAX_CONCEPTS]
-    found = [Expansion(each.concept.name, _stems(each, query), _terms(each.concept, collection)) for each in matches]
+def expansions(query: ParsedQuery, translation: Translation, collection: Collection) -> list[Expansion]:
+    """Return the concepts of which `query` or its `translation` has an expression, and `collection` a term."""
+    words = [*query.words]
+    matches = {match.concept.name: match for match in collection.thesaurus.matches(words)}
+    for expression in translation.unexpanded([*matches.values()]):
+        whole = {singular(part) for word in expression for part in word.parts}
+        words += expression
+        for match in collection.thesaurus.matches(expression):
+            if match.stems == whole:
+                matches.setdefault(match.concept.name, match)
+    found = [
+        Expansion(name, _stems(match, words), _terms(match.concept, collection))
+        for name, match in [*matches.items()][:MAX_CONCEPTS]
+    ]
     return [each for each in found if each.terms]
 
 
@@ -88,9 +99,9 @@ def concept_evidence(
     return found
 
 
-def _stems(match: Match, query: ParsedQuery) -> Sequence[str]:
-    """Return the stems of the words of the query that are in the expressions of a match, and their bigrams."""
-    by_stem = {singular(part): part for word in query.words if word.spaced for part in word.parts}
+def _stems(match: Match, query: Sequence[Word]) -> Sequence[str]:
+    """Return the stems of the words of a query that are in the expressions of a match, and their bigrams."""
+    by_stem = {singular(part): part for word in query if word.spaced for part in word.parts}
     words = {by_stem[each] for each in match.stems}
     words = (words - STOP_WORDS or words) | {
         token for piece in match.pieces for token in Word((piece,), spaced=False).tokens

@@ -9,8 +9,8 @@ import numpy as np
 from ..index.collection import Collection
 from ..index.document import BARE_NAME, EXACT_NAME, FULL_NAME, SHORT_NAME, VENDOR_PRODUCT, phrase
 from ..text.analysis import COMMON_PARTS, key
+from .groups import TermGroup
 from .parsing import ParsedQuery
-from .terms import TermGroup
 
 EXACT_SHARES = {FULL_NAME: 3.0, BARE_NAME: 0.6, EXACT_NAME: 0.6, VENDOR_PRODUCT: 2.0}
 """The score of an exact match of each kind of name, as a share of the query weight."""

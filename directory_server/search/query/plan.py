@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import Protocol
 
 from attrs import frozen
@@ -11,10 +10,14 @@ from attrs import frozen
 from ..index.collection import Collection
 from ..index.merging import Postings
 from ..index.segment import Segment
+from ..text.translation_tables import translations
 from .concepts import ConceptEvidence, concept_evidence, expansions, word_idf
+from .foreign import pinyin_groups, run_parts
+from .groups import Part, TermGroup
 from .names import exact_name_matches, fuzzy_name_matches, prefix_name_matches
 from .parsing import ParsedQuery
-from .terms import TermGroup, compound_groups, similar_groups, word_groups
+from .terms import joined_groups, similar_groups, word_parts
+from .translation import translate
 
 
 class Evidence(Protocol):
@@ -26,18 +29,6 @@ class Evidence(Protocol):
 
     def postings(self, segments: Sequence[Segment]) -> list[Postings]:
         """Return for each of `segments` the matching documents and their scores."""
-
-
-@frozen
-class Part:
-    """A distinct part of a query, usually a word: its weight (idf), and its terms that documents have.
-
-    The concepts whose expressions have the word count for the part, too, by its `stem`.
-    """
-
-    stem: str
-    weight: float
-    groups: Sequence[TermGroup]
 
 
 @frozen
@@ -74,22 +65,24 @@ class Plan:
 
 def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
     """Return the plan of `query`."""
-    expanded = expansions(query, collection)
-    words = word_groups(query, collection, {term for each in expanded for term in each.stems})
-    others = compound_groups(query, collection)
-    query_weight = max(sum(groups[0].idf for groups in words.values()), 1.0)
+    translation = translate(query, translations(), collection)
+    expanded = expansions(query, translation, collection)
+    known = {term for each in expanded for term in each.stems}
+    parts = [*word_parts(query, collection, known, translation), *run_parts(query, collection, translation)]
+    others = [*joined_groups(query, collection), *pinyin_groups(query, collection)]
+    query_weight = max(sum(part.weight for part in parts), 1.0)
     exact = exact_name_matches(query, collection, query_weight)
     fuzzy = [] if exact else fuzzy_name_matches(query, collection, query_weight)
     names = [*prefix_name_matches(query, collection, query_weight), *fuzzy]
     # A query that is a name is not expanded.
-    is_name = 1.0 if exact else _name_ratio([*chain.from_iterable(words.values()), *others], collection)
+    is_name = 1.0 if exact else _name_ratio([*(group for part in parts for group in part.groups), *others], collection)
     concepts = concept_evidence(expanded, collection, query_weight, 1 - is_name)
-    if not (words or others or exact or concepts or names):
+    if not (parts or others or exact or concepts or names):
         others = similar_groups(query, collection)
     # Words that no document has, but that are in expressions of concepts.
-    unknown = {term for each in concepts for term in each.shares} - words.keys()
-    parts = [Part(term, groups[0].idf, groups) for term, groups in words.items()]
-    parts += [Part(term, word_idf(term, collection), ()) for term in sorted(unknown)]
+    matched = {term for part in parts for term in part.stems}
+    unknown = {term for each in concepts for term in each.shares} - matched
+    parts += [Part({term}, word_idf(term, collection), []) for term in sorted(unknown)]
     find = collection.vocabulary.find
     return Plan(
         parts,

@@ -13,6 +13,9 @@ from ..index.collection import Collection
 MAX_COMPLETIONS = 256
 """Completions of one prefix, the most frequent first."""
 
+COMPLETION_WEIGHT = 0.8
+"""The weight of a completion of a word that is not known."""
+
 EDIT_WEIGHTS = {1: 0.8, 2: 0.65}
 """The weight of a correction one or two edits away, before it is lowered by dissimilarity (Jaro-Winkler)."""
 

@@ -42,7 +42,9 @@ class Matches:
         self._parts = []
         for part in plan.parts:
             of_part = [self._postings(group) for group in part.groups]
-            of_part += [_times(found, each.shares[part.stem]) for each, found in concepts if part.stem in each.shares]
+            for each, found in concepts:
+                if share := sum(each.shares.get(term, 0.0) for term in part.stems):
+                    of_part.append(_times(found, share))
             self._parts.append(self._sums(of_part))
         self._others = [self._postings(group) for group in plan.others]
         self._others += [_times(found, each.context) for each, found in concepts if each.context]

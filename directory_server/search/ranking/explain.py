@@ -10,8 +10,8 @@ from ...domain.search import Position
 from ..index.arrays import Bools, Ints
 from ..index.collection import Collection
 from ..index.merging import Postings
+from ..query.groups import TermGroup
 from ..query.plan import Plan
-from ..query.terms import TermGroup
 from .scoring import PINNED_SCORE, score_documents, top_documents
 
 

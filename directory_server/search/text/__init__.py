@@ -1,1 +1,1 @@
-"""Text analysis: tokens, stems, pinyin and the thesaurus."""
+"""Text analysis: tokens, stems, pinyin, transliteration, the thesaurus and the lexicon of other languages."""

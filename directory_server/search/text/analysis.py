@@ -45,15 +45,32 @@ _UNSEGMENTED = (
     rf"\uac00-\ud7a3{_HAN}"  # Hangul syllables
 )
 _LETTER = rf"[^\W_{_UNSEGMENTED}]"
-_RUN = re.compile(rf"[{_UNSEGMENTED}]+|{_LETTER}+(?:[-_./+]{_LETTER}+)*")
-_IS_UNSEGMENTED = re.compile(rf"[{_UNSEGMENTED}]")
+_MARKS = r"\u0900-\u0903\u093a-\u0963\u0980-\u0983\u09bc-\u09e3\u0a01-\u0dff"
+"""Vowel signs of Indian scripts, which are parts of words, though not letters to `re`."""
+
+_LETTERS = rf"{_LETTER}+(?:[{_MARKS}]+{_LETTER}*)*"
+_RUN = re.compile(
+    # One Latin letter before a Chinese character is a part of the word, as in the name of a stock market.
+    rf"(?:(?<![^\W_])[A-Za-z](?=[{_HAN}]))?[{_UNSEGMENTED}]+|{_LETTERS}(?:[-_./+]{_LETTERS})*"
+)
+_IS_UNSEGMENTED = re.compile(rf"[A-Za-z]?[{_UNSEGMENTED}]")
 _HAN_CHARACTER = re.compile(rf"[{_HAN}]")
 _PLAIN = re.compile(r"[\x00-\x7f–—‘’“”•→]*")
 """Text that folding does not change, such as nearly all English."""
 
 _SEPARATOR = re.compile(r"[-_./+]")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_DIACRITIC = re.compile(r"[\u0300-\u036f]")
+_HUMP = re.compile(
+    r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])"
+    # A digit is a unit with the capitals after it ("3D", "2FA"), unless it ends a word ("base64URL").
+    r"|(?<=[a-z][0-9])(?=[A-Z])|(?<=[a-z][0-9]{2})(?=[A-Z])"
+)
+_DIACRITIC = re.compile(r"[\u0300-\u036f\u0640\u064b-\u065f\u0670\u093c\u200c\u200d]")
+"""Diacritics of Latin, Greek, Cyrillic, Arabic (with the lengthening stroke) and Devanagari, and invisible joiners."""
+
+_BASE_LETTERS = str.maketrans(
+    {"đ": "d", "Đ": "D", "ı": "i", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "ى": "ي", "ة": "ه"}
+)
+"""Letters with a stroke or without a dot, and Arabic final letters, which have no decomposition in Unicode."""
 
 
 @frozen
@@ -92,6 +109,7 @@ def fold(text: str) -> str:
     if _PLAIN.fullmatch(text):
         return text
     plain = unicodedata.normalize("NFKC", _DIACRITIC.sub("", unicodedata.normalize("NFKD", text)))
+    plain = plain.translate(_BASE_LETTERS)
     return plain.translate(_simplified()) if _HAN_CHARACTER.search(plain) else plain
 
 
@@ -155,7 +173,7 @@ _cached_tokens = lru_cache(maxsize=16_384)(_tokens_of)
 
 def _word(run: str, humps: bool) -> Word:
     if _IS_UNSEGMENTED.match(run):
-        return Word((run,), spaced=False)
+        return Word((run.casefold(),), spaced=False)
     pieces = _SEPARATOR.split(run)
     if humps and not run.islower():
         pieces = [hump for piece in pieces for hump in _HUMP.split(piece)]

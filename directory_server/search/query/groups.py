@@ -1,0 +1,83 @@
+"""Term groups: alternative terms for one part of a query, with one rarity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+
+import numpy as np
+from attrs import frozen
+
+from ..index.collection import Collection
+from ..index.merging import NO_POSTINGS, Postings
+from ..index.segment import Segment
+from ..text.analysis import stem
+
+
+@frozen
+class TermGroup:
+    """Alternative terms for one part of the query, each with its weight, and their inverse document frequency.
+
+    A document scores by its best term. With `match_all` it must have all terms, and scores by its worst.
+    """
+
+    label: str
+    terms: Mapping[int, float]
+    idf: float
+    match_all: bool = False
+
+    def postings(self, segments: Sequence[Segment]) -> list[Postings]:
+        """Return for each of `segments` the matching documents and their scores."""
+        return [self._in_segment(segment) for segment in segments]
+
+    def _in_segment(self, segment: Segment) -> Postings:
+        if len(self.terms) == 1:
+            ((term, weight),) = self.terms.items()
+            return segment.lists.scores_of(term, self.idf * weight)
+        if segment.lists.lacks_all(self.terms):
+            return NO_POSTINGS
+        terms = np.fromiter(self.terms, np.int64, len(self.terms))
+        weights = np.fromiter(self.terms.values(), np.float64, len(terms)) * self.idf
+        merge = segment.lists.least_of if self.match_all else segment.lists.best_of
+        return merge(terms, weights)
+
+
+@frozen
+class Part:
+    """A distinct part of a query, usually a word: its weight (idf), and its groups of terms.
+
+    It has no groups if no document has a term. The concepts whose expressions have one of the `stems` count for the
+    part, too.
+    """
+
+    stems: Set[str]
+    weight: float
+    groups: Sequence[TermGroup]
+
+
+def add_terms(weights: dict[int, float], collection: Collection, words: Mapping[str, float]) -> None:
+    """Raise `weights` of the terms of `words` to those given."""
+    found = ((collection.vocabulary.find(stem(word)), weight) for word, weight in words.items())
+    raise_weights(weights, {term: weight for term, weight in found if term is not None})
+
+
+def raise_weights(weights: dict[int, float], others: Mapping[int, float]) -> None:
+    """Raise `weights` to those of `others` that are greater."""
+    for term, weight in others.items():
+        if weight > weights.get(term, 0.0):
+            weights[term] = weight
+
+
+def group_of(
+    label: str, weights: Mapping[int, float], collection: Collection, size: int | None = None
+) -> TermGroup | None:
+    """Return the group of the terms that any document has, or None. `size` is the number of documents for one term."""
+    if not weights:
+        return None
+    counts = collection.document_frequencies(weights)
+    present = {term: count for term, count in zip(weights, counts, strict=True) if count}
+    if not present:
+        return None
+    most = max(weights[term] for term in present)
+    frequency = sum(weights[term] / most * count for term, count in present.items())
+    idf = collection.idf(frequency, size if len(present) == 1 else None)
+    return TermGroup(label, {term: weights[term] for term in present}, idf)

@@ -1,0 +1,58 @@
+"""Translation of a query: the English words that the lexicon has for its words (see `text.translations`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+
+from attrs import frozen
+
+from ..index.collection import Collection
+from ..text.analysis import Word, stem
+from ..text.thesaurus import Match as ConceptMatch
+from ..text.thesaurus import singular
+from ..text.translations import Match, Translations
+from .parsing import ParsedQuery
+
+MIN_ENGLISH = 4
+"""Documents with a word, from which it is taken for an English word or a name, unless the query is in a language."""
+
+
+@frozen
+class Translation:
+    """The matches of the lexicon in the words of a query, and in its runs of scripts without spaces.
+
+    `ignored` are function words of its language.
+    """
+
+    words: Sequence[Match]
+    runs: Sequence[Match]
+    ignored: Set[str]
+
+    def unexpanded(self, concepts: Sequence[ConceptMatch]) -> Sequence[Sequence[Word]]:
+        """Return the first English expression for each match, except those whose own words match one of `concepts`."""
+        stems = {stem for each in concepts for stem in each.stems}
+        pieces = {piece for each in concepts for piece in each.pieces}
+        words = [match for match in self.words if stems.isdisjoint(map(singular, match.words))]
+        runs = [match for match in self.runs if not any(_overlap(match.words[0], piece) for piece in pieces)]
+        return [[Word((part,)) for part in match.senses[0][0]] for match in (*words, *runs)]
+
+
+def _overlap(one: str, other: str) -> bool:
+    return one in other or other in one
+
+
+def translate(query: ParsedQuery, lexicon: Translations, collection: Collection) -> Translation:
+    """Return the translation of `query`."""
+    parts = [part for word in query.words if word.spaced for part in word.parts]
+    language = lexicon.likely_language(parts)
+
+    def is_known(part: str) -> bool:
+        term = collection.vocabulary.find(stem(part))
+        return term is not None and collection.document_frequency(term) >= MIN_ENGLISH
+
+    runs = dict.fromkeys(word.parts[0] for word in query.words if not word.spaced)
+    return Translation(
+        [*lexicon.spaced(parts, language, is_known)],
+        [match for run in runs for match in lexicon.in_run(run)],
+        lexicon.ignored(parts, language),
+    )

@@ -1,0 +1,107 @@
+"""The tables of the lexicon: `senses.tsv`, `names.tsv` and `function_words.tsv` of `search/data`.
+
+They were written for this project, by hand, and have its licence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from itertools import chain
+
+from .analysis import fold, is_unsegmented, stem
+from .translations import MIN_SOUNDS, NAMES, Alternatives, Translations
+from .transliteration import english_sound_keys
+from .word_forms import STEMMERS, VIETNAMESE, forms_of, language_of_script
+
+ENGLISH = "en"
+
+_WORD = re.compile(r"[^\s,./+'’-]+")
+
+_LATIN = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+@cache
+def translations() -> Translations:
+    """Return the lexicon of the package. The first call takes about 0.1 seconds."""
+    folder = files("directory_server.search").joinpath("data")
+    return read_translations(
+        *(folder.joinpath(f"{name}.tsv").read_text("utf-8") for name in ("senses", "names", "function_words"))
+    )
+
+
+def are_loaded() -> bool:
+    """Return whether `translations` returns at once."""
+    return translations.cache_info().currsize > 0
+
+
+def read_translations(senses: str, names: str, function_words: str) -> Translations:
+    """Return the lexicon of three tables of tab-separated values.
+
+    `senses` has a row of languages, and a row for each sense: English expressions, then those of the other languages.
+    Expressions of a cell are separated by commas. `names` has rows of Latin names, and names in other scripts.
+    `function_words` has rows of a language and its words, separated by spaces.
+    """
+    header, *rows = _rows(senses)
+    tables = (
+        ((row[0], zip(header[1:], row[1:], strict=True)) for row in rows),
+        ((latin, [("", others)]) for latin, others in _rows(names)),
+    )
+    expressions: list[Alternatives] = []
+    stems: dict[str, dict[str, tuple[int, ...]]] = {language: {} for language in (*STEMMERS, VIETNAMESE, NAMES)}
+    starts: dict[str, set[str]] = {language: set() for language in stems}
+    longest = dict.fromkeys(stems, 1)
+    runs: dict[str, tuple[int, ...]] = {}
+    shared: dict[str, str] = {}
+    for english, cells in chain(*tables):
+        number = (len(expressions),)
+        expressions.append([_WORD.findall(each) for each in english.split(",")])
+        for language, cell in cells:
+            for each in cell.split(",") if cell else ():
+                if is_unsegmented(each.lstrip(_LATIN)):
+                    _add(runs, "".join(_WORD.findall(each)), number)
+                    continue
+                parts = _WORD.findall(each)
+                its = language_of_script(parts[0]) or (language if language in stems else NAMES)
+                longest[its] = max(longest[its], len(parts))
+                for forms in dict.fromkeys(zip(*(forms_of(its, part) for part in parts), strict=True)):
+                    # Languages share many words.
+                    form = " ".join(forms)
+                    _add(stems[its], shared.setdefault(form, form), number)
+                    if len(forms) > 1:
+                        starts[its].add(shared.setdefault(forms[0], forms[0]))
+    stops = {language: frozenset(_WORD.findall(cell)) for language, cell in _rows(function_words)}
+    english_words = {word for each in expressions for expression in each for word in expression}
+    return Translations(
+        expressions,
+        stems,
+        starts,
+        longest,
+        runs,
+        max(map(len, runs), default=0),
+        {language: words for language, words in stops.items() if language != ENGLISH},
+        frozenset(english_words | stops[ENGLISH] | set(map(stem, english_words))),
+        _by_sound(english_words),
+    )
+
+
+def _rows(table: str) -> Iterator[list[str]]:
+    """Yield the cells of each row of a table, folded. The table is folded at once, which is faster."""
+    return (line.split("\t") for line in fold(table).casefold().splitlines())
+
+
+def _add(words: dict[str, tuple[int, ...]], word: str, number: tuple[int, ...]) -> None:
+    known = words.get(word, ())
+    words[word] = number if not known else known if number[0] in known else known + number
+
+
+def _by_sound(english: Iterable[str]) -> Mapping[str, Sequence[str]]:
+    found: dict[str, list[str]] = {}
+    for word in sorted(english):
+        if word.isascii() and word.isalpha():
+            for sound in english_sound_keys(word):
+                if len(sound) >= MIN_SOUNDS:
+                    found.setdefault(sound, []).append(word)
+    return found

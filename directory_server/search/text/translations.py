@@ -1,0 +1,249 @@
+"""The domain lexicon: words of other languages, and the English words that servers use for the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from itertools import chain
+
+from attrs import frozen
+from rapidfuzz.distance import JaroWinkler
+
+from .analysis import stem
+from .transliteration import romanised, sound_key
+from .word_forms import cached_forms, language_of_script
+
+NAMES = "name"
+"""The language of names that are written in Latin letters."""
+
+MIN_UNTOLD = 4
+"""Letters of the shortest word that is translated where the language is not told."""
+
+MAX_COMPOUND = 32
+"""Letters of the longest word that is split."""
+
+MIN_COMPOUND_PART = 4
+"""Letters of the shortest part of a German compound."""
+
+_LINKS = ("", "s", "es", "n", "en", "e")
+"""Letters between the parts of a German compound."""
+
+KATAKANA = re.compile("[ァ-ヺー]+")
+_PARTICLE = re.compile("(?:을|를|이|가|은|는|의|에|로|와|과|도|만)?$")
+"""Korean particles that follow a word of one syllable."""
+
+Alternatives = Sequence[Sequence[str]]
+"""English expressions for one sense, the most common first, each of one word or more."""
+
+
+@frozen
+class Match:
+    """Words of a query (or a piece of a run without spaces) and the English expressions for each of their senses."""
+
+    words: Sequence[str]
+    senses: Sequence[Alternatives]
+
+
+@frozen
+class Translations:
+    """The lexicon: the numbers of the senses of each word, by language, and the senses themselves.
+
+    Words are folded. Those of several words are joined by spaces. `stems` has the words and their stems, `starts` the
+    first words of expressions of several words, `longest` the number of words of the longest expression of a language.
+    `runs` has the words of languages without spaces. `sounds` has English words by the key of their sound.
+    """
+
+    senses: Sequence[Alternatives]
+    stems: Mapping[str, Mapping[str, Sequence[int]]]
+    starts: Mapping[str, Set[str]]
+    longest: Mapping[str, int]
+    runs: Mapping[str, Sequence[int]]
+    longest_run: int
+    function_words: Mapping[str, Set[str]]
+    english: Set[str]
+    sounds: Mapping[str, Sequence[str]]
+
+    def likely_language(self, parts: Sequence[str]) -> str:
+        """Return the language of the words of a query, or an empty string for English and for unknown languages."""
+        latin = [part for part in parts if not language_of_script(part)]
+        others = [part for part in latin if not self._is_english(part)]
+        english = len(latin) - len(others)
+        if english > 2 * len(others):
+            return ""
+        candidates = {language for part in others for language in self._with(part)}
+        counts = {language: self._coverage(latin, language) for language in sorted(candidates)}
+        best = max(counts, key=lambda language: sum(counts[language]), default="")
+        if not best:
+            return ""
+        only, shared = counts[best]
+        return best if only > english - shared and (only > 1 or only == len(latin)) else ""
+
+    def _is_english(self, part: str) -> bool:
+        return part in self.english or stem(part) in self.english
+
+    def _with(self, part: str) -> Iterator[str]:
+        """Yield the languages with expressions that a Latin word is, or begins."""
+        for language, function_words in self.function_words.items():
+            if part in function_words or part in self.stems[language] or part in self.starts[language]:
+                yield language
+
+    def _coverage(self, parts: Sequence[str], language: str) -> tuple[int, int]:
+        """Return how many of `parts` are words of a language and not of English, and how many are words of both."""
+        only = shared = place = 0
+        while place < len(parts):
+            size, _ = self._longest_at(parts, place, language)
+            if size > 1:
+                only += size
+            elif size or self._is_function_word(parts[place], language):
+                is_shared = self._is_english(parts[place])
+                only, shared = only + (not is_shared), shared + is_shared
+            place += size or 1
+        return only, shared
+
+    def _longest_at(self, parts: Sequence[str], place: int, language: str) -> tuple[int, Sequence[int]]:
+        """Return the number of words of the longest expression of a language at a place, and its senses."""
+        is_start = not self.starts[language].isdisjoint(cached_forms(language, parts[place]))
+        most = self.longest[language] if is_start else 1
+        for size in range(min(most, len(parts) - place), 0, -1):
+            if found := self._find(language, parts[place : place + size]):
+                return size, found
+        return 0, ()
+
+    def ignored(self, parts: Sequence[str], language: str) -> Set[str]:
+        """Return the function words among `parts`, most of which are in `language`."""
+        none: Set[str] = frozenset()
+        return {part for part in parts if part in self.function_words.get(language_of_script(part) or language, none)}
+
+    def spaced(self, parts: Sequence[str], language: str, is_known: Callable[[str], bool]) -> Iterator[Match]:
+        """Yield the translations of the words of a query, the longest expressions first at each place.
+
+        Words of `language` are translated. Others are only if they are not `is_known`.
+        """
+        place = 0
+        while place < len(parts):
+            match = self._match_at(parts, place, language, is_known)
+            if match:
+                yield match
+            place += len(match.words) if match else 1
+
+    def _match_at(
+        self, parts: Sequence[str], place: int, language: str, is_known: Callable[[str], bool]
+    ) -> Match | None:
+        part = parts[place]
+        script = language_of_script(part)
+        for each in (script,) if script else (language, NAMES) if language else (NAMES,):
+            size, found = self._longest_at(parts, place, each)
+            if size > 1 or (size and not self._is_function_word(part, each)):
+                return self._result(parts[place : place + size], found)
+        if script:
+            return None if self._is_function_word(part, script) else self._sounding(part)
+        is_short = not language and len(part) < MIN_UNTOLD
+        if is_short or self._is_english(part) or self._is_function_word(part, language) or is_known(part):
+            return None
+        others = (found for each in self.function_words if (found := self._find(each, [part])))
+        found = next(others, ())
+        return self._result([part], found) if found else self._compound(part)
+
+    def in_run(self, run: str) -> list[Match]:
+        """Return the translations of the words in a run of a script without spaces, the longest first at each place."""
+        found: list[Match] = []
+        place = 0
+        katakana = {each.start(): each.end() for each in KATAKANA.finditer(run)}
+        while place < len(run):
+            if place in katakana:
+                end = katakana[place]
+                # A word may go on in other letters after katakana.
+                match = self._longest_in(run, place)
+                if match and len(match.words[0]) > end - place:
+                    found.append(match)
+                    place += len(match.words[0])
+                    continue
+                found += self._in_katakana(run[place:end])
+                place = end
+                continue
+            match = self._longest_in(run, place)
+            if match:
+                found.append(match)
+            place += len(match.words[0]) if match else 1
+        return found
+
+    def _longest_in(self, run: str, place: int) -> Match | None:
+        for size in range(min(self.longest_run, len(run) - place), 0, -1):
+            piece = run[place : place + size]
+            if (senses := self.runs.get(piece)) and (size > 1 or _is_alone(run, place)):
+                return self._result([piece], senses)
+        return None
+
+    def _in_katakana(self, run: str) -> list[Match]:
+        """Return the translations of a run of katakana: of all of it, of all its parts, or by its sound."""
+        if senses := self.runs.get(run):
+            return [self._result([run], senses)]
+        if parts := self._cover(run):
+            return [self._result([part], self.runs[part]) for part in parts]
+        sounding = self._sounding(run)
+        return [sounding] if sounding else []
+
+    def _cover(self, run: str) -> list[str]:
+        """Return the fewest words that cover a run together; an empty list if none do."""
+        best: list[list[str] | None] = [[], *[None] * len(run)]
+        for end in range(1, len(run) + 1):
+            for start in range(max(0, end - self.longest_run), end - 1):
+                before = best[start]
+                if before is None or run[start:end] not in self.runs:
+                    continue
+                now = best[end]
+                if now is None or len(before) + 1 < len(now):
+                    best[end] = [*before, run[start:end]]
+        return best[-1] or []
+
+    def _sounding(self, word: str) -> Match | None:
+        """Return the English words that sound like a loanword of another script."""
+        latin = romanised(word)
+        sound = sound_key(latin)
+        is_katakana = KATAKANA.match(word) is not None
+        if len(sound) < (MIN_SOUNDS if is_katakana else MIN_SOUNDS + 1):
+            return None
+        near = {each: JaroWinkler.similarity(latin, each) for each in self.sounds.get(sound, ())}
+        best = max(near, key=lambda each: near[each], default="")
+        return Match([word], [[[best]]]) if best and near[best] >= MIN_ALIKE[is_katakana] else None
+
+    def _compound(self, word: str) -> Match | None:
+        """Return the translation of a German compound: that of its two parts, as one expression."""
+        for place in range(min(len(word), MAX_COMPOUND) - MIN_COMPOUND_PART, MIN_COMPOUND_PART - 1, -1):
+            last = self._find("de", [word[place:]])
+            first = last and chain.from_iterable(
+                self._find("de", [word[: place - len(link)]])
+                for link in _LINKS
+                if word[:place].endswith(link) and place - len(link) >= MIN_COMPOUND_PART
+            )
+            for sense in first:
+                return Match([word], [[[*self.senses[sense][0], *self.senses[last[0]][0]]]])
+        return None
+
+    def _find(self, language: str, piece: Sequence[str]) -> Sequence[int]:
+        known = self.stems[language]
+        for forms in zip(*(cached_forms(language, word) for word in piece), strict=True):
+            if senses := known.get(" ".join(forms)):
+                return senses
+        return ()
+
+    def _is_function_word(self, part: str, *languages: str) -> bool:
+        return any(part in self.function_words.get(language, ()) for language in languages)
+
+    def _result(self, piece: Sequence[str], senses: Sequence[int]) -> Match:
+        return Match(piece, [self.senses[number] for number in senses])
+
+
+MIN_SOUNDS = 3
+"""Letters of the shortest key of a loanword of katakana. Other scripts have native words, too, and need one more."""
+
+MIN_ALIKE = {True: 0.5, False: 0.7}
+"""The least similarity (Jaro-Winkler) of a loanword in Latin letters and the English word; less for katakana."""
+
+
+def _is_alone(run: str, place: int) -> bool:
+    """Return whether one character of a run is a word of its own: no character of its kind is beside it."""
+    if "가" <= run[place] <= "힣":
+        return place == 0 and _PARTICLE.match(run, 1) is not None
+    beside = run[max(place - 1, 0) : place] + run[place + 1 : place + 2]
+    return not any("\u3400" <= character <= "\u9fff" for character in beside)

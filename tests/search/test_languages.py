@@ -1,0 +1,85 @@
+"""Searches in other languages than those of the entries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from directory_server.domain.search import Query
+from directory_server.search import ImpactIndex
+from directory_server.search.text.translation_tables import translations
+from tests.contract import awaited
+from tests.contract.index import additions, make_entry, search_names
+
+from . import P, T, inline
+
+ENTRIES = [
+    make_entry("org.example/billing", "Creates an invoice and sends it"),
+    make_entry("org.example/sky", "Weather forecast for any place"),
+    make_entry("org.example/lark", "Feishu documents"),
+    make_entry("org.example/charts", "Web analytics of your visitors"),
+    make_entry("org.example/db", "Reads a database"),
+    make_entry("org.example/maker", "A builder of things"),
+    make_entry("org.example/image", "Edits an image"),
+    *(make_entry(f"org.example/{n}", "Something else that has the words of most other entries") for n in range(20)),
+]
+
+QUERIES = {
+    "发票": "org.example/billing", "發票": "org.example/billing", "請求書を作成": "org.example/billing",
+    "세금계산서 발행": "org.example/billing", "Rechnung schreiben": "org.example/billing",
+    "crear facturas": "org.example/billing", "faire une facture": "org.example/billing",
+    "emitir nota fiscal": "org.example/billing", "creare una fattura": "org.example/billing",
+    "выставить счёт": "org.example/billing", "إنشاء الفواتير": "org.example/billing",
+    "चालान बनाना": "org.example/billing",
+    "tạo hóa đơn": "org.example/billing", "fatura oluşturma": "org.example/billing",
+    "membuat faktur": "org.example/billing", "Wettervorhersage": "org.example/sky", "飞书": "org.example/lark",
+    "アナリティクス": "org.example/charts", "base de datos": "org.example/db",
+}  # fmt: skip
+
+
+async def index_of_entries() -> ImpactIndex:
+    index = ImpactIndex(inline)
+    await index.apply(additions(*ENTRIES))
+    return index
+
+
+@awaited
+async def test_query_in_another_language_finds_entries_in_english() -> None:
+    index = await index_of_entries()
+    assert {q: (await search_names(index, q))[:1] for q in QUERIES} == {q: [name] for q, name in QUERIES.items()}
+
+
+@awaited
+async def test_translated_word_is_not_corrected() -> None:
+    index = await index_of_entries()
+    assert await search_names(index, "bilder") == ["org.example/image"]
+
+
+@awaited
+async def test_function_words_of_another_language_do_not_count() -> None:
+    index = ImpactIndex(inline)
+    await index.apply(additions(*ENTRIES, make_entry("org.example/uma", "uma meu minha")))
+    assert (await search_names(index, "criar uma fatura"))[0] == "org.example/billing"
+    assert "org.example/uma" not in await search_names(index, "criar uma fatura")
+
+
+@awaited
+async def test_explanation_has_the_translation() -> None:
+    index = await index_of_entries()
+    assert "rechnung in English: idf" in index.explain(Query("Rechnung schreiben"))
+    assert "发票 in English: idf" in index.explain(Query("发票"))
+
+
+@awaited
+async def test_first_search_loads_the_lexicon_in_a_thread() -> None:
+    offloaded: list[object] = []
+
+    async def offload(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        offloaded.append(function)
+        return function(*args, **kwargs)
+
+    index = ImpactIndex(offload)
+    translations.cache_clear()
+    await search_names(index, "mail")
+    assert len(offloaded) == 1
+    await search_names(index, "mail")
+    assert len(offloaded) == 1
