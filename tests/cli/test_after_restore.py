@@ -129,7 +129,8 @@ def test_newer_database_ends_keys_and_accounts_again(tmp_path: Path, restored: d
     opened.data.close()
     for line in (
         "1 secrets and 1 passwords replaced by newer ones.",
-        f"Revoked again, keys:\n  {restored['revoked_id']}  revoked, ends in ",
+        "Revoked again, keys:\n",
+        f"  {restored['revoked_id']}  revoked, ends in ",
         "Revoked again, registry tokens:\n",
         "  ann@example.org\n",
         f"create them again:\n  {restored['created_id']}  created since\n",
