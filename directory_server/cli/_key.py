@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import click
 
-from ..domain.keys import ApiKey
+from ..domain.keys import ApiKey, KeyUse
 from ._context import command_context, wait_for
 from ._output import echo, minute, print_table
 
@@ -41,7 +41,8 @@ def list_(ctx: click.Context) -> None:
     """List all keys, oldest first."""
     context = command_context(ctx)
     emails = {account.id: account.email for account in wait_for(context.storage.accounts.list())}
-    rows = [("ID", "LABEL", "ENDS IN", "USED", "LIMIT", "CREATED", "EXPIRES", "STATE", "OWNER")]
+    uses = wait_for(context.storage.key_uses.list())
+    rows = [("ID", "LABEL", "ENDS IN", "USED", "LIMIT", "CREATED", "EXPIRES", "STATE", "OWNER", "LAST USED", "FROM")]
     for each in wait_for(context.storage.keys.list()):
         left = wait_for(context.storage.quota.peek(each.quota_id, each.limit))
         used = "-" if left.limit is None or left.remaining is None else str(left.limit - left.remaining)
@@ -57,6 +58,7 @@ def list_(ctx: click.Context) -> None:
                 "never" if each.expires_at is None else minute(each.expires_at),
                 key_state(each),
                 emails[each.owner] if each.owner else "-",
+                *_last_use(uses.get(each.id)),
             )
         )
     print_table(rows)
@@ -82,6 +84,13 @@ def rotate(ctx: click.Context, key_id: str, grace: str | None) -> None:
     _, secret = wait_for(context.storage.keys.rotate(key_id, grace=seconds))
     echo(f"The new secret of key {key_id} is shown only once:", err=True)
     echo(secret)
+
+
+def _last_use(use: KeyUse | None) -> tuple[str, str]:
+    """Return the time of the last use, and the client and its network; "-" if unknown."""
+    if use is None:
+        return "-", "-"
+    return minute(use.at), " ".join(filter(None, (use.client.name, use.client.network))) or "-"
 
 
 def _limit(text: str) -> int | None:

@@ -135,9 +135,9 @@ class MemoryKeyUses:
             if key and key.revoked_at is None and (known is None or use.at >= known.at):
                 stored[use.key_id] = use
 
-    async def of_owner(self, owner: str) -> Mapping[str, KeyUse]:
-        keys = self._data.keys
-        return {key_id: use for key_id, use in self._data.key_uses.items() if keys[key_id].owner == owner}
+    async def list(self, owner: str | None = None) -> Mapping[str, KeyUse]:
+        keys, uses = self._data.keys, self._data.key_uses
+        return {key_id: use for key_id, use in uses.items() if owner is None or keys[key_id].owner == owner}
 
     async def forget(self, before: float) -> None:
         self._data.key_uses = {each: use for each, use in self._data.key_uses.items() if use.at > before}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Mapping, Sequence
 
 from attrs import frozen
@@ -25,9 +26,9 @@ _INSERT = """
     WHERE excluded.at >= key_use.at
 """
 
-_OF_OWNER = """
-    SELECT key_id, at, network, client FROM key_use JOIN api_key ON api_key.id = key_id WHERE owner = $1
-"""
+_LIST = "SELECT key_id, at, network, client FROM key_use"
+
+_OWNED = f"{_LIST} JOIN api_key ON api_key.id = key_id WHERE owner = $1"
 
 _FORGET = """
     DELETE FROM key_use WHERE key_id IN (SELECT key_id FROM key_use WHERE at <= $1 FOR UPDATE SKIP LOCKED)
@@ -47,13 +48,18 @@ class PostgresKeyUses:
             found = [by_id[key_id] for (key_id,) in cursor.all(_LOCK, sorted(by_id))]
             columns = zip(*((use.key_id, use.at, use.client.network, use.client.name) for use in found), strict=True)
             if found:
-                cursor.execute(_INSERT, tuple(map(list, columns)))
+                cursor.execute(_INSERT, tuple(map(builtins.list, columns)))
 
         if by_id:
             await self._database.write(write)
 
-    async def of_owner(self, owner: str) -> Mapping[str, KeyUse]:
-        rows = await self._database.read(lambda cursor: cursor.all(_OF_OWNER, owner)) if is_storable(owner) else []
+    async def list(self, owner: str | None = None) -> Mapping[str, KeyUse]:
+        if owner is None:
+            rows = await self._database.read(lambda cursor: cursor.all(_LIST))
+        elif is_storable(owner):
+            rows = await self._database.read(lambda cursor: cursor.all(_OWNED, owner))
+        else:
+            rows = []
         return {key_id: KeyUse(key_id, at, Client(network, name)) for key_id, at, network, name in rows}
 
     async def forget(self, before: float) -> None:

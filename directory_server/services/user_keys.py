@@ -74,7 +74,7 @@ class UserKeys:
     async def list(self, owner: Account) -> OwnedKeys:
         """Return the keys of an account, and whether it can have another one."""
         keys, now, most = await self._keys.list(owner.id), self._now(), self._limit_of(owner)
-        uses = await self._uses.of_owner(owner.id) if self._uses else {}
+        uses = await self._uses.list(owner.id) if self._uses else {}
         frees = sorted(key.ended_at + COUNTED_AFTER_END for key in keys if key.counts_at(now))
         is_full = len(frees) >= most
         # Several places must become free if the limit was lowered.

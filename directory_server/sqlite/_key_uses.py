@@ -20,9 +20,9 @@ _RECORD = """
     WHERE excluded.at >= key_use.at
 """
 
-_OF_OWNER = """
-    SELECT key_id, at, network, client FROM key_use JOIN api_key ON api_key.id = key_id WHERE owner = ?
-"""
+_LIST = "SELECT key_id, at, network, client FROM key_use"
+
+_OWNED = f"{_LIST} JOIN api_key ON api_key.id = key_id WHERE owner = ?"
 
 _FORGET = "DELETE FROM key_use WHERE at <= ?"
 
@@ -44,8 +44,9 @@ class SqliteKeyUses:
 
         await self._offload(self._database.write, write)
 
-    async def of_owner(self, owner: str) -> Mapping[str, KeyUse]:
-        rows = await self._database.read(lambda connection: connection.execute(_OF_OWNER, (owner,)).fetchall())
+    async def list(self, owner: str | None = None) -> Mapping[str, KeyUse]:
+        query, arguments = (_LIST, ()) if owner is None else (_OWNED, (owner,))
+        rows = await self._database.read(lambda connection: connection.execute(query, arguments).fetchall())
         return {key_id: KeyUse(key_id, at, Client(network, name)) for key_id, at, network, name in rows}
 
     async def forget(self, before: float) -> None:

@@ -24,6 +24,7 @@ class CommandLine:
 
     data: Path
     keyring: sqlite.SqliteKeyRing
+    key_uses: sqlite.SqliteKeyUses
     store: sqlite.SqliteStore
     quota: sqlite.SqliteQuota
 
@@ -60,6 +61,7 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Comma
     yield CommandLine(
         folder,
         sqlite.SqliteKeyRing(opened.directory, time.time),
+        sqlite.SqliteKeyUses(opened.directory),
         sqlite.SqliteStore(opened.directory, inline, TextAnalysis()),
         sqlite.SqliteQuota(opened.quota, time.time),
     )

@@ -161,7 +161,7 @@ def test_list_shows_state_and_number_of_keys(directory: Directory) -> None:
     directory.succeed("account", "enable", "bob@example.org")
     assert directory.account("bob@example.org").disabled_at is None
     keys = directory.succeed("key", "list").splitlines()[1:]
-    assert [row.split()[-1] for row in keys] == ["ann@example.org"] * 3
+    assert [row.split()[-3] for row in keys] == ["ann@example.org"] * 3
 
 
 def test_delete_removes_the_account_and_its_keys(directory: Directory) -> None:

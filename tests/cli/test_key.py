@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from directory_server.domain.clients import Client
+from directory_server.domain.keys import KeyUse
 from directory_server.run_sync import run_sync
 
 from .conftest import CommandLine
@@ -89,14 +91,17 @@ def test_list_shows_used_requests_and_no_secret(directory: CommandLine) -> None:
         directory.succeed("key", "create", "--label", "no limit", "--limit", "unlimited").strip(),
         directory.succeed("key", "create", "--label", "ended", "--expires", "2999-01-31").strip(),
     ]
-    used, _, ended = directory.all_keys()
+    used, unlimited, ended = directory.all_keys()
+    clients = {used.id: Client("192.0.2.0/24", "curl"), unlimited.id: Client()}
+    run_sync(directory.key_uses.record([KeyUse(key_id, 1_800_000_000.0, each) for key_id, each in clients.items()]))
     for _ in range(2):
         run_sync(directory.quota.charge(used.id, used.limit))
     directory.succeed("key", "revoke", ended.id)
     shown = directory.succeed("key", "list")
     assert not any(secret in shown for secret in secrets)
     heading, *rows = [re.split(r"  +", row) for row in shown.splitlines()]
-    assert heading == ["ID", "LABEL", "ENDS IN", "USED", "LIMIT", "CREATED", "EXPIRES", "STATE", "OWNER"]
+    names = ["ID", "LABEL", "ENDS IN", "USED", "LIMIT", "CREATED", "EXPIRES", "STATE", "OWNER", "LAST USED", "FROM"]
+    assert heading == names
     assert [row[0] for row in rows] == [key.id for key in directory.all_keys()]
     assert [row[1:5] for row in rows] == [
         ["used", secrets[0][-4:], "2", "5"],
@@ -104,9 +109,9 @@ def test_list_shows_used_requests_and_no_secret(directory: CommandLine) -> None:
         ["ended", secrets[2][-4:], "0", "20"],
     ]
     assert [row[6:] for row in rows] == [
-        ["never", "valid", "-"],
-        ["never", "valid", "-"],
-        ["2999-01-31 00:00", "revoked", "-"],
+        ["never", "valid", "-", "2027-01-15 08:00", "curl 192.0.2.0/24"],
+        ["never", "valid", "-", "2027-01-15 08:00", "-"],
+        ["2999-01-31 00:00", "revoked", "-", "-", "-"],
     ]
 
 

@@ -33,12 +33,13 @@ class KeyUsesContract(ContractWithClock):
             (await keys.create("key", limit=20, expires_at=None, owner=owner))[0].id
             for owner in (owners[0].id, owners[0].id, owners[1].id, None)
         ]
-        assert await uses.of_owner(owners[0].id) == {}
+        assert await uses.list(owners[0].id) == {}
         recorded = [KeyUse(key_id, 1_000.0 + number, CURL) for number, key_id in enumerate(ids)]
         await uses.record(recorded[::-1])
-        assert await other.of_owner(owners[0].id) == {use.key_id: use for use in recorded[:2]}
-        assert await other.of_owner(owners[1].id) == {recorded[2].key_id: recorded[2]}
-        assert await other.of_owner("nosuchid") == await other.of_owner("\0") == {}
+        assert await other.list(owners[0].id) == {use.key_id: use for use in recorded[:2]}
+        assert await other.list(owners[1].id) == {recorded[2].key_id: recorded[2]}
+        assert await other.list() == {use.key_id: use for use in recorded}
+        assert await other.list("nosuchid") == await other.list("\0") == {}
 
     @awaited
     async def test_keeps_the_latest_use(self) -> None:
@@ -48,7 +49,7 @@ class KeyUsesContract(ContractWithClock):
         latest = KeyUse(key.id, 2_000.0, Client("2001:db8:1::/48", "Claude Code"))
         for use in (KeyUse(key.id, 1_000.0, CURL), latest, KeyUse(key.id, 1_500.0, CURL)):
             await uses.record([use])
-        assert await uses.of_owner(ann.id) == {key.id: latest}
+        assert await uses.list(ann.id) == {key.id: latest}
 
     @awaited
     async def test_ignores_unknown_and_revoked_keys(self) -> None:
@@ -61,7 +62,7 @@ class KeyUsesContract(ContractWithClock):
         await uses.record([KeyUse(revoked.id, 1_000.0, CURL)])
         await uses.record([])
         await uses.record([KeyUse("nosuchid", 1_000.0, CURL), use, KeyUse("\0", 1_000.0, CURL)])
-        assert await uses.of_owner(ann.id) == {key.id: use}
+        assert await uses.list(ann.id) == {key.id: use}
 
     @awaited
     async def test_forgets_old_uses(self) -> None:
@@ -70,7 +71,7 @@ class KeyUsesContract(ContractWithClock):
         ids = [(await keys.create("key", limit=20, expires_at=None, owner=ann.id))[0].id for _ in range(3)]
         await uses.record([KeyUse(key_id, float(number), CURL) for number, key_id in enumerate(ids)])
         await uses.forget(1.0)
-        assert set(await uses.of_owner(ann.id)) == {ids[2]}
+        assert set(await uses.list(ann.id)) == {ids[2]}
         await uses.forget(1.0)
 
     @awaited
@@ -83,5 +84,5 @@ class KeyUsesContract(ContractWithClock):
             await uses.record([KeyUse(key.id, 1_000.0, CURL)])
         await accounts.delete(ann.id)
         assert await accounts.remove(bob.id, before=self.clock.seconds())
-        assert await uses.of_owner(ann.id) == await uses.of_owner(bob.id) == {}
+        assert await uses.list(ann.id) == await uses.list(bob.id) == {}
         await uses.record([KeyUse(key.id, 2_000.0, CURL)])

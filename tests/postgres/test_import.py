@@ -268,8 +268,8 @@ def test_accounts_sessions_and_tokens_stay_valid(
     of_linked = run_sync(PostgresSessions(database, lambda: NOW, *SESSION_TIMES).list(linked.id))
     assert of_linked == run_sync(SqliteSessions(data.directory, lambda: NOW, *SESSION_TIMES).list(linked.id))
     assert [each.client for each in of_linked] == [CLIENT]
-    uses = run_sync(PostgresKeyUses(database).of_owner(linked.id))
-    assert uses == run_sync(SqliteKeyUses(data.directory).of_owner(linked.id))
+    uses = run_sync(PostgresKeyUses(database).list(linked.id))
+    assert uses == run_sync(SqliteKeyUses(data.directory).list(linked.id))
     tokens, old_tokens = (
         PostgresRegistryTokens(database, lambda: NOW),
         SqliteRegistryTokens(data.directory, lambda: NOW),

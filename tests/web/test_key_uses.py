@@ -149,4 +149,4 @@ def test_a_failed_write_is_logged_and_the_next_use_is_written() -> None:
     FailingUses.fails = False
     recorder.note(key.id, request)
     run_sync(recorder.flush())
-    assert run_sync(uses.of_owner(ann.id)) == {key.id: KeyUse(key.id, 0.0, Client("127.0.0.0/24", "curl"))}
+    assert run_sync(uses.list(ann.id)) == {key.id: KeyUse(key.id, 0.0, Client("127.0.0.0/24", "curl"))}

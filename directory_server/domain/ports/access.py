@@ -65,8 +65,8 @@ class KeyUses(Protocol):
     async def record(self, uses: Sequence[KeyUse]) -> None:
         """Store the last uses of different keys. Ignore one that is older than the stored one, or of no valid key."""
 
-    async def of_owner(self, owner: str) -> Mapping[str, KeyUse]:
-        """Return the last uses of the keys of an account, by the ids of the keys."""
+    async def list(self, owner: str | None = None) -> Mapping[str, KeyUse]:
+        """Return the last uses of all keys, or of all keys of `owner`, by the ids of the keys."""
 
     async def forget(self, before: float) -> None:
         """Delete the uses at `before` (seconds since the epoch) or earlier."""
