@@ -39,10 +39,10 @@ coverage: .venv/dev
 	.venv/bin/coverage run --branch --concurrency=greenlet,thread --source=directory_server -m pytest -q -m 'not process and not browser'
 	.venv/bin/coverage report --show-missing --include='directory_server/http/*,directory_server/*/_quota*,directory_server/sqlite/_charge_group.py'
 
-# Versions and hashes of all run-time dependencies, with TLS: pip install --require-hashes -r requirements.lock
+# Versions and hashes of all run-time dependencies, with TLS and PostgreSQL: pip install --require-hashes -r requirements.lock
 lock: .venv/dev
 	CUSTOM_COMPILE_COMMAND='make lock' .venv/bin/pip-compile --quiet --upgrade --generate-hashes --strip-extras \
-	    --extra tls --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
+	    --extra cluster --extra tls --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 	    --output-file requirements.lock pyproject.toml
 
 # The installed wheel must start a server and stop it. Nothing is uploaded.
