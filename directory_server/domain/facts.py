@@ -37,6 +37,7 @@ class Fact(IntFlag):
     OFFLINE = auto()
     CLOUD = auto()
     SELF_HOSTED = auto()
+    SELF_HOSTED_PRODUCT = auto()
     READ_ONLY = auto()
     WRITES = auto()
     CONTAINER = auto()
@@ -166,7 +167,7 @@ def facts_of(entry: Source) -> Facts:
     if _is_read_only(entry):
         stated |= Fact.READ_ONLY
     if not SELF_HOSTED_PRODUCTS.isdisjoint(WORD.findall(f"{entry.name} {entry.title} {entry.brief}".casefold())):
-        stated |= Fact.SELF_HOSTED
+        stated |= Fact.SELF_HOSTED_PRODUCT
     return Facts(stated, tuple(dict.fromkeys(_languages(entry, packages, words))), license)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 WORD = re.compile(r"[^\W_]+(?:\+\+|#)?")
 """A word of a text in lower case. Words of scripts without spaces are not separated."""
 
-_EXPRESSIONS: Mapping[str, Sequence[str]] = {
+NAMES: Mapping[str, Sequence[str]] = {
     "typescript": ("typescript",),
     "javascript": ("javascript", "node js", "nodejs"),
     "python": ("python", "fastmcp"),
@@ -39,7 +39,12 @@ _EXPRESSIONS: Mapping[str, Sequence[str]] = {
 }
 """For each programming language its names in texts, beside its own."""
 
-LANGUAGES = tuple(_EXPRESSIONS)
+TOPICAL = frozenset(
+    {"go", "c", "r", "swift", "dart", "shell", "bash", "perl", "julia", "zig", "erlang", "lua", "scala"}
+)
+"""Names of languages that have other meanings."""
+
+LANGUAGES = tuple(NAMES)
 """The languages that are recognised."""
 
 _OF_PACKAGES = {"npm": ("typescript", "javascript"), "pypi": ("python",), "nuget": ("csharp",)}
@@ -67,7 +72,7 @@ _LANGUAGE_NAMES = {
 
 def _table() -> Mapping[str, Sequence[tuple[Sequence[str], str]]]:
     found: dict[str, list[tuple[Sequence[str], str]]] = {}
-    for language, names in _EXPRESSIONS.items():
+    for language, names in NAMES.items():
         for name in (*names, language):
             words = tuple(WORD.findall(name))
             found.setdefault(words[0], []).append((words, language))

@@ -119,7 +119,7 @@ def test_a_license_is_a_known_one_or_another(stated: object, license: str) -> No
         (make("Read-only access to mail"), Fact.READ_ONLY),
         (make(publisher={"tools": [{"name": "read", "annotations": {"readOnlyHint": True}}]}), Fact.READ_ONLY),
         (make("Self-hosted mail"), Fact.SELF_HOSTED),
-        (make("Tools for Nextcloud"), Fact.SELF_HOSTED),
+        (make("Tools for Nextcloud"), Fact.SELF_HOSTED_PRODUCT),
         (make("Mail in a Docker container"), Fact.CONTAINER),
         (make(packages=[{"registryType": "oci"}]), Fact.CONTAINER),
         (make("Open-source mail"), Fact.OPEN_SOURCE),

@@ -22,7 +22,7 @@ FLOORS: Mapping[str, float] = {
     "sentences": 0.62,
     "capability": 0.69,
     "category": 0.83,
-    "conditions": 0.59,
+    "conditions": 0.76,
     "products": 0.88,
 }
 """The least nDCG@10 of each file, both halves: a little below what is measured. A gain raises its floor."""

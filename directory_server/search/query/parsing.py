@@ -24,6 +24,14 @@ _CLITIC = re.compile(r"(?<=\w)['’]s\b|\b(?:[cdjlmnst]|qu)['’](?=\w)", re.IGN
 """The English possessive, and elided articles and pronouns of French and Italian."""
 
 
+_SYMBOLS = (
+    (re.compile(r"(?<!\w)c#", re.IGNORECASE), "csharp"),
+    (re.compile(r"(?<!\w)c\+\+", re.IGNORECASE), "cpp"),
+    (re.compile(r"(?<!\S)\.net\b", re.IGNORECASE), "dotnet"),
+)
+"""Names of programming languages that are not words."""
+
+
 @frozen
 class ParsedQuery:
     """A parsed query.
@@ -60,6 +68,8 @@ def parse(keywords: str) -> ParsedQuery:
             phrases.append(exact)
     # The words of a phrase are ranked, too.
     text = fold(PIECE.sub(lambda piece: f" {piece['phrase'] or ''} ", keywords))[:MAX_TEXT]
+    for symbol, name in _SYMBOLS:
+        text = symbol.sub(name, text)
     found = _limit(words(_CLITIC.sub(" ", text), humps=True))
     # A separator of name parts at the end leaves the word unfinished.
     is_complete = bool(found) and not (text[-1:].isalnum() or (text[-1:] in "-_./" and text[-2:-1].isalnum()))

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ..index.collection import Collection
 from ..index.merging import Postings
 from ..index.segment import Segment
+from ..text.analysis import stem
 from ..text.translation_tables import translations
 from .concepts import ConceptEvidence, concept_evidence, expansions, word_idf
+from .conditions import LIGHT, Condition, Request, find_conditions
 from .foreign import pinyin_groups, run_parts
 from .groups import Part, TermGroup
 from .names import exact_name_matches, fuzzy_name_matches, prefix_name_matches
@@ -37,7 +39,7 @@ class Plan:
 
     `parts` and `concepts` show how much of the query a document covers, `others` (words written as one) do not. `exact`
     are exact name matches, `names` prefix and fuzzy ones. `allows_feedback` enables pseudo-relevance feedback.
-    `filters_only` is true for a query without words.
+    Documents gain by the `conditions` that they satisfy. `filters_only` is true for a query without words.
     """
 
     parts: Sequence[Part]
@@ -49,6 +51,7 @@ class Plan:
     required: Sequence[int | None]
     excluded: Sequence[int]
     phrases: Sequence[str]
+    conditions: Sequence[Condition]
     filters_only: bool
 
     @property
@@ -65,15 +68,28 @@ class Plan:
 
 def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
     """Return the plan of `query`."""
+    given, request = query, find_conditions(query.words)
+    if request.conditions and exact_name_matches(query, collection, 1.0):
+        # A name may have the words of a condition.
+        request = Request(query.words)
+    if request.conditions:
+        query = evolve(query, words=request.words, is_complete=query.is_complete or request.cuts_end)
     translation = translate(query, translations(), collection)
     expanded = expansions(query, translation, collection)
     known = {term for each in expanded for term in each.stems}
     parts = [*word_parts(query, collection, known, translation), *run_parts(query, collection, translation)]
-    others = [*joined_groups(query, collection), *pinyin_groups(query, collection)]
+    others: Sequence[TermGroup] = [*joined_groups(query, collection), *pinyin_groups(query, collection)]
+    light = {stem(each) for each in request.light}
+    if all(part.stems <= light for part in parts):
+        # No document has the other words: those that may state a condition are the topic.
+        request = request.certain()
+    elif light:
+        parts = [_lighter(part) if part.stems <= light else part for part in parts]
+        others = [group for group in others if not request.light.issuperset(group.label.split())]
     query_weight = max(sum(part.weight for part in parts), 1.0)
-    exact = exact_name_matches(query, collection, query_weight)
-    fuzzy = [] if exact else fuzzy_name_matches(query, collection, query_weight)
-    names = [*prefix_name_matches(query, collection, query_weight), *fuzzy]
+    exact = exact_name_matches(given, collection, query_weight)
+    fuzzy = [] if exact else fuzzy_name_matches(given, collection, query_weight)
+    names = [*prefix_name_matches(given, collection, query_weight), *fuzzy]
     # A query that is a name is not expanded.
     is_name = 1.0 if exact else _name_ratio([*(group for part in parts for group in part.groups), *others], collection)
     concepts = concept_evidence(expanded, collection, query_weight, 1 - is_name)
@@ -95,8 +111,15 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
         [find(term) for term in query.required],
         [term for word in query.excluded if (term := find(word)) is not None],
         query.phrases,
+        request.conditions,
         filters_only=query.has_filters and not query.words,
     )
+
+
+def _lighter(part: Part) -> Part:
+    """Return a part that may state the topic or a condition, with the weight LIGHT."""
+    groups = [evolve(group, idf=LIGHT * group.idf) for group in part.groups]
+    return evolve(part, weight=LIGHT * part.weight, groups=groups)
 
 
 def _name_ratio(words: Sequence[TermGroup], collection: Collection) -> float:

@@ -10,6 +10,7 @@ from ...domain.search import Position
 from ..index.arrays import Bools, Ints
 from ..index.collection import Collection
 from ..index.merging import Postings
+from ..query.conditions import factors
 from ..query.groups import TermGroup
 from ..query.plan import Plan
 from .scoring import PINNED_SCORE, score_documents, top_documents
@@ -32,9 +33,13 @@ def explain_lines(
     for rank, (score, number, doc_id) in enumerate(hits, 1):
         yield f"{rank:>4}  {score:8.3f}  {collection.segments[number].rows.name(doc_id)}"
         parts = [(label, _score(found[number], doc_id)) for label, found in evidence]
-        if doc_id in pinned[number]:
-            parts.append(("pinned", PINNED_SCORE))
-        parts.append(("prior", score - sum(value for _, value in parts)))
+        pin = PINNED_SCORE if doc_id in pinned[number] else 0.0
+        facts = collection.segments[number].rows.facts[doc_id : doc_id + 1]
+        # The conditions and the prior are factors of the rest.
+        without = (score - pin) / float(factors(plan.conditions, facts)[0])
+        parts.append(("prior", without - sum(value for _, value in parts)))
+        parts += [(f"condition {each.label}", without * float(each.rewards(facts)[0])) for each in plan.conditions]
+        parts.append(("pinned", pin))
         yield "      " + "  ".join(f"{label} {value:.3f}" for label, value in parts if abs(value) >= 0.0005)
 
 

@@ -13,6 +13,7 @@ from ..index.arrays import Bools, Ints
 from ..index.collection import Collection
 from ..index.merging import NO_POSTINGS, Postings, contains, with_priors
 from ..index.segment import Segment
+from ..query.conditions import factors
 from ..query.plan import Plan
 from .coverage import Matches, Trace
 from .feedback import feedback
@@ -61,10 +62,12 @@ def _all_documents(segment: Segment) -> Postings:
 def _apply_priors(
     totals: Sequence[Postings], plan: Plan, collection: Collection, live: Sequence[Bools]
 ) -> list[Postings]:
-    """Return `totals` of the matching documents with their priors."""
+    """Return `totals` of the matching documents with their priors and conditions."""
     scored = []
     for postings, segment, is_live in zip(totals, collection.segments, live, strict=True):
         doc_ids, scores = with_priors(postings, is_live, segment.priors, PRIOR_SHARE)
+        if plan.conditions:
+            scores = scores * factors(plan.conditions, segment.rows.facts[doc_ids])
         if plan.has_filters:
             matches = _matches_filters(plan, segment, doc_ids)
             doc_ids, scores = doc_ids[matches], scores[matches]

@@ -119,7 +119,8 @@ _TOOLS = (
         "capability you lack, such as reading mail, querying a database or driving a browser. Returns the "
         "matching servers, best first, each with its mcp_id, name, a one-sentence brief and website. "
         "Keywords may be a name or part of one, a product, a category, or a short description of a task, in any "
-        "language; a few specific words find more than a long sentence. Keywords may include filters: "
+        "language; a few specific words find more than a long sentence. Conditions such as no API key, self-hosted, "
+        "read-only, offline or in Rust rank servers that satisfy them first. Keywords may include filters: "
         '"exact phrase", -word, tag:NAME, transport:stdio|http|sse, package:npm|pypi|oci, official:true, '
         "auth:none|key|oauth, runs:local|remote, language:rust, license:mit. "
         "Pass an mcp_id from the result to get_mcp_detail to learn how to install or connect to that server. "

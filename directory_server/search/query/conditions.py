@@ -1,0 +1,190 @@
+"""Conditions in a query, beside its topic: "no API key", "self-hosted", "in Rust". See conditions.toml."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+from attrs import evolve, frozen
+
+from ...domain.facts import ALL_LANGUAGES, Fact, language_bit
+from ...domain.languages import NAMES, TOPICAL
+from ..index.arrays import Floats, Sets
+from ..text.analysis import Word, words
+
+REWARD, PARTIAL_REWARD, PENALTY = 0.6, 0.2, 0.2
+"""What a document gains if it satisfies a condition, or a part of it, and what it loses if a fact contradicts the
+condition, as shares of its score."""
+
+LEAST_FACTOR = 0.5
+"""The least factor of a score, however many conditions a document contradicts."""
+
+AMBIGUOUS_SHARE = 0.7
+"""The part of a reward if the expression may be the topic as well."""
+
+LIGHT = 0.3
+"""The weight of the words of such an expression."""
+
+_OF_LANGUAGE = (
+    *("in {}", "written in {}", "implemented in {}", "built with {}", "built in {}", "{} implementation", "{} based"),
+    *("geschrieben in {}", "ecrit en {}", "escrito en {}", "escrito em {}", "用{}写的", "用{}编写", "{}製"),
+)
+"""Expressions for a programming language."""
+
+
+@frozen
+class Condition:
+    """A condition, and the bits of the facts that satisfy it, satisfy a part of it, or contradict it.
+
+    `is_certain` is false if its expression may be the topic.
+    """
+
+    label: str
+    full: int
+    partial: int
+    contrary: int
+    is_certain: bool = True
+
+    def rewards(self, facts: Sets) -> Floats:
+        """Return for each of `facts` the share of its score that a document gains or loses."""
+        found = np.zeros(len(facts), np.float32)
+        if self.is_certain:
+            found[(facts & np.uint64(self.contrary)) != 0] = -PENALTY
+        share = 1.0 if self.is_certain else AMBIGUOUS_SHARE
+        found[(facts & np.uint64(self.partial)) != 0] = share * PARTIAL_REWARD
+        found[(facts & np.uint64(self.full)) != 0] = share * REWARD
+        return found
+
+
+def factors(conditions: Sequence[Condition], facts: Sets) -> Floats:
+    """Return the factors of the scores of documents with `facts`: 1, and the rewards of all conditions.
+
+    A factor makes conditions a soft AND with the topic: a document gains in proportion to how well it matches.
+    """
+    found = np.ones(len(facts), np.float32)
+    for each in conditions:
+        found += each.rewards(facts)
+    return np.maximum(found, np.float32(LEAST_FACTOR))
+
+
+@frozen
+class Request:
+    """The `words` of a query without those of its conditions.
+
+    `light` words may state the topic or a condition. `cuts_end` is true if the last word is one of a condition.
+    """
+
+    words: Sequence[Word]
+    conditions: Sequence[Condition] = ()
+    light: frozenset[str] = frozenset()
+    cuts_end: bool = False
+
+    def certain(self) -> Request:
+        """Return the request with those of its conditions that are not its topic."""
+        return evolve(self, conditions=[each for each in self.conditions if each.is_certain], light=frozenset())
+
+
+@frozen
+class _Expression:
+    """Tokens (words, and single characters of scripts without spaces) that state a condition."""
+
+    tokens: tuple[str, ...]
+    condition: Condition
+    at_end: bool = False
+
+
+_Place = tuple[int, int, str]
+"""The number of a word, the number of one of its parts or characters, and that part or character."""
+
+
+def find_conditions(query: Sequence[Word]) -> Request:
+    """Return the conditions in the words of a query. A query without other words has none: its words are the topic."""
+    places = list(_places(query))
+    tokens = [token for _, _, token in places]
+    conditions: dict[str, Condition] = {}
+    removed: set[int] = set()
+    light: set[str] = set()
+    at = 0
+    while at < len(tokens):
+        found = _longest(tokens, at)
+        if found is None:
+            at += 1
+            continue
+        condition, end = found.condition, at + len(found.tokens)
+        if condition.is_certain:
+            removed.update(range(at, end))
+        else:
+            light.update(found.tokens)
+        if condition.is_certain or condition.label not in conditions:
+            conditions[condition.label] = condition
+        at = end
+    topic = [place for number, place in enumerate(places) if number not in removed]
+    if not conditions or light.issuperset(token for _, _, token in topic):
+        return Request(query)
+    cuts_end = len(tokens) - 1 in removed
+    return Request(list(_words(query, topic)), [*conditions.values()], frozenset(light), cuts_end)
+
+
+def _places(query: Sequence[Word]) -> Iterator[_Place]:
+    for number, word in enumerate(query):
+        for place, token in enumerate(word.parts if word.spaced else word.parts[0]):
+            yield number, place, token
+
+
+def _longest(tokens: Sequence[str], at: int) -> _Expression | None:
+    for expression in _expressions().get(tokens[at], ()):
+        end = at + len(expression.tokens)
+        if tuple(tokens[at:end]) == expression.tokens and (end == len(tokens) or not expression.at_end):
+            return expression
+    return None
+
+
+def _words(query: Sequence[Word], kept: Sequence[_Place]) -> Iterator[Word]:
+    """Yield the words of the parts and characters that are kept. A run of characters that is cut becomes several."""
+    for number, word in enumerate(query):
+        of_word = [(place, token) for each, place, token in kept if each == number]
+        if word.spaced:
+            if of_word:
+                yield Word(tuple(token for _, token in of_word))
+            continue
+        characters = dict(of_word)
+        run = "".join(characters.get(place, " ") for place in range(len(word.parts[0])))
+        yield from (Word((piece,), spaced=False) for piece in run.split())
+
+
+@cache
+def _expressions() -> Mapping[str, Sequence[_Expression]]:
+    """Return the expressions by their first token, the longest first."""
+    found: dict[str, list[_Expression]] = {}
+    for text, condition, at_end in (*_of_file(), *_of_languages()):
+        tokens = tuple(token for _, _, token in _places(words(text, humps=False)))
+        found.setdefault(tokens[0], []).append(_Expression(tokens, condition, at_end))
+    return {first: sorted(each, key=lambda one: -len(one.tokens)) for first, each in found.items()}
+
+
+def _of_file() -> Iterator[tuple[str, Condition, bool]]:
+    text = files("directory_server.search").joinpath("data", "conditions.toml").read_text("utf-8")
+    for table in tomllib.loads(text)["condition"]:
+        full, partial, contrary = (_bits(table.get(kind, ())) for kind in ("full", "partial", "contrary"))
+        condition = Condition(table["label"], full, partial, contrary)
+        uncertain = evolve(condition, is_certain=False)
+        yield from ((each, condition, False) for each in table["expressions"])
+        yield from ((each, uncertain, False) for each in table.get("ambiguous", ()))
+        yield from ((each, uncertain, True) for each in table.get("at_end", ()))
+
+
+def _bits(names: Sequence[str]) -> int:
+    return int(sum(Fact[name] for name in names))
+
+
+def _of_languages() -> Iterator[tuple[str, Condition, bool]]:
+    for language, names in NAMES.items():
+        bit = language_bit(language)
+        condition = Condition(f"in {language}", bit, 0, ALL_LANGUAGES & ~bit)
+        for name in dict.fromkeys((language, *names)):
+            yield from ((each.format(name), condition, False) for each in _OF_LANGUAGE)
+            if name not in TOPICAL:
+                yield name, evolve(condition, is_certain=False), False

@@ -1,0 +1,124 @@
+"""Conditions in queries: which words state them, and how they change the order of hits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from directory_server.domain.entries import PUBLISHER
+from directory_server.domain.facts import Fact
+from directory_server.domain.search import Query
+from directory_server.search import ImpactIndex
+from directory_server.search.query.conditions import LEAST_FACTOR, Condition, factors, find_conditions
+from directory_server.search.query.parsing import parse
+from tests.contract import awaited
+from tests.contract.index import additions, make_entry, search_names
+
+from . import inline
+
+OTHERS = [make_entry(f"org.example/{number}", "Something else") for number in range(20)]
+
+
+def stated(keywords: str) -> tuple[str, list[str]]:
+    """Return the words of the topic, and the labels of the conditions; a `?` marks those that may be the topic."""
+    request = find_conditions(parse(keywords).words)
+    topic = " ".join(part for word in request.words for part in word.parts)
+    return topic, [each.label + ("" if each.is_certain else "?") for each in request.conditions]
+
+
+@pytest.mark.parametrize(
+    ("keywords", "expected"),
+    [
+        ("weather", ("weather", [])),
+        ("weather no API key", ("weather", ["no key needed"])),
+        ("weather without an API key, self-hosted", ("weather", ["no key needed", "self-hosted"])),
+        ("keyless weather", ("weather", ["no key needed"])),
+        ("api key rotation", ("api key rotation", [])),
+        ("read-only mysql", ("mysql", ["read-only"])),
+        ("memory written in Rust", ("memory", ["in rust"])),
+        ("memory rust", ("memory rust", ["in rust?"])),
+        ("azure devops c#", ("azure devops csharp", ["in csharp?"])),
+        ("written in go: github", ("github", ["in go"])),
+        ("go home", ("go home", [])),
+        ("local news", ("local news", ["runs locally?"])),
+        ("local news, run locally", ("local news", ["runs locally"])),
+        ("transcribe audio offline", ("transcribe audio", ["works offline"])),
+        ("grafana docker image", ("grafana docker image", ["container?"])),
+        ("docker image scanner", ("docker image scanner", [])),
+        ("free maps", ("free maps", ["free?"])),
+        ("open source crm", ("crm", ["open source"])),
+        ("wetter ohne API-Schlüssel", ("wetter", ["no key needed"])),
+        ("météo sans clé API", ("meteo", ["no key needed"])),
+        ("tiempo sin registro", ("tiempo", ["no key needed"])),
+        ("无需密钥的天气", ("的天气", ["no key needed"])),
+        ("天気 登録不要", ("天気", ["no key needed"])),
+        ("날씨 로그인 없이", ("날씨", ["no key needed"])),
+        ("self-hosted open source", ("self hosted open source", [])),
+        ("docker", ("docker", [])),
+    ],
+)
+def test_words_state_conditions(keywords: str, expected: tuple[str, list[str]]) -> None:
+    assert stated(keywords) == expected
+
+
+def test_a_query_that_ends_with_a_condition_has_no_unfinished_word() -> None:
+    assert find_conditions(parse("weather no api key").words).cuts_end
+    assert not find_conditions(parse("no api key weather").words).cuts_end
+
+
+@awaited
+async def test_an_entry_that_satisfies_a_condition_comes_before_a_better_match() -> None:
+    index = ImpactIndex(inline)
+    keyless = make_entry("org.example/sky", "Weather of many places and times. No API key needed.")
+    await index.apply(additions(make_entry("org.example/weather", "Weather"), keyless, *OTHERS))
+    assert (await search_names(index, "weather"))[0] == "org.example/weather"
+    assert (await search_names(index, "weather without api key"))[0] == "org.example/sky"
+
+
+@awaited
+async def test_a_condition_finds_nothing_beside_the_topic() -> None:
+    index = ImpactIndex(inline)
+    other = make_entry("org.example/mail", "Self-hosted mail. Self-hosted, no API key.")
+    await index.apply(additions(make_entry("org.example/weather", "Weather"), other, *OTHERS))
+    assert await search_names(index, "self-hosted weather") == ["org.example/weather"]
+
+
+@awaited
+async def test_a_contrary_fact_lowers_and_an_unknown_one_does_not() -> None:
+    index = ImpactIndex(inline)
+    await index.apply(
+        additions(
+            make_entry("org.example/a-key", "Weather. Requires an API key."),
+            make_entry("org.example/b-unknown", "Weather, always current indeed."),
+            *OTHERS,
+        )
+    )
+    assert await search_names(index, "weather no api key") == ["org.example/b-unknown", "org.example/a-key"]
+
+
+@awaited
+async def test_a_name_with_the_words_of_a_condition_is_found_by_it() -> None:
+    index = ImpactIndex(inline)
+    named = make_entry("org.example/read-only-mysql", "Queries tables")
+    other = make_entry("org.example/mysql", "Read-only MySQL")
+    await index.apply(additions(named, other, *OTHERS))
+    assert (await search_names(index, "read-only-mysql"))[0] == "org.example/read-only-mysql"
+
+
+@awaited
+async def test_explain_shows_conditions() -> None:
+    index = ImpactIndex(inline)
+    rust = make_entry("org.example/sky", "Weather", _meta={PUBLISHER: {"language": "Rust"}})
+    await index.apply(additions(rust, make_entry("org.example/rain", "Weather"), *OTHERS))
+    text = index.explain(Query("weather in rust"))
+    assert text.count("condition in rust") == 1
+    assert text.index("org.example/sky") < text.index("condition in rust") < text.index("org.example/rain")
+
+
+def test_a_factor_is_bounded() -> None:
+    bits = [int(each) for each in (Fact.KEY, Fact.FREE, Fact.NO_KEY)]
+    condition = Condition("x", int(Fact.NO_KEY), int(Fact.FREE), int(Fact.KEY))
+    low, partial, full = factors([condition], np.array(bits, np.uint64)).tolist()
+    assert LEAST_FACTOR < low < 1 < partial < full < 2
+    assert factors([condition] * 9, np.array(bits[:1], np.uint64)).tolist() == [LEAST_FACTOR]
+    assert factors([], np.array(bits, np.uint64)).tolist() == [1, 1, 1]
