@@ -22,6 +22,10 @@ SMOOTHING = 4
 """Documents without the term in the name that are added for each term (additive smoothing)."""
 
 
+FEW = 3
+"""Terms that are faster to look up one by one."""
+
+
 @frozen(eq=False)
 class Collection:
     """Segments that are searched together, with their vocabulary, lexicon and thesaurus."""
@@ -37,7 +41,7 @@ class Collection:
 
     def document_frequencies(self, terms: Several[int]) -> list[int]:
         """Return the document frequency of each term."""
-        if len(terms) == 1:
+        if len(terms) <= FEW:
             return [self.document_frequency(term) for term in terms]
         numbers = np.fromiter(terms, np.int64, len(terms))
         found: list[int] = self.frequencies(numbers).tolist()

@@ -27,8 +27,8 @@ MIN_PREFIX = 1
 FUZZY_SHARE = 0.6
 """The score of a name an edit or two from the query, as a share of the query weight."""
 
-MIN_FUZZY = 3
-"""Letters of the shortest query that may be a misspelt name."""
+FUZZY_LENGTHS = range(3, 61)
+"""Letters of a query that may be a misspelt name. A longer one is a sentence."""
 
 MIN_TWO_EDITS = 9
 """Letters from which a misspelt name may have two edits."""
@@ -90,7 +90,7 @@ def fuzzy_name_matches(query: ParsedQuery, collection: Collection, query_weight:
     All its words may be known, as in a name that lacks the space between two of them.
     """
     name = key(query.words)
-    if len(name) < MIN_FUZZY or not name.isascii():
+    if len(name) not in FUZZY_LENGTHS or not name.isascii():
         return
     weights: dict[int, float] = {}
     for segment in collection.segments:

@@ -6,11 +6,10 @@ coordination level (Cleverdon 1967), with the weights of the parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..index.arrays import Floats
 from ..index.merging import Postings, add_up
 from ..index.segment import Segment
 from ..query.plan import Evidence, Plan
@@ -39,43 +38,46 @@ class Matches:
             for concept, found in concepts:
                 trace(concept.label, _times(found, concept.max_score))
         self._limits = [np.float32(COVERED * part.weight) for part in plan.parts]
-        self._parts = []
+        parts = []
         for part in plan.parts:
             of_part = [self._postings(group) for group in part.groups]
             for each, found in concepts:
                 if share := sum(each.shares.get(term, 0.0) for term in part.stems):
                     of_part.append(_times(found, share))
-            self._parts.append(self._sums(of_part))
-        self._others = [self._postings(group) for group in plan.others]
-        self._others += [_times(found, each.context) for each, found in concepts if each.context]
+            parts.append(self._sums(of_part))
+        others = [self._postings(group) for group in plan.others]
+        others += [_times(found, each.context) for each, found in concepts if each.context]
+        self._matched = self._sums([*parts, *others])
+        # The same documents in the same order.
+        self._covered = (
+            self._sums([*map(_limited, parts, self._limits), *map(_nothing, others)]) if len(parts) > 1 else None
+        )
         self.names = [self._postings(group) for group in plan.names]
         self._whole = [*(self._postings(group) for group in plan.exact), *self.names]
 
     def add(self, evidence: Evidence) -> None:
         """Add `evidence` that does not cover a part of the query."""
-        self._others.append(self._postings(evidence))
+        found = self._postings(evidence)
+        self._matched = self._sums([self._matched, found])
+        if self._covered is not None:
+            self._covered = self._sums([self._covered, _nothing(found)])
 
     def totals(self) -> list[Postings]:
         """Return for each segment the matching documents and their scores."""
-        return self._sums([[(doc_ids, scores * kept) for doc_ids, scores, kept in self._covered()], *self._whole])
+        return self._sums([self._kept(), *self._whole])
 
     def losses(self) -> list[Postings]:
         """Return for each segment the documents, and what is taken off the score of each."""
-        return [(doc_ids, scores * kept - scores) for doc_ids, scores, kept in self._covered()]
+        pairs = zip(self._matched, self._kept(), strict=True)
+        return [(doc_ids, kept - scores) for (doc_ids, scores), (_, kept) in pairs]
 
-    def _covered(self) -> Iterator[tuple[*Postings, Floats | np.float32]]:
-        """Yield for each segment documents, the sum of their evidence without names, and the share of it they keep."""
-        for number, segment in enumerate(self._segments):
-            parts, others = ([each[number] for each in found] for found in (self._parts, self._others))
-            doc_ids, scores = add_up([*parts, *others], len(segment))
-            if len(parts) < 2:
-                yield doc_ids, scores, np.float32(1)
-                continue
-            # The same documents in the same order.
-            covered = [(ids, np.minimum(of, limit)) for (ids, of), limit in zip(parts, self._limits, strict=True)]
-            covered += [(ids, np.zeros(len(ids), np.float32)) for ids, _ in others]
-            _, shares = add_up(covered, len(segment))
-            yield doc_ids, scores, np.float32(1 - LOSS) + shares * np.float32(LOSS / sum(self._limits))
+    def _kept(self) -> list[Postings]:
+        """Return for each segment the documents, and what each keeps of the sum of its evidence."""
+        if self._covered is None:
+            return self._matched
+        least, growth = np.float32(1 - LOSS), np.float32(LOSS / sum(self._limits))
+        pairs = zip(self._matched, self._covered, strict=True)
+        return [(doc_ids, scores * (least + covered * growth)) for (doc_ids, scores), (_, covered) in pairs]
 
     def _postings(self, evidence: Evidence) -> list[Postings]:
         found = evidence.postings(self._segments)
@@ -85,6 +87,14 @@ class Matches:
 
     def _sums(self, every: Sequence[Sequence[Postings]]) -> list[Postings]:
         return [add_up([each[number] for each in every], len(segment)) for number, segment in enumerate(self._segments)]
+
+
+def _limited(found: Sequence[Postings], limit: np.float32) -> list[Postings]:
+    return [(doc_ids, np.minimum(scores, limit)) for doc_ids, scores in found]
+
+
+def _nothing(found: Sequence[Postings]) -> list[Postings]:
+    return [(doc_ids, np.zeros(len(doc_ids), np.float32)) for doc_ids, _ in found]
 
 
 def _times(found: Sequence[Postings], factor: float) -> list[Postings]:

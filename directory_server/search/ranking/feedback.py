@@ -79,8 +79,9 @@ def feedback(
     order = terms.argsort(kind="stable")
     terms, impacts = terms[order], impacts[order]
     # A document has a term once, so as many equal ones in a row have it.
-    first = np.flatnonzero(np.diff(terms, prepend=-1))
-    common = np.diff(first, append=len(terms)) >= MIN_HITS
+    first = np.flatnonzero(np.concatenate([[True], terms[1:] != terms[:-1]]))
+    ends = np.concatenate([first[1:], [len(terms)]])
+    common = ends - first >= MIN_HITS
     terms, weights = terms[first[common]], np.add.reduceat(impacts, first, dtype=np.float64)[common]
     frequencies = collection.frequencies(terms).astype(float)
     idfs = inverse_document_frequencies(frequencies, collection.size)
