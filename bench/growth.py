@@ -3,6 +3,7 @@
     python -m bench.growth                                                   all axes, at the default sizes
     python -m bench.growth --axes entries --entries 500,1000 --requests 300  a small run
     python -m bench.growth --svg docs/growth.svg                             a plot too
+    python -m bench.growth --axes entries --entries 1000,1000000             a million entries
 
 Each axis changes one number and keeps the others: 1,000 entries, one key, no streams, one process. Entries beyond the
 real catalogue are synthetic. The figures of a server, measured from outside:
@@ -12,7 +13,8 @@ real catalogue are synthetic. The figures of a server, measured from outside:
     change           CPU time of one published entry until it is searchable, without that of the idle server
     open a stream    CPU time of opening one stream of the change feed
     RSS, PSS         memory after the searches, of all processes together; PSS counts a shared page once
-    start            seconds until a process responds, and its CPU time
+    first start      CPU time until a process responds that builds the index from the store
+    start            seconds until a process responds that reads the file of the index, and its CPU time
     publish          CPU time of storing an entry, analysis included, in the process that publishes
 
 The exponent b of a curve is that of y = a · x^b: 0 is flat, 1 is proportional.
@@ -50,7 +52,7 @@ BASE_ENTRIES = 1_000
 """Entries where their number does not change."""
 
 SIZES = {
-    "entries": (1_000, 26_000, 200_000, 1_000_000),
+    "entries": (1_000, 26_000, 200_000),
     "keys": (1, 10_000, 1_000_000),
     "streams": (100, 1_000, 10_000, 20_000),
     "processes": (1, 2),
@@ -69,7 +71,10 @@ RESERVED_FILES = 1_000
 """Open files that a server needs besides its streams."""
 
 CHANGE = 120.0
-"""Seconds within which a change must be searchable."""
+"""Seconds within which a change must be searchable, and the file of the index written."""
+
+INDEX_FILES = "index-*.bin"
+"""The file of the index in a data directory."""
 
 WINDOW = 200
 """Streams that are opened in parallel."""
@@ -142,10 +147,15 @@ class Growth:
     def measure(
         self, folder: Path, secrets: Sequence[str], *, streams: int = 0, processes: int = 1
     ) -> Mapping[str, float]:
-        """Start a server on `folder`; return its figures."""
+        """Start a server on `folder` without and with the file of the index; return the figures of the second one."""
+        for file in folder.glob(INDEX_FILES):
+            file.unlink()
+        with directory_server(folder, settings=SETTINGS) as server:
+            figures = {"first_start": cpu_seconds(server.processes)}
+            _wait_for_index_file(folder)
         began = time.monotonic()
         with directory_server(folder, processes=processes, settings=SETTINGS) as server:
-            figures = {
+            figures |= {
                 "start": (time.monotonic() - began) / processes,
                 "start_cpu": cpu_seconds(server.processes) / processes,
             }
@@ -201,6 +211,15 @@ def _open_streams(server: Running, secret: str, count: int) -> Iterator[tuple[St
         if result["errors"]:
             raise SystemExit(f"{result['errors']} of {count} streams did not open")
         yield clients, cpu.seconds()
+
+
+def _wait_for_index_file(folder: Path) -> None:
+    """Wait until the server has written the file of the index."""
+    end = time.monotonic() + CHANGE
+    while not list(folder.glob(INDEX_FILES)):
+        if time.monotonic() > end:
+            raise SystemExit(f"the file of the index is not written after {CHANGE:.0f} seconds")
+        time.sleep(0.05)
 
 
 def _wait_for_entries(server: Running, count: int) -> None:

@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import Entry
 from directory_server.domain.ports.search import Index
 from directory_server.domain.search import Query
 from directory_server.run_sync import inline, run_sync
-from directory_server.search import ImpactIndex, TextAnalysis
+from directory_server.search import ImpactIndex, MappedIndexFile, TextAnalysis
 from directory_server.serialization import encode_entry
 
 from .baselines import DEPTH, Engine
 
+LOG = "benchmark"
+"""The id of the change log in the file of the index."""
 
-def our_index(entries: Sequence[Entry]) -> Index:
+
+def our_index(entries: Sequence[Entry]) -> ImpactIndex:
     """Return our index of `entries`."""
     index, analysis = ImpactIndex(inline), TextAnalysis()
     run_sync(
         index.apply([Change(seq, "added", e.mcp_id, encode_entry(e), analysis(e)) for seq, e in enumerate(entries, 1)])
     )
+    return index
+
+
+def mapped_index(entries: Sequence[Entry], folder: Path) -> Index:
+    """Return our index of `entries`, mapped from a file in `folder`; build and write it if there is none."""
+    index = ImpactIndex(inline)
+    file = MappedIndexFile(index, folder)
+    try:
+        file.read(LOG)
+    except FileNotFoundError:
+        built = MappedIndexFile(our_index(entries), folder)
+        built.write(LOG, len(entries), "")
+        file.read(LOG)
+    file.adopt()
     return index
 
 

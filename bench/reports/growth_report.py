@@ -16,6 +16,7 @@ FIGURES = {
     "open": "open a stream, CPU µs",
     "rss": "RSS, MB",
     "pss": "PSS, MB",
+    "first_start": "first start, CPU s",
     "start": "start, s",
     "start_cpu": "start, CPU s",
     "publish": "publish an entry, CPU µs",
@@ -25,7 +26,7 @@ FIGURES = {
 FLAT = 0.1
 """Exponent up to which a curve counts as flat: ten times the size costs less than 26 % more."""
 
-COLOURS = ("#5588bb", "#ee6677", "#3a9a4a", "#b39b00", "#33a5c8", "#c0508f", "#e07b39", "#7a7a7a", "#9a78b8")
+COLOURS = ("#5588bb", "#ee6677", "#3a9a4a", "#b39b00", "#33a5c8", "#c0508f", "#e07b39", "#7a7a7a", "#9a78b8", "#8c6d5a")
 """One colour per figure. They have enough contrast on white and on black."""
 
 GREY = "#7f7f7f"

@@ -18,12 +18,16 @@ typedef struct {
     Py_ssize_t count, size;
 } Strings;
 
-/* Return the position of the key, or -1. */
+#define ABSENT (-1)
+
+/* Return the position of the key, ABSENT, or less if the offsets are not within the data. */
 static Py_ssize_t position(const Strings *strings, const char *key, size_t length) {
     Py_ssize_t low = 0, high = strings->count;
     while (low < high) {
         Py_ssize_t middle = low + (high - low) / 2;
         uint32_t start = strings->at[middle], end = strings->at[middle + 1];
+        if (start > end || end > (size_t)strings->size)
+            return ABSENT - 1;
         size_t other = end - start;
         int order = memcmp(strings->data + start, key, other < length ? other : length);
         if (order < 0 || (order == 0 && other < length)) {
@@ -34,10 +38,9 @@ static Py_ssize_t position(const Strings *strings, const char *key, size_t lengt
                 return middle;
         }
     }
-    return -1;
+    return ABSENT;
 }
 
-/* Returns 0 if all offsets are in order and within the data, or -1 with an error set. */
 static int read_strings(Strings *strings, const Py_buffer *data, const Py_buffer *offsets) {
     strings->data = data->buf;
     strings->size = data->len;
@@ -47,6 +50,11 @@ static int read_strings(Strings *strings, const Py_buffer *data, const Py_buffer
         PyErr_SetString(PyExc_ValueError, "number of strings is out of range");
         return -1;
     }
+    return 0;
+}
+
+/* Returns 0 if all offsets are in order and within the data, or -1 with an error set. */
+static int check_strings(const Strings *strings) {
     uint32_t before = 0;
     for (Py_ssize_t i = 0; i <= strings->count; i++) {
         if (strings->at[i] < before || strings->at[i] > (size_t)strings->size) {
@@ -103,7 +111,7 @@ static PyObject *sort(PyObject *module, PyObject *args) {
     PyObject *result = NULL;
     if (!PyArg_ParseTuple(args, "y*y*", &data, &offsets))
         return NULL;
-    if (read_strings(&strings, &data, &offsets) == 0) {
+    if (read_strings(&strings, &data, &offsets) == 0 && check_strings(&strings) == 0) {
         size_t count = (size_t)strings.count;
         Key *keys = malloc((count + 1) * sizeof(Key)), *room = malloc((count + 1) * sizeof(Key));
         result = PyBytes_FromStringAndSize(NULL, strings.count * 4);
@@ -136,7 +144,8 @@ static PyObject *merge(PyObject *module, PyObject *args) {
     PyObject *result = NULL, *bytes = NULL, *ends = NULL, *numbers = NULL;
     if (!PyArg_ParseTuple(args, "y*y*y*y*", &data, &offsets, &other_data, &other_offsets))
         return NULL;
-    if (read_strings(&strings, &data, &offsets) < 0 || read_strings(&others, &other_data, &other_offsets) < 0)
+    if (read_strings(&strings, &data, &offsets) < 0 || read_strings(&others, &other_data, &other_offsets) < 0 ||
+        check_strings(&strings) < 0 || check_strings(&others) < 0)
         goto done;
     size_t size = (size_t)(strings.at[strings.count] - strings.at[0]) + (others.at[others.count] - others.at[0]);
     if (size > UINT32_MAX) {
@@ -188,17 +197,25 @@ static PyObject *find_all(PyObject *module, PyObject *args) {
     Py_buffer data, offsets, other_data, other_offsets;
     Strings strings, others;
     PyObject *result = NULL;
+    int is_valid = 1;
     if (!PyArg_ParseTuple(args, "y*y*y*y*", &data, &offsets, &other_data, &other_offsets))
         return NULL;
-    if (read_strings(&strings, &data, &offsets) == 0 && read_strings(&others, &other_data, &other_offsets) == 0) {
+    /* The offsets of the large table are checked where they are read. */
+    if (read_strings(&strings, &data, &offsets) == 0 && read_strings(&others, &other_data, &other_offsets) == 0 &&
+        check_strings(&others) == 0) {
         result = PyBytes_FromStringAndSize(NULL, others.count * 8);
         if (result != NULL) {
             int64_t *places = (int64_t *)(void *)PyBytes_AsString(result);
             Py_BEGIN_ALLOW_THREADS
-            for (Py_ssize_t i = 0; i < others.count; i++) {
+            for (Py_ssize_t i = 0; i < others.count && is_valid; i++) {
                 places[i] = position(&strings, others.data + others.at[i], others.at[i + 1] - others.at[i]);
+                is_valid = places[i] >= ABSENT;
             }
             Py_END_ALLOW_THREADS
+            if (!is_valid) {
+                PyErr_SetString(PyExc_ValueError, "offsets are not within the data");
+                Py_CLEAR(result);
+            }
         }
     }
     PyBuffer_Release(&data);

@@ -20,7 +20,7 @@ SORTED_AT_ONCE = 4_000
 """Strings that are sorted in one call without the compiled module: a sort of all would block the other threads."""
 
 MANY = 20
-"""A dict of all strings is faster than look-ups of more than 1 / MANY of them."""
+"""To go over all strings is faster than to look up more than 1 / MANY of them."""
 
 BATCH = 50_000
 """Strings whose letters are computed in one NumPy call: a long call would block all threads."""
@@ -55,7 +55,7 @@ class StringTable:
         return cls.of_bytes([encoded(each) for each in strings])
 
     @classmethod
-    def of_bytes(cls, strings: Sequence[bytes]) -> StringTable:
+    def of_bytes(cls, strings: Sequence[bytes | memoryview]) -> StringTable:
         """Return the table of strings in UTF-8, which are different and sorted."""
         return cls(*packed(strings))
 
@@ -133,6 +133,15 @@ class StringTable:
         """Return the table of the strings where `kept` is true."""
         return StringTable(*selected(self.data, self.offsets, kept))
 
+    def picked(self, numbers: Longs) -> StringTable:
+        """Return the table of the strings with these ascending numbers."""
+        if len(numbers) * MANY < len(self):
+            view, places = self._view, self._places
+            return StringTable.of_bytes([view[places[number] : places[number + 1]] for number in numbers.tolist()])
+        kept = np.zeros(len(self), bool)
+        kept[numbers] = True
+        return self.subset(kept)
+
     def merged(self, other: StringTable) -> tuple[StringTable, Longs]:
         """Return the table with the strings of both, which are different, and where each was.
 
@@ -187,7 +196,7 @@ def _sorted(pairs: list[tuple[bytes, int]]) -> list[tuple[bytes, int]]:
     return runs[0] if runs else []
 
 
-def packed(strings: Sequence[bytes]) -> tuple[Bytes, Offsets]:
+def packed(strings: Sequence[bytes | memoryview]) -> tuple[Bytes, Offsets]:
     """Return the data and offsets of `strings`."""
     return np.frombuffer(b"".join(strings), np.uint8), offsets_of(
         np.fromiter(map(len, strings), np.int64, len(strings))

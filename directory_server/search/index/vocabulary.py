@@ -111,10 +111,8 @@ class Vocabulary:
     def table_of(self, numbers: Longs) -> tuple[StringTable, Longs]:
         """Return the table of the strings with these ascending `numbers`, and the number of each string in it."""
         known, others = numbers[numbers < self._known], numbers[numbers >= self._known]
-        kept = np.zeros(self._known, bool)
-        kept[known] = True
         new, order = StringTable.sort(self.strings(others.tolist()))
-        table, places = self.table.subset(kept).merged(new)
+        table, places = self.table.picked(known).merged(new)
         # Places of new strings count from the end.
         return table, np.concatenate([known, others[order][::-1]])[places]
 
