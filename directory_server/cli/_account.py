@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
+from operator import itemgetter
 from typing import Any
 
 import click
@@ -14,12 +15,12 @@ from ..domain.keys import ApiKey
 from ..domain.ports.access import KeyRing
 from ..domain.ports.accounts import Accounts
 from ._context import CommandContext, command_context, wait_for
-from ._output import duration, echo, minute, print_table
+from ._output import Group, duration, echo, json_option, moment, print_listing
 
 _EMAIL = click.argument("email")
 
 
-@click.group()
+@click.group(cls=Group)
 def account() -> None:
     """Invite, approve, list, disable, enable and delete accounts. Accounts create their own API keys."""
 
@@ -65,16 +66,26 @@ def reset(ctx: click.Context, email: str, revoke_keys: bool) -> None:
 
 
 @account.command("list")
+@json_option
 @click.pass_context
-def list_(ctx: click.Context) -> None:
+def list_(ctx: click.Context, as_json: bool) -> None:
     """List all accounts, oldest first."""
     context = command_context(ctx)
     keys = wait_for(context.storage.keys.list())
     owned = Counter(key.owner for key in keys if key.revoked_at is None)
-    rows = [("EMAIL", "STATE", "KEYS", "CREATED")]
-    for each in wait_for(context.storage.accounts.list()):
-        rows.append((each.email, _state(each), str(owned[each.id]), minute(each.created_at)))
-    print_table(rows)
+    print_listing(
+        [
+            {"email": each.email, "state": account_state(each), "keys": owned[each.id], "created_at": each.created_at}
+            for each in wait_for(context.storage.accounts.list())
+        ],
+        {
+            "EMAIL": itemgetter("email"),
+            "STATE": itemgetter("state"),
+            "KEYS": itemgetter("keys"),
+            "CREATED": lambda record: moment(record["created_at"]),
+        },
+        as_json,
+    )
 
 
 @account.command()
@@ -150,7 +161,8 @@ def _print_link(context: CommandContext, found: Account) -> None:
     echo(f"{context.public_url}/account/invitation/{token}")
 
 
-def _state(found: Account) -> str:
+def account_state(found: Account) -> str:
+    """Return whether an account is disabled, pending, active or invited."""
     if found.disabled_at is not None:
         return "disabled"
     if not found.approved:

@@ -10,10 +10,10 @@ from ..config import Config
 from ..sanitize import clean
 from ..storage import import_data_directory, place, upgrade_database
 from ._context import configuration
-from ._output import echo
+from ._output import Group, echo
 
 
-@click.group()
+@click.group(cls=Group)
 def database() -> None:
     """Upgrade the PostgreSQL database of the setting `database`, or import a data directory into it."""
 

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
+from urllib.parse import urlencode
 
 import click
 from attrs import evolve
 
 from .. import importer, serialization
-from ..domain.entries import Entry
+from ..domain.entries import Entry, mcp_id_of
 from ..domain.errors import BadInput, NotFound
 from ..domain.versions import LOCAL
 from ..domain.visibility import Mark
 from ._context import command_context, wait_for
-from ._output import echo
+from ._output import Group, echo, json_option, print_json, print_listing
+from ._search import search_once
 
+_MCP_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _NAME = click.argument("name")
 
 
-@click.group()
+@click.group(cls=Group)
 def entry() -> None:
     """Add local entries, and edit, hide, pin or allow upstream entries. Syncs do not revert this."""
 
@@ -85,7 +90,7 @@ def _marking(command: str, mark: Mark, on: bool, done: str, about: str) -> None:
 
 
 _marking("hide", "hidden", True, "hidden", "Hide NAME in searches, lists and the change feed.")
-_marking("show", "hidden", False, "shown", "Show NAME again.")
+_marking("unhide", "hidden", False, "not hidden", "Show NAME again.")
 _marking("pin", "pinned", True, "pinned", "Rank NAME first in the searches that match it.")
 _marking("unpin", "pinned", False, "not pinned", "Rank NAME by relevance again.")
 _marking("allow", "allowed", True, "allowed", "Add NAME to the allowed entries.")
@@ -93,12 +98,60 @@ _marking("disallow", "allowed", False, "not allowed", "Remove NAME from the allo
 
 
 @entry.command("list")
+@json_option
 @click.pass_context
-def list_(ctx: click.Context) -> None:
+def list_(ctx: click.Context, as_json: bool) -> None:
     """List local entries and curated names, with their flags: local, hidden, pinned, allowed."""
-    for each in wait_for(command_context(ctx).storage.curation.curated()):
-        flags = {"local": each.local, "hidden": each.hidden, "pinned": each.pinned, "allowed": each.allowed}
-        echo(f"{each.name}  {', '.join(name for name, is_set in flags.items() if is_set)}")
+    print_listing(
+        [
+            {
+                "name": each.name,
+                "local": each.local,
+                "hidden": each.hidden,
+                "pinned": each.pinned,
+                "allowed": each.allowed,
+            }
+            for each in wait_for(command_context(ctx).storage.curation.curated())
+        ],
+        {
+            "NAME": itemgetter("name"),
+            "FLAGS": lambda record: ", ".join(name for name, is_set in record.items() if is_set is True),
+        },
+        as_json,
+    )
+
+
+@entry.command()
+@_NAME
+@click.pass_context
+def show(ctx: click.Context, name: str) -> None:
+    """Print the entry NAME as JSON, as the MCP tool get_mcp_detail returns it.
+
+    NAME may also be the mcp_id of an entry.
+    """
+    found = wait_for(command_context(ctx).storage.store.entry(name if _MCP_ID.fullmatch(name) else mcp_id_of(name)))
+    if found is None:
+        raise NotFound(f"No visible entry is called {name!r}.")
+    print_json(serialization.decode(serialization.encode_detail(found.detail())))
+
+
+@entry.command()
+@click.argument("keywords", nargs=-1, required=True, metavar="KEYWORDS...")
+@click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Largest number of hits.")
+@json_option
+@click.pass_context
+def search(ctx: click.Context, keywords: Sequence[str], limit: int, as_json: bool) -> None:
+    """Search as clients do, and print the hits, best first. It costs no quota."""
+    query = serialization.search_parameters(urlencode({"keywords": " ".join(keywords), "limit": limit}).encode())
+    page = wait_for(search_once(command_context(ctx), query))
+    print_listing(
+        [
+            {"mcp_id": hit.mcp_id, "name": hit.name, "brief": hit.brief, "website_url": hit.website_url}
+            for hit in page.hits
+        ],
+        {"NAME": itemgetter("name"), "BRIEF": itemgetter("brief"), "MCP_ID": itemgetter("mcp_id")},
+        as_json,
+    )
 
 
 def _read(file: str) -> list[Entry]:

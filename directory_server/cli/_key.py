@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from operator import itemgetter
 
 import click
 
 from ..domain.keys import ApiKey, KeyUse
-from ._context import command_context, wait_for
-from ._output import echo, minute, print_table
+from ._context import CommandContext, command_context, wait_for
+from ._output import Group, Record, echo, json_option, moment, print_listing
 
 _DURATION = re.compile(r"(\d{1,6})(d|h|m|s)")
 _SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 
 
-@click.group()
+@click.group(cls=Group)
 def key() -> None:
     """Create, list, rotate and revoke API keys."""
 
@@ -36,32 +38,49 @@ def create(ctx: click.Context, label: str, limit: str | None, expires: str) -> N
 
 
 @key.command("list")
+@json_option
 @click.pass_context
-def list_(ctx: click.Context) -> None:
+def list_(ctx: click.Context, as_json: bool) -> None:
     """List all keys, oldest first."""
     context = command_context(ctx)
     emails = {account.id: account.email for account in wait_for(context.storage.accounts.list())}
     uses = wait_for(context.storage.key_uses.list())
-    rows = [("ID", "LABEL", "ENDS IN", "USED", "LIMIT", "CREATED", "EXPIRES", "STATE", "OWNER", "LAST USED", "FROM")]
-    for each in wait_for(context.storage.keys.list()):
-        left = wait_for(context.storage.quota.peek(each.quota_id, each.limit))
-        used = "-" if left.limit is None or left.remaining is None else str(left.limit - left.remaining)
-        limit = "unlimited" if each.limit is None else str(each.limit)
-        rows.append(
-            (
-                each.id,
-                each.label,
-                each.last_four,
-                used,
-                limit,
-                minute(each.created_at),
-                "never" if each.expires_at is None else minute(each.expires_at),
-                key_state(each),
-                emails[each.owner] if each.owner else "-",
-                *_last_use(uses.get(each.id)),
-            )
-        )
-    print_table(rows)
+    print_listing(
+        [_record(context, each, emails, uses.get(each.id)) for each in wait_for(context.storage.keys.list())],
+        {
+            "ID": itemgetter("id"),
+            "LABEL": itemgetter("label"),
+            "ENDS IN": itemgetter("last_four"),
+            "USED": lambda record: "-" if record["used"] is None else record["used"],
+            "LIMIT": lambda record: "unlimited" if record["limit"] is None else record["limit"],
+            "CREATED": lambda record: moment(record["created_at"]),
+            "EXPIRES": lambda record: moment(record["expires_at"]),
+            "STATE": itemgetter("state"),
+            "OWNER": lambda record: record["owner"] or "-",
+            "LAST USED": lambda record: "-" if record["last_used_at"] is None else moment(record["last_used_at"]),
+            "FROM": lambda record: " ".join(filter(None, (record["client"], record["network"]))) or "-",
+        },
+        as_json,
+    )
+
+
+def _record(context: CommandContext, key: ApiKey, emails: Mapping[str, str], use: KeyUse | None) -> Record:
+    left = wait_for(context.storage.quota.peek(key.quota_id, key.limit))
+    return {
+        "id": key.id,
+        "label": key.label,
+        "last_four": key.last_four,
+        "used": None if left.limit is None or left.remaining is None else left.limit - left.remaining,
+        "limit": key.limit,
+        "created_at": key.created_at,
+        "expires_at": key.expires_at,
+        "revoked_at": key.revoked_at,
+        "state": key_state(key),
+        "owner": emails[key.owner] if key.owner else None,
+        "last_used_at": use.at if use else None,
+        "network": use.client.network if use else "",
+        "client": use.client.name if use else "",
+    }
 
 
 @key.command("revoke")
@@ -84,13 +103,6 @@ def rotate(ctx: click.Context, key_id: str, grace: str | None) -> None:
     _, secret = wait_for(context.storage.keys.rotate(key_id, grace=seconds))
     echo(f"The new secret of key {key_id} is shown only once:", err=True)
     echo(secret)
-
-
-def _last_use(use: KeyUse | None) -> tuple[str, str]:
-    """Return the time of the last use, and the client and its network; "-" if unknown."""
-    if use is None:
-        return "-", "-"
-    return minute(use.at), " ".join(filter(None, (use.client.name, use.client.network))) or "-"
 
 
 def _limit(text: str) -> int | None:

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import count
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 
 from ..sanitize import clean
+from ..serialization import pretty, rfc3339
 
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 
 ShowProgress = Callable[..., None]
 """`show(position, label=…, length=…)` moves the bar; `length` may be given with the first call."""
+
+
+class Group(click.Group):
+    """A group of commands whose help shows the first sentence of each command in full."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        commands = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.get_short_help_str(limit=200)) for name, command in commands if command])
 
 
 def echo(text: str, *, err: bool = False) -> None:
@@ -29,6 +39,36 @@ def print_table(rows: Sequence[Sequence[str]]) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+Record: TypeAlias = Mapping[str, Any]
+"""An item of a listing: values that JSON has, times as Unix timestamps under names that end in `_at`."""
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+
+
+def print_listing(records: Sequence[Record], columns: Mapping[str, Callable[[Record], object]], as_json: bool) -> None:
+    """Print `records` as a table with `columns` (heading and text of a cell), or as a JSON array."""
+    if as_json:
+        print_json([_with_dates(record) for record in records])
+    else:
+        print_table([tuple(columns), *(tuple(str(text(record)) for text in columns.values()) for record in records)])
+
+
+def print_json(value: object) -> None:
+    """Print `value` as indented JSON."""
+    echo(pretty(value))
+
+
+def _with_dates(record: Record) -> Record:
+    return {
+        name: rfc3339(value) if name.endswith("_at") and value is not None else value for name, value in record.items()
+    }
+
+
+def moment(timestamp: float | None) -> str:
+    """Return a Unix timestamp as date and minute (UTC), "never" for None."""
+    return "never" if timestamp is None else minute(timestamp)
 
 
 def minute(timestamp: float) -> str:

@@ -110,6 +110,6 @@ MCP directory server: {entries:,} entries
 Try it:
   curl -H 'Authorization: Bearer {shown}' '{base}{SEARCH_PATH}?keywords=github'
 
-Paste into an editor (Cursor: ~/.cursor/mcp.json; others: see /docs in the browser, or README.md):
+Paste into an editor (Cursor: ~/.cursor/mcp.json; others: see README.md):
 {editor_configuration(base, shown)}
 """

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 import click
 
 from ._context import command_context, wait_for
-from ._output import echo, minute, print_table
+from ._output import Group, echo, json_option, moment, print_listing
 
 
-@click.group()
+@click.group(cls=Group)
 def registry() -> None:
     """Manage access to the registry API."""
 
 
-@registry.group()
+@registry.group(cls=Group)
 def token() -> None:
     """Create, list and revoke the tokens in its secret paths (registry.access = "secret-path")."""
 
@@ -32,14 +34,30 @@ def create(ctx: click.Context, label: str) -> None:
 
 
 @token.command("list")
+@json_option
 @click.pass_context
-def list_(ctx: click.Context) -> None:
+def list_(ctx: click.Context, as_json: bool) -> None:
     """List all tokens, oldest first."""
-    rows = [("ID", "LABEL", "ENDS IN", "CREATED", "STATE")]
-    for each in wait_for(command_context(ctx).storage.registry_tokens.list()):
-        state = "revoked" if each.revoked_at else "valid"
-        rows.append((each.id, each.label, each.last_four, minute(each.created_at), state))
-    print_table(rows)
+    print_listing(
+        [
+            {
+                "id": each.id,
+                "label": each.label,
+                "last_four": each.last_four,
+                "created_at": each.created_at,
+                "revoked_at": each.revoked_at,
+            }
+            for each in wait_for(command_context(ctx).storage.registry_tokens.list())
+        ],
+        {
+            "ID": itemgetter("id"),
+            "LABEL": itemgetter("label"),
+            "ENDS IN": itemgetter("last_four"),
+            "CREATED": lambda record: moment(record["created_at"]),
+            "STATE": lambda record: "revoked" if record["revoked_at"] else "valid",
+        },
+        as_json,
+    )
 
 
 @token.command()

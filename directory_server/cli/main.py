@@ -16,18 +16,19 @@ from ..sanitize import clean
 from ..storage import place
 from ._account import account
 from ._after_restore import after_restore
-from ._context import command_context, configuration, wait_for
+from ._context import configuration
 from ._database import database
 from ._entry import entry
 from ._import import import_
-from ._key import key, key_state
-from ._output import echo, minute
+from ._key import key
+from ._output import Group, echo
 from ._quickstart import quickstart
 from ._registry import registry
+from ._status import status
 from ._sync import sync
 
 
-class Commands(click.Group):
+class Commands(Group):
     """A command group that prints expected errors as one line without a traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -52,30 +53,8 @@ def main(ctx: click.Context, data_dir: Path | None, file: Path | None, settings:
     ctx.obj = load(file=file, environ=os.environ, settings=settings, data_dir=data_dir)
 
 
-for each in (account, after_restore, database, entry, import_, key, quickstart, registry, sync):
+for each in (account, after_restore, database, entry, import_, key, quickstart, registry, status, sync):
     main.add_command(each)
-
-
-@main.command()
-@click.pass_context
-def status(ctx: click.Context) -> None:
-    """Show entries, keys and upstreams of the data directory or the database."""
-    context = command_context(ctx)
-    keys = wait_for(context.storage.keys.list())
-    if context.config.database:
-        echo(f"database        {place(context.config)}")
-    else:
-        echo(f"data directory  {context.config.data_dir.resolve()}")
-    echo(f"entries         {wait_for(context.storage.store.count()):,}")
-    echo(f"last change     {wait_for(context.storage.store.head()):,}")
-    echo(f"keys            {sum(key_state(each) == 'valid' for each in keys)} valid, {len(keys)} total")
-    for line in wait_for(context.storage.describe()):
-        echo(line)
-    for each in wait_for(context.storage.mirrors.all()):
-        last = f"last sync {minute(each.last_success)} UTC" if each.last_success else "not synced yet"
-        echo(f"upstream        {each.name}: {each.entries:,} entries, {last}")
-        if each.error:
-            echo(f"                {each.failures} failed sync runs since then; the last error: {each.error}")
 
 
 @main.command()

@@ -4,8 +4,8 @@ Importing this package installs the reactor, because the web layer uses Klein.
 """
 
 from ._application import Application, build
-from ._core import environment
+from ._core import environment, index_keeper
 from ._publishers import max_streams
 from ._runtime import Runtime, machine_runtime
 
-__all__ = ["Application", "Runtime", "build", "environment", "machine_runtime", "max_streams"]
+__all__ = ["Application", "Runtime", "build", "environment", "index_keeper", "machine_runtime", "max_streams"]

@@ -9,6 +9,8 @@ from typing import Any
 from attrs import evolve, frozen
 
 from ..config import Config
+from ..domain.ports.runtime import Offload
+from ..domain.ports.storage import Store
 from ..http.proxies import Proxies
 from ..search import ImpactIndex, MappedIndexFile
 from ..services.directory import Directory
@@ -56,18 +58,21 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
         storage=storage,
         serving=serving,
         search=Search(
-            index, Directory(storage.store, index, serving.bus), _keeper(config, index, storage, runtime, reactor)
+            index,
+            Directory(storage.store, index, serving.bus),
+            index_keeper(config, index, storage.store, runtime.offload, reactor.seconds),
         ),
     )
 
 
-def _keeper(config: Config, index: ImpactIndex, storage: Storage, runtime: Runtime, reactor: Any) -> IndexKeeper | None:
-    """Return the keeper of the file of the index; None without a directory for it."""
+def index_keeper(
+    config: Config, index: ImpactIndex, store: Store, offload: Offload, seconds: Callable[[], float]
+) -> IndexKeeper | None:
+    """Return the keeper of the file of the index; None without a directory for it. `seconds` is a clock."""
     folder = config.index_dir or ("" if config.database else config.data_dir)
     if not folder:
         return None
-    file = MappedIndexFile(index, Path(folder))
-    return IndexKeeper(index, file, storage.store, runtime.offload, reactor.seconds)
+    return IndexKeeper(index, MappedIndexFile(index, Path(folder)), store, offload, seconds)
 
 
 def environment(reactor: Any, runtime: Runtime) -> Environment:

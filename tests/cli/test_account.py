@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Iterator
@@ -197,3 +198,10 @@ def test_add_creates_the_data_directory(tmp_path: Path) -> None:
     assert "is not a data directory" in run("account", "list").stderr
     assert run("account", "add", "ann@example.org").exit_code == 0
     assert run("account", "list").exit_code == 0
+
+
+def test_list_as_json(directory: Directory) -> None:
+    directory.succeed("account", "add", "ann@example.org")
+    (shown,) = json.loads(directory.succeed("account", "list", "--json"))
+    assert shown["email"] == "ann@example.org"
+    assert shown["created_at"].endswith("Z")

@@ -55,6 +55,12 @@ def directory(tmp_path: Path) -> Iterator[Directory]:
         yield Directory(tmp_path / "data", SqliteStore(database, inline, TextAnalysis(), ["official"]))
 
 
+def flags(directory: Directory) -> dict[str, str]:
+    """Return the flags of each name in the list."""
+    _, *rows = directory.run("list").splitlines()
+    return dict(row.split(maxsplit=1) for row in rows)
+
+
 def server(name: str = NAME, **more: object) -> str:
     return json.dumps({"name": name, "version": "1.0.0", "description": "Local.", **more})
 
@@ -66,7 +72,7 @@ def test_local_entry_overrides_the_upstream_entry(directory: Directory) -> None:
     found = directory.visible()
     assert found is not None
     assert (found.version, found.brief) == ("1.0.0", "Local.")
-    assert directory.run("list") == f"{NAME}  local\n"
+    assert flags(directory) == {NAME: "local"}
     assert directory.run("remove", NAME) == f"{NAME}: removed\n"
     assert directory.visible() == entry(NAME, "10.0.0", "Upstream.")
     assert directory.fail("remove", NAME) == f"Error: There is no local entry called '{NAME}'."
@@ -151,8 +157,8 @@ def test_hidden_entry_stays_hidden_until_it_is_shown(directory: Directory) -> No
     assert directory.run("hide", NAME) == f"{NAME}: unchanged\n"
     directory.sync(entry(NAME, "2.0.0"), entry("x/other"))
     assert (directory.visible(), directory.visible("x/other")) == (None, None)
-    assert directory.run("list") == f"{NAME}  hidden\nx/other  hidden\n"
-    assert directory.run("show", NAME) == f"{NAME}: shown\n"
+    assert flags(directory) == {NAME: "hidden", "x/other": "hidden"}
+    assert directory.run("unhide", NAME) == f"{NAME}: not hidden\n"
     assert directory.visible() == entry(NAME, "2.0.0")
 
 
@@ -161,7 +167,47 @@ def test_curation_flags_are_set_and_cleared(directory: Directory) -> None:
     assert directory.run("pin", NAME) == f"{NAME}: pinned\n"
     assert directory.run("allow", NAME) == f"{NAME}: allowed\n"
     directory.sync(entry(NAME, "2.0.0"))
-    assert directory.run("list") == f"{NAME}  pinned, allowed\n"
+    assert flags(directory) == {NAME: "pinned, allowed"}
     assert directory.run("unpin", NAME) == f"{NAME}: not pinned\n"
     assert directory.run("disallow", NAME) == f"{NAME}: not allowed\n"
-    assert directory.run("list") == ""
+    assert flags(directory) == {}
+
+
+def test_list_is_a_table_or_json(directory: Directory) -> None:
+    directory.sync(Entry(entry("com.example/other").server))
+    directory.run("add", "-", stdin=server())
+    directory.run("pin", NAME)
+    directory.run("hide", "com.example/other")
+    assert [line.split(maxsplit=1) for line in directory.run("list").splitlines()] == [
+        ["NAME", "FLAGS"],
+        [NAME, "local, pinned"],
+        ["com.example/other", "hidden"],
+    ]
+    none = {"local": False, "hidden": False, "pinned": False, "allowed": False}
+    assert json.loads(directory.run("list", "--json")) == [
+        {"name": NAME, **none, "local": True, "pinned": True},
+        {"name": "com.example/other", **none, "hidden": True},
+    ]
+
+
+def test_show_prints_the_detail_of_a_name_or_an_id(directory: Directory) -> None:
+    directory.run("add", "-", stdin=server())
+    by_name = json.loads(directory.run("show", NAME))
+    assert (by_name["server_name"], by_name["brief"]) == (NAME, "Local.")
+    assert json.loads(directory.run("show", mcp_id_of(NAME))) == by_name
+    assert directory.fail("show", "com.example/none") == "Error: No visible entry is called 'com.example/none'."
+    directory.run("hide", NAME)
+    assert directory.fail("show", NAME) == f"Error: No visible entry is called '{NAME}'."
+
+
+def test_search_prints_the_hits_that_clients_get(directory: Directory) -> None:
+    directory.sync(
+        Entry(entry("com.example/mail", description="Reads mail.").server),
+        Entry(entry("com.example/maps", description="Shows maps.").server),
+    )
+    found = json.loads(directory.run("search", "--json", "read", "mail"))
+    assert found[0]["mcp_id"] == mcp_id_of("com.example/mail")
+    assert set(found[0]) == {"mcp_id", "name", "brief", "website_url"}
+    assert directory.run("search", "mail", "--limit", "1").splitlines()[0].split() == ["NAME", "BRIEF", "MCP_ID"]
+    assert directory.run("search", "zzzqqq").splitlines() == ["NAME  BRIEF  MCP_ID"]
+    assert directory.fail("search", "x" * 300).startswith("Error: keywords: ")

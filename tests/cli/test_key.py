@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from datetime import UTC, datetime
@@ -153,3 +154,11 @@ def test_unknown_key_and_invalid_grace_are_reported(directory: CommandLine) -> N
     assert directory.fail("key", "revoke", "unknown") == "Error: No key has the id 'unknown'."
     assert directory.fail("key", "rotate", "unknown") == "Error: No key has the id 'unknown'."
     assert "--grace: must be a duration such as 30d" in directory.fail("key", "rotate", "unknown", "--grace", "1")
+
+
+def test_list_as_json_has_machine_readable_values(directory: CommandLine) -> None:
+    directory.succeed("key", "create", "--label", "robot", "--limit", "unlimited", "--expires", "2099-01-31")
+    (shown,) = json.loads(directory.succeed("key", "list", "--json"))
+    assert shown["label"] == "robot"
+    assert (shown["limit"], shown["used"], shown["owner"], shown["revoked_at"]) == (None, None, None, None)
+    assert shown["expires_at"] == "2099-01-31T00:00:00Z"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import re
 from pathlib import Path
@@ -34,12 +35,39 @@ def test_status_counts_entries_changes_and_keys(directory: CommandLine) -> None:
     directory.succeed("key", "create", "--label", "a")
     directory.succeed("key", "create", "--label", "b")
     directory.succeed("key", "revoke", directory.all_keys()[0].id)
-    assert [re.split(r"  +", row) for row in directory.succeed("status").splitlines()] == [
-        ["data directory", str(directory.data.resolve())],
-        ["entries", "2"],
-        ["last change", "3"],
-        ["keys", "1 valid, 2 total"],
-    ]
+    rows = dict(re.split(r"  +", row) for row in directory.succeed("status").splitlines())
+    assert re.fullmatch(r"0\.\d MB", rows.pop("disk"))
+    assert rows == {
+        "server": "not reachable at http://127.0.0.1:8080",
+        "software": "0.1.0",
+        "data directory": str(directory.data.resolve()),
+        "entries": "2",
+        "last change": "3",
+        "keys": "1 valid, 2 total",
+        "accounts": "none",
+    }
+
+
+def test_status_counts_accounts_by_state(directory: CommandLine) -> None:
+    directory.succeed("account", "add", "ann@example.org")
+    directory.succeed("account", "add", "bob@example.org")
+    directory.succeed("account", "disable", "bob@example.org")
+    assert "accounts        1 invited, 1 disabled\n" in directory.succeed("status")
+    shown = json.loads(directory.succeed("status", "--json"))
+    assert shown["accounts"] == {"invited": 1, "disabled": 1}
+    assert shown["server"] == {"url": "http://127.0.0.1:8080", "state": "not reachable"}
+    assert shown["storage"] == str(directory.data.resolve())
+
+
+def test_status_of_a_server_that_listens_on_a_socket(directory: CommandLine) -> None:
+    output = directory.succeed("--set", "listen=unix:/run/directory.sock", "status")
+    assert output.startswith("server          listens on sockets only\n")
+
+
+@pytest.mark.parametrize("group", ["", "account", "entry", "key", "database", "registry token"])
+def test_help_shows_whole_sentences(directory: CommandLine, group: str) -> None:
+    output = directory.succeed(*group.split(), "--help")
+    assert "..." not in output.partition("Commands:")[2]
 
 
 def test_config_shows_the_settings_in_effect(directory: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -37,3 +38,10 @@ def test_url_of_a_token_begins_with_the_url_of_the_settings(tmp_path: Path) -> N
 def test_create_warns_when_another_access_mode_ignores_tokens(tmp_path: Path) -> None:
     _, message = run(tmp_path, "create", "--label", "editors", access="off")
     assert "has no effect yet" in message
+
+
+def test_list_as_json(tmp_path: Path) -> None:
+    run(tmp_path, "create", "--label", "team")
+    (shown,) = json.loads(run(tmp_path, "list", "--json")[0])
+    assert shown["label"] == "team"
+    assert shown["created_at"].endswith("Z")

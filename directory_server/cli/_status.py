@@ -1,0 +1,128 @@
+"""`directory-server status`: the server, the stored data, and the upstreams."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import ProxyHandler, build_opener
+
+import click
+
+from .. import __version__, serialization
+from ..domain.errors import BadInput
+from ..domain.upstreams import UpstreamState
+from ..storage import place
+from ._account import account_state
+from ._context import PROXY, CommandContext, base_url, command_context, wait_for
+from ._key import key_state
+from ._output import echo, json_option, minute, print_json
+
+TIMEOUT = 2.0
+"""Seconds to wait for a server's answer."""
+
+_HEALTH_BYTES = 65_536
+
+
+@click.command()
+@json_option
+@click.pass_context
+def status(ctx: click.Context, as_json: bool) -> None:
+    """Show the server, entries, keys, accounts, disk and upstreams.
+
+    The exit code is 0 also if no server runs.
+    """
+    context = command_context(ctx)
+    found = _status(context)
+    if as_json:
+        print_json(found)
+        return
+    for name, text in _lines(context, found):
+        echo(f"{name:16}{text}")
+
+
+def _status(context: CommandContext) -> dict[str, Any]:
+    storage = context.storage
+    keys, accounts = wait_for(storage.keys.list()), wait_for(storage.accounts.list())
+    return {
+        "software": __version__,
+        "server": _server(base_url(context.config.listen)),
+        "storage": place(context.config) if context.config.database else str(context.config.data_dir.resolve()),
+        "bytes": None if context.config.database else _size(context.config.data_dir),
+        "entries": wait_for(storage.store.count()),
+        "last_change": wait_for(storage.store.head()),
+        "keys": {"valid": sum(key_state(each) == "valid" for each in keys), "total": len(keys)},
+        "accounts": dict(Counter(map(account_state, accounts))),
+        "upstreams": [_upstream(each) for each in wait_for(storage.mirrors.all())],
+    }
+
+
+def _lines(context: CommandContext, found: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the names and texts of the lines."""
+    server = found["server"]
+    yield "server", f"{server['state']}{' at ' + server['url'] if server['url'] else ''}"
+    yield "software", found["software"]
+    yield ("database" if context.config.database else "data directory"), found["storage"]
+    if found["bytes"] is not None:
+        yield "disk", f"{found['bytes'] / 1e6:,.1f} MB"
+    yield "entries", f"{found['entries']:,}"
+    yield "last change", f"{found['last_change']:,}"
+    yield "keys", f"{found['keys']['valid']} valid, {found['keys']['total']} total"
+    yield "accounts", ", ".join(f"{count} {state}" for state, count in found["accounts"].items()) or "none"
+    for line in wait_for(context.storage.describe()):
+        name, _, text = line.partition("  ")
+        yield name, text.strip()
+    for each in wait_for(context.storage.mirrors.all()):
+        last = f"last sync {minute(each.last_success)} UTC" if each.last_success else "not synced yet"
+        yield "upstream", f"{each.name}: {each.entries:,} entries, {last}"
+        if each.error:
+            yield "", f"{each.failures} failed sync runs since then; the last error: {each.error}"
+
+
+def _upstream(state: UpstreamState) -> dict[str, Any]:
+    return {
+        "name": state.name,
+        "entries": state.entries,
+        "last_success": None if state.last_success is None else serialization.rfc3339(state.last_success),
+        "failures": state.failures,
+        "error": state.error,
+    }
+
+
+def _server(url: str) -> dict[str, Any]:
+    """Return what /readyz and /healthz at `url` answer: `state` is "running", "not ready: …", or "not reachable"."""
+    if url == PROXY:
+        return {"url": None, "state": "listens on sockets only"}
+    _, health = _get(f"{url}/healthz")
+    code, readiness = _get(f"{url}/readyz")
+    if health is None or readiness is None:
+        return {"url": url, "state": "not reachable"}
+    state = "running" if code == 200 else f"not ready: {', '.join(map(str, readiness.get('reasons', ())))}"
+    version = health.get("version")
+    return {"url": url, "state": f"{state}, version {version}" if version else state}
+
+
+def _get(url: str) -> tuple[int | None, Any]:
+    """Return the status and the JSON object of the answer; None and None without a valid answer."""
+    # Requests to a local server must not go to a proxy of the environment.
+    opener = build_opener(ProxyHandler({}))
+    try:
+        try:
+            with opener.open(url, timeout=TIMEOUT) as response:
+                code, body = response.status, response.read(_HEALTH_BYTES)
+        except HTTPError as error:
+            code, body = error.code, error.read(_HEALTH_BYTES)
+        found = serialization.decode(body)
+    except (OSError, HTTPException, BadInput):
+        return None, None
+    return (code, found) if isinstance(found, dict) else (None, None)
+
+
+def _size(folder: Path) -> int:
+    """Return the bytes of the files in a data directory."""
+    with os.scandir(folder) as files:
+        return sum(each.stat().st_size for each in files if each.is_file())
