@@ -45,7 +45,7 @@ class KeyRow:
 
 @frozen
 class KeyPages:
-    """Handles the pages of a member's keys; `_changes` limits how often a member creates and rotates keys."""
+    """Handles the pages of a member's keys; `_changes` limits how often a member creates, rotates and renames keys."""
 
     _requests: AccountRequests
     _keys: UserKeys
@@ -115,6 +115,8 @@ class KeyPages:
         member, form = await self._requests.member_form(request)
         label = form.get("label", "")
         try:
+            # Each change of a key empties the look-up caches of all processes.
+            self._changes.charge(member.account.id)
             await self._keys.rename(member.account, key_id, label)
         except BadInput:
             return self._requests.form_error(request, _path(key_id, "rename"), label=label)

@@ -54,7 +54,8 @@ def account_pages(
     """Return the account pages; `url` is the public URL of the server, empty to derive it from each request.
 
     An address may try passwords and links 10 times at once and 10 times a minute. A network may try one account 10
-    times at once and once a minute. A member may create or rotate keys 10 times at once and 20 times an hour.
+    times at once and once a minute. A member may create, rotate or rename keys 10 times
+    at once and 20 times an hour.
     """
     requests = AccountRequests(cookies, layout)
     changes = Limiter(now, rate=20 / (60 * MINUTE), burst=10)

@@ -87,3 +87,14 @@ def test_key_creation_is_limited_by_account(server: Server, ann: Account, member
         server.clock.advance(0)
     # Revoked keys count for one hour, so new keys do not bring new quota.
     assert codes == [""] * 5 + ["too_many_keys"] * 5 + ["throttled"] * 2
+
+
+def test_renaming_is_limited_by_account(server: Server, ann: Account, member: Browser) -> None:
+    member.create_key()
+    (key,) = run_sync(server.keys.list(ann.id))
+    codes = []
+    for number in range(11):
+        member.get("/account/keys")
+        codes.append(member.submit(f"/account/keys/{key.id}/rename", {"label": str(number)}))
+    assert codes == [""] * 9 + ["throttled"] * 2
+    assert [key.label for key in run_sync(server.keys.list(ann.id))] == ["8"]
