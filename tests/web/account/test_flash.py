@@ -118,6 +118,15 @@ def test_a_forged_flash_is_harmless(member: Browser, cookie: str) -> None:
     assert "mcpd_x" not in member.page
 
 
+def test_a_forged_flash_replaces_no_secret(member: Browser) -> None:
+    member.get("/account/keys")
+    path = member.post("/account/keys", {"label": "laptop"}).headers["Location"]
+    member.cookies[COOKIE] = cookie_of(path, **{"value.secret": "mcpd_" + "x" * 38})
+    assert member.get(path).status == 200
+    assert "x" * 38 not in member.page
+    assert member.secret
+
+
 def test_a_flash_is_secure_under_tls(server: Server, ann: Account) -> None:
     browser = Browser(server, "10.0.0.1", **{"X-Forwarded-Proto": "https"})
     browser.get("/account/sign-in")

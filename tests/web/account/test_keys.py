@@ -332,6 +332,17 @@ def test_the_page_names_the_time_when_a_place_becomes_free(server: Server, ann: 
     assert member.submit("/account/keys", {"label": "sixth"}) == ""
 
 
+def test_a_place_becomes_free_when_fewer_keys_count_than_are_allowed(
+    server: Server, ann: Account, member: Browser
+) -> None:
+    now = server.clock.seconds()
+    for number in range(7):
+        run_sync(server.keys.create("k", limit=20, expires_at=now + 600 * (7 - number), owner=ann.id))
+    member.get("/account/keys")
+    # Of 7 keys 3 must end. The third does so 30 minutes from now, and counts for one more hour.
+    assert "You have reached the limit of 5 keys. A place becomes free at 09:30 UTC" in member.text
+
+
 @pytest.mark.parametrize("server", [{"keys": 0}], indirect=True)
 def test_an_account_without_places_has_no_form(member: Browser) -> None:
     member.get("/account/keys")
