@@ -29,19 +29,24 @@ class Charge(NamedTuple):
 
 
 class _Spent(NamedTuple):
-    """The window of a key that ends `at`: its requests, the number of the newest, the time of the oldest."""
+    """The window of a key that ends `at`: its requests, the number of the newest, the time of the oldest.
+
+    It is as the database had it in the period `period` of the memory.
+    """
 
     at: float
     requests: int
     newest: int
     oldest: float
+    period: int
 
 
 class Windows:
     """Charges and look-ups of keys in windows of `window` seconds. `now` is in seconds, of the quota's clock.
 
     The rows of a key are numbered, so the first and the last of a window tell how many are in it: a charge is two
-    look-ups and an insert, whatever the limit. `remember` avoids the look-ups of keys that were charged before.
+    look-ups and an insert, whatever the limit. `remembering` avoids the look-ups of keys that were charged before. If
+    others have written meanwhile, one look-up is enough: they add newer requests, and delete none that counts.
     """
 
     def __init__(self, now: Callable[[], float], window: int) -> None:
@@ -52,11 +57,11 @@ class Windows:
     def left(self, connection: sqlite3.Connection, key_id: str, limit: int) -> Allowance:
         """Return the allowance of a key without spending. `connection` is in a transaction."""
         now = self._now()
-        return self._left(connection, key_id, limit, now, _look_up(connection, key_id, now, self._window))
+        return self._left(connection, key_id, limit, now, _look_up(connection, key_id, now, self._window, 0))
 
     def spend(self, connection: sqlite3.Connection, charge: Charge) -> Allowance:
         """Spend one request in a write transaction. Raises QuotaExceeded, with nothing written."""
-        (outcome,) = self._spend(connection, [charge], {})
+        (outcome,) = self._spend(connection, [charge], _Memory())
         if isinstance(outcome, QuotaExceeded):
             raise outcome
         return outcome
@@ -69,20 +74,20 @@ class Windows:
         return Spending(self, connection, self._memory)
 
     def _spend(
-        self, connection: sqlite3.Connection, charges: Sequence[Charge], known: dict[str, _Spent]
+        self, connection: sqlite3.Connection, charges: Sequence[Charge], memory: _Memory
     ) -> list[Allowance | QuotaExceeded]:
-        """Spend requests in order; return their outcomes. `known` has windows as they are, and is brought up to date.
-
-        All requests are spent at the same time.
-        """
+        """Spend requests in order, all at the same time; return their outcomes and bring `memory` up to date."""
         now, window = self._now(), self._window
+        known, period = memory.known, memory.period
         outcomes: list[Allowance | QuotaExceeded] = []
         rows: list[tuple[str, float, int]] = []
         for key_id, limit in charges:
             spent = known.get(key_id)
+            if spent is not None and spent.period != period:
+                spent = _extended(connection, key_id, spent, period)
             if spent is None or spent.oldest <= max(spent.at, now) - window:
                 # A window in memory has no rows of this transaction yet: its oldest request was in the window then.
-                spent = _look_up(connection, key_id, now, window)
+                spent = _look_up(connection, key_id, now, window, period)
             at = max(spent.at, now)
             if spent.requests >= limit:
                 known[key_id] = spent
@@ -91,7 +96,7 @@ class Windows:
                 outcomes.append(QuotaExceeded(self._left(connection, key_id, limit, now, spent)))
                 continue
             oldest = spent.oldest if spent.requests else at
-            known[key_id] = _Spent(at, spent.requests + 1, spent.newest + 1, oldest)
+            known[key_id] = _Spent(at, spent.requests + 1, spent.newest + 1, oldest, period)
             rows.append((key_id, at, spent.newest + 1))
             outcomes.append(self._allowance(limit, spent.requests + 1, oldest - now))
         _insert(connection, rows)
@@ -110,10 +115,11 @@ class Windows:
 
 
 class _Memory:
-    """Windows of keys, valid while nobody but `Spending` has written to the database."""
+    """Windows of keys. Only those of the current `period` are certain: it ends when others write to the database."""
 
     def __init__(self) -> None:
         self.known: dict[str, _Spent] = {}
+        self.period = 0
         self.version: tuple[object, int, int] | None = None
 
 
@@ -128,14 +134,16 @@ class Spending:
         self._memory = memory
         # No other connection can write before the end of this transaction.
         self._data_version = data_version(connection)
-        if memory.version != self._version() or len(memory.known) > REMEMBERED:
+        if memory.version != self._version():
+            memory.period += 1
+        # An error that rolls the transaction back leaves its charges in the memory, which nobody has made.
+        if memory.version is None or len(memory.known) > REMEMBERED:
             memory.known = {}
-        # An error that rolls the transaction back leaves the memory without a version, and so invalid.
         memory.version = None
 
     def spend(self, charges: Sequence[Charge]) -> list[Allowance | QuotaExceeded]:
         """Spend requests in order and return their outcomes."""
-        return self._windows._spend(self._connection, charges, self._memory.known)
+        return self._windows._spend(self._connection, charges, self._memory)
 
     def committed(self) -> None:
         """Keep the memory for the next transaction."""
@@ -146,11 +154,19 @@ class Spending:
         return self._connection, self._data_version, self._connection.total_changes
 
 
-def _look_up(connection: sqlite3.Connection, key_id: str, now: float, window: int) -> _Spent:
+def _look_up(connection: sqlite3.Connection, key_id: str, now: float, window: int, period: int) -> _Spent:
     at, newest = connection.execute(NEWEST, (key_id,)).fetchone() or (now, 0)
     at = max(at, now)
     oldest, first = connection.execute(_OLDEST, (key_id, at - window, 0)).fetchone() or (at, newest + 1)
-    return _Spent(at, newest - first + 1, newest, oldest)
+    return _Spent(at, newest - first + 1, newest, oldest, period)
+
+
+def _extended(connection: sqlite3.Connection, key_id: str, spent: _Spent, period: int) -> _Spent | None:
+    """Return an earlier window of a key with the requests that others have spent since; None if it is unusable."""
+    at, newest = connection.execute(NEWEST, (key_id,)).fetchone() or (0.0, 0)
+    if not spent.requests or newest < spent.newest:
+        return None
+    return _Spent(max(at, spent.at), spent.requests + newest - spent.newest, newest, spent.oldest, period)
 
 
 def _insert(connection: sqlite3.Connection, rows: Sequence[tuple[str, float, int]]) -> None:
