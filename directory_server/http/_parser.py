@@ -46,6 +46,10 @@ class Phase(Enum):
     BODY = "the rest of a body"
 
 
+# Reading a member of an enumeration takes as long as calling a function.
+_REQUEST, _HEAD, _BODY = Phase
+
+
 @define(eq=False)
 class Message:
     """A parsed request. `headers` has the values in order by name in lower case."""
@@ -70,7 +74,7 @@ class Parser:
     def __init__(self, now: Callable[[], float]) -> None:
         self.messages: deque[Message] = deque()
         self.error: HttpError | None = None
-        self.phase = Phase.REQUEST
+        self.phase = _REQUEST
         self.since = now()
         self.wants_continue = False
         self._now = now
@@ -90,7 +94,7 @@ class Parser:
         """Parse more data. Ignore it after an error or after the last request of the connection."""
         if self.error is not None or self._last:
             return
-        if self.phase is Phase.REQUEST:
+        if self.phase is _REQUEST:
             self._wire = len(data)
             self._line = data[:LONGEST_METHOD]
         else:
@@ -107,9 +111,9 @@ class Parser:
                 self._fail(error)
         else:
             # llhttp reports a field when it is complete, so `on_header` cannot limit an endless one.
-            if self.phase is Phase.HEAD and self._wire > MAX_TARGET + 2 * MAX_HEAD:
+            if self.phase is _HEAD and self._wire > MAX_TARGET + 2 * MAX_HEAD:
                 self.error = _head_too_large()
-            elif self.phase is Phase.BODY and self._wire > MAX_WIRE:
+            elif self.phase is _BODY and self._wire > MAX_WIRE:
                 self.error = _body_too_large()
 
     def close(self) -> None:
@@ -154,7 +158,7 @@ class Parser:
         self._body = []
         self._length = 0
         self._last = False
-        self.phase = Phase.HEAD
+        self.phase = _HEAD
         self._began = self.since = self._now()
 
     def on_url(self, url: bytes) -> None:
@@ -169,7 +173,7 @@ class Parser:
         if self._fields > MAX_FIELDS or self._head > MAX_HEAD:
             raise _head_too_large()
         # Trailer fields, which come after a chunked body, are ignored.
-        if self.phase is Phase.HEAD:
+        if self.phase is _HEAD:
             name = name.lower()
             if name in self._headers:
                 self._headers[name].append(value)
@@ -195,7 +199,7 @@ class Parser:
             raise _body_too_large()
         if is_current and b"expect" in headers:
             self.wants_continue = b"100-continue" in [value.lower() for value in headers[b"expect"]]
-        self.phase, self.since = Phase.BODY, self._now()
+        self.phase, self.since = _BODY, self._now()
 
     def on_body(self, body: bytes) -> None:
         self._body.append(body)
@@ -220,7 +224,7 @@ class Parser:
             )
         )
         self._last = not self._keep_alive
-        self.phase, self.since = Phase.REQUEST, self._now()
+        self.phase, self.since = _REQUEST, self._now()
         self.wants_continue = False
         self._wire = 0
 

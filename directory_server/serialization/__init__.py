@@ -17,7 +17,7 @@ from ._entries import (
 )
 from ._events import change_event, event, event_id, id_field
 from ._hits import decode_hit, encode_hit, hits_of, identified_items, listed_items, registered_name
-from ._json import decode, encode, pretty, raw, rfc3339, structure, text
+from ._json import decode, encode, pretty, quoted, raw, rfc3339, structure, text
 from ._json_schema import (
     Reference,
     Schema,
@@ -124,6 +124,7 @@ __all__ = [
     "no_parameters",
     "object_schema",
     "pretty",
+    "quoted",
     "raw",
     "registered_name",
     "registry_entry",

@@ -18,6 +18,9 @@ from ..domain.views import Hit
 from ._json import encode
 from ._responses import identified
 
+_LISTED = len('"mcp_id":"123e4567-e89b-52d3-a456-426614174000",')
+"""Bytes of a record before the LISTED fields. All ids are UUIDs and equally long."""
+
 
 def encode_hit(hit: Hit, name: str) -> bytes:
     """Return the record of `hit`, an entry with the registered `name`."""
@@ -48,13 +51,13 @@ def hits_of(records: Iterable[bytes]) -> Hits:
 
 def identified_items(records: Sequence[bytes]) -> orjson.Fragment:
     """Return an encoded array of objects with the IDENTIFIED fields."""
-    return _array([record[: record.index(b"\n")] for record in records])
+    # index() would take longer, because it has more arguments to parse.
+    return _array([record.partition(b"\n")[0] for record in records])
 
 
 def listed_items(records: Sequence[bytes]) -> orjson.Fragment:
     """Return an encoded array of objects with the LISTED fields."""
-    # They follow the mcp_id, which has no comma.
-    return _array([record[record.index(b",") + 1 : record.index(b"\n")] for record in records])
+    return _array([record[_LISTED:].partition(b"\n")[0] for record in records])
 
 
 def _array(members: Sequence[bytes]) -> orjson.Fragment:

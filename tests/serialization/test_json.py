@@ -107,3 +107,9 @@ def test_attrs_instances_are_encoded_as_objects() -> None:
 def test_other_types_are_not_encoded() -> None:
     with pytest.raises(TypeError):
         serialization.encode(object())
+
+
+@given(VALUES)
+def test_a_quoted_document_is_a_string_of_it(value: Any) -> None:
+    body = serialization.encode(value)
+    assert json.loads(serialization.encode([serialization.quoted(body)])) == [body.decode()]

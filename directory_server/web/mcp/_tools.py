@@ -97,7 +97,7 @@ async def _detail(directory: Directory, mcp_id: str) -> dict[str, Any]:
 def _result(content: SearchResult | DetailResult) -> dict[str, Any]:
     """Return a tool result with `content` as text and as structured content, each encoded once."""
     body = serialization.encode(content)
-    text = serialization.encode([{"type": "text", "text": body.decode()}])
+    text = serialization.encode([{"type": "text", "text": serialization.quoted(body)}])
     return {"content": serialization.raw(text), "structuredContent": serialization.raw(body), "isError": False}
 
 
