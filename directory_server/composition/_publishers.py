@@ -11,6 +11,11 @@ from ..search import percolate
 from ..web import changes, mcp, pages
 from ._core import Core
 
+SETTLING = 0.5
+"""Seconds from a change to its announcement with several machines: a client may list the entries at another one, which
+learns of the change within 250 ms.
+"""
+
 
 @frozen
 class Publishers:
@@ -40,7 +45,7 @@ def build_publishers(core: Core, sockets: int) -> Publishers:
         hub=hub,
         page_hub=page_hub,
         broadcaster=changes.Broadcaster(hub, log_pages, percolate, runtime.offload, log_id),
-        announcements=mcp.Announcements(hub, core.reactor),
+        announcements=mcp.Announcements(hub, core.reactor, SETTLING if storage.is_shared else 0.0),
         newest=mcp.NewestEntries(storage.store),
     )
 

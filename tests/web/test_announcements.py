@@ -29,7 +29,7 @@ class Group:
 class Streams:
     """A hub of streams without a subscription, and of those of one subscription; and their announcements."""
 
-    def __init__(self, *sizes: int) -> None:
+    def __init__(self, *sizes: int, delay: float = 0.0) -> None:
         from directory_server.web.mcp import Announcements
 
         self.clock = Clock()
@@ -37,7 +37,7 @@ class Streams:
         left = iter(groups)
         hub: Any = type("Hub", (), {"channel": lambda _: next(left)})()
         self.groups = groups
-        self.announcements = Announcements(hub, self.clock)
+        self.announcements = Announcements(hub, self.clock, delay)
         for number in range(len(sizes)):
             self.announcements.channel(number or None)
 
@@ -55,6 +55,16 @@ def test_an_announcement_takes_longer_for_more_streams(streams: int, seconds: fl
     process.change()
     process.clock.advance(0)
     assert process.groups[0].sent == [(0.0, seconds)]
+
+
+def test_a_change_is_announced_when_other_machines_have_it() -> None:
+    process = Streams(1, delay=0.5)
+    process.change()
+    process.clock.advance(0.4)
+    assert process.groups[0].sent == []
+    process.change()
+    process.clock.advance(0.1)
+    assert process.groups[0].sent == [(0.5, 10.0)]
 
 
 def test_channels_follow_each_other_at_the_same_rate() -> None:

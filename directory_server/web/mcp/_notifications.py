@@ -79,15 +79,16 @@ core: .25 ms each.
 class Announcements:
     """Follower that announces changes to MCP streams.
 
-    It announces the first change at once, and all changes of the following INTERVAL together at its end. With more than
-    SPREAD * RATE streams the delivery takes longer, and the next one begins after it.
+    It announces the first change after `delay` seconds, and all changes of the following INTERVAL together at its end.
+    With more than SPREAD * RATE streams the delivery takes longer, and the next one begins after it.
     """
 
     _log = Logger()
 
-    def __init__(self, hub: Hub, clock: IReactorTime) -> None:
+    def __init__(self, hub: Hub, clock: IReactorTime, delay: float = 0.0) -> None:
         self._hub = hub
         self._clock = clock
+        self._delay = delay
         self._earliest = 0.0
         self._due = False
         # Keyed by the event that a channel sends. A channel exists as long as it has a stream.
@@ -99,7 +100,7 @@ class Announcements:
     async def apply(self, changes: Sequence[Change]) -> None:
         if not self._due:
             self._due = True
-            delay = max(0.0, self._earliest - self._clock.seconds())
+            delay = max(self._delay, self._earliest - self._clock.seconds())
             deferLater(self._clock, delay, self._announce).addErrback(
                 lambda failure: self._log.failure("Cannot announce a change to all MCP clients", failure=failure)
             )
