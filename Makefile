@@ -57,11 +57,11 @@ release: .venv/dev
 	cd .release && pid=$$(cat server.pid) && kill $$pid && while kill -0 $$pid 2> /dev/null; do sleep 0.1; done
 	rm -rf .release
 
-# The official MCP conformance suite, stateful and stateless; needs npm.
+# The official MCP conformance suite, stateful and stateless; needs npm. CLUSTER=1: with two servers on PostgreSQL.
 conformance: .venv/run
 	tests/conformance/run
 
-# The TypeScript SDK as a client of a server; needs npm.
+# The TypeScript SDK as a client of a server; needs npm. CLUSTER=1: with two servers on PostgreSQL.
 clients: .venv/run
 	tests/typescript/run
 
