@@ -1,0 +1,108 @@
+"""Two versions of the software on one database: an upgrade of one machine after the other.
+
+The newer version is a copy of this one with a further step of the schema, other functions of the quota, and another
+analysis of documents.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+import directory_server
+from directory_server.postgres._migrations import known_steps
+
+from .. import engines
+from ..process.conftest import COMMAND, FOREGROUND, LISTEN, TIMEOUT, Server, entry_line, environment, run_server, until
+from ._workload import Workload
+from .conftest import Cluster
+
+pytestmark = pytest.mark.process
+
+PACKAGE = Path(directory_server.__file__).parent
+
+
+def newer_version(folder: Path) -> Path:
+    """Return a folder with a copy of the package that knows one more step, which only adds."""
+    copy = folder / "directory_server"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    schema, number = copy / "postgres" / "schema", len(known_steps()) + 1
+    quota = (schema / "002_quota.sql").read_text("utf-8").replace("-- needs: 1\n", "").replace("_1(", "_2(")
+    (schema / f"{number:03}_next.sql").write_text(
+        f"-- needs: {number - 1}\nALTER TABLE record ADD COLUMN note text NOT NULL DEFAULT '';\n{quota}", "utf-8"
+    )
+    for name, old, new in (
+        ("postgres/_quota.py", "charge_1(", "charge_2("),
+        ("postgres/_quota.py", "peek_1(", "peek_2("),
+        ("search/index/packing.py", '"""', '"""Of the next version. '),
+    ):
+        file = copy / name
+        text = file.read_text("utf-8")
+        assert old in text
+        file.write_text(text.replace(old, new, 1), "utf-8")
+    return folder
+
+
+@contextmanager
+def serve_newer(cluster: Cluster, package: Path) -> Iterator[Server]:
+    """Run a server of the newer version."""
+    folder = cluster.folder / "newer"
+    folder.mkdir(exist_ok=True)
+    with run_server(
+        [*FOREGROUND, "directory", "-l", LISTEN, "--set", f"streams.heartbeat={10 * TIMEOUT}"],
+        folder,
+        environment(DIRECTORY_SERVER_DATABASE=cluster.engine.conninfo, PYTHONPATH=str(package)),
+    ) as server:
+        yield server
+
+
+def test_both_work_on_the_schema_of_the_newer_one(tmp_path: Path) -> None:
+    package = newer_version(tmp_path / "package")
+    engine = engines.new_engine()
+    cluster = Cluster(engine, tmp_path)
+    known = len(known_steps())
+    try:
+        with cluster.serve("older") as older:
+            limited = cluster.new_key("--limit", 20)
+            with serve_newer(cluster, package) as newer, psycopg.connect(engine.conninfo, autocommit=True) as database:
+                assert database.execute("SELECT max(number) FROM schema_step").fetchone() == (known + 1,)
+                statuses = [(older, newer)[number % 2].search("rain", limited).status for number in range(22)]
+                assert statuses == [200] * 20 + [401] * 2
+                # The publishers are of the older version.
+                with Workload([older, newer], engine.conninfo) as workload:
+                    done = subprocess.run(
+                        [COMMAND, "import", "-"],
+                        env=environment(DIRECTORY_SERVER_DATABASE=engine.conninfo, PYTHONPATH=str(package)),
+                        input=entry_line("a.example/newer", "It rains."),
+                        text=True,
+                        capture_output=True,
+                    )
+                    assert done.returncode == 0, done.stderr
+                    until(lambda: workload.acknowledged.total() > 100, "charges")
+                    workload.finish()
+                workload.check_charges()
+                workload.check_changes()
+                # Neither overwrites the analyses of the other one.
+                assert database.execute("SELECT count(DISTINCT version) FROM analysed").fetchone() == (2,)
+                counts = "SELECT count(*) FROM pg_proc WHERE proname IN ('charge_1', 'charge_2')"
+                assert database.execute(counts).fetchone() == (2,)
+                # An older process that starts on the newer schema works as well.
+                with cluster.serve("older") as again:
+                    assert again.entry_count() == older.entry_count() == newer.entry_count()
+                # A step that needs the newer version.
+                database.execute("INSERT INTO schema_step (number, needs) VALUES (%s, %s)", (known + 2, known + 1))
+                refused = cluster.run("status")
+                assert refused.exit_code == 1
+                assert f"its schema is number {known + 2} and needs software that knows number {known + 1}" in (
+                    refused.output
+                )
+                assert "Traceback" not in newer.stop()
+            assert "Traceback" not in older.stop()
+    finally:
+        engine.close()
