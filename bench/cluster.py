@@ -39,7 +39,7 @@ from .reports.cluster_report import Row, failed, table
 from .servers.data_directory import create_many_keys
 from .servers.database_kills import lost_after_kills
 from .servers.measured_storages import Cost, MeasuredStorage, database_server, in_folder, on_database
-from .servers.stored_content import contents, entry_ids, key_ids, publish_times
+from .servers.stored_content import contents, entry_ids, key_ids, list_pages, publish_times, read_changes
 
 T = TypeVar("T")
 
@@ -149,23 +149,14 @@ class Comparison:
     def changes(self) -> None:
         """Measure reading the log of changes, and pages of listings."""
         rates, pages = [], []
-        for storage in self.both:
-            with storage.opened() as opened:
-                began, count, last = time.perf_counter(), 0, 0
-                while page := run_sync(opened.store.changes(last, 4_000)):
-                    count, last = count + len(page), page[-1].seq
-                rates.append(count / (time.perf_counter() - began))
-                took = []
-                for versions in ("latest", "all", "1.0.0"):
-                    seconds, after = [], ("", "")
-                    for _ in range(20):
-                        began = time.perf_counter()
-                        listed = run_sync(opened.store.listing(after, 100, versions=versions))
-                        seconds.append(time.perf_counter() - began)
-                        after = (listed[-1].name, listed[-1].version) if listed else ("", "")
-                    took.append(1e3 * median(seconds))
-                pages.append(took)
-        self._add("changes read", [f"{rate:,.0f}/s" for rate in rates], "≥ 15,000/s", rates[1] >= 15_000)
+        texts: list[str] = []
+        for storage, reads in zip(self.both, self._repeated(read_changes).values(), strict=True):
+            rate, ours, engine = (median(each) for each in zip(*reads, strict=True))
+            rates.append(rate)
+            texts.append(f"{rate:,.0f}/s, {_cpu(storage, ours, engine)}")
+        self._add("changes read", texts, "≥ 15,000/s", rates[1] >= 15_000)
+        for listings in self._repeated(list_pages).values():
+            pages.append([median(each) for each in zip(*listings, strict=True)])
         texts = [" / ".join(f"{each:.1f}" for each in took) + " ms" for took in pages]
         self._add("page of 100: latest / all / exact", texts, "≤ 10 ms", max(pages[1]) <= 10)
 
