@@ -59,11 +59,11 @@ release: .venv/dev
 
 # The official MCP conformance suite, stateful and stateless; needs npm. CLUSTER=1: with two servers on PostgreSQL.
 conformance: .venv/run
-	tests/conformance/run
+	CLUSTER=$(CLUSTER) tests/conformance/run
 
 # The TypeScript SDK as a client of a server; needs npm. CLUSTER=1: with two servers on PostgreSQL.
 clients: .venv/run
-	tests/typescript/run
+	CLUSTER=$(CLUSTER) tests/typescript/run
 
 # Slow and endless requests (slowhttptest's too, if installed) beside searches: two minutes.
 slow: .venv/run
