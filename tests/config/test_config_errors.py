@@ -133,7 +133,7 @@ def test_upstreams_must_be_tables_of_the_file(tmp_path: Path) -> None:
             "registry.*, log.*, "
             "metrics.*, accounts.*, web.*, upstream",
         ),
-        ("keys=3", "keys (--set): is a section, not a setting; its settings are keys.grace"),
+        ("keys=3", "keys (--set): is a section, not a setting; its settings are keys.grace, keys.last_use"),
         (
             "\n=3",
             "'\\n' (--set): is not a setting; "
