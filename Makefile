@@ -3,13 +3,14 @@
 # make test       lint, types and all tests;  make check: the fast part
 # make coverage   uncovered lines of the HTTP layer and the quota
 # make lock       requirements.lock from pyproject.toml
+# make screenshots  docs/search-light.png and docs/search-dark.png
 # make release    sdist and wheel in dist/, checked in an environment of their own
 PYTHON ?= python3
 DATA ?= data
 # One worker for each processor, up to 4. A file runs in one worker: its tests share servers.
 WORKERS ?= --numprocesses=auto --maxprocesses=4 --dist=loadfile
 
-.PHONY: run test check coverage lock release conformance clients slow clean
+.PHONY: run test check coverage lock release screenshots conformance clients slow clean
 
 # The pages are public here: the server listens on loopback only.
 run: export DIRECTORY_SERVER_WEB__SEARCH ?= public
@@ -56,6 +57,10 @@ release: .venv/dev
 	cd .release && bin/twistd --pidfile=server.pid --logfile=server.log directory --data-dir data --listen tcp:0:interface=127.0.0.1
 	cd .release && pid=$$(cat server.pid) && kill $$pid && while kill -0 $$pid 2> /dev/null; do sleep 0.1; done
 	rm -rf .release
+
+# The screenshots of README.md, from a running server; needs Chromium.
+screenshots: .venv/dev
+	.venv/bin/python docs/screenshots.py
 
 # The official MCP conformance suite, stateful and stateless; needs npm. CLUSTER=1: with two servers on PostgreSQL.
 conformance: .venv/run

@@ -4,7 +4,7 @@
 
 The output is JSON: {"pages": [{"path", "title", "parent", "html"}], "files": {name: text}}. A document or section
 larger than LARGEST is split at its sections, so that each page stays small. Links between documents lead to their
-pages; links to other files of the project become plain text.
+pages; links to other files of the project become plain text. Blocks of HTML are left out.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ def _path(name: str) -> str:
 
 def _pages(name: str, text: str) -> Iterator[_Page]:
     """Yield the page of a document, or several if the document is large."""
-    tokens = [token for token in _MARKDOWN.parse(text) if not _is_comment(token)]
+    # Comments, and pictures of the pages that the reader looks at.
+    tokens = [token for token in _MARKDOWN.parse(text) if token.type != "html_block"]
     _add_anchors(tokens)
     path = _path(name)
     yield from _sections(path, path, tokens, level=2)
@@ -97,10 +98,6 @@ def _sections(path: str, parent: str, tokens: list[Token], level: int) -> Iterat
     for start, end in zip(starts, [*starts[1:], len(tokens)], strict=True):
         section = tokens[start:end]
         yield from _sections(f"{path}/{section[0].attrGet('id')}", parent, section, level + 1)
-
-
-def _is_comment(token: Token) -> bool:
-    return token.type == "html_block" and token.content.startswith("<!--")
 
 
 def _title(tokens: Sequence[Token]) -> str:
