@@ -31,9 +31,9 @@ from .text.translation_tables import are_loaded as translations_are_loaded
 class ImpactIndex:
     """Implement the Index port in memory.
 
-    `apply` runs in a thread, through `offload`. `search` reads the current snapshot and never waits for `apply`. A
-    search that may take more than about 10 ms runs in a thread, too. Changes go to a new segment, which is merged with
-    others by their `sizes` (see `tiers`).
+    `apply` runs in a thread, through `offload`; without changes it does the merges that a load has left. `search` reads
+    the current snapshot and never waits for `apply`. A search that may take more than about 10 ms runs in a thread,
+    too. Changes go to a new segment, which is merged with others by their `sizes` (see `tiers`).
     """
 
     def __init__(self, offload: Offload, sizes: tuple[int, int] = SIZES) -> None:
@@ -58,8 +58,7 @@ class ImpactIndex:
         return len(self._snapshot)
 
     async def apply(self, changes: Sequence[Change]) -> None:
-        if changes:
-            await self._offload(self._apply, changes)
+        await self._offload(self._apply, changes)
 
     def _apply(self, changes: Sequence[Change]) -> None:
         # What `_write` held is free only when it has returned.
@@ -128,6 +127,8 @@ class ImpactIndex:
             if documents:
                 parts.append(LiveSegment.of(Segment.of(documents, before.vocabulary)))
             merges, vocabulary = merged(parts, before.vocabulary, self._sizes, is_bulk=len(changes) >= BULK)
+            if not changes and len(merges) == len(parts) and vocabulary is before.vocabulary:
+                return False
             lexicon = before.lexicon
             if vocabulary is not before.vocabulary and merges and lexicon.is_due(len(merges[0].segment)):
                 lexicon = Lexicon.learn(merges[0].segment, vocabulary)

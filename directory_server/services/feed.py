@@ -73,6 +73,8 @@ class Feed(Service):
         """Deliver the content of the store to the subscribers; delivery of changes continues from there."""
         if self._keeper is None or not await self._resume(self._keeper):
             await self._load_all()
+        for subscriber in self._subscribers:
+            await subscriber.apply([])
         for follower in self._followers:
             follower.begin(self._seq)
         self.loaded = True
@@ -82,8 +84,6 @@ class Feed(Service):
         self._seq = await keeper.load()
         if not self._seq:
             return False
-        for subscriber in self._subscribers:
-            await subscriber.apply([])
         while True:
             while changes := await self._store.changes(self._seq, LOADED, LOADED_BYTES):
                 await self._deliver(changes, self._subscribers)

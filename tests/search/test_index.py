@@ -8,7 +8,7 @@ from twisted.internet.defer import CancelledError, Deferred
 
 from directory_server.domain.changes import Change
 from directory_server.domain.search import Page, Query
-from directory_server.search import ImpactIndex
+from directory_server.search import ImpactIndex, impact_index
 from directory_server.search.index.segment import Segment
 from directory_server.search.index.vocabulary import Vocabulary
 from directory_server.search.query import cost
@@ -146,3 +146,20 @@ async def test_an_expensive_search_runs_through_the_offload(monkeypatch: pytest.
     assert len(offloaded) == 1
     assert len(await search_names(index, "official:false -parcels")) == 9
     assert len(offloaded) == 2
+
+
+@awaited
+async def test_the_end_of_a_load_does_the_merges_that_were_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(impact_index, "BULK", 3)
+    index = ImpactIndex(inline, sizes=(1, 2))
+    entries = [make_entry(f"org.example/server-{number}", "letters") for number in range(24)]
+    await index.apply(additions(*entries[:20]))
+    await index.apply(additions(*entries[20:]))
+    assert [len(part.segment) for part in index.snapshot.parts] == [20, 4]
+    before, generation = await search_names(index, "letters"), index.generation
+    await index.apply([])
+    assert [len(part.segment) for part in index.snapshot.parts] == [24]
+    assert await search_names(index, "letters") == before
+    assert index.generation == generation + 1
+    await index.apply([])
+    assert index.generation == generation + 1

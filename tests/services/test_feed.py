@@ -59,13 +59,20 @@ class ManualBus:
 
 @define(slots=False)
 class Subscriber:
-    """Record the first and last seq of each batch. `apply` waits for `blocker` and raises `error`, if set."""
+    """Record the first and last seq of each batch, and the ends of loads.
+
+    `apply` waits for `blocker` and raises `error`, if set.
+    """
 
     batches: list[tuple[int, int]] = field(factory=list)
+    loads: int = 0
     blocker: Deferred[None] | None = None
     error: Exception | None = None
 
     async def apply(self, changes: Sequence[Change]) -> None:
+        if not changes:
+            self.loads += 1
+            return
         assert [change.seq for change in changes] == list(range(changes[0].seq, changes[-1].seq + 1))
         if self.blocker is not None:
             await self.blocker
@@ -152,6 +159,7 @@ def test_load_delivers_all_entries_and_delivery_continues_from_there(setup: Feed
     assert loaded == setup.second.batches
     assert [first for first, _ in loaded] == [1, *(end + 1 for _, end in loaded[:-1])]
     assert loaded[-1][1] == last
+    assert (setup.first.loads, setup.second.loads, setup.follower.loads) == (1, 1, 0)
     setup.feed.startService()
     setup.append()
     assert setup.first.batches == [*loaded, (last + 1, last + 1)]

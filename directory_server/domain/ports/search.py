@@ -15,7 +15,7 @@ class Subscriber(Protocol):
     """A consumer of the change log."""
 
     async def apply(self, changes: Sequence[Change]) -> None:
-        """Apply `changes`, which are in order. Applying a change twice must be harmless."""
+        """Apply `changes`, which are in order. Applying a change twice must be harmless. None end a load."""
 
 
 class Analysis(Protocol):
