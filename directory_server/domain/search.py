@@ -39,11 +39,13 @@ class Query:
 class Hits:
     """Hits as `records`, their encoded form. A hit is decoded when it is read: most pages are sent as they are stored.
 
-    The module serialization has the form of records.
+    The module serialization has the form of records. `reasons` has for each hit the concepts and conditions of the
+    query that it matches, as text; it is empty if no hit has any.
     """
 
     records: Sequence[bytes]
     _decode: Callable[[bytes], Hit] = field(eq=False, repr=False)
+    reasons: Sequence[str] = ()
 
     def __len__(self) -> int:
         return len(self.records)

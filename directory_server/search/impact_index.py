@@ -23,6 +23,7 @@ from .query.cost import is_expensive
 from .query.parsing import ParsedQuery, parse
 from .query.plan import build_plan
 from .ranking.explain import explain_lines
+from .ranking.reasons import reasons
 from .ranking.scoring import score_documents, top_documents
 from .text.thesaurus import thesaurus
 from .text.translation_tables import are_loaded as translations_are_loaded
@@ -146,7 +147,9 @@ def _search(
     scored = score_documents(plan, collection, live, pinned)
     segments = collection.segments
     ranked = top_documents(plan, segments, scored, query.limit + 1, query.after)
-    hits = hits_of([segments[number].rows.record(doc_id) for _, number, doc_id in ranked[: query.limit]])
+    shown = ranked[: query.limit]
+    records = [segments[number].rows.record(doc_id) for _, number, doc_id in shown]
+    hits = hits_of(records, reasons(plan, segments, shown))
     if len(ranked) <= query.limit:
         return Page(hits)
     score, number, doc_id = ranked[query.limit - 1]

@@ -16,7 +16,7 @@ from ._entries import (
     with_official_flag,
 )
 from ._events import change_event, event, event_id, id_field
-from ._hits import decode_hit, encode_hit, hits_of, identified_items, listed_items, registered_name
+from ._hits import decode_hit, encode_hit, found_items, hits_of, listed_items, registered_name
 from ._json import decode, encode, pretty, quoted, raw, rfc3339, structure, text
 from ._json_schema import (
     Reference,
@@ -61,6 +61,7 @@ from ._responses import (
     SearchPage,
     change_item,
     changes_page,
+    hit_schema,
     identified,
     search_page,
 )
@@ -113,11 +114,12 @@ __all__ = [
     "event_id",
     "field_schemas",
     "fingerprint",
+    "found_items",
     "hit_records",
+    "hit_schema",
     "hits_of",
     "id_field",
     "identified",
-    "identified_items",
     "listed_items",
     "message",
     "message_id",

@@ -8,9 +8,10 @@ from typing import Any, get_args
 from attrs import field, frozen
 
 from ..domain.changes import Change, ChangeKind
-from ..domain.views import Hit
+from ..domain.views import Detail, Hit
 from ._entries import restore_entry
 from ._json import encode
+from ._json_schema import Schema, field_schemas
 
 LISTED = ("name", "brief", "website_url")
 """Fields of an entry in a search response, by default."""
@@ -52,6 +53,17 @@ class ErrorBody:
 
     error: str = field(metadata={"description": "Machine-readable code; it does not change."})
     message: str = field(metadata={"description": "Human-readable message; it may change."})
+
+
+def hit_schema() -> Schema:
+    """Return the schema of a hit in the result of a tool."""
+    matches = {"type": "string", "description": "Concepts and conditions of the search that the entry matches."}
+    facts = field_schemas(Detail, ("auth", "runs"))
+    return {
+        "type": "object",
+        "properties": {**field_schemas(Detail, IDENTIFIED), **facts, "matches": matches},
+        "required": list(IDENTIFIED),
+    }
 
 
 def identified(hit: Hit) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
@@ -13,6 +13,10 @@ from bench.catalogue.sets import read_set, set_files
 from bench.engines.baselines import Engine
 from bench.engines.ours import our_engine, our_index
 from bench.measurement.relevance_metrics import ndcg
+from bench.tokens import CHARACTERS, result_tokens
+from directory_server.domain.entries import Entry
+from directory_server.domain.ports.search import Index
+from directory_server.domain.search import DEFAULT_LIMIT
 
 FLOORS: Mapping[str, float] = {
     "queries": 0.92,
@@ -31,14 +35,32 @@ FILES = [*QUERIES, *set_files()]
 
 
 @pytest.fixture(scope="module")
-def ours(shared_data: Path) -> Engine:
+def entries(shared_data: Path) -> Sequence[Entry]:
+    """Return the real entries."""
+    return read_entries(REAL)
+
+
+@pytest.fixture(scope="module")
+def index(entries: Sequence[Entry]) -> Index:
+    """Return our index of the real entries."""
+    return our_index(entries)
+
+
+@pytest.fixture(scope="module")
+def ours(index: Index, entries: Sequence[Entry]) -> Engine:
     """Return our engine on the real entries."""
-    entries = read_entries(REAL)
-    return our_engine(our_index(entries), entries)
+    return our_engine(index, entries)
 
 
 def test_each_file_has_a_floor() -> None:
     assert set(FLOORS) == {path.stem for path in FILES}
+
+
+def test_a_default_answer_has_less_than_6000_tokens(index: Index) -> None:
+    queries = [each.query for path in set_files() for each in read_set(path)]
+    counts = result_tokens(index, queries, DEFAULT_LIMIT, lambda text: len(text) // CHARACTERS)
+    assert len(counts) > len(queries) // 2
+    assert max(counts) < 6_000
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

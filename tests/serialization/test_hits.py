@@ -35,15 +35,29 @@ def test_hits_are_decoded_when_they_are_read(hit: Hit) -> None:
 
 
 @given(st.lists(hits, max_size=3))
-def test_items_have_the_fields_of_their_api(given_hits: list[Hit]) -> None:
+def test_listed_items_have_the_listed_fields(given_hits: list[Hit]) -> None:
     records = [serialization.encode_hit(hit, hit.server_name) for hit in given_hits]
-    items = {
-        serialization.LISTED: serialization.listed_items(records),
-        serialization.IDENTIFIED: serialization.identified_items(records),
-    }
-    for names, encoded in items.items():
-        expected = [{name: getattr(hit, name) for name in names} for hit in given_hits]
-        assert serialization.encode(encoded) == serialization.encode(expected)
+    expected = [{name: getattr(hit, name) for name in serialization.LISTED} for hit in given_hits]
+    assert serialization.encode(serialization.listed_items(records)) == serialization.encode(expected)
+
+
+@given(st.lists(st.tuples(hits, st.sampled_from(["", "calendar, no key needed", 'a "b"'])), max_size=3))
+def test_found_items_have_the_known_facts_and_the_reason(given_hits: list[tuple[Hit, str]]) -> None:
+    records = [serialization.encode_hit(hit, hit.server_name) for hit, _ in given_hits]
+    encoded = serialization.encode(
+        serialization.found_items(serialization.hits_of(records, [r for _, r in given_hits]))
+    )
+    expected = []
+    for hit, reason in given_hits:
+        item = {name: getattr(hit, name) for name in serialization.IDENTIFIED}
+        others = {"auth": hit.auth if hit.auth != "unknown" else "", "runs": list(hit.runs), "matches": reason}
+        expected.append({**item, **{name: value for name, value in others.items() if value}})
+    assert json.loads(encoded) == expected
+
+
+def test_found_items_without_reasons() -> None:
+    found = serialization.hits_of([serialization.encode_hit(SAME, "a/b")] * 2)
+    assert len(json.loads(serialization.encode(serialization.found_items(found)))) == 2
 
 
 def test_a_name_is_stored_once() -> None:

@@ -308,7 +308,7 @@ def test_a_batch_has_at_most_twenty_free_requests(server: Server) -> None:
 
 
 def test_requests_after_a_batch_limit_in_bytes_are_rejected(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("directory_server.web.mcp._endpoint.BATCH_BYTES", 10_000)
+    monkeypatch.setattr("directory_server.web.mcp._endpoint.BATCH_BYTES", 15_000)
     call = request("tools/call", {"name": "get_mcp_detail", "arguments": {"mcp_id": POSTGRES_ID}})
     response = server.post([request("tools/list"), call] * 5)
     rejected = too_large(response.json)

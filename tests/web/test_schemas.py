@@ -74,6 +74,16 @@ WEATHER = Entry(
 """An entry whose detail has every object: tools, inputs, configurations, a warning and a reason."""
 
 
+KEYLESS = Entry(
+    {
+        "name": "io.github.example/zeppelins",
+        "version": "1.0.0",
+        "description": "Zeppelins. No API key needed, runs locally.",
+    }
+)
+"""An entry whose hit has all optional fields."""
+
+
 def test_a_detail_has_exactly_the_fields_of_both_schemas(server: Server, schemas: Any, tools: Any) -> None:
     server.publish(WEATHER)
     rest = server.get(f"/api/open/v1/entries/{WEATHER.mcp_id}").json
@@ -87,11 +97,20 @@ def test_a_detail_has_exactly_the_fields_of_both_schemas(server: Server, schemas
 
 
 def test_a_hit_of_a_tool_has_exactly_the_fields_of_its_schema(server: Server, schemas: Any, tools: Any) -> None:
-    result = server.call("search_mcp", {"keywords": "postgres"})["structuredContent"]
+    server.publish(KEYLESS)
+    result = server.call("search_mcp", {"keywords": "zeppelins without API key"})["structuredContent"]
     schema = tools["search_mcp"]["outputSchema"]
-    assert result["data"]
+    (hit,) = result["data"]
+    assert (hit["auth"], hit["runs"], hit["matches"]) == ("none", ["local"], "no key needed")
     assert_valid(result, schema, schemas)
     assert list(differences(result, schema, schemas)) == []
+
+
+def test_facts_and_reasons_of_a_hit_are_optional(server: Server, schemas: Any, tools: Any) -> None:
+    result = server.call("search_mcp", {"keywords": "postgres"})["structuredContent"]
+    schema = tools["search_mcp"]["outputSchema"]
+    assert_valid(result, schema, schemas)
+    assert set(differences(result, schema, schemas)) == {f"$.data[0].{each}" for each in ("auth", "runs", "matches")}
 
 
 def test_a_search_with_all_fields_has_exactly_those_of_the_schema(server: Server, schemas: Any) -> None:
@@ -123,7 +142,7 @@ def test_rest_and_mcp_describe_a_field_equally(schemas: Any, tools: Any) -> None
     assert {name: each["description"] for name, each in mcp.items()} == {
         name: each["description"] for name, each in rest.items()
     }
-    assert {name: mcp[name] for name in hit} == hit
+    assert {name: mcp[name] for name in hit if name != "matches"} | {"matches": hit["matches"]} == hit
 
 
 def test_rest_and_mcp_have_the_same_limits_of_arguments(server: Server, tools: Any) -> None:

@@ -36,10 +36,15 @@ class ConceptEvidence:
     The best document gets `shares` for the words of the expressions, by their stems, and `context` for other words.
     """
 
-    label: str
+    name: str
     terms: Sequence[TermGroup]
     shares: Mapping[str, float]
     context: float
+
+    @property
+    def label(self) -> str:
+        """The part of the query, for explanations."""
+        return f"concept {self.name}"
 
     @property
     def max_score(self) -> float:
@@ -95,7 +100,7 @@ def concept_evidence(
         own = {term: factor * word_idf(term, collection) for term in each.stems}
         context = CONTEXT_SHARE * max(factor * query_weight - sum(own.values()), 0)
         shares = {term: weight / sqrt(shared_by[term]) for term, weight in own.items()}
-        found.append(ConceptEvidence(f"concept {each.name}", each.terms, shares, context))
+        found.append(ConceptEvidence(each.name, each.terms, shares, context))
     return found
 
 

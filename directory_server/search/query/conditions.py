@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 
 from ...domain.facts import ALL_LANGUAGES, Fact, language_bit
 from ...domain.languages import NAMES, TOPICAL
-from ..index.arrays import Floats, Sets
+from ..index.arrays import Bools, Floats, Sets
 from ..text.analysis import Word, words
 
 REWARD, PARTIAL_REWARD, PENALTY = 0.6, 0.2, 0.2
@@ -48,6 +48,11 @@ class Condition:
     contrary: int
     is_certain: bool = True
 
+    def satisfied_by(self, facts: Sets) -> Bools:
+        """Return which of `facts` satisfy the condition."""
+        found: Bools = (facts & np.uint64(self.full)) != 0
+        return found
+
     def rewards(self, facts: Sets) -> Floats:
         """Return for each of `facts` the share of its score that a document gains or loses."""
         found = np.zeros(len(facts), np.float32)
@@ -55,7 +60,7 @@ class Condition:
             found[(facts & np.uint64(self.contrary)) != 0] = -PENALTY
         share = 1.0 if self.is_certain else AMBIGUOUS_SHARE
         found[(facts & np.uint64(self.partial)) != 0] = share * PARTIAL_REWARD
-        found[(facts & np.uint64(self.full)) != 0] = share * REWARD
+        found[self.satisfied_by(facts)] = share * REWARD
         return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Protocol
 
 from attrs import evolve, frozen
@@ -39,7 +39,8 @@ class Plan:
 
     `parts` and `concepts` show how much of the query a document covers, `others` (words written as one) do not. `exact`
     are exact name matches, `names` prefix and fuzzy ones. `allows_feedback` enables pseudo-relevance feedback.
-    Documents gain by the `conditions` that they satisfy. `filters_only` is true for a query without words.
+    Documents gain by the `conditions` that they satisfy. `words` are those of the query. `filters_only` is true if it
+    has none.
     """
 
     parts: Sequence[Part]
@@ -52,6 +53,7 @@ class Plan:
     excluded: Sequence[int]
     phrases: Sequence[str]
     conditions: Sequence[Condition]
+    words: Set[str]
     filters_only: bool
 
     @property
@@ -112,6 +114,7 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
         [term for word in query.excluded if (term := find(word)) is not None],
         query.phrases,
         request.conditions,
+        {part for word in given.words for part in word.parts},
         filters_only=query.has_filters and not query.words,
     )
 

@@ -82,8 +82,17 @@ async def _search(directory: Directory, query: Any) -> dict[str, Any]:
 
 
 def _search_result(page: Page) -> dict[str, Any]:
-    hits: Any = serialization.identified_items(page.hits.records)
-    return _result(SearchResult(True, hits, len(page.hits)))
+    return _result(_found(page))
+
+
+def tool_text(page: Page) -> str:
+    """Return the text of the result of a search."""
+    return serialization.encode(_found(page)).decode()
+
+
+def _found(page: Page) -> SearchResult:
+    hits: Any = serialization.found_items(page.hits)
+    return SearchResult(True, hits, len(page.hits))
 
 
 async def _detail(directory: Directory, mcp_id: str) -> dict[str, Any]:
@@ -104,7 +113,7 @@ def _result(content: SearchResult | DetailResult) -> dict[str, Any]:
 def _schema(of: type) -> serialization.Schema:
     """Return the schema of `of` inside another one: of a hit, the fields that a search returns."""
     if of is Hit:
-        return serialization.object_schema(Detail, serialization.IDENTIFIED)
+        return serialization.hit_schema()
     if of is Detail:
         return serialization.object_schema(Detail, reference=_schema)
     # Every client reads the list of tools, and some give it to the model: smaller objects are not described.
@@ -117,7 +126,8 @@ _TOOLS = (
         "Search MCP servers",
         "Search a directory of MCP (Model Context Protocol) servers by keywords, to find one that gives you a "
         "capability you lack, such as reading mail, querying a database or driving a browser. Returns the "
-        "matching servers, best first, each with its mcp_id, name, a one-sentence brief and website. "
+        "matching servers, best first, each with its mcp_id, name, a one-sentence brief and website; if known, whether "
+        "it needs a secret (auth) and where it runs (runs); and what it matches beyond your words (matches). "
         "Keywords may be a name or part of one, a product, a category, or a short description of a task, in any "
         "language; a few specific words find more than a long sentence. Conditions such as no API key, self-hosted, "
         "read-only, offline or in Rust rank servers that satisfy them first. Keywords may include filters: "
