@@ -20,14 +20,14 @@ from directory_server.domain.search import DEFAULT_LIMIT
 
 FLOORS: Mapping[str, float] = {
     "queries": 0.92,
-    "needs": 0.62,
+    "needs": 0.63,
     "cjk": 0.59,
     "other_languages": 0.40,
-    "sentences": 0.62,
-    "capability": 0.69,
-    "category": 0.83,
+    "sentences": 0.66,
+    "capability": 0.74,
+    "category": 0.84,
     "conditions": 0.76,
-    "products": 0.88,
+    "products": 0.90,
 }
 """The least nDCG@10 of each file, both halves: a little below what is measured. A gain raises its floor."""
 

@@ -60,3 +60,14 @@ async def test_few_words_of_a_query_are_split() -> None:
     unknown = " ".join(f"unknown{letter}" for letter in "abcdefgh"[:MAX_SPLITS])
     assert "ableton + live" in index.explain(Query(f"abletonlive {unknown}", 1))
     assert "ableton + live" not in index.explain(Query(f"{unknown} abletonlive", 1))
+
+
+@awaited
+async def test_name_written_as_one_word_comes_before_the_name_written_as_two() -> None:
+    two = [make_entry(f"io.github.a{n}/ground-truth-{n}", "Ground truth") for n in range(6)]
+    index = await index_of(
+        *two, make_entry("io.github.a/ground-truth", "Data"), make_entry("io.github.b/groundtruth", "Data")
+    )
+    names = await search_names(index, "groundtruth")
+    assert names[:2] == ["io.github.b/groundtruth", "io.github.a/ground-truth"]
+    assert "groundtruth or ground + truth" in index.explain(Query("groundtruth", 1))

@@ -27,7 +27,13 @@ from directory_server.search.query.parsing import parse
 from directory_server.search.query.plan import Plan, build_plan
 from directory_server.search.ranking.coverage import COVERED, LOSS
 from directory_server.search.ranking.feedback import FEEDBACK_HITS, FEEDBACK_SHARE, FEEDBACK_TERMS, MIN_FREQUENCY
-from directory_server.search.ranking.scoring import PINNED_SCORE, PRIOR_SHARE, score_documents, top_documents
+from directory_server.search.ranking.scoring import (
+    MAX_RAISED,
+    PINNED_SCORE,
+    PRIOR_SHARE,
+    score_documents,
+    top_documents,
+)
 from directory_server.search.text.analysis import stem
 
 from . import using
@@ -88,7 +94,8 @@ class Reference:
                 for each, scores in concepts
                 if (share := sum(each.shares.get(term, 0) for term in part.stems))
             ]
-            parts.append(added([*shares, *(self.group(group, collection) for group in part.groups)]))
+            groups = [self.group(group, collection) for group in part.groups]
+            parts.append(added([*shares, *([best(groups)] if part.alternatives else groups)]))
         others = [self.group(group, collection) for group in plan.others]
         totals = added([*parts, *others, *(times(scores, each.context) for each, scores in concepts), *more])
         if len(parts) > 1:
@@ -109,10 +116,13 @@ class Reference:
         """Return the scores with priors of the documents that match the filters."""
         if plan.filters_only:
             totals = dict.fromkeys(self.impacts, 1.0)
-        return self.with_priors({name: score for name, score in totals.items() if self.matches(name, plan, collection)})
+        return self.with_priors(
+            {name: score for name, score in totals.items() if self.matches(name, plan, collection)}, plan
+        )
 
-    def with_priors(self, totals: Scores) -> Scores:
-        return {name: score * (1 + PRIOR_SHARE * self.priors[name]) for name, score in totals.items()}
+    def with_priors(self, totals: Scores, plan: Plan) -> Scores:
+        most = MAX_RAISED * plan.query_weight
+        return {name: score + min(score, most) * PRIOR_SHARE * self.priors[name] for name, score in totals.items()}
 
     def feedback(self, scores: Scores, collection: Collection, named: set[str]) -> Scores:
         hits = sorted(scores.values(), reverse=True)[:FEEDBACK_HITS]
@@ -142,6 +152,10 @@ def added(parts: Iterator[Scores] | Sequence[Scores]) -> Scores:
     for part in parts:
         total.update(part)
     return dict(total)
+
+
+def best(parts: Sequence[Scores]) -> Scores:
+    return {name: max(part.get(name, 0.0) for part in parts) for name in {name for part in parts for name in part}}
 
 
 def times(scores: Scores, factor: float) -> Scores:
@@ -239,5 +253,5 @@ def ranked_by(index: ImpactIndex, plan: Plan, after: Position | None) -> list[tu
 
 def has_equal_hits(reference: Reference, plan: Plan, collection: Collection) -> bool:
     """Return whether equal scores decide which hits feedback takes, as the order in the segments does."""
-    scores = sorted(reference.with_priors(reference.totals(plan, collection)).values(), reverse=True)
+    scores = sorted(reference.with_priors(reference.totals(plan, collection), plan).values(), reverse=True)
     return len(scores) > FEEDBACK_HITS and scores[FEEDBACK_HITS - 1] - scores[FEEDBACK_HITS] < 1e-4

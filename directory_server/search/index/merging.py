@@ -167,6 +167,14 @@ def add_up(parts: Sequence[Postings], documents: int) -> Postings:
     return _sums(doc_ids, np.concatenate([scores for _, scores in parts]).astype(np.float64), documents)
 
 
+def best(parts: Sequence[Postings]) -> Postings:
+    """Return each document of a few `parts` once, with its best score."""
+    doc_ids, places = np.unique(np.concatenate([doc_ids for doc_ids, _ in parts]), return_inverse=True)
+    scores = np.zeros(len(doc_ids), np.float32)
+    np.maximum.at(scores, places, np.concatenate([scores for _, scores in parts]))
+    return doc_ids, scores
+
+
 def scaled(parts: Sequence[Postings], max_score: float) -> list[Postings]:
     """Return the postings of each segment with scores in proportion, so that the greatest of all is `max_score`."""
     most = max((float(scores.max(initial=0)) for _, scores in parts), default=0.0)
@@ -174,15 +182,18 @@ def scaled(parts: Sequence[Postings], max_score: float) -> list[Postings]:
     return [(doc_ids, scores * share) for doc_ids, scores in parts]
 
 
-def with_priors(postings: Postings, live: Bools, priors: Floats, share: float) -> Postings:
-    """Return the live documents of `postings`, each score raised by `share` times the prior of its document."""
+def with_priors(postings: Postings, live: Bools, priors: Floats, share: float, most: float) -> Postings:
+    """Return the live documents of `postings`, and their scores with priors.
+
+    A prior adds `share` times itself times the score, of which at most `most` counts.
+    """
     doc_ids, scores = postings
     if arrays.kernel is not None:
         doc_ids, scores = _arrays(arrays.kernel.add_priors(doc_ids, scores, live, priors, 0.0))
     else:
         is_live = live[doc_ids]
         doc_ids, scores = doc_ids[is_live], scores[is_live]
-    return doc_ids, scores * (1 + np.float32(share) * priors[doc_ids])
+    return doc_ids, scores + np.minimum(scores, np.float32(most)) * (np.float32(share) * priors[doc_ids])
 
 
 def contains(doc_ids: Ints, wanted: Ints) -> Bools:

@@ -12,7 +12,7 @@ from ..text.analysis import COMMON_PARTS, key
 from .groups import TermGroup
 from .parsing import ParsedQuery
 
-EXACT_SHARES = {FULL_NAME: 3.0, BARE_NAME: 0.6, EXACT_NAME: 0.6, VENDOR_PRODUCT: 2.0}
+EXACT_SHARES = {FULL_NAME: 3.0, BARE_NAME: 0.6, EXACT_NAME: 1.3, VENDOR_PRODUCT: 2.0}
 """The score of an exact match of each kind of name, as a share of the query weight."""
 
 PREFIX_SHARE, PREFIX_COVERAGE_SHARE = 0.4, 1.2

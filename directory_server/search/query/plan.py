@@ -38,9 +38,9 @@ class Plan:
     """How documents are scored for one query.
 
     `parts` and `concepts` show how much of the query a document covers, `others` (words written as one) do not. `exact`
-    are exact name matches, `names` prefix and fuzzy ones. `allows_feedback` enables pseudo-relevance feedback.
-    Documents gain by the `conditions` that they satisfy. `words` are those of the query. `filters_only` is true if it
-    has none.
+    are exact name matches, `names` prefix and fuzzy ones. `query_weight` is the total idf of the words, at least 1.
+    `allows_feedback` enables pseudo-relevance feedback. Documents gain by the `conditions` that they satisfy. `words`
+    are those of the query. `filters_only` is true if it has none.
     """
 
     parts: Sequence[Part]
@@ -48,6 +48,7 @@ class Plan:
     others: Sequence[TermGroup]
     exact: Sequence[TermGroup]
     names: Sequence[TermGroup]
+    query_weight: float
     allows_feedback: bool
     required: Sequence[int | None]
     excluded: Sequence[int]
@@ -108,6 +109,7 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
         others,
         exact,
         names,
+        query_weight,
         # Feedback terms are English, and would rank the few entries in other scripts lower.
         not exact and not query.has_filters and all(word.spaced for word in query.words),
         [find(term) for term in query.required],

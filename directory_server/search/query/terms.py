@@ -77,7 +77,7 @@ def word_parts(query: ParsedQuery, collection: Collection, known: Set[str], tran
             corrected += 1
             raise_weights(weights, corrections(part, collection, frequency))
         if groups := _with_compound(group_of(part, weights, collection), compound, frequency, collection):
-            yield Part({term}, groups[0].idf, groups)
+            yield Part({term}, groups[0].idf, groups, alternatives=True)
 
 
 def _with_compound(

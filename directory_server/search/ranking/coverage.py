@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..index.merging import Postings, add_up
+from ..index.merging import Postings, add_up, best
 from ..index.segment import Segment
+from ..query.groups import Part
 from ..query.plan import Evidence, Plan
 
 LOSS = 0.4
@@ -40,7 +41,7 @@ class Matches:
         self._limits = [np.float32(COVERED * part.weight) for part in plan.parts]
         parts = []
         for part in plan.parts:
-            of_part = [self._postings(group) for group in part.groups]
+            of_part = [self._best(part)] if part.alternatives else [self._postings(group) for group in part.groups]
             for each, found in concepts:
                 if share := sum(each.shares.get(term, 0.0) for term in part.stems):
                     of_part.append(_times(found, share))
@@ -83,6 +84,15 @@ class Matches:
         found = evidence.postings(self._segments)
         if self._trace:
             self._trace(evidence.label, found)
+        return found
+
+    def _best(self, part: Part) -> list[Postings]:
+        if len(part.groups) == 1:
+            return self._postings(part.groups[0])
+        every = [group.postings(self._segments) for group in part.groups]
+        found = [best([each[number] for each in every]) for number in range(len(self._segments))]
+        if self._trace:
+            self._trace(" or ".join(group.label for group in part.groups), found)
         return found
 
     def _sums(self, every: Sequence[Sequence[Postings]]) -> list[Postings]:

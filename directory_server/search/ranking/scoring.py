@@ -22,6 +22,9 @@ from .top_k import top_k
 PRIOR_SHARE = 1.5
 """What a prior of 1 adds to a score, as a share of it: noise in a query, which matches nothing, adds nothing."""
 
+MAX_RAISED = 2.0
+"""The greatest score that a prior raises, in weights of the query. A prior must not outweigh an exact name."""
+
 PINNED_SCORE = 4_096.0
 """The score of a pin: greater than any score of words, and small enough for float32 to keep those apart."""
 
@@ -65,7 +68,7 @@ def _apply_priors(
     """Return `totals` of the matching documents with their priors and conditions."""
     scored = []
     for postings, segment, is_live in zip(totals, collection.segments, live, strict=True):
-        doc_ids, scores = with_priors(postings, is_live, segment.priors, PRIOR_SHARE)
+        doc_ids, scores = with_priors(postings, is_live, segment.priors, PRIOR_SHARE, MAX_RAISED * plan.query_weight)
         if plan.conditions:
             scores = scores * factors(plan.conditions, segment.rows.facts[doc_ids])
         if plan.has_filters:
