@@ -11,6 +11,7 @@ import pytest
 
 from .. import engines
 from ..engines import Engine
+from ..faults.conftest import full_run_only
 from ..process.conftest import TIMEOUT, Server, entry_line, until
 from ._machines import RECOVERY, Machines, running_machines
 from ._workload import Workload
@@ -138,6 +139,7 @@ def test_failover_to_an_asynchronous_standby_ends_servers_that_know_what_it_lack
     machines.stop_all()
 
 
+@full_run_only
 def test_failover_to_a_synchronous_standby_loses_nothing(machines: Machines) -> None:
     standby = standby_of(machines)
     with psycopg.connect(machines.engine.conninfo, autocommit=True) as connection:
