@@ -3,9 +3,10 @@
     python -m bench.http [--requests 10000] [--repeats 3] [--entries FILE] [--only WORD]
 
 runs each server alone on the first core and a client with 64 open connections on the second. With two server processes
-there are 128 connections, and all processes share the cores. All servers return the same page of 50 hits, and all but
-nginx encode it for each request. The rows "search end to end" search the entries of FILE instead. Each request to
-our server is charged to a key of 20 requests per hour; there are as many keys as needed.
+there are 128 connections, and all processes share the cores. All servers return the same page of 50 hits. For each
+distinct query, ours joins stored records of hits, the others encode the page, and nginx sends a file. The rows "search
+end to end" search the entries of FILE instead. Each request to our server is charged to a key of 20 requests per hour;
+there are as many keys as needed.
 
 "CPU µs" is the CPU time of the server's processes per request, user and system, the median of the repeats. "× ours" is
 its ratio to our server with the stub index, the same API and distinct queries. "client" is the share of a core that the

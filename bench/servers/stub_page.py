@@ -43,7 +43,7 @@ def stub_search() -> None:
     records = [encode_hit(hit, hit.server_name) for hit in hits()]
 
     async def search(self: ImpactIndex, query: Query) -> Page:
-        # A page caches its encoded forms. A new one is encoded for each query, as the peers do.
+        # A page caches its encoded forms. A new one is joined from the records for each query.
         return Page(hits_of(records))
 
     ImpactIndex.search = search  # type: ignore[method-assign]
