@@ -125,7 +125,7 @@ def list_(ctx: click.Context, as_json: bool) -> None:
 @_NAME
 @click.pass_context
 def show(ctx: click.Context, name: str) -> None:
-    """Print the entry NAME as JSON, as the MCP tool get_mcp_detail returns it.
+    """Print the entry NAME as JSON, as the REST API returns it.
 
     NAME may also be the mcp_id of an entry.
     """

@@ -5,8 +5,9 @@
 `merging` merges its postings, `strings` and `packed` hold texts as bytes, `vocabulary` numbers the words, `tiers`
 decides which segments are merged, and a `collection` is the segments of one search.
 
-`query/` parses a query and plans it: term groups with spelling correction, name matches, and expansion by concepts.
-`ranking/` scores documents by the plan, adds pseudo-relevance feedback, selects the top k, and explains scores.
+`query/` parses a query and plans it: conditions, term groups with spelling correction, name matches, and expansion by
+concepts. `ranking/` scores documents by the plan, adds pseudo-relevance feedback, selects the top k, explains scores,
+and gives the reasons of hits.
 
 `impact_index` is the index with its snapshots of segments. `index_file` is its file, which `index/saved` and
 `index/columns` write and map. `percolator` matches one entry against many queries.
