@@ -83,3 +83,18 @@ async def test_first_search_loads_the_lexicon_in_a_thread() -> None:
     assert len(offloaded) == 1
     await search_names(index, "mail")
     assert len(offloaded) == 1
+
+
+@awaited
+async def test_country_of_the_language_breaks_ties() -> None:
+    index = ImpactIndex(inline)
+    places = ("Japan", "Korea", "Russia", "Norway")
+    await index.apply(
+        additions(*ENTRIES, *(make_entry(f"org.example/{place}", f"Stock prices of {place}") for place in places))
+    )
+    queries = {"株価": "Japan", "주가": "Korea", "цена акций": "Russia"}
+    assert {q: (await search_names(index, q))[0] for q in queries} == {
+        q: f"org.example/{place}" for q, place in queries.items()
+    }
+    assert "country of the language ja" in index.explain(Query("株価"))
+    assert "country" not in index.explain(Query("stock price"))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import sqrt
+
+from attrs import evolve
 
 from ..index.collection import Collection
 from ..text.analysis import Word, stem
@@ -21,19 +24,24 @@ TRANSLATION_WEIGHT, TRANSLATION_DECAY = 0.9, 0.8
 """The weight of the first translation in the lexicon, and of each further one relative to the one before it."""
 
 
+COUNTRY_WEIGHT = 0.4
+"""The weight of the country of a query's language: people ask for its services, mostly without saying so."""
+
+COUNTRIES = {
+    "zh": ("china", "chinese"), "ja": ("japan", "japanese"), "ko": ("korea", "korean"),
+    "de": ("germany", "german"), "es": ("spain", "spanish", "mexico"), "fr": ("france", "french"),
+    "pt": ("brazil", "brazilian", "portugal"), "it": ("italy", "italian"), "ru": ("russia", "russian"),
+    "ar": ("saudi", "arabic"), "hi": ("india", "indian"), "vi": ("vietnam", "vietnamese"),
+    "tr": ("turkey", "turkish"), "id": ("indonesia", "indonesian"),
+}  # fmt: skip
+"""The words for the countries with the most speakers of a language among the entries."""
+
+
 def translated_part(match: Match, collection: Collection) -> Iterator[Part]:
     """Yield the part of a word or expression in another language: its own terms, and those of its translations."""
     own = [word for word in match.words if word not in STOP_WORDS]
-    label = f"{' '.join(match.words)} in English"
-    english = _single_words(match)
-    if len(own) == 1:
-        alternatives = _groups({label: {own[0]: 1.0, **english}}, collection)
-        native: Sequence[TermGroup] = []
-    else:
-        alternatives = _groups({label: english}, collection)
-        native = _groups({word: {word: 1.0} for word in own}, collection)
-    phrase = _phrase(match, collection)
-    yield from _part({*map(stem, own)}, match, native, alternatives, phrase)
+    native = _groups({word: {word: 1.0} for word in own}, collection)
+    yield from _part({*map(stem, own)}, match, native, collection)
 
 
 def run_parts(query: ParsedQuery, collection: Collection, translation: Translation) -> Iterator[Part]:
@@ -43,11 +51,16 @@ def run_parts(query: ParsedQuery, collection: Collection, translation: Translati
         tokens = Word((match.words[0],), spaced=False).tokens
         in_words.update(tokens)
         native = [group for token in tokens if (group := _pair(token, collection))]
-        alternatives = _groups({f"{match.words[0]} in English": _single_words(match)}, collection)
-        yield from _part({*tokens}, match, native, alternatives, _phrase(match, collection))
+        yield from _part({*tokens}, match, native, collection)
     for token in dict.fromkeys(token for word in query.words if not word.spaced for token in word.tokens):
         if token not in in_words and (group := _pair(token, collection)):
             yield Part({token}, group.idf, [group])
+
+
+def country_groups(translation: Translation, collection: Collection) -> Sequence[TermGroup]:
+    """Return the group of the country of the language of a query, if there is one."""
+    names = dict.fromkeys(COUNTRIES.get(translation.language, ()), COUNTRY_WEIGHT)
+    return _groups({f"country of the language {translation.language}": names}, collection)
 
 
 def pinyin_groups(query: ParsedQuery, collection: Collection) -> Iterator[TermGroup]:
@@ -57,18 +70,17 @@ def pinyin_groups(query: ParsedQuery, collection: Collection) -> Iterator[TermGr
     yield from _groups({name: {name: 1.0} for name in names}, collection)
 
 
-def _part(
-    stems: set[str],
-    match: Match,
-    native: Sequence[TermGroup],
-    alternatives: Sequence[TermGroup],
-    phrase: Sequence[TermGroup],
-) -> Iterator[Part]:
-    """Yield the part of a match, if it has groups. It weighs as much as its translation."""
-    weight = sum(group.idf for group in phrase or alternatives or native)
-    if weight:
+def _part(stems: set[str], match: Match, native: Sequence[TermGroup], collection: Collection) -> Iterator[Part]:
+    """Yield the part of a match, if any document has a term. It weighs as much as its translation."""
+    label = f"{' '.join(match.words)} in English"
+    words = dict.fromkeys(word for sense in match.senses if len(sense[0]) > 1 for word in sense[0])
+    phrases = {f"{label}: {word}": {word: TRANSLATION_WEIGHT} for word in words}
+    groups = _groups({label: _single_words(match), **phrases}, collection)
+    # All stand for one word of the query, so each of n weighs 1 / sqrt(n).
+    english = [evolve(group, idf=group.idf / sqrt(len(groups))) for group in groups]
+    if weight := sum(group.idf for group in english or native):
         stems |= {stem(word) for word in match.senses[0][0]}
-        yield Part(stems, weight, [*native, *alternatives, *phrase])
+        yield Part(stems, weight, [*native, *english])
 
 
 def _single_words(match: Match) -> Mapping[str, float]:
@@ -80,15 +92,6 @@ def _single_words(match: Match) -> Mapping[str, float]:
                 weight = TRANSLATION_WEIGHT * TRANSLATION_DECAY**position
                 found[expression[0]] = max(weight, found.get(expression[0], 0.0))
     return found
-
-
-def _phrase(match: Match, collection: Collection) -> Sequence[TermGroup]:
-    """Return a group for each word of the translations of several words that are the first of a sense."""
-    words = dict.fromkeys(word for sense in match.senses if len(sense[0]) > 1 for word in sense[0])
-    label = " ".join(match.words)
-    return _groups(
-        {f"{label}: {word}": {word: TRANSLATION_WEIGHT} for word in words if word not in STOP_WORDS}, collection
-    )
 
 
 def _pair(token: str, collection: Collection) -> TermGroup | None:

@@ -14,7 +14,7 @@ from ..text.analysis import stem
 from ..text.translation_tables import translations
 from .concepts import ConceptEvidence, concept_evidence, expansions, word_idf
 from .conditions import LIGHT, Condition, Request, find_conditions
-from .foreign import pinyin_groups, run_parts
+from .foreign import country_groups, pinyin_groups, run_parts
 from .groups import Part, TermGroup
 from .names import exact_name_matches, fuzzy_name_matches, prefix_name_matches
 from .parsing import ParsedQuery
@@ -89,6 +89,8 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
     elif light:
         parts = [_lighter(part) if part.stems <= light else part for part in parts]
         others = [group for group in others if not request.light.issuperset(group.label.split())]
+    if parts:
+        others = [*others, *country_groups(translation, collection)]
     query_weight = max(sum(part.weight for part in parts), 1.0)
     exact = exact_name_matches(given, collection, query_weight)
     fuzzy = [] if exact else fuzzy_name_matches(given, collection, query_weight)

@@ -11,6 +11,7 @@ from ..text.analysis import Word, stem
 from ..text.thesaurus import Match as ConceptMatch
 from ..text.thesaurus import singular
 from ..text.translations import Match, Translations
+from ..text.word_forms import language_of_runs, language_of_script
 from .parsing import ParsedQuery
 
 MIN_ENGLISH = 4
@@ -21,12 +22,13 @@ MIN_ENGLISH = 4
 class Translation:
     """The matches of the lexicon in the words of a query, and in its runs of scripts without spaces.
 
-    `ignored` are function words of its language.
+    `ignored` are function words of its `language`, which is empty for English and for unknown languages.
     """
 
     words: Sequence[Match]
     runs: Sequence[Match]
     ignored: Set[str]
+    language: str
 
     def unexpanded(self, concepts: Sequence[ConceptMatch]) -> Sequence[Sequence[Word]]:
         """Return the first English expression for each match, except those whose own words match one of `concepts`."""
@@ -55,4 +57,5 @@ def translate(query: ParsedQuery, lexicon: Translations, collection: Collection)
         [*lexicon.spaced(parts, language, is_known)],
         [match for run in runs for match in lexicon.in_run(run)],
         lexicon.ignored(parts, language),
+        language_of_runs(runs) or next(filter(None, map(language_of_script, parts)), language),
     )

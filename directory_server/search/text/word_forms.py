@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from threading import local
 
@@ -24,6 +25,13 @@ SCRIPTS = {
 }
 """Scripts that tell a language."""
 
+_CHARACTERS = {
+    "ko": re.compile("[\uac00-\ud7a3]"),
+    "ja": re.compile("[\u3041-\u30ff]"),
+    "zh": re.compile("[\u3400-\u9fff]"),
+}
+"""Characters that tell a language, in this order: Japanese has Chinese ones, too."""
+
 _ARABIC_PREFIX = re.compile("^(?:[وفبك]?ال|لل|[وبل])(?=.{3})")
 """The article, conjunctions and prepositions that are written with an Arabic word."""
 
@@ -33,6 +41,12 @@ def language_of_script(part: str) -> str:
     if part.isascii():
         return ""
     return next((language for language, script in SCRIPTS.items() if script.match(part)), "")
+
+
+def language_of_runs(runs: Iterable[str]) -> str:
+    """Return the language that the characters of runs without spaces tell, or an empty string."""
+    characters = "".join(runs)
+    return next((language for language, character in _CHARACTERS.items() if character.search(characters)), "")
 
 
 class _Stemmers(local):
