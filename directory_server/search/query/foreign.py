@@ -40,7 +40,7 @@ COUNTRIES = {
 def translated_part(match: Match, collection: Collection) -> Iterator[Part]:
     """Yield the part of a word or expression in another language: its own terms, and those of its translations."""
     own = [word for word in match.words if word not in STOP_WORDS]
-    native = _groups({word: {word: 1.0} for word in own}, collection)
+    native = _as_one(_groups({word: {word: 1.0} for word in own}, collection))
     yield from _part({*map(stem, own)}, match, native, collection)
 
 
@@ -76,11 +76,15 @@ def _part(stems: set[str], match: Match, native: Sequence[TermGroup], collection
     words = dict.fromkeys(word for sense in match.senses if len(sense[0]) > 1 for word in sense[0])
     phrases = {f"{label}: {word}": {word: TRANSLATION_WEIGHT} for word in words}
     groups = _groups({label: _single_words(match), **phrases}, collection)
-    # All stand for one word of the query, so each of n weighs 1 / sqrt(n).
-    english = [evolve(group, idf=group.idf / sqrt(len(groups))) for group in groups]
+    english = _as_one(groups)
     if weight := sum(group.idf for group in english or native):
         stems |= {stem(word) for word in match.senses[0][0]}
         yield Part(stems, weight, [*native, *english])
+
+
+def _as_one(groups: Sequence[TermGroup]) -> Sequence[TermGroup]:
+    """Return the groups of words that express one thing together: each of n weighs 1 / sqrt(n)."""
+    return [evolve(group, idf=group.idf / sqrt(len(groups))) for group in groups]
 
 
 def _single_words(match: Match) -> Mapping[str, float]:
