@@ -21,8 +21,8 @@ from directory_server.domain.search import DEFAULT_LIMIT
 FLOORS: Mapping[str, float] = {
     "queries": 0.92,
     "needs": 0.63,
-    "cjk": 0.59,
-    "other_languages": 0.40,
+    "cjk": 0.74,
+    "other_languages": 0.76,
     "sentences": 0.66,
     "capability": 0.74,
     "category": 0.84,

@@ -98,3 +98,17 @@ async def test_country_of_the_language_breaks_ties() -> None:
     }
     assert "country of the language ja" in index.explain(Query("株価を調べる"))
     assert "country" not in index.explain(Query("stock price"))
+
+
+@awaited
+async def test_misspelt_name_is_corrected_though_it_may_be_a_word_of_another_language() -> None:
+    index = ImpactIndex(inline)
+    await index.apply(
+        additions(
+            *ENTRIES,
+            make_entry("org.example/exchange", "Trades on binance"),
+            make_entry("org.example/house", "Construction of a building"),
+        )
+    )
+    assert "org.example/exchange" in await search_names(index, "binanse")
+    assert (await search_names(index, "binanse trades"))[0] == "org.example/exchange"

@@ -41,7 +41,7 @@ def translated_part(match: Match, collection: Collection) -> Iterator[Part]:
     """Yield the part of a word or expression in another language: its own terms, and those of its translations."""
     own = [word for word in match.words if word not in STOP_WORDS]
     native = _as_one(_groups({word: {word: 1.0} for word in own}, collection))
-    yield from _part({*map(stem, own)}, match, native, collection)
+    yield from part_of({*map(stem, own)}, match, native, collection)
 
 
 def run_parts(query: ParsedQuery, collection: Collection, translation: Translation) -> Iterator[Part]:
@@ -51,7 +51,7 @@ def run_parts(query: ParsedQuery, collection: Collection, translation: Translati
         tokens = Word((match.words[0],), spaced=False).tokens
         in_words.update(tokens)
         native = [group for token in tokens if (group := _pair(token, collection))]
-        yield from _part({*tokens}, match, native, collection)
+        yield from part_of({*tokens}, match, native, collection)
     for token in dict.fromkeys(token for word in query.words if not word.spaced for token in word.tokens):
         if token not in in_words and (group := _pair(token, collection)):
             yield Part({token}, group.idf, [group])
@@ -70,7 +70,7 @@ def pinyin_groups(query: ParsedQuery, collection: Collection) -> Iterator[TermGr
     yield from _groups({name: {name: 1.0} for name in names}, collection)
 
 
-def _part(stems: set[str], match: Match, native: Sequence[TermGroup], collection: Collection) -> Iterator[Part]:
+def part_of(stems: set[str], match: Match, native: Sequence[TermGroup], collection: Collection) -> Iterator[Part]:
     """Yield the part of a match, if any document has a term. It weighs as much as its translation."""
     label = f"{' '.join(match.words)} in English"
     words = dict.fromkeys(word for sense in match.senses if len(sense[0]) > 1 for word in sense[0])

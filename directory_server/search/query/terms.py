@@ -11,7 +11,7 @@ from ..index.collection import Collection
 from ..index.dictionary import CORRECTABLE_LENGTHS
 from ..text.analysis import stem
 from .compounds import MAX_FREQUENCY, Compound, split
-from .foreign import translated_part
+from .foreign import part_of, translated_part
 from .groups import Part, TermGroup, add_terms, group_of, raise_weights
 from .parsing import ParsedQuery
 from .spelling import COMPLETION_WEIGHT, completions, corrections, similar_words
@@ -66,9 +66,12 @@ def word_parts(query: ParsedQuery, collection: Collection, known: Set[str], tran
     corrected = MAX_CORRECTIONS if _is_foreign(content_words, collection) else 0
     splits = MAX_SPLITS
     matches = {part: match for match in translation.words for part in match.words}
-    for match in {id(matches[part]): matches[part] for part in content_words if part in matches}.values():
+    # Without a known language, a word may be a misspelt name all the same.
+    doubtful = {part: match for part, match in matches.items() if not translation.language and len(match.words) == 1}
+    certain = [matches[part] for part in content_words if part in matches and part not in doubtful]
+    for match in {id(match): match for match in certain}.values():
         yield from translated_part(match, collection)
-    untranslated = [part for part in content_words if part not in matches]
+    untranslated = [part for part in content_words if part not in matches or part in doubtful]
     for term, part in {stem(part): part for part in untranslated}.items():
         weights, frequency, may_be_misspelt = _word_terms(part, collection, unfinished=part == last)
         compound = split(part, collection, frequency) if splits else None
@@ -76,7 +79,10 @@ def word_parts(query: ParsedQuery, collection: Collection, known: Set[str], tran
         if compound is None and may_be_misspelt and corrected < MAX_CORRECTIONS and term not in known:
             corrected += 1
             raise_weights(weights, corrections(part, collection, frequency))
-        if groups := _with_compound(group_of(part, weights, collection), compound, frequency, collection):
+        groups = _with_compound(group_of(part, weights, collection), compound, frequency, collection)
+        if part in doubtful:
+            yield from part_of({term}, doubtful[part], groups, collection)
+        elif groups:
             yield Part({term}, groups[0].idf, groups, alternatives=True)
 
 

@@ -76,7 +76,7 @@ class Translations:
         if not best:
             return ""
         only, shared = counts[best]
-        return best if only > english - shared and (only > 1 or only == len(latin)) else ""
+        return best if only > max(english - shared, 1) else ""
 
     def _is_english(self, part: str) -> bool:
         return part in self.english or stem(part) in self.english

@@ -32,6 +32,9 @@ _CHARACTERS = {
 }
 """Characters that tell a language, in this order: Japanese has Chinese ones, too."""
 
+MIN_STEM = 4
+"""Letters of the shortest stem of a Latin word. Shorter ones are also parts of names ("git")."""
+
 _ARABIC_PREFIX = re.compile("^(?:[وفبك]?ال|لل|[وبل])(?=.{3})")
 """The article, conjunctions and prepositions that are written with an Arabic word."""
 
@@ -63,7 +66,8 @@ def forms_of(language: str, word: str) -> tuple[str, ...]:
     """Return the forms by which a word is found: itself and its stem, for Arabic also without the article."""
     plain = _ARABIC_PREFIX.sub("", word) if language == "ar" else word
     stemmer = _stemmers.by_language.get(language)
-    return (word, plain, stemmer.stemWord(plain)) if stemmer else (word, plain, plain)
+    stem = stemmer.stemWord(plain) if stemmer else plain
+    return word, plain, stem if len(stem) >= MIN_STEM or language in SCRIPTS else plain
 
 
 cached_forms = lru_cache(maxsize=4_096)(forms_of)
