@@ -98,6 +98,18 @@ async def test_query_of_mostly_unknown_words_is_not_corrected() -> None:
 
 
 @awaited
+async def test_single_misspelt_word_is_not_taken_for_a_foreign_form() -> None:
+    index = await index_of(
+        *(make_entry(f"org.example/builder-{n}", "Builds a building") for n in range(5)),
+        *(make_entry(f"org.example/binance-{n}", "Binance") for n in range(10)),
+        *(make_entry(f"org.example/{n}", "Factura") for n in range(20)),
+        make_entry("org.example/invoices", "Writes an invoice"),
+    )
+    assert "binance" in (await search_names(index, "binanse"))[0]
+    assert "org.example/invoices" in await search_names(index, "facturas")
+
+
+@awaited
 async def test_concept_term_of_two_words_needs_both() -> None:
     index = await index_of(
         make_entry("org.example/status", "Shows a status page"),

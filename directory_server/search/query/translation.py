@@ -7,15 +7,22 @@ from collections.abc import Sequence, Set
 from attrs import frozen
 
 from ..index.collection import Collection
+from ..index.dictionary import CORRECTABLE_LENGTHS
 from ..text.analysis import Word, stem
 from ..text.thesaurus import Match as ConceptMatch
 from ..text.thesaurus import singular
 from ..text.translations import Match, Translations
 from ..text.word_forms import language_of_runs, language_of_script
 from .parsing import ParsedQuery
+from .spelling import corrections
 
 MIN_ENGLISH = 4
 """Documents with a word, from which it is taken for an English word or a name, unless the query is in a language."""
+
+
+MIN_NEAR, MIN_NAMED, NAMED = 0.5, 9, 0.6
+"""A single word is a misspelt name, and not a foreign form, if a correction has this weight, more documents than this,
+and this share of a name."""
 
 
 @frozen
@@ -52,9 +59,23 @@ def translate(query: ParsedQuery, lexicon: Translations, collection: Collection)
         term = collection.vocabulary.find(stem(part))
         return term is not None and collection.document_frequency(term) >= MIN_ENGLISH
 
+    def is_misspelt(part: str) -> bool:
+        # A single word tells no language: "binanse" is nearer to "binance" than to a Turkish form of "bina".
+        if (
+            any(part in forms for forms in lexicon.stems.values())
+            or not part.isascii()
+            or len(part) not in CORRECTABLE_LENGTHS
+        ):
+            return False
+        found = [term for term, weight in corrections(part, collection, MIN_NAMED).items() if weight >= MIN_NEAR]
+        return collection.name_ratio(found, [1.0] * len(found)) >= NAMED
+
     runs = dict.fromkeys(word.parts[0] for word in query.words if not word.spaced)
+    spaced = [*lexicon.spaced(parts, language, is_known)]
+    if len(parts) == 1 and spaced and is_misspelt(parts[0]):
+        spaced = []
     return Translation(
-        [*lexicon.spaced(parts, language, is_known)],
+        spaced,
         [match for run in runs for match in lexicon.in_run(run)],
         lexicon.ignored(parts, language),
         language_of_runs(runs) or next(filter(None, map(language_of_script, parts)), language),
