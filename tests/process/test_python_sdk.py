@@ -62,7 +62,10 @@ def test_sdk_client_is_notified_of_an_import_and_lists_it(installation: Installa
             assert listener.stdout is not None
             listening = json.loads(listener.stdout.readline())
             assert listening == {"version": "2025-11-25" if mode == "legacy" else mode}
-            installation.command("import", "-", stdin=entry_line("a.example/new"))
+            # The list begins with the latest date of publication; those of the sample are in the past.
+            official = {"io.modelcontextprotocol.registry/official": {"publishedAt": "2099-01-01T00:00:00Z"}}
+            entry = {"server": json.loads(entry_line("a.example/new")), "_meta": official}
+            installation.command("import", "-", stdin=json.dumps(entry))
             notified = json.loads(listener.stdout.readline())
             assert notified["listed"][0] == "a.example/new"
             assert len(notified["listed"]) == 20
