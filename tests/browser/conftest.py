@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import pytest
 from ..process.conftest import Installation, Server
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+_NUMBERS = count(1)
 
 Open = Callable[..., Any]
 
@@ -58,7 +61,11 @@ def open_page(chromium: Any, site: Site) -> Iterator[Open]:
         dialog.dismiss()
 
     def opened(path: str, **options: Any) -> Any:
-        context = chromium.new_context(base_url=site[1].url, **{"locale": "en-GB", **options})
+        # An address of its own: sign-ins per minute and address are limited.
+        address = {"X-Forwarded-For": f"2001:db8:{next(_NUMBERS):x}::1"}
+        context = chromium.new_context(
+            base_url=site[1].url, **{"locale": "en-GB", "extra_http_headers": address, **options}
+        )
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: failures.append(str(error)))
@@ -90,6 +97,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         "accounts.per_address=1000",
         "--set",
         "accounts.per_network=1000",
+        "--set",
+        "http.trusted_proxies=127.0.0.1",
     ) as server:
         yield installation, server
         assert "Traceback" not in server.stop()

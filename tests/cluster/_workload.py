@@ -125,6 +125,8 @@ class Workload:
     keys: dict[str, tuple[str, int]] = field(factory=dict)
     """Id and limit of each key, by its secret."""
     acknowledged: Counter[str] = field(factory=Counter)
+    used_up: set[str] = field(factory=set)
+    """Ids of keys whose quota a server has called used up."""
     unknown: Counter[str] = field(factory=Counter)
     """Charges that failed, by the id of the key: they may be spent."""
     published: list[list[str]] = field(factory=list)
@@ -174,7 +176,8 @@ class Workload:
         return max(self._charged[each.port] for each in servers or self.servers) - began
 
     def finish(self) -> None:
-        """Stop the clients; the readers first receive all that is published."""
+        """Stop the clients once a key is used up; the readers first receive all that is published."""
+        until(lambda: self.used_up or self.failures, "a key is used up")
         self._over.set()
         for process in self._publishers:
             assert process.stdin is not None
@@ -264,7 +267,7 @@ class Workload:
                     case 503 if response.headers["Retry-After"] == "1" and response.json["error"] == "unavailable":
                         self.unknown[key_id] += 1
                     case 401 if response.json["error"] == "rate_limited":
-                        pass
+                        self.used_up.add(key_id)
                     case status:
                         self.failures.append(f"a search had the status {status}: {response.body!r}")
             if response.status != 200:

@@ -41,7 +41,7 @@ def test_it_is_openapi_3_1(document: Any) -> None:
     assert document["openapi"].startswith("3.1")
 
 
-NOT_REST = {"/api/open/mcp", "/", "/servers/{mcp_id}", "/news", "/assets/{name}"}
+NOT_REST = {"/api/open/mcp", "/", "/servers/{mcp_id}", "/news", "/assets/{name}", "/docs", "/docs/api", "/docs/*"}
 """GET paths that are not in the document: MCP, and pages."""
 
 
