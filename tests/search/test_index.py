@@ -149,6 +149,25 @@ async def test_an_expensive_search_runs_through_the_offload(monkeypatch: pytest.
 
 
 @awaited
+async def test_a_phrase_of_function_words_runs_through_the_offload(monkeypatch: pytest.MonkeyPatch) -> None:
+    offloaded: list[Callable[..., object]] = []
+
+    async def offload(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        offloaded.append(function)
+        return function(*args, **kwargs)
+
+    index = ImpactIndex(offload)
+    await index.apply(additions(make_entry("org.example/a", "To be or not"), make_entry("org.example/b", "Not to be")))
+    monkeypatch.setattr(cost, "MAX_TEXTS", 1)
+    offloaded.clear()
+
+    assert await search_names(index, '"to be or"') == ["org.example/a"]
+    assert len(offloaded) == 1
+    await search_names(index, '"to be or" parcels')
+    assert len(offloaded) == 1
+
+
+@awaited
 async def test_the_end_of_a_load_does_the_merges_that_were_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(impact_index, "BULK", 3)
     index = ImpactIndex(inline, sizes=(1, 2))

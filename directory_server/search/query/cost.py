@@ -10,7 +10,7 @@ from .stop_words import STOP_WORDS
 from .terms import MIN_KNOWN
 
 SMALL = 50_000
-"""Documents of a collection in which no search takes 10 ms."""
+"""Documents of a collection in which no search by words takes 10 ms."""
 
 FEEDBACK_SHARE = 0.3
 """Postings of the terms that feedback adds, as a share of the documents. Measured on real entries: .26 for half of the
@@ -20,10 +20,21 @@ MAX_POSTINGS = 2_000_000 if arrays.kernel is not None else 250_000
 """Postings of a search that takes about 5 ms."""
 
 
+MAX_TEXTS = 3_000
+"""Documents whose texts are searched for phrases in about 5 ms."""
+
+
 def is_expensive(query: ParsedQuery, collection: Collection) -> bool:
     """Return whether a search for `query` may take more than about 10 ms."""
     size = collection.size
+    if query.phrases and not _tokens(query):
+        # No word narrows the documents down, as in "to be or not to be": the phrases are looked for in all texts.
+        return size > MAX_TEXTS
     return size > SMALL and _postings(query, collection) > MAX_POSTINGS
+
+
+def _tokens(query: ParsedQuery) -> list[str]:
+    return [token for word in query.words for token in word.tokens if token not in STOP_WORDS]
 
 
 def _postings(query: ParsedQuery, collection: Collection) -> float:
@@ -31,7 +42,7 @@ def _postings(query: ParsedQuery, collection: Collection) -> float:
     size = collection.size
     # Filters without words match all documents.
     total = size * FEEDBACK_SHARE if query.words else size * (1 + len(query.required) + len(query.excluded))
-    tokens = [token for word in query.words for token in word.tokens if token not in STOP_WORDS]
+    tokens = _tokens(query)
     for token in tokens:
         term = collection.vocabulary.find(stem(token))
         frequency = collection.document_frequency(term) if term is not None else 0
