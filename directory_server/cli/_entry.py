@@ -145,10 +145,7 @@ def search(ctx: click.Context, keywords: Sequence[str], limit: int, as_json: boo
     query = serialization.search_parameters(urlencode({"keywords": " ".join(keywords), "limit": limit}).encode())
     page = wait_for(search_once(command_context(ctx), query))
     print_listing(
-        [
-            {"mcp_id": hit.mcp_id, "name": hit.name, "brief": hit.brief, "website_url": hit.website_url}
-            for hit in page.hits
-        ],
+        [serialization.identified(hit) for hit in page.hits],
         {"NAME": itemgetter("name"), "BRIEF": itemgetter("brief"), "MCP_ID": itemgetter("mcp_id")},
         as_json,
     )
