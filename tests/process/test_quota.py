@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import sqlite3
@@ -89,6 +90,8 @@ def requests_of_one_turn(server: Server, key: str) -> list[bytes]:
             client.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert client.recv(65_536).startswith(b"HTTP/1.1 200 ")
         server.process.send_signal(signal.SIGSTOP)
+        # A signal takes effect later. A request that is sent before would have a turn of its own.
+        os.waitid(os.P_PID, server.process.pid, os.WSTOPPED)
         for client in clients:
             client.sendall(search)
         server.process.send_signal(signal.SIGCONT)
