@@ -1,0 +1,109 @@
+"""Results of checks: what a remote of an entry answered, and what a package registry says about a package."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from attrs import frozen
+
+MAX_TOOLS = 100
+"""Tools that are kept of one remote."""
+
+MAX_SCHEMA = 8_192
+"""Bytes of the JSON of a tool's input schema. A longer schema is dropped, and the tool is kept without it."""
+
+
+class RemoteStatus(StrEnum):
+    """What a remote did when a client opened an MCP session. The texts are part of the public API."""
+
+    WORKS = "works"
+    NEEDS_LOGIN = "needs_login"
+    REDIRECTS = "redirects"
+    NOT_MCP = "not_mcp"
+    UNREACHABLE = "unreachable"
+    TLS_ERROR = "tls_error"
+    REFUSES_ROBOTS = "refuses_robots"
+    NOT_ALLOWED = "not_allowed"
+    """Its address is private, or is not one that the operator allows. No connection was made."""
+    NOT_CHECKABLE = "not_checkable"
+    """Its URL has variables that a client's user fills in, or is no http(s) URL."""
+
+
+class LoginKind(StrEnum):
+    """What a remote that needs a login asks for."""
+
+    UNKNOWN = "unknown"
+    KEY = "key"
+    OAUTH = "oauth"
+
+
+class PackageStatus(StrEnum):
+    """What a package registry says about a package and its version. The texts are part of the public API."""
+
+    EXISTS = "exists"
+    MISSING = "missing"
+    VERSION_MISSING = "version_missing"
+    DEPRECATED = "deprecated"
+    """Deprecated by its publisher, or withdrawn ("yanked")."""
+    UNREACHABLE = "unreachable"
+    NOT_CHECKABLE = "not_checkable"
+    """Its package registry is none of npm, PyPI, OCI and NuGet, or its identifier is invalid."""
+
+
+@frozen
+class FoundTool:
+    """A tool that a remote listed. Its texts are cleaned and bounded.
+
+    `input_schema` is compact JSON of at most MAX_SCHEMA bytes, "" if the remote gave none or a longer one.
+    """
+
+    name: str
+    description: str = ""
+    input_schema: str = ""
+
+
+@frozen
+class RemoteCheck:
+    """The result of one check of a remote. Times are seconds since the epoch.
+
+    `protocol_version`, `server_name` and `server_version` are what the remote says of itself. `login` is set for
+    NEEDS_LOGIN; `authorization_server` is the URL of the OAuth server if the remote names one. `redirected_to` is the
+    first target of a redirect to another host. `latency` is the seconds from the connection to the first answer.
+    `tools` are those of `tools/list`; `has_more_tools` says that some were not kept. `detail` is one cleaned sentence
+    for an operator.
+    """
+
+    url: str
+    transport: str
+    checked_at: float
+    status: RemoteStatus
+    protocol_version: str = ""
+    server_name: str = ""
+    server_version: str = ""
+    login: LoginKind | None = None
+    authorization_server: str = ""
+    redirected_to: str = ""
+    latency: float | None = None
+    tools: tuple[FoundTool, ...] = ()
+    has_more_tools: bool = False
+    detail: str = ""
+
+
+@frozen
+class PackageCheck:
+    """The result of one check of a package. Times are seconds since the epoch.
+
+    `published_at` is of the entry's version. `deprecation` is the publisher's cleaned text. `names_server` says whether
+    the package names the entry as its server, as the official registry requires; it is None if this is unknown.
+    """
+
+    registry_type: str
+    identifier: str
+    version: str
+    checked_at: float
+    status: PackageStatus
+    latest_version: str = ""
+    published_at: float | None = None
+    deprecation: str = ""
+    names_server: bool | None = None
+    detail: str = ""
