@@ -24,6 +24,7 @@ from ._key import key
 from ._output import Group, echo
 from ._quickstart import quickstart
 from ._registry import registry
+from ._report import report
 from ._status import status
 from ._sync import sync
 
@@ -53,7 +54,7 @@ def main(ctx: click.Context, data_dir: Path | None, file: Path | None, settings:
     ctx.obj = load(file=file, environ=os.environ, settings=settings, data_dir=data_dir)
 
 
-for each in (account, after_restore, database, entry, import_, key, quickstart, registry, status, sync):
+for each in (account, after_restore, database, entry, import_, key, quickstart, registry, report, status, sync):
     main.add_command(each)
 
 

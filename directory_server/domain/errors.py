@@ -100,6 +100,15 @@ class TooManyAccounts(DirectoryError):
         super().__init__("Registration is closed: too many accounts wait for approval. Ask the operator.")
 
 
+class TooManyReports(DirectoryError):
+    """The limit of open reports, of all entries or of one entry, is reached."""
+
+    code = "reports_full"
+
+    def __init__(self) -> None:
+        super().__init__("Too many reports wait for the operator. Try again later.")
+
+
 class SignInRefused(DirectoryError):
     """Unknown address, wrong password or disabled account; the response does not say which."""
 

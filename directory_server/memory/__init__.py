@@ -9,6 +9,7 @@ from ._catalogue import Catalogue
 from ._keys import MemoryKeyRing, MemoryKeyUses, MemoryNewSecrets, MemoryRegistryTokens
 from ._mirrors import MemoryMirrors
 from ._quota import MemoryQuota
+from ._reports import MemoryReports
 from ._store import MemoryCuration, MemoryStore
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "MemoryNewSecrets",
     "MemoryQuota",
     "MemoryRegistryTokens",
+    "MemoryReports",
     "MemorySessions",
     "MemoryStore",
 ]

@@ -17,6 +17,7 @@ from ._nodes import REPORT_INTERVAL, Node, NodeReports, running_nodes
 from ._pulse import Pulse
 from ._quota import PostgresQuota
 from ._registry_tokens import PostgresRegistryTokens
+from ._reports import PostgresReports
 from ._restore import after_restore
 from ._sessions import PostgresSessions
 from ._shared import session_secret
@@ -44,6 +45,7 @@ __all__ = [
     "PostgresNewSecrets",
     "PostgresQuota",
     "PostgresRegistryTokens",
+    "PostgresReports",
     "PostgresSessions",
     "PostgresStore",
     "Pulse",

@@ -34,6 +34,7 @@ _SEQUENCES = (
     ("account", "ordinal", "pg_get_serial_sequence('account', 'ordinal')"),
     ("api_key", "ordinal", "pg_get_serial_sequence('api_key', 'ordinal')"),
     ("registry_token", "ordinal", "pg_get_serial_sequence('registry_token', 'ordinal')"),
+    ("report", "ordinal", "pg_get_serial_sequence('report', 'ordinal')"),
 )
 """Tables, columns, and the sequences that number them."""
 

@@ -11,6 +11,7 @@ from ._mirrors import SqliteMirrors
 from ._quota import SqliteQuota
 from ._quota_clock import quota_clock
 from ._registry_tokens import SqliteRegistryTokens
+from ._reports import SqliteReports
 from ._restore import after_restore
 from ._sessions import SqliteNewSecrets, SqliteSessions
 from ._store import SqliteStore
@@ -30,6 +31,7 @@ __all__ = [
     "SqliteNewSecrets",
     "SqliteQuota",
     "SqliteRegistryTokens",
+    "SqliteReports",
     "SqliteSessions",
     "SqliteStore",
     "StorageWatch",

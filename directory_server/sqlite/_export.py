@@ -49,6 +49,10 @@ _DIRECTORY = {
     "registry_token": """
         SELECT id, rowid AS ordinal, label, last_four, digest, created_at, revoked_at FROM registry_token ORDER BY id
     """,
+    "report": """
+        SELECT id, rowid AS ordinal, mcp_id, server_name, version, reason, text, reported_at, closed_at
+        FROM report ORDER BY id
+    """,
     "upstream": """
         SELECT name, question AS selection, last_round AS last_run, last_success, next_round AS next_run,
             replace(error, char(0), '') AS error, failures, entries, mark AS updated_since, etag, modified,

@@ -114,6 +114,7 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
         sessions=postgres.PostgresSessions(database, now, accounts.idle, accounts.absolute, reads),
         new_secrets=postgres.PostgresNewSecrets(database, now),
         registry_tokens=postgres.PostgresRegistryTokens(database, now, reads),
+        reports=postgres.PostgresReports(database),
         attempts=attempts,
         serving=serving,
         session_secret=lambda: postgres.session_secret(database),

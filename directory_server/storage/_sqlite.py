@@ -61,6 +61,7 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
         sessions=sqlite.SqliteSessions(data.directory, now, accounts.idle, accounts.absolute, writes),
         new_secrets=sqlite.SqliteNewSecrets(data.directory, now, offload),
         registry_tokens=sqlite.SqliteRegistryTokens(data.directory, now),
+        reports=sqlite.SqliteReports(data.directory, writes),
         # The attempts of one machine are not worth a write to the disk each.
         attempts=memory.MemoryAttempts(now),
         serving=serving,

@@ -12,6 +12,7 @@ from twisted.application.service import IService
 
 from ..domain.ports.access import Attempts, KeyRing, KeyUses, Quota, RegistryTokens
 from ..domain.ports.accounts import Accounts, NewSecrets, Sessions
+from ..domain.ports.reports import Reports
 from ..domain.ports.runtime import Bus, MachineTime, Offload, Turn
 from ..domain.ports.storage import Curation, Mirrors, Store
 from ..domain.transfers import Restored
@@ -94,6 +95,7 @@ class Storage:
     sessions: Sessions
     new_secrets: NewSecrets
     registry_tokens: RegistryTokens
+    reports: Reports
     attempts: Attempts
     serving: Callable[[Callable[[str], None]], Serving]
     session_secret: Callable[[], Coroutine[Any, Any, bytes]]

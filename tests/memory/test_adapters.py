@@ -21,6 +21,7 @@ from directory_server.memory import (
     MemoryNewSecrets,
     MemoryQuota,
     MemoryRegistryTokens,
+    MemoryReports,
     MemorySessions,
     MemoryStore,
 )
@@ -36,6 +37,7 @@ from ..contract.mirrors import MirrorsContract
 from ..contract.new_secrets import NewSecretsContract
 from ..contract.quota import QuotaContract
 from ..contract.registry_tokens import RegistryTokensContract
+from ..contract.reports import ReportsContract
 from ..contract.store import Briefs, StoreContract
 
 Now = Callable[[], float]
@@ -112,6 +114,17 @@ class TestMemoryAccounts(AccessDataTest, AccountsContract):
 class TestMemoryNewSecrets(AccessDataTest, NewSecretsContract):
     async def secrets_and_keys(self, now: Now) -> tuple[MemoryNewSecrets, MemoryKeyRing]:
         return MemoryNewSecrets(self.data, now), MemoryKeyRing(self.data, now)
+
+
+class TestMemoryReports(ReportsContract):
+    at_once = staticmethod(in_turn)
+
+    @pytest.fixture(autouse=True)
+    def _reports(self) -> None:
+        self.one = MemoryReports()
+
+    async def reports(self) -> MemoryReports:
+        return self.one
 
 
 class TestMemoryStore(StoreContract):

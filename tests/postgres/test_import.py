@@ -17,6 +17,7 @@ from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.errors import BadInput
 from directory_server.domain.keys import KeyUse, NewSecret
 from directory_server.domain.ports.storage import Mirrors
+from directory_server.domain.reports import Report
 from directory_server.domain.upstreams import SyncProgress, UpstreamState
 from directory_server.postgres import (
     Database,
@@ -28,6 +29,7 @@ from directory_server.postgres import (
     PostgresNewSecrets,
     PostgresQuota,
     PostgresRegistryTokens,
+    PostgresReports,
     PostgresSessions,
     PostgresStore,
     import_data,
@@ -45,6 +47,7 @@ from directory_server.sqlite import (
     SqliteNewSecrets,
     SqliteQuota,
     SqliteRegistryTokens,
+    SqliteReports,
     SqliteSessions,
     SqliteStore,
     export,
@@ -135,6 +138,10 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     tokens = SqliteRegistryTokens(data.directory, now)
     made = [run_sync(tokens.create(f"token {number}")) for number in range(3)]
     run_sync(tokens.revoke(made[2][0].id))
+    reports = SqliteReports(data.directory)
+    for number in range(3):
+        added = run_sync(reports.add(Report("1", "x/a", "1.0.0", "broken", f"text {number}", 999_990.0)))
+    run_sync(reports.close(added.id, 999_999.0))
     quota = SqliteQuota(data.quota, now)
     for _ in range(3):
         run_sync(quota.charge(key.id, 20))
@@ -276,6 +283,11 @@ def test_accounts_sessions_and_tokens_stay_valid(
     )
     assert list(run_sync(tokens.list())) == list(run_sync(old_tokens.list()))
     assert run_sync(tokens.find(filled.token)) is not None
+    reports, old_reports = PostgresReports(database), SqliteReports(data.directory)
+    for closed in (False, True):
+        found = run_sync(reports.list(closed=closed))
+        assert list(found) == list(run_sync(old_reports.list(closed=closed)))
+        assert len(found) == 1 + (not closed)
     assert run_sync(tokens.find(filled.revoked_token)) is None
 
 

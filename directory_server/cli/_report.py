@@ -1,0 +1,63 @@
+"""`directory-server report`: reports of readers about entries."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from operator import itemgetter
+
+import click
+
+from ..sanitize import clean_line
+from ._context import command_context, wait_for
+from ._output import Group, echo, json_option, moment, print_listing
+
+_SHOWN = 80
+"""Characters of a text in the table. JSON has the whole text."""
+
+
+@click.group(cls=Group)
+def report() -> None:
+    """List and close reports of readers about entries."""
+
+
+@report.command("list")
+@click.option("--closed", is_flag=True, help="List the closed reports instead of the open ones.")
+@json_option
+@click.pass_context
+def list_(ctx: click.Context, closed: bool, as_json: bool) -> None:
+    """List open reports, the last one first. The table shortens texts."""
+    print_listing(
+        [
+            {
+                "id": each.id,
+                "mcp_id": each.mcp_id,
+                "server_name": each.server_name,
+                "version": each.version,
+                "reason": each.reason,
+                "text": each.text,
+                "reported_at": each.reported_at,
+                "closed_at": each.closed_at,
+            }
+            for each in wait_for(command_context(ctx).storage.reports.list(closed=closed))
+        ],
+        {
+            "ID": itemgetter("id"),
+            "REPORTED": lambda record: moment(record["reported_at"]),
+            "ENTRY": itemgetter("server_name"),
+            "REASON": itemgetter("reason"),
+            "TEXT": lambda record: clean_line(record["text"], _SHOWN),
+        },
+        as_json,
+    )
+
+
+@report.command()
+@click.argument("report_ids", metavar="ID...", nargs=-1, required=True)
+@click.pass_context
+def close(ctx: click.Context, report_ids: Sequence[str]) -> None:
+    """Close reports. The last 1,000 closed ones stay in the list of closed reports."""
+    reports = command_context(ctx).storage.reports
+    for report_id in report_ids:
+        wait_for(reports.close(report_id, time.time()))
+        echo(f"Report {report_id} is closed.", err=True)
