@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
 import click
 
-from ..domain.accounts import Account
+from ..domain.accounts import ROLES, Account, Role
 from ..domain.errors import BadInput, NotFound
 from ..domain.keys import ApiKey
 from ..domain.ports.access import KeyRing
@@ -18,11 +18,12 @@ from ._context import CommandContext, command_context, wait_for
 from ._output import Group, duration, echo, json_option, moment, print_listing
 
 _EMAIL = click.argument("email")
+_ARTICLES: Mapping[Role, str] = {"member": "a", "operator": "an"}
 
 
 @click.group(cls=Group)
 def account() -> None:
-    """Invite, approve, list, disable, enable and delete accounts. Accounts create their own API keys."""
+    """Invite, approve, list, disable, enable and delete accounts; set their roles. Accounts create their own keys."""
 
 
 @account.command()
@@ -75,7 +76,13 @@ def list_(ctx: click.Context, as_json: bool) -> None:
     owned = Counter(key.owner for key in keys if key.revoked_at is None)
     print_listing(
         [
-            {"email": each.email, "state": account_state(each), "keys": owned[each.id], "created_at": each.created_at}
+            {
+                "email": each.email,
+                "role": each.role,
+                "state": account_state(each),
+                "keys": owned[each.id],
+                "created_at": each.created_at,
+            }
             for each in wait_for(context.storage.accounts.list())
         ],
         {
@@ -83,6 +90,7 @@ def list_(ctx: click.Context, as_json: bool) -> None:
             "STATE": itemgetter("state"),
             "KEYS": itemgetter("keys"),
             "CREATED": lambda record: moment(record["created_at"]),
+            "ROLE": itemgetter("role"),
         },
         as_json,
     )
@@ -110,6 +118,18 @@ def enable(ctx: click.Context, email: str) -> None:
 def approve(ctx: click.Context, email: str) -> None:
     """Approve the registered account EMAIL: each key gets its own quota, and the account is not deleted."""
     _change(ctx, email, lambda accounts, found: accounts.approve(found), "approved")
+
+
+@account.command()
+@_EMAIL
+@click.argument("role", type=click.Choice(ROLES))
+@click.pass_context
+def role(ctx: click.Context, email: str, role: Role) -> None:
+    """Make the account EMAIL an operator, who may use the pages at /admin, or a member again.
+
+    It counts from the next request.
+    """
+    _change(ctx, email, lambda accounts, found: accounts.set_role(found, role), f"{_ARTICLES[role]} {role}")
 
 
 @account.command()

@@ -20,7 +20,7 @@ _SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 
 @click.group(cls=Group)
 def key() -> None:
-    """Create, list, rotate and revoke API keys."""
+    """Create, list, rotate and revoke API keys, and change their limits."""
 
 
 @key.command("create")
@@ -92,6 +92,16 @@ def revoke(ctx: click.Context, key_id: str) -> None:
     echo(f"Key {key_id} is revoked.", err=True)
 
 
+@key.command("limit")
+@click.argument("key_id", metavar="ID")
+@click.argument("limit")
+@click.pass_context
+def limit_(ctx: click.Context, key_id: str, limit: str) -> None:
+    """Change the LIMIT of a key: requests in any 60 minutes, or 'unlimited'. It counts within a second."""
+    wait_for(command_context(ctx).storage.keys.set_limit(key_id, _limit(limit, "LIMIT")))
+    echo(f"Key {key_id} has the limit {limit}.", err=True)
+
+
 @key.command("rotate")
 @click.argument("key_id", metavar="ID")
 @click.option("--grace", help="How long the old secret stays valid (1d, 0m).  [default: the setting keys.grace]")
@@ -105,11 +115,11 @@ def rotate(ctx: click.Context, key_id: str, grace: str | None) -> None:
     echo(secret)
 
 
-def _limit(text: str) -> int | None:
+def _limit(text: str, hint: str = "--limit") -> int | None:
     if text == "unlimited":
         return None
     if not re.fullmatch(r"[0-9]{1,9}", text):
-        raise click.BadParameter("must be a whole number or 'unlimited'", param_hint="--limit")
+        raise click.BadParameter("must be a whole number or 'unlimited'", param_hint=hint)
     return int(text)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from attrs import field, frozen
 
 from .clients import Client
@@ -21,6 +23,12 @@ MAX_EMAIL = 254
 """Characters of an e-mail address (RFC 5321, section 4.5.3.1.3, less the angle brackets)."""
 
 
+Role = Literal["member", "operator"]
+
+ROLES: tuple[Role, ...] = ("member", "operator")
+"""An operator may use the operator pages."""
+
+
 @frozen
 class Account:
     """A user account, which may own API keys. Times are seconds since the epoch.
@@ -35,6 +43,12 @@ class Account:
     active: bool = field(converter=bool)
     disabled_at: float | None = None
     approved: bool = field(converter=bool, default=True)
+    role: Role = "member"
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether the account may use the operator pages."""
+        return self.role == "operator"
 
 
 @frozen
@@ -83,3 +97,9 @@ def checked_email(email: str) -> str:
             code="email_wrong",
         )
     return address
+
+
+def check_role(account: Account, role: Role) -> None:
+    """Raise BadInput if `account` may not have `role`. A pending account may be deleted at any time."""
+    if role == "operator" and not account.approved:
+        raise BadInput(f"The account {account.email} is not approved. Approve it first.", code="not_approved")

@@ -10,6 +10,7 @@ from ._keys import MemoryKeyRing, MemoryKeyUses, MemoryNewSecrets, MemoryRegistr
 from ._mirrors import MemoryMirrors
 from ._quota import MemoryQuota
 from ._reports import MemoryReports
+from ._roster import MemoryRoster
 from ._store import MemoryCuration, MemoryStore
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "MemoryQuota",
     "MemoryRegistryTokens",
     "MemoryReports",
+    "MemoryRoster",
     "MemorySessions",
     "MemoryStore",
 ]

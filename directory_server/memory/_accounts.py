@@ -11,6 +11,8 @@ from ..domain.accounts import (
     MAX_SESSIONS,
     Account,
     BrowserSession,
+    Role,
+    check_role,
     checked_email,
     id_of_digest,
     is_email,
@@ -32,6 +34,7 @@ class AccountRow:
     approved_at: float | None
     disabled_at: float | None = None
     seen_at: float = 0.0
+    role: Role = "member"
 
     @property
     def account(self) -> Account:
@@ -43,6 +46,7 @@ class AccountRow:
             self.password is not None,
             self.disabled_at,
             self.approved_at is not None,
+            self.role,
         )
 
 
@@ -112,6 +116,11 @@ class MemoryAccounts:
         row = self._get(account_id)
         if row.approved_at is None:
             row.approved_at = self._now()
+
+    async def set_role(self, account_id: str, role: Role) -> None:
+        row = self._get(account_id)
+        check_role(row.account, role)
+        row.role = role
 
     async def unused(self, before: float, *, after: str, limit: int) -> Sequence[Account]:
         rows = sorted(self._data.accounts.values(), key=lambda row: row.id)

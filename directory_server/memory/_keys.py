@@ -68,6 +68,10 @@ class MemoryKeyRing:
         check_label(label)
         self._data.keys[key_id] = evolve(self._get(key_id), label=label)
 
+    async def set_limit(self, key_id: str, limit: int | None) -> None:
+        check_limit(limit)
+        self._data.keys[key_id] = evolve(self._get(key_id), limit=limit)
+
     async def revoke(self, key_id: str) -> None:
         key = self._get(key_id)
         if key.revoked_at is None:
@@ -109,9 +113,7 @@ class MemoryKeyRing:
         return self._read(self._data.keys[key.id]), secret
 
     def _read(self, key: ApiKey) -> ApiKey:
-        """Return `key` with the shared quota of its owner, if that account is pending."""
-        owner = self._data.accounts.get(key.owner or "")
-        return evolve(key, shared=owner.id if owner and owner.approved_at is None else None)
+        return with_shared_quota(self._data, key)
 
     def _is_live(self, key_id: str) -> bool:
         key = self._data.keys.get(key_id)
@@ -119,6 +121,12 @@ class MemoryKeyRing:
             return False
         owner = self._data.accounts.get(key.owner or "")
         return key.owner is None or (owner is not None and owner.disabled_at is None)
+
+
+def with_shared_quota(data: AccessData, key: ApiKey) -> ApiKey:
+    """Return `key` with the shared quota of its owner, if that account is pending."""
+    owner = data.accounts.get(key.owner or "")
+    return evolve(key, shared=owner.id if owner and owner.approved_at is None else None)
 
 
 @frozen

@@ -19,6 +19,7 @@ from ._quota import PostgresQuota
 from ._registry_tokens import PostgresRegistryTokens
 from ._reports import PostgresReports
 from ._restore import after_restore
+from ._roster import PostgresRoster
 from ._sessions import PostgresSessions
 from ._shared import session_secret
 from ._store import PostgresStore
@@ -46,6 +47,7 @@ __all__ = [
     "PostgresQuota",
     "PostgresRegistryTokens",
     "PostgresReports",
+    "PostgresRoster",
     "PostgresSessions",
     "PostgresStore",
     "Pulse",

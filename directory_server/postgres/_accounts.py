@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import frozen
 
-from ..domain.accounts import Account, checked_email, is_email, normalized_email
+from ..domain.accounts import Account, Role, check_role, checked_email, is_email, normalized_email
 from ..domain.entries import is_storable
 from ..domain.errors import BadInput, NotFound, TooManyAccounts
 from ..domain.keys import COUNTED_AFTER_END, digest, new_id, new_token
@@ -16,7 +16,7 @@ from ._database import Database
 from ._link import Statements
 from ._pulse import end_keys
 
-COLUMNS = "account.id, email, account.created_at, password IS NOT NULL, disabled_at, approved_at IS NOT NULL"
+COLUMNS = "account.id, email, account.created_at, password IS NOT NULL, disabled_at, approved_at IS NOT NULL, role"
 """The columns of an Account, in the order of its fields."""
 
 _ADD = f"""
@@ -30,6 +30,8 @@ _REGISTERING = "SELECT pg_advisory_xact_lock(0, 3)"
 _PENDING = "SELECT count(*) FROM account WHERE approved_at IS NULL"
 
 _APPROVE = "UPDATE account SET approved_at = coalesce(approved_at, $2) WHERE id = $1"
+
+_SET_ROLE = "UPDATE account SET role = $2 WHERE id = $1"
 
 _ACCOUNT = f"SELECT {COLUMNS} FROM account"
 
@@ -134,6 +136,13 @@ class PostgresAccounts:
             cursor.execute(_APPROVE, (account_id, now))
             # Cached keys of a pending account are charged to the account.
             end_keys(cursor)
+
+        await self._database.write(write)
+
+    async def set_role(self, account_id: str, role: Role) -> None:
+        def write(cursor: Cursor) -> None:
+            check_role(_lock(cursor, account_id), role)
+            cursor.execute(_SET_ROLE, (account_id, role))
 
         await self._database.write(write)
 

@@ -41,15 +41,15 @@ _COUNT = """
 _ADD_SECRET = "INSERT INTO secret (digest, key_id, last_four, created_at) VALUES ($1, $2, $3, $4)"
 
 # The last field: the keys of a pending account share one quota, which is charged to the account.
-_FIELDS = """
+FIELDS = """
     api_key.id, label, current.last_four, quota, api_key.created_at, api_key.expires_at, revoked_at, owner,
     (SELECT account.id FROM account WHERE account.id = owner AND approved_at IS NULL)
 """
 
 # `last_four` is of the current secret, also while an older one is still valid.
-_FROM = "FROM api_key JOIN secret AS current ON current.key_id = api_key.id AND current.expires_at IS NULL"
+FROM = "FROM api_key JOIN secret AS current ON current.key_id = api_key.id AND current.expires_at IS NULL"
 
-_KEY = f"SELECT {_FIELDS} {_FROM}"
+_KEY = f"SELECT {FIELDS} {FROM}"
 
 _LIVE = """
     revoked_at IS NULL AND (api_key.expires_at IS NULL OR api_key.expires_at > $2::float8)
@@ -57,7 +57,7 @@ _LIVE = """
 """
 
 _FIND = f"""
-    SELECT {_FIELDS}, given.expires_at, {PULSE} {_FROM} JOIN secret AS given ON given.key_id = api_key.id
+    SELECT {FIELDS}, given.expires_at, {PULSE} {FROM} JOIN secret AS given ON given.key_id = api_key.id
     WHERE given.digest = $1::bytea AND (given.expires_at IS NULL OR given.expires_at > $2::float8) AND {_LIVE}
 """
 
@@ -72,6 +72,8 @@ _LIST = f"{_KEY} {_IN_ORDER}"
 _OWNED = f"{_KEY} WHERE owner = $1 {_IN_ORDER}"
 
 _RENAME = "UPDATE api_key SET label = $2 WHERE id = $1"
+
+_SET_LIMIT = "UPDATE api_key SET quota = $2 WHERE id = $1"
 
 _REVOKE = "UPDATE api_key SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1"
 
@@ -181,6 +183,17 @@ class PostgresKeyRing:
             _lock(cursor, key_id)
             cursor.execute(_RENAME, (key_id, label))
             # Cached keys have the old label.
+            end_keys(cursor)
+
+        await self._database.write(write)
+
+    async def set_limit(self, key_id: str, limit: int | None) -> None:
+        check_limit(limit)
+
+        def write(cursor: Cursor) -> None:
+            _lock(cursor, key_id)
+            cursor.execute(_SET_LIMIT, (key_id, limit))
+            # Cached keys have the old limit.
             end_keys(cursor)
 
         await self._database.write(write)

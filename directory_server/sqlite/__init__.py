@@ -13,6 +13,7 @@ from ._quota_clock import quota_clock
 from ._registry_tokens import SqliteRegistryTokens
 from ._reports import SqliteReports
 from ._restore import after_restore
+from ._roster import SqliteRoster
 from ._sessions import SqliteNewSecrets, SqliteSessions
 from ._store import SqliteStore
 from ._visibility import SqliteCuration
@@ -32,6 +33,7 @@ __all__ = [
     "SqliteQuota",
     "SqliteRegistryTokens",
     "SqliteReports",
+    "SqliteRoster",
     "SqliteSessions",
     "SqliteStore",
     "StorageWatch",

@@ -8,14 +8,14 @@ from typing import Any
 
 from attrs import frozen
 
-from ..domain.accounts import Account, checked_email, is_email, normalized_email
+from ..domain.accounts import Account, Role, check_role, checked_email, is_email, normalized_email
 from ..domain.errors import BadInput, NotFound, TooManyAccounts
 from ..domain.keys import COUNTED_AFTER_END, digest, new_id, new_token
 from ..domain.ports.runtime import Offload
 from ..run_sync import inline
 from ._database import Database
 
-COLUMNS = "account.id, email, account.created_at, password IS NOT NULL, disabled_at, approved_at IS NOT NULL"
+COLUMNS = "account.id, email, account.created_at, password IS NOT NULL, disabled_at, approved_at IS NOT NULL, role"
 """The columns of an Account, in the order of its fields."""
 
 _ADD = "INSERT INTO account (id, email, password, created_at, approved_at) VALUES (?, ?, ?, ?, ?)"
@@ -23,6 +23,8 @@ _ADD = "INSERT INTO account (id, email, password, created_at, approved_at) VALUE
 _PENDING = "SELECT count(*) FROM account WHERE approved_at IS NULL"
 
 _APPROVE = "UPDATE account SET approved_at = coalesce(approved_at, ?) WHERE id = ?"
+
+_SET_ROLE = "UPDATE account SET role = ? WHERE id = ?"
 
 _ACCOUNT = f"SELECT {COLUMNS} FROM account"
 
@@ -112,6 +114,13 @@ class SqliteAccounts:
         def write(connection: sqlite3.Connection) -> None:
             _get(connection, account_id)
             connection.execute(_APPROVE, (self._now(), account_id))
+
+        await self._offload(self._database.write, write)
+
+    async def set_role(self, account_id: str, role: Role) -> None:
+        def write(connection: sqlite3.Connection) -> None:
+            check_role(_get(connection, account_id), role)
+            connection.execute(_SET_ROLE, (role, account_id))
 
         await self._offload(self._database.write, write)
 

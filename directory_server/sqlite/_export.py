@@ -33,7 +33,7 @@ _DIRECTORY = {
     "change": "SELECT seq, kind, mcp_id, total, at FROM change ORDER BY seq",
     "log": "SELECT id FROM log ORDER BY id",
     "account": """
-        SELECT id, rowid AS ordinal, email, password, created_at, disabled_at, approved_at, seen_at
+        SELECT id, rowid AS ordinal, email, password, created_at, disabled_at, approved_at, seen_at, role
         FROM account ORDER BY id
     """,
     "link": "SELECT account, digest, expires_at FROM link ORDER BY account",

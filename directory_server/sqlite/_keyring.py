@@ -45,15 +45,15 @@ _COUNT = """
 _ADD_SECRET = "INSERT INTO secret (digest, key_id, last_four, created_at) VALUES (?, ?, ?, ?)"
 
 # The last field: the keys of a pending account share one quota, which is charged to the account.
-_FIELDS = """
-    id, label, current.last_four, quota, api_key.created_at, api_key.expires_at, revoked_at, owner,
+FIELDS = """
+    api_key.id, label, current.last_four, quota, api_key.created_at, api_key.expires_at, revoked_at, owner,
     (SELECT account.id FROM account WHERE account.id = owner AND approved_at IS NULL)
 """
 
 # `last_four` is of the current secret, also while an older one is still valid.
-_FROM = "FROM api_key JOIN secret AS current ON current.key_id = id AND current.expires_at IS NULL"
+FROM = "FROM api_key JOIN secret AS current ON current.key_id = api_key.id AND current.expires_at IS NULL"
 
-_KEY = f"SELECT {_FIELDS} {_FROM}"
+_KEY = f"SELECT {FIELDS} {FROM}"
 
 _LIVE = """
     revoked_at IS NULL AND (api_key.expires_at IS NULL OR api_key.expires_at > :now)
@@ -61,7 +61,7 @@ _LIVE = """
 """
 
 _FIND = f"""
-    SELECT {_FIELDS}, given.expires_at {_FROM} JOIN secret AS given ON given.key_id = id
+    SELECT {FIELDS}, given.expires_at {FROM} JOIN secret AS given ON given.key_id = id
     WHERE given.digest = :digest AND (given.expires_at IS NULL OR given.expires_at > :now) AND {_LIVE}
 """
 
@@ -74,6 +74,8 @@ _LIST = f"{_KEY} {_IN_ORDER}"
 _OWNED = f"{_KEY} WHERE owner = ? {_IN_ORDER}"
 
 _RENAME = "UPDATE api_key SET label = ? WHERE id = ?"
+
+_SET_LIMIT = "UPDATE api_key SET quota = ? WHERE id = ?"
 
 _REVOKE = "UPDATE api_key SET revoked_at = coalesce(revoked_at, ?) WHERE id = ?"
 
@@ -176,6 +178,15 @@ class SqliteKeyRing:
         def write(connection: sqlite3.Connection) -> None:
             _get(connection, key_id)
             connection.execute(_RENAME, (label, key_id))
+
+        await self._offload(self._database.write, write)
+
+    async def set_limit(self, key_id: str, limit: int | None) -> None:
+        check_limit(limit)
+
+        def write(connection: sqlite3.Connection) -> None:
+            _get(connection, key_id)
+            connection.execute(_SET_LIMIT, (limit, key_id))
 
         await self._offload(self._database.write, write)
 

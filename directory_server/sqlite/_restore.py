@@ -34,7 +34,7 @@ _COPIED = {
     "api_key": "id, label, revoked_at",
     "secret": "digest, key_id, last_four, created_at, expires_at",
     "registry_token": "id, revoked_at",
-    "account": "id, password, disabled_at",
+    "account": "id, password, disabled_at, role",
 }
 """The columns that are read from a newer database."""
 
@@ -43,7 +43,8 @@ def after_restore(database: Database, newer: Path | None) -> Restored:
     """Give the change log of a restored `database` a new id, and end its sessions and links.
 
     `newer` is the database from before the restore, if it can still be read: keys and tokens that are revoked there,
-    secrets that were replaced, accounts that are disabled, and changed passwords are carried over. Accounts that are
+    secrets that were replaced, accounts that are disabled or no longer operators, and changed passwords are carried
+    over. Accounts that are
     deleted there are disabled. Raises BadInput
     for a file that is not one, and Unavailable; nothing is changed then.
     """
@@ -75,6 +76,9 @@ def _finish(connection: sqlite3.Connection, *, is_compared: bool) -> Restored:
     connection.execute(
         "UPDATE account SET disabled_at = coalesce((SELECT disabled_at FROM temp.newer_account AS newer "
         f"WHERE newer.id = account.id), CAST(strftime('%s', 'now') AS REAL)) WHERE {disabled}"
+    )
+    connection.execute(
+        "UPDATE account SET role = 'member' WHERE id IN (SELECT id FROM temp.newer_account WHERE role = 'member')"
     )
     return Restored(
         sessions=connection.execute("DELETE FROM session").rowcount,

@@ -113,6 +113,7 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
         accounts=postgres.PostgresAccounts(database, now, reads),
         sessions=postgres.PostgresSessions(database, now, accounts.idle, accounts.absolute, reads),
         new_secrets=postgres.PostgresNewSecrets(database, now),
+        roster=postgres.PostgresRoster(database),
         registry_tokens=postgres.PostgresRegistryTokens(database, now, reads),
         reports=postgres.PostgresReports(database),
         attempts=attempts,

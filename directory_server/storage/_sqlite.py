@@ -60,6 +60,7 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
         accounts=sqlite.SqliteAccounts(data.directory, now, writes),
         sessions=sqlite.SqliteSessions(data.directory, now, accounts.idle, accounts.absolute, writes),
         new_secrets=sqlite.SqliteNewSecrets(data.directory, now, offload),
+        roster=sqlite.SqliteRoster(data.directory, offload),
         registry_tokens=sqlite.SqliteRegistryTokens(data.directory, now),
         reports=sqlite.SqliteReports(data.directory, writes),
         # The attempts of one machine are not worth a write to the disk each.

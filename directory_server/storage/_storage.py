@@ -13,6 +13,7 @@ from twisted.application.service import IService
 from ..domain.ports.access import Attempts, KeyRing, KeyUses, Quota, RegistryTokens
 from ..domain.ports.accounts import Accounts, NewSecrets, Sessions
 from ..domain.ports.reports import Reports
+from ..domain.ports.roster import Roster
 from ..domain.ports.runtime import Bus, MachineTime, Offload, Turn
 from ..domain.ports.storage import Curation, Mirrors, Store
 from ..domain.transfers import Restored
@@ -94,6 +95,7 @@ class Storage:
     accounts: Accounts
     sessions: Sessions
     new_secrets: NewSecrets
+    roster: Roster
     registry_tokens: RegistryTokens
     reports: Reports
     attempts: Attempts

@@ -153,7 +153,7 @@ def test_list_shows_state_and_number_of_keys(directory: Directory) -> None:
     run_sync(directory.keys.revoke(created[0].id))
     assert directory.run("account", "disable", "bob@example.org").stderr == "The account bob@example.org is disabled.\n"
     heading, *rows = [re.split(r"  +", row) for row in directory.succeed("account", "list").splitlines()]
-    assert heading == ["EMAIL", "STATE", "KEYS", "CREATED"]
+    assert heading == ["EMAIL", "STATE", "KEYS", "CREATED", "ROLE"]
     assert [row[:3] for row in rows] == [
         ["ann@example.org", "active", "2"],
         ["bob@example.org", "disabled", "0"],
@@ -163,6 +163,22 @@ def test_list_shows_state_and_number_of_keys(directory: Directory) -> None:
     assert directory.account("bob@example.org").disabled_at is None
     keys = directory.succeed("key", "list").splitlines()[1:]
     assert [row.split()[-3] for row in keys] == ["ann@example.org"] * 3
+
+
+def test_role_makes_an_operator_and_a_member_again(directory: Directory) -> None:
+    directory.succeed("account", "add", "ann@example.org")
+    result = directory.run("account", "role", "ann@example.org", "operator")
+    assert (result.exit_code, result.stderr) == (0, "The account ann@example.org is an operator.\n")
+    assert directory.account("ann@example.org").is_operator
+    assert directory.succeed("account", "list").splitlines()[1].endswith("  operator")
+    directory.succeed("account", "role", "ann@example.org", "member")
+    assert not directory.account("ann@example.org").is_operator
+    assert directory.run("account", "role", "ann@example.org", "admin").exit_code == 2
+
+
+def test_pending_account_cannot_be_an_operator(directory: Directory) -> None:
+    run_sync(directory.accounts.register("bob@example.org", "hash", most=5))
+    assert "Approve it first" in directory.fail("account", "role", "bob@example.org", "operator")
 
 
 def test_delete_removes_the_account_and_its_keys(directory: Directory) -> None:
@@ -205,3 +221,4 @@ def test_list_as_json(directory: Directory) -> None:
     (shown,) = json.loads(directory.succeed("account", "list", "--json"))
     assert shown["email"] == "ann@example.org"
     assert shown["created_at"].endswith("Z")
+    assert shown["role"] == "member"

@@ -116,6 +116,17 @@ def test_list_shows_used_requests_and_no_secret(directory: CommandLine) -> None:
     ]
 
 
+def test_limit_changes_the_limit_of_a_key(directory: CommandLine) -> None:
+    directory.succeed("key", "create", "--label", "laptop")
+    (key,) = directory.all_keys()
+    for text, limit in (("500", 500), ("unlimited", None)):
+        directory.succeed("key", "limit", key.id, text)
+        assert directory.all_keys()[0].limit == limit
+    for wrong in ("0", "many", "-1"):
+        assert "must be" in directory.fail("key", "limit", "--", key.id, wrong)
+    assert "No key has the id" in directory.fail("key", "limit", "nosuchid", "5")
+
+
 def test_revoked_key_is_invalid(directory: CommandLine) -> None:
     secret = directory.succeed("key", "create", "--label", "a").strip()
     (key,) = directory.all_keys()

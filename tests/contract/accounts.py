@@ -197,6 +197,30 @@ class AccountsContract(ContractWithClock):
             await accounts.approve("nosuchid")
 
     @awaited
+    async def test_an_approved_account_becomes_an_operator_and_a_member_again(self) -> None:
+        accounts, sessions, ann = await self.open_with_ann()
+        other, _ = await self.open()
+        token = await sessions.open(ann.id)
+        assert (ann.role, ann.is_operator) == ("member", False)
+        await accounts.set_role(ann.id, "operator")
+        assert await other.find(ann.email) == evolve(ann, role="operator")
+        signed_in = await sessions.find(token)
+        assert signed_in is not None
+        assert signed_in.is_operator
+        await accounts.set_role(ann.id, "member")
+        assert await sessions.find(token) == ann
+        with pytest.raises(NotFound, match="nosuchid"):
+            await accounts.set_role("nosuchid", "operator")
+
+    @awaited
+    async def test_a_pending_account_cannot_be_an_operator(self) -> None:
+        accounts, _ = await self.open()
+        bob = await accounts.register("bob@example.org", "hash", most=5)
+        with pytest.raises(BadInput, match="not approved"):
+            await accounts.set_role(bob.id, "operator")
+        assert await accounts.find(bob.email) == bob
+
+    @awaited
     async def test_removes_only_accounts_that_are_unused_and_not_approved(self) -> None:
         accounts, sessions = await self.open()
         ann, bob, cy, dan = [await accounts.register(f"{n}@example.org", "hash", most=9) for n in ("a", "b", "c", "d")]

@@ -326,6 +326,22 @@ class KeyRingContract(ContractWithClock):
                 await keys.rename(unknown, "desktop")
 
     @awaited
+    async def test_changes_the_limit_of_a_key(self) -> None:
+        keys, other = await self.open(), await self.open()
+        key, secret = await self.new_key(keys)
+        assert await keys.find(secret) == await other.find(secret) == key
+        await keys.set_limit(key.id, None)
+        assert await keys.find(secret) == evolve(key, limit=None)
+        await self.wait_a_second()
+        assert await other.find(secret) == evolve(key, limit=None)
+        await keys.set_limit(key.id, 5)
+        assert list(await keys.list()) == [evolve(key, limit=5)]
+        with pytest.raises(BadInput, match="limit: must be 1 to"):
+            await keys.set_limit(key.id, 0)
+        with pytest.raises(NotFound, match="nosuchid"):
+            await keys.set_limit("nosuchid", 5)
+
+    @awaited
     async def test_keys_of_a_deleted_account_end_as_revoked_keys_do(self) -> None:
         keys, other, accounts = await self.open(), await self.open(), await self.accounts(self.clock.seconds)
         ann, bob = await accounts.add("ann@example.org"), await accounts.add("bob@example.org")

@@ -22,6 +22,7 @@ from directory_server.memory import (
     MemoryQuota,
     MemoryRegistryTokens,
     MemoryReports,
+    MemoryRoster,
     MemorySessions,
     MemoryStore,
 )
@@ -38,6 +39,7 @@ from ..contract.new_secrets import NewSecretsContract
 from ..contract.quota import QuotaContract
 from ..contract.registry_tokens import RegistryTokensContract
 from ..contract.reports import ReportsContract
+from ..contract.roster import RosterContract
 from ..contract.store import Briefs, StoreContract
 
 Now = Callable[[], float]
@@ -162,3 +164,8 @@ class TestMemoryMirrors(MirrorsContract):
 
     async def store(self) -> MemoryStore:
         return MemoryStore(self.catalogue, Briefs())
+
+
+class TestMemoryRoster(AccessDataTest, RosterContract):
+    async def roster(self, now: Now) -> tuple[MemoryRoster, MemoryAccounts, MemoryKeyRing]:
+        return MemoryRoster(self.data), MemoryAccounts(self.data, now), MemoryKeyRing(self.data, now)

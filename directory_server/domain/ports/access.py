@@ -40,6 +40,12 @@ class KeyRing(Protocol):
     async def rename(self, key_id: str, label: str) -> None:
         """Change the label of a key. Raises NotFound, and BadInput for the label."""
 
+    async def set_limit(self, key_id: str, limit: int | None) -> None:
+        """Change the limit of a key, None for no limit. Raises NotFound, and BadInput for the limit.
+
+        The change counts at once in this process, and within a second in others.
+        """
+
     async def revoke(self, key_id: str) -> None:
         """Revoke a key: at once in this process, and within a second in others. Raises NotFound."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from ..accounts import Account, BrowserSession
+from ..accounts import Account, BrowserSession, Role
 from ..clients import UNKNOWN, Client
 from ..keys import NewSecret
 
@@ -24,6 +24,9 @@ class Accounts(Protocol):
 
     async def approve(self, account_id: str) -> None:
         """Approve an account: each of its keys then has its own quota. Raises NotFound."""
+
+    async def set_role(self, account_id: str, role: Role) -> None:
+        """Set the role of an account. Raises NotFound, and BadInput for an operator who is not approved."""
 
     async def unused(self, before: float, *, after: str, limit: int) -> Sequence[Account]:
         """Return at most `limit` removable accounts, ordered by id, with ids greater than `after`.

@@ -1,0 +1,33 @@
+"""Port of the operator pages: accounts and keys, searched and paged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from ..roster import ListedAccount, ListedKey, RosterCounts
+
+
+class Roster(Protocol):
+    """Accounts and keys, the newest first. No method blocks the reactor's thread.
+
+    Lists begin after the account or key with the id `after`; they are empty if it does not exist any more. `text` is
+    part of what is found, without regard to the case of ASCII letters; an empty text finds all.
+    """
+
+    async def accounts(
+        self, text: str = "", *, pending: bool = False, after: str = "", limit: int
+    ) -> Sequence[ListedAccount]:
+        """Return accounts by a part of their address; if `pending`, only those that wait for approval."""
+
+    async def account(self, account_id: str) -> ListedAccount | None:
+        """Return the account with this id, or None."""
+
+    async def keys(self, text: str = "", *, owner: str = "", after: str = "", limit: int) -> Sequence[ListedKey]:
+        """Return keys that are not revoked, by a part of label, owner's address or id; with `owner`, only theirs."""
+
+    async def key(self, key_id: str) -> ListedKey | None:
+        """Return the key with this id that is not revoked, or None."""
+
+    async def counts(self) -> RosterCounts:
+        """Return the numbers of accounts and keys."""

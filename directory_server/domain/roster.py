@@ -1,0 +1,55 @@
+"""Accounts and keys as the operator pages list them."""
+
+from __future__ import annotations
+
+from string import ascii_lowercase, ascii_uppercase
+
+from attrs import frozen
+
+from .accounts import Account
+from .keys import ApiKey
+
+MAX_TEXT = 100
+"""The most characters of a searched text."""
+
+_FOLDED = str.maketrans(ascii_uppercase, ascii_lowercase)
+
+
+@frozen
+class ListedAccount:
+    """An account and the number of its keys that are not revoked."""
+
+    account: Account
+    keys: int
+
+
+@frozen
+class ListedKey:
+    """A key and the e-mail address of its owner, "" for a key without an owner."""
+
+    key: ApiKey
+    email: str
+
+
+@frozen
+class RosterCounts:
+    """The number of all accounts, of those that wait for approval, of disabled ones, and of keys that are not revoked.
+
+    An account that is disabled does not wait for approval.
+    """
+
+    accounts: int
+    pending: int
+    disabled: int
+    keys: int
+
+
+def folded(text: str) -> str:
+    """Return a text for comparisons without regard to the case of ASCII letters, which all databases fold alike."""
+    return text.translate(_FOLDED)
+
+
+def searched(text: str) -> str:
+    """Return the text to search for, of at most MAX_TEXT characters, without NUL and surrogates."""
+    storable = "".join(each for each in text if each != "\0" and not "\ud800" <= each <= "\udfff")
+    return folded(storable.strip()[:MAX_TEXT])

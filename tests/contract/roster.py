@@ -1,0 +1,107 @@
+"""Contract of Roster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from directory_server.domain.ports.access import KeyRing
+from directory_server.domain.ports.accounts import Accounts
+from directory_server.domain.ports.roster import Roster
+from directory_server.domain.roster import RosterCounts
+
+from . import ContractWithClock, awaited
+
+
+class RosterContract(ContractWithClock):
+    """Subclasses define how to open the adapters."""
+
+    async def roster(self, now: Callable[[], float]) -> tuple[Roster, Accounts, KeyRing]:
+        """Return the adapters of one process."""
+        raise NotImplementedError
+
+    async def open(self) -> tuple[Roster, Accounts, KeyRing]:
+        return await self.roster(self.clock.seconds)
+
+    @awaited
+    async def test_an_empty_directory_has_no_accounts_and_no_keys(self) -> None:
+        roster, _, _ = await self.open()
+        assert list(await roster.accounts(limit=5)) == []
+        assert list(await roster.keys(limit=5)) == []
+        assert await roster.account("nosuchid") is None
+        assert await roster.key("nosuchid") is None
+        assert await roster.counts() == RosterCounts(0, 0, 0, 0)
+
+    @awaited
+    async def test_lists_accounts_with_their_number_of_keys_newest_first(self) -> None:
+        roster, accounts, keys = await self.open()
+        ann = await accounts.add("ann@example.org")
+        self.clock.advance(1)
+        bob = await accounts.add("bob@example.net")
+        for label in ("laptop", "phone", "old"):
+            key, _ = await keys.create(label, limit=20, expires_at=None, owner=ann.id)
+        await keys.revoke(key.id)
+        found = await roster.accounts(limit=5)
+        assert [(each.account, each.keys) for each in found] == [(bob, 0), (ann, 2)]
+        assert await roster.account(ann.id) == found[1]
+        assert await roster.counts() == RosterCounts(2, 0, 0, 2)
+
+    @awaited
+    async def test_finds_accounts_by_a_part_of_the_address(self) -> None:
+        roster, accounts, _ = await self.open()
+        ann = await accounts.add("ann@example.org")
+        await accounts.add("bob@example.net")
+        for text in ("ANN", " ann@", "example.ORG", "n@e"):
+            assert [each.account for each in await roster.accounts(text, limit=5)] == [ann]
+        # Characters with a meaning in patterns have none here.
+        for text in ("%", "_", "'", "\\", "x" * 5000, "\udc80é"):
+            assert list(await roster.accounts(text, limit=5)) == []
+        assert len(await roster.accounts("\0", limit=5)) == 2
+
+    @awaited
+    async def test_lists_accounts_that_wait_for_approval(self) -> None:
+        roster, accounts, _ = await self.open()
+        await accounts.add("ann@example.org")
+        bob = await accounts.register("bob@example.org", "hash", most=5)
+        eve = await accounts.register("eve@example.org", "hash", most=5)
+        await accounts.disable(eve.id)
+        assert [each.account for each in await roster.accounts(pending=True, limit=5)] == [bob]
+        assert await roster.counts() == RosterCounts(3, 1, 1, 0)
+
+    @awaited
+    async def test_pages_accounts_and_keys(self) -> None:
+        roster, accounts, keys = await self.open()
+        # Two of each have the same time.
+        for number in range(5):
+            self.clock.advance(number % 2)
+            account = await accounts.add(f"user{number}@example.org")
+            await keys.create(f"key {number}", limit=20, expires_at=None, owner=account.id)
+        everybody = [each.account.id for each in await roster.accounts(limit=9)]
+        every_key = [each.key.id for each in await roster.keys(limit=9)]
+        assert (len(everybody), len(every_key)) == (5, 5)
+        first = await roster.accounts("user", limit=2)
+        second = await roster.accounts("user", after=first[-1].account.id, limit=2)
+        third = await roster.accounts("user", after=second[-1].account.id, limit=2)
+        assert [each.account.id for each in (*first, *second, *third)] == everybody
+        assert [each.key.id for each in await roster.keys(after=every_key[1], limit=2)] == every_key[2:4]
+        for unknown in ("nosuchid", "\0"):
+            assert list(await roster.accounts(after=unknown, limit=2)) == []
+            assert list(await roster.keys(after=unknown, limit=2)) == []
+
+    @awaited
+    async def test_lists_keys_that_are_not_revoked_with_their_owners(self) -> None:
+        roster, accounts, keys = await self.open()
+        bob = await accounts.register("bob@example.org", "hash", most=5)
+        own, _ = await keys.create("Indexer", limit=None, expires_at=None)
+        self.clock.advance(1)
+        his, _ = await keys.create("laptop", limit=20, expires_at=1_000_100.0, owner=bob.id)
+        gone, _ = await keys.create("gone", limit=20, expires_at=None)
+        await keys.revoke(gone.id)
+        found = await roster.keys(limit=5)
+        assert [(each.key, each.email) for each in found] == [(his, "bob@example.org"), (own, "")]
+        assert found[0].key.shared == bob.id
+        assert await roster.key(own.id) == found[1]
+        assert await roster.key(gone.id) is None
+        assert [each.key.id for each in await roster.keys(owner=bob.id, limit=5)] == [his.id]
+        for text, expected in (("INDEX", own), ("bob@", his), (his.id[2:], his), ("Lap", his)):
+            assert [each.key.id for each in await roster.keys(text, limit=5)] == [expected.id]
+        assert list(await roster.keys("%", limit=5)) == []
