@@ -25,7 +25,6 @@ from .query.plan import build_plan
 from .ranking.explain import explain_lines
 from .ranking.reasons import reasons
 from .ranking.scoring import score_documents, top_documents
-from .text.thesaurus import thesaurus
 from .text.translation_tables import are_loaded as translations_are_loaded
 
 
@@ -40,7 +39,6 @@ class ImpactIndex:
     def __init__(self, offload: Offload, sizes: tuple[int, int] = SIZES) -> None:
         self._offload = offload
         self._sizes = sizes
-        self._thesaurus = thesaurus()
         self._snapshot = Snapshot()
         self._write_lock = Lock()
         self._journal: list[Change] | None = None
@@ -110,10 +108,7 @@ class ImpactIndex:
     def _collection(self, snapshot: Snapshot) -> tuple[Collection, Sequence[Bools], Sequence[Ints]]:
         """Return the segments to search, and the live and the pinned documents of each."""
         parts = snapshot.parts
-        collection = Collection(
-            snapshot.vocabulary, [part.segment for part in parts], snapshot.lexicon, self._thesaurus
-        )
-        return collection, [part.live for part in parts], [part.pinned for part in parts]
+        return snapshot.collection, [part.live for part in parts], [part.pinned for part in parts]
 
     def _write(self, changes: Sequence[Change]) -> bool:
         """Apply `changes` and return whether all segments were merged."""

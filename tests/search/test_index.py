@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import gc
 from collections.abc import Awaitable, Callable
 from typing import Any, ParamSpec, TypeVar
+from weakref import ref
 
 import pytest
 from twisted.internet.defer import CancelledError, Deferred
@@ -182,3 +184,18 @@ async def test_the_end_of_a_load_does_the_merges_that_were_left(monkeypatch: pyt
     assert index.generation == generation + 1
     await index.apply([])
     assert index.generation == generation + 1
+
+
+@awaited
+async def test_a_change_frees_the_state_that_was_searched_before_it() -> None:
+    index = ImpactIndex(inline)
+    await index.apply(additions(make_entry("org.example/old", "letters")))
+    await index.search(Query("letters lettres mail"))
+    before = ref(index.snapshot.collection)
+
+    gc.disable()
+    try:
+        await index.apply(additions(make_entry("org.example/new", "letters")))
+        assert before() is None
+    finally:
+        gc.enable()

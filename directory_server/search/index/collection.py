@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from collections.abc import Collection as Several
-from collections.abc import Sequence
+from functools import lru_cache, partial
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 
+from ..text.analysis import stem
 from ..text.thesaurus import Thesaurus
 from .arrays import Longs
 from .bm25 import inverse_document_frequency
@@ -21,23 +23,54 @@ NAME_RATIO = 0.5
 SMOOTHING = 4
 """Documents without the term in the name that are added for each term (additive smoothing)."""
 
-
-FEW = 3
+FEW = 16
 """Terms that are faster to look up one by one."""
+
+REMEMBERED = 4_096
+"""Results of each kind of look-up that are kept while the collection is searched: at most about 2 MB in all."""
 
 
 @frozen(eq=False)
 class Collection:
-    """Segments that are searched together, with their vocabulary, lexicon and thesaurus."""
+    """Segments that are searched together, with their vocabulary, lexicon and thesaurus.
+
+    `size` is the number of their documents, deleted ones included. Look-ups are cached: queries share most words.
+    """
 
     vocabulary: Vocabulary
     segments: Sequence[Segment]
     lexicon: Lexicon
     thesaurus: Thesaurus
+    size: int = field(init=False)
+    find: Callable[[str], int | None] = field(init=False, repr=False)
+    """Return the number of a string, or None."""
+    term: Callable[[str], int | None] = field(init=False, repr=False)
+    """Return the number of the term of a word, or None."""
+    document_frequency: Callable[[int], int] = field(init=False, repr=False)
+    """Return the number of documents that have a term."""
+    _name_share: Callable[[int], float] = field(init=False, repr=False)
 
-    @property
-    def size(self) -> int:
+    @size.default
+    def _size_of_segments(self) -> int:
         return sum(map(len, self.segments))
+
+    # The caches do not refer to the collection: that cycle would keep the arrays of an old one.
+
+    @find.default
+    def _cached_find(self) -> Callable[[str], int | None]:
+        return lru_cache(REMEMBERED)(self.vocabulary.find)
+
+    @term.default
+    def _cached_term(self) -> Callable[[str], int | None]:
+        return lru_cache(REMEMBERED)(partial(_term, self.vocabulary))
+
+    @document_frequency.default
+    def _cached_frequency(self) -> Callable[[int], int]:
+        return lru_cache(REMEMBERED)(partial(_frequency, self.segments))
+
+    @_name_share.default
+    def _cached_share(self) -> Callable[[int], float]:
+        return lru_cache(REMEMBERED)(partial(_share, self.segments))
 
     def document_frequencies(self, terms: Several[int]) -> list[int]:
         """Return the document frequency of each term."""
@@ -54,21 +87,33 @@ class Collection:
             counts += segment.lists.frequencies(terms)
         return counts
 
-    def document_frequency(self, term: int) -> int:
-        """Return the number of documents that have `term`."""
-        return sum([segment.lists.frequency(term) for segment in self.segments])
-
     def idf(self, frequency: float, size: int | None = None) -> float:
         """Return the inverse document frequency for `frequency` of `size` documents, by default of all."""
         return inverse_document_frequency(frequency, self.size if size is None else size)
 
     def name_ratio(self, terms: Sequence[int], weights: Sequence[float]) -> float:
         """Return how far one of `terms`, times its weight, is a name: the maximum, 1 for a term that mostly is one."""
-        if not terms:
-            return 0.0
+        if len(terms) <= FEW:
+            return max(
+                [self._name_share(term) * weight for term, weight in zip(terms, weights, strict=True)], default=0.0
+            )
         numbers = np.array(terms, np.int64)
         named, held = np.zeros(len(terms), np.int64), np.full(len(terms), SMOOTHING)
         for segment in self.segments:
             named += segment.name_frequencies(numbers)
             held += segment.lists.frequencies(numbers)
         return float(np.max(np.minimum(1, named / held / NAME_RATIO) * np.array(weights)))
+
+
+def _term(vocabulary: Vocabulary, word: str) -> int | None:
+    return vocabulary.find(stem(word))
+
+
+def _frequency(segments: Sequence[Segment], term: int) -> int:
+    return sum([segment.lists.frequency(term) for segment in segments])
+
+
+def _share(segments: Sequence[Segment], term: int) -> float:
+    """Return the share of the documents with a term that have it in the name, in units of NAME_RATIO, at most 1."""
+    named = sum([segment.name_frequency(term) for segment in segments])
+    return min(1.0, named / (_frequency(segments, term) + SMOOTHING) / NAME_RATIO)

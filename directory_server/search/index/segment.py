@@ -145,6 +145,10 @@ class Segment:
         counts: Ints = self.named[self.lists.rows(terms)]
         return counts
 
+    def name_frequency(self, term: int) -> int:
+        """Return the number of documents that have `term` in the name."""
+        return int(self.named[self.lists.row(term)])
+
 
 def _stored(impacts: NDArray[np.float64]) -> Shorts:
     """Return the impacts of words in units of 1 / UNIT. None is exactly UNIT, which is that of special terms."""

@@ -8,7 +8,6 @@ from attrs import frozen
 
 from ..index.collection import Collection
 from ..index.merging import contains
-from ..text.analysis import stem
 from .stop_words import STOP_WORDS
 
 LENGTHS = range(6, 25)
@@ -55,12 +54,12 @@ def split(word: str, collection: Collection, frequency: int) -> Compound | None:
 
 def _halves(word: str, collection: Collection) -> Iterator[tuple[int, int, Compound]]:
     """Yield the greater and the lesser document frequency of two known words, and these as a compound."""
-    find = collection.vocabulary.find
+    find = collection.term
     for length in range(MIN_HALF, len(word) - MIN_HALF + 1):
         halves = word[:length], word[length:]
         if not STOP_WORDS.isdisjoint(halves):
             continue
-        first, second = find(stem(halves[0])), find(stem(halves[1]))
+        first, second = find(halves[0]), find(halves[1])
         if first is None or second is None or first == second:
             continue
         least, most = sorted((collection.document_frequency(first), collection.document_frequency(second)))

@@ -116,7 +116,7 @@ def _stems(match: Match, query: Sequence[Word]) -> Sequence[str]:
 
 def word_idf(term: str, collection: Collection) -> float:
     """Return the inverse document frequency of one term. A term that no document has is as rare as one can be."""
-    number = collection.vocabulary.find(term)
+    number = collection.find(term)
     frequency = collection.document_frequency(number) if number is not None else 0
     # A bigram is as rare as among the documents of its scripts, as in `word_groups`.
     is_bigram = frequency and not term.isascii() and len(term) <= 2
@@ -124,7 +124,7 @@ def word_idf(term: str, collection: Collection) -> float:
 
 
 def _terms(concept: Concept, collection: Collection) -> Sequence[TermGroup]:
-    find = collection.vocabulary.find
+    find = collection.find
     found = []
     for position, words in enumerate(concept.terms):
         terms = [term for word in words if (term := find(word)) is not None]

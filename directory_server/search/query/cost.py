@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..index import arrays
 from ..index.collection import Collection
-from ..text.analysis import stem
 from .parsing import ParsedQuery
 from .stop_words import STOP_WORDS
 from .terms import MIN_KNOWN
@@ -44,7 +43,7 @@ def _postings(query: ParsedQuery, collection: Collection) -> float:
     total = size * FEEDBACK_SHARE if query.words else size * (1 + len(query.required) + len(query.excluded))
     tokens = _tokens(query)
     for token in tokens:
-        term = collection.vocabulary.find(stem(token))
+        term = collection.term(token)
         frequency = collection.document_frequency(term) if term is not None else 0
         total += frequency if frequency >= MIN_KNOWN else size
     if tokens and not query.is_complete:

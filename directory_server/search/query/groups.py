@@ -10,7 +10,6 @@ from attrs import frozen
 from ..index.collection import Collection
 from ..index.merging import NO_POSTINGS, Postings
 from ..index.segment import Segment
-from ..text.analysis import stem
 
 
 @frozen
@@ -57,7 +56,7 @@ class Part:
 
 def add_terms(weights: dict[int, float], collection: Collection, words: Mapping[str, float]) -> None:
     """Raise `weights` of the terms of `words` to those given."""
-    found = ((collection.vocabulary.find(stem(word)), weight) for word, weight in words.items())
+    found = ((collection.term(word), weight) for word, weight in words.items())
     raise_weights(weights, {term: weight for term, weight in found if term is not None})
 
 

@@ -45,7 +45,7 @@ def exact_name_matches(query: ParsedQuery, collection: Collection, query_weight:
         EXACT_NAME: phrase(query.text),
         VENDOR_PRODUCT: key(query.words, without=COMMON_PARTS),
     }
-    found = ((kind, collection.vocabulary.find(kind + name)) for kind, name in names.items() if name)
+    found = ((kind, collection.find(kind + name)) for kind, name in names.items() if name)
     return [
         TermGroup(kind, {term: EXACT_SHARES[kind]}, query_weight)
         for kind, term in found
@@ -68,7 +68,7 @@ def _prefix_weights(
     prefix: str, kind: int, least: float, more: float, query: ParsedQuery, collection: Collection
 ) -> Mapping[int, float]:
     """Return the names that begin with `prefix`, whose first `kind` letters are the kind of name, and their weights."""
-    whole = collection.vocabulary.find(prefix)
+    whole = collection.find(prefix)
     is_known = whole is not None and collection.document_frequency(whole)
     weights: dict[int, float] = {whole: least + more} if whole is not None and is_known else {}
     for segment in collection.segments if len(prefix) - kind >= MIN_PREFIX and not query.is_complete else ():

@@ -104,7 +104,7 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
     matched = {term for part in parts for term in part.stems}
     unknown = {term for each in concepts for term in each.shares} - matched
     parts += [Part({term}, word_idf(term, collection), []) for term in sorted(unknown)]
-    find = collection.vocabulary.find
+    find = collection.find
     return Plan(
         parts,
         concepts,

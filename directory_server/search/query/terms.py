@@ -100,14 +100,14 @@ def _with_compound(
 def _is_foreign(parts: Sequence[str], collection: Collection) -> bool:
     """Return whether most of `parts` are too rare to be words of the language of the collection."""
     distinct = dict.fromkeys(map(stem, parts))
-    found = [term for each in distinct if (term := collection.vocabulary.find(each)) is not None]
+    found = [term for each in distinct if (term := collection.find(each)) is not None]
     known = sum(count >= MIN_KNOWN for count in collection.document_frequencies(found)) if found else 0
     return len(distinct) >= MIN_FOREIGN and 2 * known < len(distinct)
 
 
 def _word_terms(part: str, collection: Collection, *, unfinished: bool) -> tuple[dict[int, float], int, bool]:
     """Return the terms of a word and its completions, its document frequency, and whether it may be misspelt."""
-    own = collection.vocabulary.find(stem(part))
+    own = collection.term(part)
     frequency = collection.document_frequency(own) if own is not None else 0
     weights: dict[int, float] = {own: 1.0} if own is not None and frequency else {}
     longer = completions(part, collection) if unfinished and len(part) > 1 else {}

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from ..index.collection import Collection
 from ..index.dictionary import CORRECTABLE_LENGTHS
-from ..text.analysis import Word, stem
+from ..text.analysis import Word
 from ..text.thesaurus import Match as ConceptMatch
 from ..text.thesaurus import singular
 from ..text.translations import Match, Translations
@@ -56,7 +56,7 @@ def translate(query: ParsedQuery, lexicon: Translations, collection: Collection)
     language = lexicon.likely_language(parts)
 
     def is_known(part: str) -> bool:
-        term = collection.vocabulary.find(stem(part))
+        term = collection.term(part)
         return term is not None and collection.document_frequency(term) >= MIN_ENGLISH
 
     def is_misspelt(part: str) -> bool:
