@@ -36,7 +36,7 @@ def after_restore(ctx: click.Context, newer: Path | None) -> None:
         return
     echo(f"{result.retired_secrets} secrets and {result.passwords} passwords replaced by newer ones.")
     _print_list("Revoked again, keys:", result.revoked_keys)
-    _print_list("Revoked again, registry tokens:", result.revoked_tokens)
+    _print_list("Revoked again, tokens:", result.revoked_tokens)
     _print_list("Disabled again, accounts:", result.disabled_accounts)
     _print_list("Keys missing from the backup; create them again:", result.unknown_keys)
 

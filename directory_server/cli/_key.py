@@ -32,7 +32,7 @@ def create(ctx: click.Context, label: str, limit: str | None, expires: str) -> N
     """Create a key and print its secret to standard output. The secret is shown only once."""
     context = command_context(ctx, new=True)
     chosen = context.config.quota.limit if limit is None else _limit(limit)
-    created, secret = wait_for(context.storage.keys.create(label, limit=chosen, expires_at=_expiry(expires)))
+    created, secret = wait_for(context.storage.keys.create(label, limit=chosen, expires_at=expiry(expires)))
     echo(f"Created key {created.id} for {label!r}. Its secret is shown only once:", err=True)
     echo(secret)
 
@@ -130,7 +130,8 @@ def _seconds(text: str) -> float:
     return int(match[1]) * _SECONDS[match[2]]
 
 
-def _expiry(text: str) -> float | None:
+def expiry(text: str) -> float | None:
+    """Return the value of an option --expires in seconds since the epoch, None for never. Raises BadParameter."""
     if text == "never":
         return None
     if _DURATION.fullmatch(text):

@@ -22,6 +22,7 @@ from ._entry import entry
 from ._import import import_
 from ._key import key
 from ._output import Group, echo
+from ._publisher import publisher
 from ._quickstart import quickstart
 from ._registry import registry
 from ._report import report
@@ -54,7 +55,10 @@ def main(ctx: click.Context, data_dir: Path | None, file: Path | None, settings:
     ctx.obj = load(file=file, environ=os.environ, settings=settings, data_dir=data_dir)
 
 
-for each in (account, after_restore, database, entry, import_, key, quickstart, registry, report, status, sync):
+for each in (
+    *(account, after_restore, database, entry, import_, key),
+    *(publisher, quickstart, registry, report, status, sync),
+):
     main.add_command(each)
 
 

@@ -6,12 +6,12 @@ import re
 
 from .quota import Allowance
 
-_KEY = re.compile(r"mcpd_\w+")
+_KEY = re.compile(r"(mcp[dp]_)\w+")
 
 
 def without_keys(text: str) -> str:
-    """Return `text` with every API key in it masked. Error messages repeat input, which may contain a key."""
-    return _KEY.sub("mcpd_…", text)
+    """Return `text` with every API key and publisher token in it masked. Error messages repeat input."""
+    return _KEY.sub(r"\1…", text)
 
 
 class DirectoryError(Exception):

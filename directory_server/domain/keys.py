@@ -134,7 +134,9 @@ _BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 
 _KEY_PREFIX = "mcpd_"
 
-_KEY_SECRET = re.compile(rf"({_KEY_PREFIX}[0-9A-Za-z]{{32}})([0-9A-Za-z]{{6}})")
+_PUBLISHER_PREFIX = "mcpp_"
+
+_SECRET = re.compile(r"(mcp[dp]_[0-9A-Za-z]{32})([0-9A-Za-z]{6})")
 
 
 def new_id() -> str:
@@ -154,19 +156,37 @@ def digest(secret: str) -> bytes:
 
 def new_key_secret() -> str:
     """Return a new API key: `mcpd_`, 32 random characters (190 bits) and a checksum of 6."""
-    text = _KEY_PREFIX + "".join(secrets.choice(_BASE62) for _ in range(32))
-    return text + _checksum(text)
+    return _new_secret(_KEY_PREFIX)
 
 
 def is_key_secret(secret: str) -> bool:
     """Return whether `secret` has the format and the checksum of an API key."""
-    match = _KEY_SECRET.fullmatch(secret)
-    return match is not None and _checksum(match[1]) == match[2]
+    return _is_secret(secret, _KEY_PREFIX)
+
+
+def new_publisher_secret() -> str:
+    """Return a new publisher token: `mcpp_`, then as in an API key."""
+    return _new_secret(_PUBLISHER_PREFIX)
+
+
+def is_publisher_secret(secret: str) -> bool:
+    """Return whether `secret` has the format and the checksum of a publisher token."""
+    return _is_secret(secret, _PUBLISHER_PREFIX)
 
 
 def new_registry_secret() -> str:
     """Return a new registry token: 32 lower-case letters and digits (165 bits), safe in a path."""
     return "".join(secrets.choice(_BASE36) for _ in range(32))
+
+
+def _new_secret(prefix: str) -> str:
+    text = prefix + "".join(secrets.choice(_BASE62) for _ in range(32))
+    return text + _checksum(text)
+
+
+def _is_secret(secret: str, prefix: str) -> bool:
+    match = _SECRET.fullmatch(secret)
+    return match is not None and match[1].startswith(prefix) and _checksum(match[1]) == match[2]
 
 
 def _checksum(text: str) -> str:

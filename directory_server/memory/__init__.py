@@ -8,6 +8,7 @@ from ._bus import BusGroup, MemoryBus
 from ._catalogue import Catalogue
 from ._keys import MemoryKeyRing, MemoryKeyUses, MemoryNewSecrets, MemoryRegistryTokens
 from ._mirrors import MemoryMirrors
+from ._publishers import MemoryPublicationLog, MemoryPublisherTokens
 from ._quota import MemoryQuota
 from ._reports import MemoryReports
 from ._roster import MemoryRoster
@@ -25,6 +26,8 @@ __all__ = [
     "MemoryKeyUses",
     "MemoryMirrors",
     "MemoryNewSecrets",
+    "MemoryPublicationLog",
+    "MemoryPublisherTokens",
     "MemoryQuota",
     "MemoryRegistryTokens",
     "MemoryReports",

@@ -21,6 +21,7 @@ from ..domain.accounts import (
 from ..domain.clients import UNKNOWN, Client
 from ..domain.errors import BadInput, NotFound, TooManyAccounts
 from ..domain.keys import ApiKey, KeyUse, NewSecret, RegistryToken, digest, new_id, new_token
+from ..domain.publishers import Publication, PublisherToken
 
 
 @define
@@ -81,7 +82,7 @@ class AccessData:
     """Accounts, sessions, links, keys and tokens. Adapters with the same data act as processes with one database.
 
     Accounts, keys, uses of keys and tokens are stored by id, all others by the digests of their secrets. `deleted_keys`
-    has the times at which keys were deleted with their account.
+    has the times at which keys were deleted with their account. `published` is the number of the last publication.
     """
 
     accounts: dict[str, AccountRow] = field(factory=dict)
@@ -94,6 +95,10 @@ class AccessData:
     new_secrets: dict[tuple[bytes, str], tuple[NewSecret, float]] = field(factory=dict)
     tokens: dict[str, RegistryToken] = field(factory=dict)
     token_ids: dict[bytes, str] = field(factory=dict)
+    publishers: dict[str, PublisherToken] = field(factory=dict)
+    publisher_ids: dict[bytes, str] = field(factory=dict)
+    publications: dict[int, Publication] = field(factory=dict)
+    published: int = 0
 
 
 @frozen

@@ -14,6 +14,7 @@ from ._link import Link, Statements
 from ._mirrors import PostgresMirrors
 from ._new_secrets import PostgresNewSecrets
 from ._nodes import REPORT_INTERVAL, Node, NodeReports, running_nodes
+from ._publishers import PostgresPublicationLog, PostgresPublisherTokens
 from ._pulse import Pulse
 from ._quota import PostgresQuota
 from ._registry_tokens import PostgresRegistryTokens
@@ -44,6 +45,8 @@ __all__ = [
     "PostgresKeyUses",
     "PostgresMirrors",
     "PostgresNewSecrets",
+    "PostgresPublicationLog",
+    "PostgresPublisherTokens",
     "PostgresQuota",
     "PostgresRegistryTokens",
     "PostgresReports",

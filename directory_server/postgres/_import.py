@@ -35,6 +35,8 @@ _SEQUENCES = (
     ("api_key", "ordinal", "pg_get_serial_sequence('api_key', 'ordinal')"),
     ("registry_token", "ordinal", "pg_get_serial_sequence('registry_token', 'ordinal')"),
     ("report", "ordinal", "pg_get_serial_sequence('report', 'ordinal')"),
+    ("publisher_token", "ordinal", "pg_get_serial_sequence('publisher_token', 'ordinal')"),
+    ("publication", "number", "pg_get_serial_sequence('publication', 'number')"),
 )
 """Tables, columns, and the sequences that number them."""
 

@@ -8,6 +8,7 @@ from ._export import Export, ExportedTable, export
 from ._key_uses import SqliteKeyUses
 from ._keyring import SqliteKeyRing
 from ._mirrors import SqliteMirrors
+from ._publishers import SqlitePublicationLog, SqlitePublisherTokens
 from ._quota import SqliteQuota
 from ._quota_clock import quota_clock
 from ._registry_tokens import SqliteRegistryTokens
@@ -30,6 +31,8 @@ __all__ = [
     "SqliteKeyUses",
     "SqliteMirrors",
     "SqliteNewSecrets",
+    "SqlitePublicationLog",
+    "SqlitePublisherTokens",
     "SqliteQuota",
     "SqliteRegistryTokens",
     "SqliteReports",

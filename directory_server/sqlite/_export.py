@@ -53,6 +53,13 @@ _DIRECTORY = {
         SELECT id, rowid AS ordinal, mcp_id, server_name, version, reason, text, reported_at, closed_at
         FROM report ORDER BY id
     """,
+    "publisher_token": """
+        SELECT id, rowid AS ordinal, label, namespaces, last_four, digest, created_at, expires_at, revoked_at
+        FROM publisher_token ORDER BY id
+    """,
+    "publication": """
+        SELECT number, at, token_id, label, action, name, version, network, outcome FROM publication ORDER BY number
+    """,
     "upstream": """
         SELECT name, question AS selection, last_round AS last_run, last_success, next_round AS next_run,
             replace(error, char(0), '') AS error, failures, entries, mark AS updated_since, etag, modified,

@@ -21,7 +21,9 @@ _VALID = """
     revoked_at IS NULL AND (api_key.expires_at IS NULL OR api_key.expires_at > CAST(strftime('%s', 'now') AS INTEGER))
 """
 
-_TOKENS = "SELECT id, label || ', ends in ' || last_four FROM registry_token WHERE {condition}"
+_TOKENS = """
+    SELECT id, label || ', ends in ' || last_four FROM {table} WHERE {condition}
+"""
 
 _REVOKE = """
     UPDATE {table} SET revoked_at = (SELECT revoked_at FROM temp.newer_{table} AS newer WHERE newer.id = {table}.id)
@@ -34,6 +36,7 @@ _COPIED = {
     "api_key": "id, label, revoked_at",
     "secret": "digest, key_id, last_four, created_at, expires_at",
     "registry_token": "id, revoked_at",
+    "publisher_token": "id, revoked_at",
     "account": "id, password, disabled_at, role",
 }
 """The columns that are read from a newer database."""
@@ -65,13 +68,17 @@ def _finish(connection: sqlite3.Connection, *, is_compared: bool) -> Restored:
     connection.execute("UPDATE log SET id = ?", (token_hex(6),))
     revoked = "revoked_at IS NULL AND id IN (SELECT id FROM temp.newer_{0} WHERE revoked_at IS NOT NULL)"
     keys = _all(connection, _KEYS.format(condition=revoked.format("api_key")))
-    tokens = _all(connection, _TOKENS.format(condition=revoked.format("registry_token")))
+    tokens = [
+        token
+        for table in ("registry_token", "publisher_token")
+        for token in _all(connection, _TOKENS.format(table=table, condition=revoked.format(table)))
+    ]
     disabled = "disabled_at IS NULL AND id IN (SELECT id FROM temp.newer_account WHERE disabled_at IS NOT NULL)"
     if is_compared:
         # Accounts that were deleted since the backup.
         disabled += " OR disabled_at IS NULL AND id NOT IN (SELECT id FROM temp.newer_account)"
     accounts = _all(connection, f"SELECT id, email FROM account WHERE {disabled}")
-    for table in ("api_key", "registry_token"):
+    for table in ("api_key", "registry_token", "publisher_token"):
         connection.execute(_REVOKE.format(table=table))
     connection.execute(
         "UPDATE account SET disabled_at = coalesce((SELECT disabled_at FROM temp.newer_account AS newer "

@@ -116,6 +116,8 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
         roster=postgres.PostgresRoster(database),
         registry_tokens=postgres.PostgresRegistryTokens(database, now, reads),
         reports=postgres.PostgresReports(database),
+        publisher_tokens=postgres.PostgresPublisherTokens(database, now, reads),
+        publication_log=postgres.PostgresPublicationLog(database),
         attempts=attempts,
         serving=serving,
         session_secret=lambda: postgres.session_secret(database),

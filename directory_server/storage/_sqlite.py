@@ -63,6 +63,8 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
         roster=sqlite.SqliteRoster(data.directory, offload),
         registry_tokens=sqlite.SqliteRegistryTokens(data.directory, now),
         reports=sqlite.SqliteReports(data.directory, writes),
+        publisher_tokens=sqlite.SqlitePublisherTokens(data.directory, now),
+        publication_log=sqlite.SqlitePublicationLog(data.directory, writes),
         # The attempts of one machine are not worth a write to the disk each.
         attempts=memory.MemoryAttempts(now),
         serving=serving,

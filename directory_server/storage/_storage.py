@@ -10,7 +10,7 @@ from typing import Any
 from attrs import frozen
 from twisted.application.service import IService
 
-from ..domain.ports.access import Attempts, KeyRing, KeyUses, Quota, RegistryTokens
+from ..domain.ports.access import Attempts, KeyRing, KeyUses, PublicationLog, PublisherTokens, Quota, RegistryTokens
 from ..domain.ports.accounts import Accounts, NewSecrets, Sessions
 from ..domain.ports.reports import Reports
 from ..domain.ports.roster import Roster
@@ -98,6 +98,8 @@ class Storage:
     roster: Roster
     registry_tokens: RegistryTokens
     reports: Reports
+    publisher_tokens: PublisherTokens
+    publication_log: PublicationLog
     attempts: Attempts
     serving: Callable[[Callable[[str], None]], Serving]
     session_secret: Callable[[], Coroutine[Any, Any, bytes]]

@@ -20,7 +20,7 @@ from .responses import set_fields
 from .throttling import AddressLimiter
 
 _KEY_IN_URL = re.compile(
-    rb"mcpd_[0-9A-Za-z]{38}|[?&](api[-_]?key|access[-_]?token|key|token|authorization)=", re.IGNORECASE
+    rb"mcp[dp]_[0-9A-Za-z]{38}|[?&](api[-_]?key|access[-_]?token|key|token|authorization)=", re.IGNORECASE
 )
 
 # draft-ietf-httpapi-ratelimit-headers-10, and the three X- headers for older clients.
@@ -151,7 +151,13 @@ def _is_key_in_url(uri: bytes) -> bool:
     """Return whether a URL contains a key, or a parameter for one."""
     # Most URLs have none of these words; the pattern takes ten times as long.
     lowered = uri.lower()
-    has_word = b"mcpd_" in lowered or b"key=" in lowered or b"token=" in lowered or b"authorization=" in lowered
+    has_word = (
+        b"mcpd_" in lowered
+        or b"mcpp_" in lowered
+        or b"key=" in lowered
+        or b"token=" in lowered
+        or b"authorization=" in lowered
+    )
     return has_word and _KEY_IN_URL.search(uri) is not None
 
 

@@ -27,6 +27,7 @@ class OpenDirectory:
         self.data = sqlite.DataDirectory(folder)
         self.keys = sqlite.SqliteKeyRing(self.data.directory, time.time)
         self.tokens = sqlite.SqliteRegistryTokens(self.data.directory, time.time)
+        self.publishers = sqlite.SqlitePublisherTokens(self.data.directory, time.time)
         self.accounts = sqlite.SqliteAccounts(self.data.directory, time.time)
         self.sessions = sqlite.SqliteSessions(self.data.directory, time.time, 3600, 3600)
 
@@ -48,6 +49,7 @@ def restored(tmp_path: Path) -> dict[str, str]:
     revoked, revoked_secret = run_sync(opened.keys.create("revoked", limit=5, expires_at=None))
     rotated, rotated_secret = run_sync(opened.keys.create("rotated", limit=5, expires_at=None))
     token, token_secret = run_sync(opened.tokens.create("editors"))
+    publisher, publisher_secret = run_sync(opened.publishers.create("ci", ["io.acme/*"], expires_at=None))
     account = run_sync(opened.accounts.add("ann@example.org"))
     other = run_sync(opened.accounts.add("bob@example.org"))
     deleted = run_sync(opened.accounts.add("cy@example.org"))
@@ -62,6 +64,7 @@ def restored(tmp_path: Path) -> dict[str, str]:
     run_sync(opened.keys.revoke(revoked.id))
     _, new_secret = run_sync(opened.keys.rotate(rotated.id, grace=0))
     run_sync(opened.tokens.revoke(token.id))
+    run_sync(opened.publishers.revoke(publisher.id))
     run_sync(opened.accounts.disable(account.id))
     run_sync(opened.accounts.delete(deleted.id))
     run_sync(opened.accounts.set_password(other.id, "hash of new"))
@@ -76,6 +79,7 @@ def restored(tmp_path: Path) -> dict[str, str]:
         "rotated": rotated_secret,
         "new": new_secret,
         "token": token_secret,
+        "publisher": publisher_secret,
         "of_deleted": of_deleted,
         "link": link,
         "session": session,
@@ -115,6 +119,7 @@ def test_newer_database_ends_keys_and_accounts_again(tmp_path: Path, restored: d
     names = ("valid", "new", "revoked", "rotated", "of_deleted")
     assert [opened.is_valid(restored[name]) for name in names] == [True, True, False, False, False]
     assert run_sync(opened.tokens.find(restored["token"])) is None
+    assert run_sync(opened.publishers.find(restored["publisher"])) is None
     ann = run_sync(opened.accounts.find("ann@example.org"))
     assert ann is not None
     assert ann.disabled_at is not None
@@ -131,7 +136,7 @@ def test_newer_database_ends_keys_and_accounts_again(tmp_path: Path, restored: d
         "1 secrets and 1 passwords replaced by newer ones.",
         "Revoked again, keys:\n",
         f"  {restored['revoked_id']}  revoked, ends in ",
-        "Revoked again, registry tokens:\n",
+        "Revoked again, tokens:\n",
         "  ann@example.org\n",
         f"create them again:\n  {restored['created_id']}  created since\n",
     ):

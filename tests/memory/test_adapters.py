@@ -19,6 +19,8 @@ from directory_server.memory import (
     MemoryKeyUses,
     MemoryMirrors,
     MemoryNewSecrets,
+    MemoryPublicationLog,
+    MemoryPublisherTokens,
     MemoryQuota,
     MemoryRegistryTokens,
     MemoryReports,
@@ -36,6 +38,7 @@ from ..contract.keyring import KeyRingContract
 from ..contract.listing import ListingContract
 from ..contract.mirrors import MirrorsContract
 from ..contract.new_secrets import NewSecretsContract
+from ..contract.publishers import PublicationLogContract, PublisherTokensContract
 from ..contract.quota import QuotaContract
 from ..contract.registry_tokens import RegistryTokensContract
 from ..contract.reports import ReportsContract
@@ -106,6 +109,16 @@ class TestMemoryKeyUses(AccessDataTest, KeyUsesContract):
 class TestMemoryRegistryTokens(AccessDataTest, RegistryTokensContract):
     async def tokens(self, now: Now) -> MemoryRegistryTokens:
         return MemoryRegistryTokens(self.data, now)
+
+
+class TestMemoryPublisherTokens(AccessDataTest, PublisherTokensContract):
+    async def tokens(self, now: Now) -> MemoryPublisherTokens:
+        return MemoryPublisherTokens(self.data, now)
+
+
+class TestMemoryPublicationLog(AccessDataTest, PublicationLogContract):
+    async def log(self, size: int) -> MemoryPublicationLog:
+        return MemoryPublicationLog(self.data, size)
 
 
 class TestMemoryAccounts(AccessDataTest, AccountsContract):

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from attrs import frozen
+from attrs import evolve, frozen
 from twisted.internet.task import Clock
 
 from directory_server.domain.clients import Client
@@ -27,6 +27,8 @@ from directory_server.postgres import (
     PostgresKeyUses,
     PostgresMirrors,
     PostgresNewSecrets,
+    PostgresPublicationLog,
+    PostgresPublisherTokens,
     PostgresQuota,
     PostgresRegistryTokens,
     PostgresReports,
@@ -45,6 +47,8 @@ from directory_server.sqlite import (
     SqliteKeyUses,
     SqliteMirrors,
     SqliteNewSecrets,
+    SqlitePublicationLog,
+    SqlitePublisherTokens,
     SqliteQuota,
     SqliteRegistryTokens,
     SqliteReports,
@@ -54,6 +58,7 @@ from directory_server.sqlite import (
 )
 
 from ..contract.listing import ODD_NAMES
+from ..contract.publishers import RECORD
 from ..contract.store import NAME, Briefs, entry
 from .test_equal_stores import SOURCES, content
 
@@ -142,6 +147,11 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     for number in range(3):
         added = run_sync(reports.add(Report("1", "x/a", "1.0.0", "broken", f"text {number}", 999_990.0)))
     run_sync(reports.close(added.id, 999_999.0))
+    publishers = SqlitePublisherTokens(data.directory, now)
+    run_sync(publishers.create("ci", ["io.acme/*", "io.acme.lab/*"], expires_at=2_000_000.0))
+    run_sync(publishers.revoke(run_sync(publishers.create("old", ["io.acme/*"], expires_at=None))[0].id))
+    for outcome in ("done", "started"):
+        run_sync(SqlitePublicationLog(data.directory).add(evolve(RECORD, outcome=outcome)))
     quota = SqliteQuota(data.quota, now)
     for _ in range(3):
         run_sync(quota.charge(key.id, 20))
@@ -289,6 +299,12 @@ def test_accounts_sessions_and_tokens_stay_valid(
         assert list(found) == list(run_sync(old_reports.list(closed=closed)))
         assert len(found) == 1 + (not closed)
     assert run_sync(tokens.find(filled.revoked_token)) is None
+    publishers = run_sync(PostgresPublisherTokens(database, lambda: NOW).list())
+    assert list(publishers) == list(run_sync(SqlitePublisherTokens(data.directory, lambda: NOW).list()))
+    log = PostgresPublicationLog(database)
+    published = list(run_sync(log.newest()))
+    assert published == list(run_sync(SqlitePublicationLog(data.directory).newest()))
+    assert run_sync(log.add(RECORD)) == published[0][0] + 1
 
 
 def test_the_session_secret_stays(folder: Path, database: Database) -> None:

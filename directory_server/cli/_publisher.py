@@ -1,0 +1,118 @@
+"""`directory-server publisher`: tokens that publish entries, and the audit log of what they published."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from operator import itemgetter
+
+import click
+
+from ..domain.publishers import LOG_PAGE
+from ._context import command_context, wait_for
+from ._key import expiry
+from ._output import Group, echo, json_option, moment, print_listing
+
+
+@click.group(cls=Group)
+def publisher() -> None:
+    """Create, list and revoke publisher tokens, and show what they published."""
+
+
+@publisher.command()
+@click.option("--label", required=True, help="Owner or purpose of the token, as the audit log shows it.")
+@click.option(
+    "--namespace",
+    "namespaces",
+    required=True,
+    multiple=True,
+    help="Names that the token may publish: io.acme/*, io.acme/tool or io.acme.*/*; may be repeated.",
+)
+@click.option("--expires", default="never", help="A duration (30d, 12h), a date (2027-01-31) or 'never'.")
+@click.pass_context
+def create(ctx: click.Context, label: str, namespaces: Sequence[str], expires: str) -> None:
+    """Create a token and print its secret to standard output. The secret is shown only once."""
+    context = command_context(ctx, new=True)
+    tokens = context.storage.publisher_tokens
+    created, secret = wait_for(tokens.create(label, namespaces, expires_at=expiry(expires)))
+    allowed = ", ".join(created.namespaces)
+    echo(f"Created publisher token {created.id} for {label!r}: {allowed}. Its secret is shown only once:", err=True)
+    echo(secret)
+
+
+@publisher.command("list")
+@json_option
+@click.pass_context
+def list_(ctx: click.Context, as_json: bool) -> None:
+    """List all tokens, oldest first."""
+    now = time.time()
+    print_listing(
+        [
+            {
+                "id": each.id,
+                "label": each.label,
+                "namespaces": list(each.namespaces),
+                "last_four": each.last_four,
+                "created_at": each.created_at,
+                "expires_at": each.expires_at,
+                "revoked_at": each.revoked_at,
+                "state": each.state(now),
+            }
+            for each in wait_for(command_context(ctx).storage.publisher_tokens.list())
+        ],
+        {
+            "ID": itemgetter("id"),
+            "LABEL": itemgetter("label"),
+            "NAMESPACES": lambda record: " ".join(record["namespaces"]),
+            "ENDS IN": itemgetter("last_four"),
+            "CREATED": lambda record: moment(record["created_at"]),
+            "EXPIRES": lambda record: moment(record["expires_at"]),
+            "STATE": itemgetter("state"),
+        },
+        as_json,
+    )
+
+
+@publisher.command()
+@click.argument("token_id", metavar="ID")
+@click.pass_context
+def revoke(ctx: click.Context, token_id: str) -> None:
+    """Revoke a token. The next request with it is rejected; its entries stay."""
+    wait_for(command_context(ctx).storage.publisher_tokens.revoke(token_id))
+    echo(f"Publisher token {token_id} is revoked.", err=True)
+
+
+@publisher.command()
+@click.option(
+    "--limit", type=click.IntRange(1, LOG_PAGE), default=100, show_default=True, help="Largest number of records."
+)
+@json_option
+@click.pass_context
+def log(ctx: click.Context, limit: int, as_json: bool) -> None:
+    """Show the audit log, the newest record first."""
+    print_listing(
+        [
+            {
+                "logged_at": each.at,
+                "token_id": each.token_id,
+                "label": each.label,
+                "action": each.action,
+                "name": each.name,
+                "version": each.version,
+                "network": each.network,
+                "outcome": each.outcome,
+            }
+            for _, each in wait_for(command_context(ctx).storage.publication_log.newest(limit))
+        ],
+        {
+            "AT": lambda record: moment(record["logged_at"]),
+            "TOKEN": itemgetter("token_id"),
+            "LABEL": itemgetter("label"),
+            "ACTION": itemgetter("action"),
+            "NAME": itemgetter("name"),
+            "VERSION": itemgetter("version"),
+            "FROM": lambda record: record["network"] or "-",
+            "OUTCOME": itemgetter("outcome"),
+        },
+        as_json,
+    )

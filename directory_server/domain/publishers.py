@@ -1,0 +1,102 @@
+"""Publisher tokens: who may publish which names, and the audit log of what was published."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from attrs import frozen
+
+from .errors import BadInput
+
+MAX_NAMESPACES = 20
+"""Patterns of a token."""
+
+LOG_SIZE = 100_000
+"""Records of the audit log; the oldest are deleted first."""
+
+LOG_PAGE = 1_000
+"""The most records of the audit log that one call returns."""
+
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
+
+_NAMESPACE = rf"{_LABEL}(?:\.{_LABEL})*"
+
+_PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
+
+NAME = re.compile(rf"{_NAMESPACE}/{_PART}")
+"""A name that can be published: labels of a reversed domain, a slash, and a part without further slashes."""
+
+_PATTERN = re.compile(rf"{_NAMESPACE}/(?:\*|{_PART})|{_LABEL}(?:\.{_LABEL})+\.\*/\*")
+
+_MAX_PATTERN = 200
+"""Characters of a pattern, as of a name."""
+
+
+@frozen
+class PublisherToken:
+    """A token that publishes names in `namespaces`, without its secret. Times are seconds since the epoch."""
+
+    id: str
+    label: str
+    namespaces: tuple[str, ...]
+    last_four: str
+    created_at: float
+    expires_at: float | None = None
+    revoked_at: float | None = None
+
+    def permits(self, name: str) -> bool:
+        """Return whether the token may publish `name`. Upper and lower case are different."""
+        return NAME.fullmatch(name) is not None and any(_matches(each, name) for each in self.namespaces)
+
+    def state(self, now: float) -> str:
+        """Return whether the token is valid, expired or revoked."""
+        if self.revoked_at is not None:
+            return "revoked"
+        return "expired" if self.expires_at is not None and self.expires_at <= now else "valid"
+
+
+@frozen
+class Publication:
+    """A record of the audit log.
+
+    `at` is in seconds since the epoch. `token_id` and `label` are of the token. `action` is such as publish or status:
+    deleted. `name` and `version` are those of the request; "*" stands for all versions. `network` is the client's, not
+    an address. `outcome` is "done", an error code, or "started" if the process ended before the outcome was known.
+    """
+
+    at: float
+    token_id: str
+    label: str
+    action: str
+    name: str
+    version: str
+    network: str
+    outcome: str
+
+
+STARTED, DONE = "started", "done"
+"""Outcomes of a Publication that no error ended."""
+
+
+def checked_namespaces(patterns: Iterable[str]) -> tuple[str, ...]:
+    """Return `patterns` without duplicates. Raises BadInput.
+
+    `io.acme/*` permits all names of a namespace, `io.acme/tool` one name, `io.acme.*/*` the namespaces below io.acme.
+    """
+    unique = tuple(dict.fromkeys(patterns))
+    if not 1 <= len(unique) <= MAX_NAMESPACES:
+        raise BadInput(f"namespace: a token needs 1 to {MAX_NAMESPACES} namespaces.")
+    for pattern in unique:
+        if len(pattern) > _MAX_PATTERN or not _PATTERN.fullmatch(pattern):
+            raise BadInput(
+                f"namespace: {pattern[:100]!r} must be a namespace such as io.acme/*, one name such as io.acme/tool, "
+                "or all namespaces below one of two or more labels such as io.acme.*/*."
+            )
+    return unique
+
+
+def _matches(pattern: str, name: str) -> bool:
+    if pattern.endswith(".*/*"):
+        return name.partition("/")[0].startswith(pattern.removesuffix("*/*"))
+    return name.startswith(pattern.removesuffix("*")) if pattern.endswith("/*") else name == pattern

@@ -1,0 +1,127 @@
+"""The PublisherTokens and the PublicationLog on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from attrs import astuple, frozen
+
+from .. import serialization
+from ..domain.entries import is_storable
+from ..domain.errors import NotFound
+from ..domain.keys import check_expiry, check_label, digest, is_publisher_secret, new_id, new_publisher_secret
+from ..domain.publishers import LOG_PAGE, LOG_SIZE, Publication, PublisherToken, checked_namespaces
+from ._connection import Cursor
+from ._database import Database
+from ._link import Statements
+
+_COLUMNS = "id, label, namespaces, last_four, created_at, expires_at, revoked_at"
+
+_CREATE = f"""
+    INSERT INTO publisher_token (id, label, namespaces, last_four, digest, created_at, expires_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING {_COLUMNS}
+"""
+
+_LIST = f"SELECT {_COLUMNS} FROM publisher_token ORDER BY created_at, ordinal"
+
+_FIND = f"""
+    SELECT {_COLUMNS} FROM publisher_token
+    WHERE digest = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2::float8)
+"""
+
+_REVOKE = "UPDATE publisher_token SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1 RETURNING 1"
+
+_ADD = """
+    INSERT INTO publication (at, token_id, label, action, name, version, network, outcome)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING number
+"""
+
+# Rows that another process deletes at the moment are skipped.
+_TRIM = """
+    DELETE FROM publication WHERE number IN (
+        SELECT number FROM publication WHERE number <= $1 ORDER BY number FOR UPDATE SKIP LOCKED
+    )
+"""
+
+_FINISH = "UPDATE publication SET outcome = $2 WHERE number = $1"
+
+_NEWEST = """
+    SELECT number, at, token_id, label, action, name, version, network, outcome FROM publication
+    WHERE number < coalesce($1::bigint, 9223372036854775807) ORDER BY number DESC LIMIT $2
+"""
+
+_FORGET = """
+    DELETE FROM publication WHERE number IN (
+        SELECT number FROM publication WHERE at <= $1 ORDER BY number FOR UPDATE SKIP LOCKED
+    )
+"""
+
+
+@frozen
+class PostgresPublisherTokens:
+    """Publisher tokens in the database, not cached. `now` is in seconds since the epoch.
+
+    `reads` runs look-ups; by default in a thread.
+    """
+
+    _database: Database
+    _now: Callable[[], float]
+    _reads: Statements | None = None
+
+    async def create(
+        self, label: str, namespaces: Sequence[str], *, expires_at: float | None
+    ) -> tuple[PublisherToken, str]:
+        now = self._now()
+        check_label(label)
+        check_expiry(expires_at, now)
+        patterns = serialization.text(checked_namespaces(namespaces))
+        secret = new_publisher_secret()
+        row = new_id(), label, patterns, secret[-4:], digest(secret), now, expires_at
+        return _token(await self._database.write(lambda cursor: cursor.one(_CREATE, *row))), secret
+
+    async def find(self, secret: str) -> PublisherToken | None:
+        if not is_publisher_secret(secret):
+            return None
+        rows = await (self._reads or self._database).run(_FIND, digest(secret), self._now())
+        return _token(rows[0]) if rows else None
+
+    async def list(self) -> Sequence[PublisherToken]:
+        return [_token(row) for row in await self._database.read(lambda cursor: cursor.all(_LIST))]
+
+    async def revoke(self, token_id: str) -> None:
+        now = self._now()
+        known = is_storable(token_id) and await self._database.write(lambda cursor: cursor.one(_REVOKE, token_id, now))
+        if not known:
+            raise NotFound(f"No publisher token has the id {token_id!r}.")
+
+
+@frozen
+class PostgresPublicationLog:
+    """The audit log in the database. `size` is the most records."""
+
+    _database: Database
+    _size: int = LOG_SIZE
+
+    async def add(self, record: Publication) -> int:
+        def write(cursor: Cursor) -> int:
+            (number,) = cursor.one(_ADD, *astuple(record))
+            cursor.execute(_TRIM, (number - self._size,))
+            return int(number)
+
+        return await self._database.write(write)
+
+    async def finish(self, number: int, outcome: str) -> None:
+        await self._database.write(lambda cursor: cursor.execute(_FINISH, (number, outcome)))
+
+    async def newest(self, limit: int = LOG_PAGE, before: int | None = None) -> Sequence[tuple[int, Publication]]:
+        rows = await self._database.read(lambda cursor: cursor.all(_NEWEST, before, min(limit, LOG_PAGE)))
+        return [(number, Publication(*fields)) for number, *fields in rows]
+
+    async def forget(self, before: float) -> None:
+        await self._database.write(lambda cursor: cursor.execute(_FORGET, (before,)))
+
+
+def _token(row: Sequence[object]) -> PublisherToken:
+    token_id, label, namespaces, *others = row
+    patterns = serialization.decode(str(namespaces).encode())
+    return PublisherToken(str(token_id), str(label), tuple(patterns), *others)  # type: ignore[arg-type]

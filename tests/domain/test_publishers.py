@@ -1,0 +1,73 @@
+"""Rules of publisher tokens: patterns of namespaces, and the names that they permit."""
+
+from __future__ import annotations
+
+import pytest
+
+from directory_server.domain.errors import BadInput
+from directory_server.domain.publishers import PublisherToken, checked_namespaces
+
+
+def token(*namespaces: str) -> PublisherToken:
+    return PublisherToken("id", "ci", checked_namespaces(namespaces), "abcd", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "permitted", "rejected"),
+    [
+        ("io.acme/*", ["io.acme/tool", "io.acme/a.b_c-D"], ["io.acme.lab/tool", "io.acmee/tool", "xio.acme/tool"]),
+        ("io.acme/tool", ["io.acme/tool"], ["io.acme/tool2", "io.acme/too", "io.acme/Tool"]),
+        ("io.acme.*/*", ["io.acme.lab/tool", "io.acme.a.b/tool"], ["io.acme/tool", "io.acmex/tool", "io.acme./tool"]),
+        ("acme/*", ["acme/tool"], ["io.acme/tool"]),
+    ],
+)
+def test_patterns_permit_names(pattern: str, permitted: list[str], rejected: list[str]) -> None:
+    assert all(token(pattern).permits(name) for name in permitted)
+    assert not any(token(pattern).permits(name) for name in rejected)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "",
+            "io.acme",
+            "io.acme/",
+            "/io.acme/x",
+            "io.acme/x/y",
+            "io.acme/../x",
+            "io.acme/..",
+            "io.acme/.",
+            "io.acme//x",
+        ),
+        *("io.Acme/x", "IO.ACME/x", "io.acme/x\n", "io.acme/x ", " io.acme/x", "io.acme/\u0445", "io.\u0430cme/x"),
+        *("io.acme/x\0", "io.acme/x\u200b", "io.acme/*", "io.acme%2Fx", "io.acme\\x", "io.acme/-x", "io.acme/x-"),
+    ],
+)
+def test_no_other_name_is_permitted(name: str) -> None:
+    assert not token("io.acme/*").permits(name)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *("", "*", "*/*", "io.acme", "io.acme/", "/*", "io.*/*/*", "io.*/*", "i*/*", "io.acme/t*", "io.acme*/*"),
+        *(
+            "io..acme/*",
+            ".acme/*",
+            "io.acme./*",
+            "io.acme/* ",
+            "io.acme/*\n",
+            "io.\u0430cme/*",
+            "-a/*",
+            "a" * 200 + "/*",
+        ),
+    ],
+)
+def test_other_patterns_are_rejected(pattern: str) -> None:
+    with pytest.raises(BadInput, match="namespace: "):
+        checked_namespaces([pattern])
+
+
+def test_patterns_are_deduplicated_in_order() -> None:
+    assert checked_namespaces(["b/*", "a/*", "b/*"]) == ("b/*", "a/*")
