@@ -29,7 +29,7 @@ COMPOSERS = {"app", "composition", "storage", "tap", "cli"}
 _DOMAIN = {"client_config", "domain", "domain.errors"}
 _PORTS = _DOMAIN | {"domain.ports"}
 _SERVICES = _PORTS | {"serialization", "services", "http", "streams", "hosts", "sanitize"}
-_WEB = _SERVICES | {"web.access_log", "web.throttling", "web.responses", "web.error_responses"}
+_WEB = _SERVICES | {"web.access_log", "web.throttling", "web.responses", "web.error_responses", "web.forms"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     "__init__": set(),
@@ -65,6 +65,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.access_log": {"domain.ports", "domain.errors", "serialization"},
     "web.responses": {"serialization", "http"},
     "web.throttling": {"domain", "http"},
+    "web.forms": {"domain.errors", "http"},
     "web.error_responses": {"domain.errors", "http", "serialization", "web.responses"},
     "web.origins": {"domain.errors", "http"},
     "web.access_file": {"domain.errors", "web.access_log"},

@@ -66,6 +66,7 @@ def build_people(core: Core, publishers: Publishers) -> People:
         viewer=runtime.wrap_viewer(cookies.account),
         sign_in=account.SIGN_IN,
         hsts=web.hsts,
+        reports=web.reports,
     )
     return People(service, cookies, handlers)
 
@@ -137,6 +138,22 @@ def _routes(
         people.pages,
         _account_pages(core, people, endpoint),
         docs.DocsPages(people.pages.layout, people.pages.access),
+        _report_pages(core, people),
+    )
+
+
+def _report_pages(core: Core, people: People) -> pages.ReportPages:
+    """Return the pages on which readers report entries."""
+    storage = core.storage
+    return pages.ReportPages(
+        people.pages.layout,
+        people.pages.access,
+        core.search.directory,
+        storage.reports,
+        storage.attempts,
+        core.proxies,
+        core.runtime.now,
+        core.config.web.reports,
     )
 
 

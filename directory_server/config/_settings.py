@@ -184,6 +184,7 @@ class WebConfig:
         "(off).",
     )
     per_minute: int = setting(300, "Page requests per minute, for each address and each signed-in account.", AtLeast(1))
+    reports: bool = setting(True, "Readers may report entries to the operator on the pages.")
     streams: int = setting(
         1_000,
         "Maximum number of open pages with live notices of new servers, 8 per address; at most a tenth of "

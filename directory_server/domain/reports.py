@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from attrs import evolve, frozen
 
 from ..sanitize import clean_text
 from .errors import BadInput
 from .limits import NAME, WORD
 
-REASONS: Mapping[str, str] = {
-    "malicious": "It is malicious or steals data",
-    "impersonation": "It pretends to be another server or publisher",
-    "broken": "It does not work",
-    "incorrect": "Its description is wrong or out of date",
-    "spam": "It is spam or advertising",
-    "other": "Another reason",
-}
-"""Reasons for a report by code."""
+REASONS = ("malicious", "impersonation", "broken", "incorrect", "spam", "other")
+"""Reasons for a report. The pages have a text for each."""
 
 MAX_TEXT = 1_000
 """Characters of the text of a report."""

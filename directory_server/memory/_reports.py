@@ -29,7 +29,9 @@ class MemoryReports:
 
     async def list(self, *, closed: bool = False, limit: int = MAX_OPEN) -> Sequence[Report]:
         # The sort is stable, so of equal times the last stored comes first.
-        found = sorted(self._with(closed=closed)[::-1], key=lambda each: each.reported_at, reverse=True)
+        found = self._with(closed=closed)
+        found.reverse()
+        found.sort(key=lambda each: each.reported_at, reverse=True)
         return found[:limit]
 
     async def count(self) -> int:

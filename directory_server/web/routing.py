@@ -23,7 +23,7 @@ from .error_responses import error_response, note_error, respond_with_error, res
 from .health import Health
 from .mcp import McpEndpoint, rpc_body
 from .openapi import DOCUMENT
-from .pages import PageHandlers
+from .pages import PageHandlers, ReportPages
 from .registry import RegistryHandlers, problem
 from .responses import json_response
 from .rest import RestHandlers
@@ -58,6 +58,7 @@ class Routes:
     pages: PageHandlers
     account: AccountPages
     docs: DocsPages
+    reports: ReportPages
     app: Klein = field(init=False)
 
     @app.default

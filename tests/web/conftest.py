@@ -33,6 +33,7 @@ from directory_server.config import (
 from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.domain.ports.access import KeyRing
 from directory_server.domain.ports.accounts import Accounts
+from directory_server.domain.ports.reports import Reports
 from directory_server.domain.ports.runtime import MachineTime
 from directory_server.run_sync import inline, run_sync
 from directory_server.services.directory import Directory
@@ -114,6 +115,7 @@ class Server:
     accounts: Accounts
     passwords: RecordingHasher
     database: sqlite.Database
+    reports: Reports
     site: Any
     key_uses: Any
     key: str
@@ -219,8 +221,8 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     """Return a server with two entries and one key of 20 requests an hour.
 
     The fixture's parameter is the setting web.search, or a mapping with the optional keys `openness` (web.search),
-    `url`, `hsts`, `is_open` (open registration), `keys` (per account), `last_use` and `session_clients`. The registry
-    API is public, unless a marker `registry(access, curated)` says otherwise.
+    `url`, `hsts`, `is_open` (open registration), `keys` (per account), `last_use`, `session_clients` and `reports`. The
+    registry API is public, unless a marker `registry(access, curated)` says otherwise.
     """
     from directory_server import composition
 
@@ -254,6 +256,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
             hsts=chosen.get("hsts", 0),
             search=chosen.get("openness", "public"),
             per_minute=60,
+            reports=chosen.get("reports", True),
         ),
     )
     clock = Clock()
@@ -288,6 +291,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         storage.accounts,
         passwords,
         database,
+        storage.reports,
         application.web.site,
         application.web.key_uses,
         secret,

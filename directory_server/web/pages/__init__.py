@@ -6,6 +6,7 @@ from ._assets import Assets
 from ._layout import Layout, Viewer
 from ._notifications import STREAMS, AnonymousOwners
 from ._pages import PageHandlers, page_handlers
+from ._reports import ReportPages
 
 __all__ = [
     "ASSETS_PATH",
@@ -15,6 +16,7 @@ __all__ = [
     "Layout",
     "PageAccess",
     "PageHandlers",
+    "ReportPages",
     "Viewer",
     "page_handlers",
 ]

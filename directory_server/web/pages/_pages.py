@@ -50,7 +50,10 @@ NEWEST = 6
 
 @frozen
 class PageHandlers:
-    """Handles `/`, `/servers/{mcp_id}` and `/news`; `_size` returns the number of entries."""
+    """Handles `/`, `/servers/{mcp_id}` and `/news`; `_size` returns the number of entries.
+
+    `_reports` is whether entries have a link to report them.
+    """
 
     layout: Layout
     notifier: NewEntriesNotifier
@@ -58,6 +61,7 @@ class PageHandlers:
     _directory: Directory
     _store: Store
     _size: Callable[[], int]
+    _reports: bool
 
     async def search(self, request: Request) -> bytes:
         """Return the search form and the results."""
@@ -94,7 +98,8 @@ class PageHandlers:
         viewer = await self.access.authenticate(request)
         detail = await self._directory.detail(serialization.entry_id(mcp_id))
         language = self.layout.translations(request).language
-        return self.layout.page(request, "entry.html", {"entry": entry_view(detail, language)}, account=viewer)
+        values = {"entry": entry_view(detail, language), "reports": self._reports}
+        return self.layout.page(request, "entry.html", values, account=viewer)
 
     async def notifications(self, request: Request) -> bytes | None:
         """Open the stream of notifications about new entries."""
@@ -123,18 +128,19 @@ def page_handlers(
     viewer: Callable[[Request], Awaitable[Viewer | None]] = no_viewer,
     sign_in: str = "",
     hsts: int = 0,
+    reports: bool = True,
 ) -> PageHandlers:
     """Return the handlers; `hub` holds the notification streams.
 
     `per_minute` is the limit of page requests of each member, and of each address for anonymous viewers. `hsts` is the
-    max-age of Strict-Transport-Security in seconds, 0 for none.
+    max-age of Strict-Transport-Security in seconds, 0 for none. `reports` is whether readers may report entries.
     """
     rate = per_minute / 60
     addresses = AddressLimiter(proxies, now, rate=rate, burst=per_minute)
     accounts = Limiter(now, rate=rate, burst=per_minute)
     layout = Layout(proxies, searchable=mode != "off", sign_in=sign_in, hsts=hsts)
     access = PageAccess(mode, addresses, accounts, viewer, sign_in)
-    return PageHandlers(layout, NewEntriesNotifier(hub, proxies), access, directory, store, size)
+    return PageHandlers(layout, NewEntriesNotifier(hub, proxies), access, directory, store, size, reports)
 
 
 def _new_card(entry: Entry, language: str) -> Card:

@@ -1,0 +1,47 @@
+"""Forms: same-site check, size limits and parsing."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl
+
+from ..domain.errors import BadInput, Forbidden
+from ..http import Request
+from ..http.headers import value as header
+
+MAX_FORM = 8 * 1024
+"""Maximum size of a form in bytes."""
+
+MAX_FIELDS = 20
+"""Maximum number of fields of a form."""
+
+
+def same_site_fields(request: Request, most: int = MAX_FORM) -> dict[str, str]:
+    """Return the fields of a form of at most `most` bytes.
+
+    Raises Forbidden if the form comes from another site, and BadInput if the body is not a valid form.
+    """
+    _check_same_site(request)
+    return _read(request, most)
+
+
+def _check_same_site(request: Request) -> None:
+    """Raise Forbidden for a form of another origin, including origins that may call the API (Fetch, section 3.2)."""
+    origin, site = header(request, "Origin"), header(request, "Sec-Fetch-Site")
+    host = (header(request, "Host") or "").lower()
+    foreign = origin is not None and origin.partition("://")[2].lower() != host
+    if foreign or site in ("cross-site", "same-site"):
+        raise Forbidden("Forms are accepted only from pages of this server.", code="form_foreign")
+
+
+def _read(request: Request, most: int) -> dict[str, str]:
+    media_type = (header(request, "Content-Type") or "").partition(";")[0].strip().lower()
+    body = request.body
+    if media_type != "application/x-www-form-urlencoded" or len(body) > most:
+        raise BadInput(
+            f"The body must be a form (application/x-www-form-urlencoded) of at most {most:,} bytes.",
+            code="form_wrong",
+        )
+    try:
+        return dict(parse_qsl(body.decode("ascii"), True, errors="strict", max_num_fields=MAX_FIELDS))
+    except ValueError:
+        raise BadInput(f"The form must be UTF-8 and have at most {MAX_FIELDS} fields.", code="form_wrong") from None

@@ -1,0 +1,118 @@
+"""Reports of readers about entries: the form on the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import frozen
+from twisted.python.failure import Failure
+
+from ... import serialization
+from ...domain.errors import DirectoryError, NotFound
+from ...domain.ports.access import Attempts
+from ...domain.ports.reports import Reports
+from ...domain.reports import MAX_TEXT, REASONS, Report
+from ...domain.throttling import AttemptLimit
+from ...domain.views import Detail
+from ...http import Request
+from ...http.proxies import Proxies
+from ...services.directory import Directory
+from ..error_responses import error_response, note_error
+from ..forms import same_site_fields
+from ..responses import empty_response
+from ._access import PageAccess
+from ._filters import plain
+from ._layout import Layout, Viewer
+
+DAY = 86_400.0
+
+MAX_FORM = 16 * 1024
+"""Maximum size of the form in bytes: a text of MAX_TEXT characters of four bytes, percent-encoded."""
+
+_BY_ADDRESS = AttemptLimit("report by address", rate=10 / DAY, burst=5)
+_BY_NETWORK = AttemptLimit("report by network", rate=30 / DAY, burst=15)
+
+
+@frozen
+class ReportPages:
+    """Handles `/servers/{mcp_id}/report`; `_is_on` is whether readers may report entries.
+
+    The form needs no account and no cookie. A form of another site is rejected by its Origin. A form with an error is
+    shown again in the response, because its text is too long for a cookie.
+    """
+
+    _layout: Layout
+    _access: PageAccess
+    _directory: Directory
+    _reports: Reports
+    _attempts: Attempts
+    _proxies: Proxies
+    _now: Callable[[], float]
+    _is_on: bool
+
+    async def get(self, request: Request, mcp_id: str) -> bytes:
+        """Return the form. Raises NotFound."""
+        viewer, detail = await self._entry(request, mcp_id)
+        return self._form(request, viewer, detail)
+
+    async def post(self, request: Request, mcp_id: str) -> bytes:
+        """Store a report, and redirect to the confirmation. Raises NotFound, Forbidden, BadInput."""
+        viewer, detail = await self._entry(request, mcp_id)
+        fields = same_site_fields(request, MAX_FORM)
+        reason, text = fields.get("reason", ""), fields.get("text", "")
+        report = Report(detail.mcp_id, detail.server_name, detail.version, reason, text, self._now())
+        try:
+            # An invalid report does not count.
+            report.checked()
+            # The address first: attempts that are rejected for one address do not use up the limit of its network.
+            await self._attempts.charge(_BY_ADDRESS, self._proxies.client(request))
+            await self._attempts.charge(_BY_NETWORK, self._proxies.network(request))
+            await self._reports.add(report)
+        except DirectoryError:
+            return self._form(request, viewer, detail, reason, text, Failure())
+        # The browser follows with GET, so a reload does not send the form again (RFC 9110, section 15.4.4).
+        location = f"/servers/{detail.mcp_id}/report/sent"
+        return empty_response(request, 303, Location=location, **{"Cache-Control": "no-store"})
+
+    async def sent(self, request: Request, mcp_id: str) -> bytes:
+        """Return the confirmation. Raises NotFound."""
+        viewer, detail = await self._entry(request, mcp_id)
+        values = {"mcp_id": detail.mcp_id, "name": _name(detail)}
+        return self._layout.page(request, "report_sent.html", values, account=viewer)
+
+    async def _entry(self, request: Request, mcp_id: str) -> tuple[Viewer | None, Detail]:
+        viewer = await self._access.authenticate(request)
+        if not self._is_on:
+            raise NotFound("Reports are turned off in this directory.")
+        return viewer, await self._directory.detail(serialization.entry_id(mcp_id))
+
+    def _form(
+        self,
+        request: Request,
+        viewer: Viewer | None,
+        detail: Detail,
+        reason: str = "",
+        text: str = "",
+        failure: Failure | None = None,
+    ) -> bytes:
+        status, error, retry_after = 200, "", 0
+        if failure is not None:
+            response = error_response(failure)
+            note_error(request, response.code)
+            status, error, retry_after = response.status, response.code, int(response.headers.get("Retry-After", 0))
+        values = {
+            "mcp_id": detail.mcp_id,
+            "name": _name(detail),
+            "reasons": REASONS,
+            "longest": MAX_TEXT,
+            "reason": reason,
+            # Longer than the limit, so that a rejected text can be shortened.
+            "text": plain(text, 2 * MAX_TEXT),
+            "error": error,
+            "retry_after": retry_after,
+        }
+        return self._layout.page(request, "report.html", values, account=viewer, status=status)
+
+
+def _name(detail: Detail) -> str:
+    return plain(detail.name, 100) or detail.mcp_id
