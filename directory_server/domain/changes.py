@@ -47,7 +47,8 @@ class Change:
     """A record of the change log: one visible entry was added, changed or removed. `seq` orders all records.
 
     `body` is the encoded entry and `analysed` the result of an Analysis; both are None for a removed entry.
-    A `pinned` entry ranks first among the hits of a search.
+    `verified` is what the index holds of the entry's verification, encoded; None if the entry is unverified. A `pinned`
+    entry ranks first among the hits of a search.
     """
 
     seq: int
@@ -56,3 +57,4 @@ class Change:
     body: bytes | None
     analysed: bytes | None
     pinned: bool = False
+    verified: bytes | None = None

@@ -13,6 +13,7 @@ from ._quota import MemoryQuota
 from ._reports import MemoryReports
 from ._roster import MemoryRoster
 from ._store import MemoryCuration, MemoryStore
+from ._verifications import MemoryVerifications, TargetData
 
 __all__ = [
     "AccessData",
@@ -34,4 +35,6 @@ __all__ = [
     "MemoryRoster",
     "MemorySessions",
     "MemoryStore",
+    "MemoryVerifications",
+    "TargetData",
 ]

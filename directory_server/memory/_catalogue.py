@@ -67,6 +67,8 @@ class Catalogue:
     upstreams: dict[str, UpstreamState] = field(factory=dict)
     seen: dict[str, dict[str, bool]] = field(factory=dict)
     leases: dict[str, Lease] = field(factory=dict)
+    verified: dict[str, bytes] = field(factory=dict)
+    """What the index holds of the verification of entries, encoded, by name."""
     _written: int = 0
 
     def new_number(self) -> int:
@@ -113,6 +115,13 @@ class Catalogue:
         if result.is_update:
             stored.updated_at = self.now()
         self.names[name] = stored
+
+    def log_change(self, name: str) -> None:
+        """Log a change of the entry `name`, if it is visible, that is not one of its records or flags."""
+        stored = self.names.get(name)
+        if stored is not None and stored.visibility.visible_id is not None:
+            stored.seq = len(self.log) + 1
+            self.log.append(LoggedChange(stored.seq, "changed", name))
 
     def _find(self, name: str, number: int | None) -> StoredRecord | None:
         return next((each for each in self.of_name(name) if each.record.id == number), None)

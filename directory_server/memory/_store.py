@@ -172,8 +172,9 @@ class MemoryStore:
             stored = self._data.visible(each.name)
             body, analysed = (stored.body, self._analysed(stored)) if stored else (None, None)
             pinned = self._data.names[each.name].flags.pinned
-            found.append(Change(each.seq, each.kind, mcp_id_of(each.name), body, analysed, pinned))
-            most -= len(body or b"") + len(analysed or b"")
+            verified = self._data.verified.get(each.name)
+            found.append(Change(each.seq, each.kind, mcp_id_of(each.name), body, analysed, pinned, verified))
+            most -= len(body or b"") + len(analysed or b"") + len(verified or b"")
             if most <= 0:
                 break
         return found

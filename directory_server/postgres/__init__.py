@@ -25,6 +25,7 @@ from ._sessions import PostgresSessions
 from ._shared import session_secret
 from ._store import PostgresStore
 from ._upkeep import UPKEEP_INTERVAL, Task, Upkeep
+from ._verifications import PostgresVerifications
 from ._watchdog import Watchdog
 from ._witness import Witness
 
@@ -53,6 +54,7 @@ __all__ = [
     "PostgresRoster",
     "PostgresSessions",
     "PostgresStore",
+    "PostgresVerifications",
     "Pulse",
     "Statements",
     "Task",

@@ -19,22 +19,26 @@ PAGE = 4_000
 
 # The inner queries are limited, so that the joins do not read whole tables.
 _CURRENT = """
-    SELECT page.seq, mark, kind, page.mcp_id, pinned, visible_id, octet_length(record.body), octet_length(analysed.body)
+    SELECT page.seq, mark, kind, page.mcp_id, pinned, indexed, visible_id,
+        octet_length(record.body), octet_length(analysed.body)
     FROM (
         SELECT seq, mcp_id, pinned, visible_id FROM entry WHERE mcp_id > $1 AND visible_id IS NOT NULL
         ORDER BY mcp_id LIMIT $2
     ) AS page
     JOIN record ON record.id = visible_id JOIN change ON change.seq = page.seq
     LEFT JOIN analysed ON analysed.fingerprint = record.fingerprint AND analysed.version = $3
+    LEFT JOIN verification ON verification.mcp_id = page.mcp_id
     ORDER BY page.mcp_id
 """
 
 _CHANGES = """
-    SELECT page.seq, mark, kind, page.mcp_id, pinned, visible_id, octet_length(record.body), octet_length(analysed.body)
+    SELECT page.seq, mark, kind, page.mcp_id, pinned, indexed, visible_id,
+        octet_length(record.body), octet_length(analysed.body)
     FROM (SELECT seq, mark, kind, mcp_id FROM change WHERE seq > $1 ORDER BY seq LIMIT $2) AS page
     JOIN entry ON entry.mcp_id = page.mcp_id
     LEFT JOIN record ON record.id = visible_id
     LEFT JOIN analysed ON analysed.fingerprint = record.fingerprint AND analysed.version = $3
+    LEFT JOIN verification ON verification.mcp_id = page.mcp_id
     ORDER BY page.seq
 """
 
@@ -64,22 +68,23 @@ class Document:
 
 @frozen
 class LoggedChange:
-    """A change, and the document of the now visible entry, None if there is none. `mark` is random."""
+    """A change, the verification and the document of the now visible entry, None if it has none. `mark` is random."""
 
     seq: int
     mark: int
     kind: ChangeKind
     mcp_id: str
     pinned: bool
+    verified: bytes | None
     document: Document | None
 
     def change(self, analyses: Mapping[bytes, bytes]) -> Change:
         """Return the change with the stored analysis, else that of `analyses` by the document's fingerprint."""
         found = self.document
         if found is None:
-            return Change(self.seq, self.kind, self.mcp_id, None, None, self.pinned)
+            return Change(self.seq, self.kind, self.mcp_id, None, None, self.pinned, self.verified)
         analysed = analyses[found.fingerprint] if found.analysed is None else found.analysed
-        return Change(self.seq, self.kind, self.mcp_id, found.body, analysed, self.pinned)
+        return Change(self.seq, self.kind, self.mcp_id, found.body, analysed, self.pinned, self.verified)
 
 
 def current(cursor: Cursor, after: str, limit: int, most: int, analysis: str) -> list[LoggedChange]:
@@ -105,8 +110,8 @@ def _read(cursor: Cursor, query: str, after: int | str, limit: int, most: int, a
     rows = []
     for row in cursor.all(query, after, min(limit, PAGE), analysis):
         rows.append(row)
-        *_, size, analysed = row
-        most -= (size or 0) + (analysed or 0)
+        *_, verified, _, size, analysed = row
+        most -= len(verified or b"") + (size or 0) + (analysed or 0)
         if most <= 0:
             break
     wanted = {visible for *_, visible, _, _ in rows if visible is not None}
@@ -115,8 +120,8 @@ def _read(cursor: Cursor, query: str, after: int | str, limit: int, most: int, a
         for row, *fields in cursor.all(_DOCUMENTS, list(wanted), analysis):
             documents[row] = Document(*fields)
     return [
-        LoggedChange(seq, mark, kind, mcp_id, pinned, documents[visible] if visible is not None else None)
-        for seq, mark, kind, mcp_id, pinned, visible, _, _ in rows
+        LoggedChange(seq, mark, kind, mcp_id, pinned, verified, None if visible is None else documents[visible])
+        for seq, mark, kind, mcp_id, pinned, verified, visible, _, _ in rows
     ]
 
 

@@ -51,6 +51,8 @@ _MOVE = """
     WHERE entry.mcp_id = moved.mcp_id
 """
 
+_SEEN = "UPDATE entry SET seq = $1 WHERE mcp_id = $2"
+
 _WAKE = "SELECT pg_notify('directory', '')"
 
 
@@ -156,6 +158,15 @@ def update_visibility(cursor: Cursor, names: Iterable[StoredName], sources: Sequ
                 [each.preferred_id for each in moved],
             ],
         )
+
+
+def log_change(cursor: Cursor, name: str) -> None:
+    """Log a change of the entry `name`, if it is visible, that is not one of its records or flags."""
+    (stored,) = lock_names(cursor, [name]).values()
+    if stored.before.visible_id is not None:
+        _log(cursor, [("changed", stored)])
+        cursor.execute(_SEEN, [stored.seq, stored.mcp_id])
+        notify(cursor)
 
 
 def _updated(stored: StoredName, sources: Sequence[str]) -> _Updated:

@@ -66,6 +66,15 @@ from ._responses import (
     search_page,
 )
 from ._rpc import Id, Message, message, message_id
+from ._verification import (
+    encode_state,
+    encode_target,
+    encode_verification,
+    restore_indexed,
+    restore_state,
+    restore_target,
+    restore_verification,
+)
 
 __all__ = [
     "DEFAULT_CHANGES",
@@ -109,6 +118,9 @@ __all__ = [
     "encode_entry",
     "encode_hit",
     "encode_registry_cursor",
+    "encode_state",
+    "encode_target",
+    "encode_verification",
     "entry_id",
     "event",
     "event_id",
@@ -135,6 +147,10 @@ __all__ = [
     "registry_version_parameters",
     "required_fields",
     "restore_entry",
+    "restore_indexed",
+    "restore_state",
+    "restore_target",
+    "restore_verification",
     "rfc3339",
     "search_arguments",
     "search_fields",

@@ -17,6 +17,7 @@ from ._restore import after_restore
 from ._roster import SqliteRoster
 from ._sessions import SqliteNewSecrets, SqliteSessions
 from ._store import SqliteStore
+from ._verifications import SqliteVerifications
 from ._visibility import SqliteCuration
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "SqliteRoster",
     "SqliteSessions",
     "SqliteStore",
+    "SqliteVerifications",
     "StorageWatch",
     "after_restore",
     "export",

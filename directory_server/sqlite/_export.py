@@ -68,6 +68,9 @@ _DIRECTORY = {
         FROM upstream ORDER BY name
     """,
     "seen": "SELECT upstream, name, taken AS accepted FROM seen ORDER BY upstream, name",
+    "target": "SELECT id, mcp_id, kind, host, body, due_at, state FROM target ORDER BY id",
+    "verification": "SELECT mcp_id, revision, summary, indexed FROM verification ORDER BY mcp_id",
+    "verification_plan": "SELECT id, seq, selection FROM verification_plan",
 }
 """Tables of the directory database, and their rows in the order of their keys."""
 

@@ -66,6 +66,13 @@ def updating_visibility(connection: sqlite3.Connection, name: str, sources: Sequ
         connection.execute(_MOVE, (after.visible_id, after.preferred_id, name))
 
 
+def log_change(connection: sqlite3.Connection, mcp_id: str) -> None:
+    """Log a change of the entry `mcp_id`, if it is visible, that is not one of its records or flags."""
+    if connection.execute("SELECT 1 FROM entry WHERE mcp_id = ? AND shown IS NOT NULL", (mcp_id,)).fetchone():
+        seq = connection.execute(_LOG, ("changed", mcp_id, COUNT_DELTA["changed"])).lastrowid
+        connection.execute("UPDATE entry SET seq = ? WHERE mcp_id = ?", (seq, mcp_id))
+
+
 def _state(connection: sqlite3.Connection, name: str) -> tuple[Visibility, int]:
     """Return the stored visibility of `name` and the `seq` of its latest change, 0 if there is none."""
     row = connection.execute(_STATE, (name,)).fetchone()

@@ -107,6 +107,7 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
         store=store,
         curation=postgres.PostgresCuration(database, names),
         mirrors=postgres.PostgresMirrors(database),
+        verifications=postgres.PostgresVerifications(database),
         keys=postgres.PostgresKeyRing(database, now, charges, reads, None if connected is None else connected.pulse),
         key_uses=postgres.PostgresKeyUses(database),
         quota=quota,

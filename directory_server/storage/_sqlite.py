@@ -54,6 +54,7 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
         store=store,
         curation=sqlite.SqliteCuration(data.directory, list(limits)),
         mirrors=sqlite.SqliteMirrors(data.directory, now, offload),
+        verifications=sqlite.SqliteVerifications(data.directory, now, offload),
         keys=sqlite.SqliteKeyRing(data.directory, now, writes, environment.turn),
         key_uses=sqlite.SqliteKeyUses(data.directory, writes),
         quota=quota,

@@ -16,6 +16,7 @@ from ..domain.ports.reports import Reports
 from ..domain.ports.roster import Roster
 from ..domain.ports.runtime import Bus, MachineTime, Offload, Turn
 from ..domain.ports.storage import Curation, Mirrors, Store
+from ..domain.ports.verification import Verifications
 from ..domain.transfers import Restored
 from ..machine import machine_time
 from ..run_sync import inline
@@ -89,6 +90,7 @@ class Storage:
     store: Store
     curation: Curation
     mirrors: Mirrors
+    verifications: Verifications
     keys: KeyRing
     key_uses: KeyUses
     quota: Quota

@@ -27,6 +27,8 @@ from directory_server.memory import (
     MemoryRoster,
     MemorySessions,
     MemoryStore,
+    MemoryVerifications,
+    TargetData,
 )
 
 from ..contract import in_turn
@@ -44,6 +46,7 @@ from ..contract.registry_tokens import RegistryTokensContract
 from ..contract.reports import ReportsContract
 from ..contract.roster import RosterContract
 from ..contract.store import Briefs, StoreContract
+from ..contract.verifications import VerificationsContract
 
 Now = Callable[[], float]
 
@@ -182,3 +185,17 @@ class TestMemoryMirrors(MirrorsContract):
 class TestMemoryRoster(AccessDataTest, RosterContract):
     async def roster(self, now: Now) -> tuple[MemoryRoster, MemoryAccounts, MemoryKeyRing]:
         return MemoryRoster(self.data), MemoryAccounts(self.data, now), MemoryKeyRing(self.data, now)
+
+
+class TestMemoryVerifications(VerificationsContract):
+    at_once = staticmethod(in_turn)
+
+    @pytest.fixture(autouse=True)
+    def _catalogue(self) -> None:
+        self.catalogue, self.data = Catalogue(lambda: 1_000_000.0), TargetData()
+
+    async def verifications(self) -> MemoryVerifications:
+        return MemoryVerifications(self.catalogue, self.data, self.clock.seconds)
+
+    async def store(self) -> MemoryStore:
+        return MemoryStore(self.catalogue, Briefs())

@@ -17,8 +17,11 @@ from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.errors import BadInput
 from directory_server.domain.keys import KeyUse, NewSecret
 from directory_server.domain.ports.storage import Mirrors
+from directory_server.domain.ports.verification import Plan
 from directory_server.domain.reports import Report
+from directory_server.domain.targets import Policy, Target, TargetKind
 from directory_server.domain.upstreams import SyncProgress, UpstreamState
+from directory_server.domain.verification import RemoteCheck, RemoteStatus
 from directory_server.postgres import (
     Database,
     PostgresAccounts,
@@ -34,6 +37,7 @@ from directory_server.postgres import (
     PostgresReports,
     PostgresSessions,
     PostgresStore,
+    PostgresVerifications,
     import_data,
     session_secret,
 )
@@ -54,6 +58,7 @@ from directory_server.sqlite import (
     SqliteReports,
     SqliteSessions,
     SqliteStore,
+    SqliteVerifications,
     export,
 )
 
@@ -61,6 +66,8 @@ from ..contract.listing import ODD_NAMES
 from ..contract.publishers import RECORD
 from ..contract.store import NAME, Briefs, entry
 from .test_equal_stores import SOURCES, content
+
+TARGET = Target("x/é", TargetKind.REMOTE, "sse", "https://a.example/sse")
 
 CLIENT = Client("192.0.2.0/24", "Firefox (Linux)")
 
@@ -121,6 +128,11 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     run_sync(mirrors.put(state, seen={"x/a": True, "x/B": False}))
     run_sync(mirrors.put(UpstreamState("second")))
     run_sync(mirrors.hold("first", "process", seconds=60.0))
+
+    verifications = SqliteVerifications(data.directory, now, inline)
+    works = RemoteCheck(TARGET.identifier, TARGET.type, 1_000_000.0, RemoteStatus.WORKS)
+    run_sync(verifications.put_targets({mcp_id_of(TARGET.name): [TARGET]}, Plan(7, "selection")))
+    run_sync(verifications.record(TARGET, works, Policy()))
 
     accounts = SqliteAccounts(data.directory, now)
     for number in range(12):
@@ -217,6 +229,14 @@ def test_both_stores_return_the_same(data: DataDirectory, folder: Path, database
         )
     assert run_sync(store.log_id()) == run_sync(old_store.log_id())
     assert run_sync(store.oldest()) == run_sync(old_store.oldest())
+    verifications, old_verifications = (
+        PostgresVerifications(database),
+        SqliteVerifications(data.directory, lambda: 0.0, inline),
+    )
+    assert run_sync(verifications.plan()) == run_sync(old_verifications.plan())
+    assert list(run_sync(verifications.summaries(0, 9))) == list(run_sync(old_verifications.summaries(0, 9)))
+    states = run_sync(verifications.states(mcp_id_of(TARGET.name)))
+    assert list(states) == list(run_sync(old_verifications.states(mcp_id_of(TARGET.name))))
     assert mirrored(PostgresMirrors(database)) == mirrored(SqliteMirrors(data.directory, lambda: 0.0, inline))
 
 

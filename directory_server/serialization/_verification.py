@@ -1,0 +1,90 @@
+"""Stored forms of targets, checks and verifications."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from attrs import asdict, evolve
+from cattrs import Converter
+from cattrs.strategies import configure_union_passthrough
+
+from ..domain.targets import PastCheck, Target, TargetKind, TargetState
+from ..domain.verification import FoundTool, PackageCheck, RemoteCheck
+from ..domain.verified import IndexedVerification, Verification
+from ._json import encode
+
+MAX_STORED_TOOLS = 200_000
+"""Bytes of the tools that are stored of one check. Schemas beyond it are dropped, and tools whose texts are."""
+
+_CONVERTER = Converter()
+configure_union_passthrough(str | int | float | bool | None, _CONVERTER)
+
+
+def encode_target(target: Target) -> bytes:
+    """Return the stored form of `target`."""
+    return encode(asdict(target))
+
+
+def restore_target(body: bytes) -> Target:
+    """Return the target of `body`, the output of `encode_target`."""
+    return _CONVERTER.structure(orjson.loads(body), Target)
+
+
+def encode_state(state: TargetState) -> bytes:
+    """Return the stored form of what is known of a target, without the target. Its size is bounded."""
+    value = asdict(evolve(state, check=_bounded(state.check), good=_bounded(state.good)))
+    if state.good is state.check:
+        value["good"] = True
+    del value["target"]
+    return encode(value)
+
+
+def restore_state(target: Target, body: bytes | None) -> TargetState:
+    """Return the state of `target` from `body`, the output of `encode_state`."""
+    if body is None:
+        return TargetState(target)
+    value: dict[str, Any] = orjson.loads(body)
+    cls = RemoteCheck if target.kind is TargetKind.REMOTE else PackageCheck
+    check: Any = _structure(value["check"], cls)
+    good: Any = check if value["good"] is True else _structure(value["good"], RemoteCheck)
+    history = tuple(_CONVERTER.structure(each, PastCheck) for each in value["history"])
+    return TargetState(target, check, good, value["failures"], value["failing_since"], bool(value["is_down"]), history)
+
+
+def encode_verification(verification: Verification | IndexedVerification) -> bytes:
+    """Return the stored form of the summary of an entry's checks, or of what the index holds of it."""
+    return encode(asdict(verification))
+
+
+def restore_verification(body: bytes) -> Verification:
+    """Return the summary of an entry's checks from `body`."""
+    return _CONVERTER.structure(orjson.loads(body), Verification)
+
+
+def restore_indexed(body: bytes) -> IndexedVerification:
+    """Return what the index holds of a verification from `body`."""
+    return _CONVERTER.structure(orjson.loads(body), IndexedVerification)
+
+
+def _structure(value: Any, cls: Any) -> Any:
+    return None if value is None else _CONVERTER.structure(value, cls)
+
+
+def _bounded(check: Any) -> Any:
+    """Return a check with tools of at most MAX_STORED_TOOLS bytes."""
+    if not isinstance(check, RemoteCheck):
+        return check
+    left, kept = MAX_STORED_TOOLS, list[FoundTool]()
+    for tool in check.tools:
+        left -= len(tool.name.encode()) + len(tool.description.encode())
+        if left < 0:
+            break
+        kept.append(tool)
+    for number, tool in enumerate(kept):
+        size = len(tool.input_schema.encode())
+        if size > left:
+            kept[number] = evolve(tool, input_schema="")
+        else:
+            left -= size
+    return evolve(check, tools=tuple(kept), has_more_tools=check.has_more_tools or len(kept) < len(check.tools))

@@ -1,0 +1,321 @@
+"""Contract of Verifications."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from directory_server.domain.entries import mcp_id_of
+from directory_server.domain.ports.storage import Store
+from directory_server.domain.ports.verification import Plan, Verifications
+from directory_server.domain.targets import Policy, Target, TargetKind, TargetState
+from directory_server.domain.verification import (
+    MAX_TOOLS,
+    FoundTool,
+    LoginKind,
+    PackageCheck,
+    PackageStatus,
+    RemoteCheck,
+    RemoteStatus,
+)
+from directory_server.domain.verified import IndexedVerification, Verification, VerifiedStatus
+from directory_server.serialization import restore_indexed
+
+from . import ContractWithClock, at_once, awaited
+from .store import entry
+
+HOUR, DAY = 3_600.0, 86_400.0
+POLICY = Policy(history=3)
+BOTH = (TargetKind.REMOTE, TargetKind.PACKAGE)
+TOOL = FoundTool("get_forecast", "Returns the forecast.", '{"type":"object"}')
+
+
+def remote(name: str = "x/a", url: str = "https://a.example/mcp") -> Target:
+    return Target(name, TargetKind.REMOTE, "streamable-http", url)
+
+
+def package(name: str = "x/a", identifier: str = "a") -> Target:
+    return Target(name, TargetKind.PACKAGE, "npm", identifier, "1.0.0")
+
+
+def by_id(*targets: Target) -> Mapping[str, Sequence[Target]]:
+    """Return `targets` by the ids of their entries."""
+    return {mcp_id_of(each.name): [other for other in targets if other.name == each.name] for each in targets}
+
+
+class VerificationsContract(ContractWithClock):
+    """Subclasses define how to open verifications; `at_once` runs coroutines together, in the adapter's threads."""
+
+    at_once = staticmethod(at_once)
+
+    async def verifications(self) -> Verifications:
+        """Return the verifications on `clock`; each call acts as another process with the same data."""
+        raise NotImplementedError
+
+    async def store(self) -> Store:
+        """Return the store of the same data."""
+        raise NotImplementedError
+
+    def checked(self, target: Target, status: str = "works", **fields: Any) -> RemoteCheck | PackageCheck:
+        """Return a check of `target` now."""
+        now = self.clock.seconds()
+        if target.kind is TargetKind.REMOTE:
+            return RemoteCheck(target.identifier, target.type, now, RemoteStatus(status), **fields)
+        return PackageCheck(target.type, target.identifier, target.version, now, PackageStatus(status), **fields)
+
+    async def claim(self, verifications: Verifications, holder: str = "one", limit: int = 9) -> list[Target]:
+        claimed = await verifications.claim(holder, limit, seconds=60.0, kinds=BOTH, except_hosts=())
+        return list(claimed)
+
+    @awaited
+    async def test_is_empty_at_first(self) -> None:
+        verifications = await self.verifications()
+        assert await verifications.plan() == Plan()
+        assert await self.claim(verifications) == []
+        assert list(await verifications.states(mcp_id_of("x/a"))) == []
+        assert list(await verifications.summaries(0, 9)) == []
+        assert await verifications.due(BOTH) == 0
+        assert await verifications.forget() == 0
+
+    @awaited
+    async def test_stores_the_plan(self) -> None:
+        verifications = await self.verifications()
+        await verifications.put_targets({}, Plan(7, "selection"))
+        await verifications.put_targets(by_id(remote()))
+        assert await (await self.verifications()).plan() == Plan(7, "selection")
+
+    @awaited
+    async def test_the_lease_to_plan_has_one_holder(self) -> None:
+        one, other = await self.verifications(), await self.verifications()
+        assert await one.hold("one", seconds=10.0)
+        assert not await other.hold("other", seconds=10.0)
+        assert await one.hold("one", seconds=10.0)
+        self.clock.advance(10)
+        assert await other.hold("other", seconds=10.0)
+        await other.release("other")
+        assert await one.hold("one", seconds=10.0)
+        assert await one.plan() == Plan()
+
+    @awaited
+    async def test_claims_due_targets_of_different_hosts(self) -> None:
+        verifications = await self.verifications()
+        same_host = [remote(f"x/{n}", f"https://a.example/{n}") for n in range(5)]
+        await verifications.put_targets(by_id(*same_host))
+        self.clock.advance(1)
+        other = remote("x/other", "https://b.example/mcp")
+        await verifications.put_targets(by_id(other, package("x/other")))
+        assert await verifications.due([TargetKind.REMOTE]) == 6
+        claimed = await verifications.claim("one", 9, seconds=60.0, kinds=[TargetKind.REMOTE], except_hosts=())
+        assert claimed[0] in same_host
+        assert list(claimed[1:]) == [other]
+        free = await verifications.claim("one", 9, seconds=60.0, kinds=BOTH, except_hosts=["a.example", "b.example"])
+        assert list(free) == [package("x/other")]
+        assert len(await self.claim(verifications, limit=1)) == 1
+
+    @awaited
+    async def test_processes_share_the_targets(self) -> None:
+        every = [remote(f"x/{n}", f"https://{n}.example/mcp") for n in range(20)]
+        await (await self.verifications()).put_targets(by_id(*every))
+        processes = [await self.verifications() for _ in range(4)]
+        claimed = await self.at_once(*(self.claim(each, str(number), limit=5) for number, each in enumerate(processes)))
+        shared = [each for found in claimed for each in found]
+        assert len({each.id for each in shared}) == len(shared)
+        shared += [each for process in processes for each in await self.claim(process, "last", limit=20)]
+        assert {each.id for each in shared} == {each.id for each in every}
+        assert len(shared) == len(every)
+
+    @awaited
+    async def test_a_lease_ends(self) -> None:
+        one, other = await self.verifications(), await self.verifications()
+        await one.put_targets(by_id(remote()))
+        assert await self.claim(one) == [remote()]
+        self.clock.advance(59)
+        assert await self.claim(other, "other") == []
+        self.clock.advance(1)
+        assert await self.claim(other, "other") == [remote()]
+        await one.release("one")
+        assert await self.claim(one) == []
+        await other.release("other")
+        assert await self.claim(one) == [remote()]
+
+    @awaited
+    async def test_stores_a_check_and_when_the_next_one_is_due(self) -> None:
+        verifications = await self.verifications()
+        await verifications.put_targets(by_id(remote(), package()))
+        works = self.checked(
+            remote(), protocol_version="2025-11-25", server_name="a", latency=0.5, tools=(TOOL,), detail="é 中"
+        )
+        exists = self.checked(package(), "exists", latest_version="1.1.0", published_at=5.0, names_server=True)
+        await verifications.record(remote(), works, POLICY)
+        await verifications.record(package(), exists, POLICY, spread=2.0)
+        states = await (await self.verifications()).states(mcp_id_of("x/a"))
+        assert list(states) == [
+            TargetState(remote()).after(works, POLICY),
+            TargetState(package()).after(exists, POLICY),
+        ]
+        assert isinstance(states[0].good, RemoteCheck)
+        assert states[0].good.tools == (TOOL,)
+        self.clock.advance(POLICY.remotes - 1)
+        assert await self.claim(verifications) == []
+        self.clock.advance(1)
+        assert await self.claim(verifications) == [remote()]
+        self.clock.advance(2 * POLICY.packages - POLICY.remotes - 1)
+        assert package() not in await self.claim(verifications)
+        self.clock.advance(1)
+        assert package() in await self.claim(verifications)
+
+    @awaited
+    async def test_a_check_of_an_unknown_target_is_ignored(self) -> None:
+        verifications = await self.verifications()
+        assert not await verifications.record(remote(), self.checked(remote()), POLICY)
+        assert list(await verifications.summaries(0, 9)) == []
+
+    @awaited
+    async def test_retries_over_days_before_a_server_is_down(self) -> None:
+        verifications = await self.verifications()
+        await verifications.put_targets(by_id(remote()))
+        await verifications.record(remote(), self.checked(remote(), tools=(TOOL,)), POLICY)
+        statuses = []
+        for _ in range(15):
+            self.clock.advance(POLICY.retry)
+            await verifications.record(remote(), self.checked(remote(), "unreachable"), POLICY)
+            [summary] = await verifications.summaries(0, 9)
+            statuses.append((summary.verification.status, summary.verification.tools))
+        days = int(POLICY.down_after / POLICY.retry)
+        failing, down = (VerifiedStatus.FAILING, 1), (VerifiedStatus.DOWN, 0)
+        assert statuses == [failing] * days + [down] * (15 - days)
+        [state] = await verifications.states(mcp_id_of("x/a"))
+        assert state.failures == 15
+        assert [each.status for each in state.history] == ["unreachable"] * POLICY.history
+        await verifications.record(remote(), self.checked(remote()), POLICY)
+        [summary] = await verifications.summaries(0, 9)
+        assert summary.verification.status is VerifiedStatus.WORKS
+
+    @awaited
+    async def test_summarizes_an_entry(self) -> None:
+        verifications = await self.verifications()
+        oauth = remote(url="https://b.example/sse")
+        await verifications.put_targets(by_id(remote(), oauth, package()))
+        login = self.checked(oauth, "needs_login", login=LoginKind.OAUTH, authorization_server="https://login.example")
+        await verifications.record(oauth, login, POLICY)
+        self.clock.advance(1)
+        works = self.checked(remote(), protocol_version="2025-11-25", tools=(TOOL,))
+        await verifications.record(remote(), works, POLICY)
+        self.clock.advance(1)
+        await verifications.record(package(), self.checked(package(), "deprecated", names_server=False), POLICY)
+        [summary] = await verifications.summaries(0, 9)
+        assert summary.mcp_id == mcp_id_of("x/a")
+        assert summary.verification == Verification(
+            VerifiedStatus.WORKS, self.clock.seconds(), "none", 1, ("2025-11-25",), "deprecated", False
+        )
+
+    @awaited
+    async def test_logs_changes_of_what_is_indexed(self) -> None:
+        verifications, store = await self.verifications(), await self.store()
+        await store.publish("a", [entry("x/a"), entry("x/b")])
+        await verifications.put_targets(by_id(remote(), package()))
+        assert await verifications.record(remote(), self.checked(remote(), tools=(TOOL,)), POLICY)
+        [change] = await store.changes(2, 9)
+        assert (change.seq, change.kind, change.mcp_id) == (3, "changed", mcp_id_of("x/a"))
+        assert await store.head() == 3
+        assert await store.count() == 2
+        assert change.verified is not None
+        tools = ((TOOL.name, TOOL.description),)
+        assert restore_indexed(change.verified) == IndexedVerification(VerifiedStatus.WORKS, "none", "", tools)
+        assert {each.mcp_id: each.verified for each in await store.current("", 9)} == {
+            mcp_id_of("x/a"): change.verified,
+            mcp_id_of("x/b"): None,
+        }
+        # The same result later is no change.
+        self.clock.advance(DAY)
+        assert not await verifications.record(remote(), self.checked(remote(), tools=(TOOL,)), POLICY)
+        assert await store.head() == 3
+        # A new version of the entry keeps its verification.
+        await store.publish("a", [entry("x/a", "2.0.0", "It snows.")])
+        [change] = await store.changes(3, 9)
+        assert change.verified is not None
+        # A target that is gone takes its results with it.
+        await verifications.put_targets({mcp_id_of("x/a"): [package()]})
+        [change] = await store.changes(4, 9)
+        assert (change.mcp_id, change.verified) == (mcp_id_of("x/a"), None)
+
+    @awaited
+    async def test_an_invisible_entry_has_no_change(self) -> None:
+        verifications, store = await self.verifications(), await self.store()
+        await verifications.put_targets(by_id(remote("x/none")))
+        await verifications.record(remote("x/none"), self.checked(remote("x/none")), POLICY)
+        assert await store.head() == 0
+
+    @awaited
+    async def test_a_target_that_stays_keeps_its_state(self) -> None:
+        verifications = await self.verifications()
+        await verifications.put_targets(by_id(remote(), package()))
+        await verifications.record(remote(), self.checked(remote()), POLICY)
+        other = remote(url="https://b.example/mcp")
+        await verifications.put_targets(by_id(remote(), other))
+        states = {each.target: each.check is not None for each in await verifications.states(mcp_id_of("x/a"))}
+        assert states == {remote(): True, other: False}
+        assert await self.claim(verifications) == [other]
+
+    @awaited
+    async def test_revisions_grow_with_each_check(self) -> None:
+        verifications = await self.verifications()
+        await verifications.put_targets(by_id(remote(), remote("x/b", "https://b.example/mcp")))
+        seen = 0
+        for name, url in (("x/a", "https://a.example/mcp"), ("x/b", "https://b.example/mcp")) * 2:
+            target = remote(name, url)
+            await verifications.record(target, self.checked(target), POLICY)
+            [summary] = await verifications.summaries(seen, 9)
+            assert summary.mcp_id == mcp_id_of(name)
+            assert summary.revision > seen
+            seen = summary.revision
+        assert len(await verifications.summaries(0, 9)) == 2
+        assert len(await verifications.summaries(0, 1)) == 1
+
+    @awaited
+    async def test_forgets_results(self) -> None:
+        verifications, store = await self.verifications(), await self.store()
+        await store.publish("a", [entry("x/a"), entry("x/b")])
+        other = remote("x/b", "https://b.example/mcp")
+        await verifications.put_targets(by_id(remote(), other))
+        for target in (remote(), other):
+            await verifications.record(target, self.checked(target), POLICY)
+        assert await self.claim(verifications) == []
+        assert await verifications.forget(["x/a", "x/none"]) == 1
+        [state] = await verifications.states(mcp_id_of("x/a"))
+        assert state == TargetState(remote())
+        assert await self.claim(verifications) == [remote()]
+        assert await verifications.forget() == 1
+        assert {each.verification.status for each in await verifications.summaries(0, 9)} == {"unverified"}
+        assert all(each.verified is None for each in await store.current("", 9))
+
+    @awaited
+    async def test_bounds_the_stored_tools(self) -> None:
+        verifications = await self.verifications()
+        await verifications.put_targets(by_id(remote()))
+        tools = tuple(FoundTool(f"tool_{n}", "d" * 100, "{" + " " * 8_000 + "}") for n in range(MAX_TOOLS))
+        await verifications.record(remote(), self.checked(remote(), tools=tools), POLICY)
+        [state] = await verifications.states(mcp_id_of("x/a"))
+        assert state.good is not None
+        assert [each.name for each in state.good.tools] == [each.name for each in tools]
+        assert 10 < sum(bool(each.input_schema) for each in state.good.tools) < MAX_TOOLS
+        huge = tuple(FoundTool(f"tool_{n}", "d" * 50_000) for n in range(MAX_TOOLS))
+        await verifications.record(remote(), self.checked(remote(), tools=huge), POLICY)
+        [state] = await verifications.states(mcp_id_of("x/a"))
+        assert state.good is not None
+        assert state.good.has_more_tools
+        assert len(state.good.tools) < 5
+
+    @awaited
+    async def test_checks_of_one_entry_at_once_are_all_summarized(self) -> None:
+        targets = [remote(url=f"https://{n}.example/mcp") for n in range(6)]
+        await (await self.verifications()).put_targets(by_id(*targets))
+        processes = [await self.verifications() for _ in targets]
+        await self.at_once(
+            *(
+                process.record(target, self.checked(target, tools=(FoundTool(f"tool_{number}"),)), POLICY)
+                for number, (process, target) in enumerate(zip(processes, targets, strict=True))
+            )
+        )
+        [summary] = await processes[0].summaries(0, 9)
+        assert summary.verification.tools == len(targets)

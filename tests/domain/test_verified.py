@@ -1,0 +1,174 @@
+"""Targets of entries, their states, and the summary of an entry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from directory_server.domain.entries import Entry
+from directory_server.domain.targets import (
+    MAX_TARGETS,
+    Policy,
+    Target,
+    TargetKind,
+    TargetState,
+    is_failure,
+    targets_of,
+)
+from directory_server.domain.verification import (
+    FoundTool,
+    LoginKind,
+    PackageCheck,
+    PackageStatus,
+    RemoteCheck,
+    RemoteStatus,
+)
+from directory_server.domain.verified import UNVERIFIED, VerifiedStatus, found_tools, indexed, status_of, summarize
+
+REMOTE = Target("x/a", TargetKind.REMOTE, "sse", "https://a.example/sse")
+PACKAGE = Target("x/a", TargetKind.PACKAGE, "npm", "a", "1")
+POLICY = Policy()
+
+
+def entry(**server: Any) -> Entry:
+    return Entry({"name": "x/a", "version": "1", "description": "A", **server})
+
+
+def remote(status: RemoteStatus, at: float = 0.0, **fields: Any) -> RemoteCheck:
+    return RemoteCheck(REMOTE.identifier, REMOTE.type, at, status, **fields)
+
+
+def package(status: PackageStatus, at: float = 0.0) -> PackageCheck:
+    return PackageCheck("npm", "a", "1", at, status)
+
+
+def state(*checks: RemoteCheck | PackageCheck) -> TargetState:
+    found = TargetState(REMOTE if isinstance(checks[0], RemoteCheck) else PACKAGE)
+    for check in checks:
+        found = found.after(check, POLICY)
+    return found
+
+
+def test_targets_are_the_remotes_and_packages_of_an_entry() -> None:
+    header = {"name": "X-Key", "isRequired": True}
+    found = targets_of(
+        entry(
+            remotes=[
+                {"type": "sse", "url": "https://a.example/sse"},
+                {"type": "streamable-http", "url": "https://b.example/mcp", "headers": [header]},
+                {"type": "sse", "url": "https://a.example/sse"},
+            ],
+            packages=[{"registryType": "npm", "identifier": "a", "version": "1"}],
+        )
+    )
+    other = Target("x/a", TargetKind.REMOTE, "streamable-http", "https://b.example/mcp", headers_needed=True)
+    assert list(found) == [REMOTE, other, PACKAGE]
+    assert [each.host for each in found] == ["a.example", "b.example", "registry.npmjs.org"]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"remotes": [{"type": "sse"}, {"type": "stdio", "url": "https://a.example"}, {"type": 5, "url": []}]},
+        {"remotes": [{"type": "sse", "url": "https://a.example/" + "a" * 3_000}, "text", None]},
+        {"remotes": [{"type": "sse", "url": "https://a.example/\0"}, {"type": "sse", "url": "\udc80"}]},
+        {"packages": [{"registryType": "n" * 30, "identifier": "a"}, {"registryType": "npm"}], "remotes": {}},
+    ],
+)
+def test_malformed_documents_have_no_targets(broken: dict[str, Any]) -> None:
+    assert list(targets_of(entry(**broken))) == []
+
+
+def test_an_entry_has_a_bounded_number_of_targets() -> None:
+    many = [{"type": "sse", "url": f"https://a.example/{n}"} for n in range(500)]
+    assert len(targets_of(entry(remotes=many))) == MAX_TARGETS
+
+
+@pytest.mark.parametrize(
+    ("kind", "identifier", "host"),
+    [
+        ("oci", "ghcr.io/owner/image:1", "ghcr.io"),
+        ("oci", "owner/image", "docker.io"),
+        ("pypi", "a", "pypi.org"),
+        ("cargo", "a", "cargo"),
+    ],
+)
+def test_the_host_of_a_package_is_that_of_its_registry(kind: str, identifier: str, host: str) -> None:
+    assert Target("x/a", TargetKind.PACKAGE, kind, identifier).host == host
+
+
+def test_the_host_of_an_invalid_url_is_empty() -> None:
+    assert Target("x/a", TargetKind.REMOTE, "sse", "http://[a/").host == ""
+
+
+def test_every_status_is_a_success_a_failure_or_says_nothing() -> None:
+    nothing = {str(each) for each in RemoteStatus if is_failure(remote(each)) is None}
+    assert nothing == {"refuses_robots", "not_allowed", "not_checkable"}
+    assert {str(each) for each in PackageStatus if is_failure(package(each)) is None} == {
+        "unreachable",
+        "not_checkable",
+    }
+    assert {each for each in RemoteStatus if is_failure(remote(each)) is False} == {"works", "needs_login"}
+
+
+def test_what_says_nothing_changes_no_streak() -> None:
+    failed = state(remote(RemoteStatus.UNREACHABLE))
+    assert failed.after(remote(RemoteStatus.REFUSES_ROBOTS), POLICY).failures == 1
+    assert status_of(state(remote(RemoteStatus.REFUSES_ROBOTS))) is VerifiedStatus.UNVERIFIED
+
+
+@pytest.mark.parametrize(
+    ("found", "wait"),
+    [
+        (state(remote(RemoteStatus.WORKS)), POLICY.remotes),
+        (state(remote(RemoteStatus.NEEDS_LOGIN)), POLICY.remotes),
+        (state(remote(RemoteStatus.UNREACHABLE)), POLICY.retry),
+        (state(remote(RemoteStatus.NOT_ALLOWED)), POLICY.remotes),
+        (state(*(remote(RemoteStatus.UNREACHABLE, 1e6 * n) for n in range(3))), POLICY.remotes),
+        (state(package(PackageStatus.EXISTS)), POLICY.packages),
+        (state(package(PackageStatus.MISSING)), POLICY.retry),
+        (state(package(PackageStatus.UNREACHABLE)), POLICY.retry),
+        (state(package(PackageStatus.NOT_CHECKABLE)), POLICY.packages),
+    ],
+)
+def test_failures_are_retried_sooner(found: TargetState, wait: float) -> None:
+    assert POLICY.wait(found) == wait
+
+
+def test_one_failure_is_not_down_however_old_the_last_success() -> None:
+    found = state(remote(RemoteStatus.WORKS), remote(RemoteStatus.UNREACHABLE, 1e7))
+    assert status_of(found) is VerifiedStatus.FAILING
+    assert status_of(found.after(remote(RemoteStatus.TLS_ERROR, 2e7), POLICY)) is VerifiedStatus.FAILING
+    assert status_of(found.after(remote(RemoteStatus.WORKS, 2e7), POLICY)) is VerifiedStatus.WORKS
+
+
+def test_the_status_of_an_entry_is_the_best() -> None:
+    down = state(*(remote(RemoteStatus.UNREACHABLE, 1e6 * n) for n in range(3)))
+    exists, works = state(package(PackageStatus.EXISTS)), state(remote(RemoteStatus.WORKS))
+    assert summarize([]) == UNVERIFIED
+    assert summarize([down]).status is VerifiedStatus.DOWN
+    assert summarize([down, exists]).status is VerifiedStatus.AVAILABLE
+    assert summarize([down, exists, works]).status is VerifiedStatus.WORKS
+
+
+def test_auth_is_what_a_remote_has_shown() -> None:
+    key = state(remote(RemoteStatus.NEEDS_LOGIN, login=LoginKind.KEY))
+    unknown = state(remote(RemoteStatus.NEEDS_LOGIN, login=LoginKind.UNKNOWN))
+    assert summarize([key]).auth == "key"
+    assert summarize([unknown]).auth == ""
+    assert summarize([key, state(remote(RemoteStatus.WORKS))]).auth == "none"
+
+
+def test_tools_of_remotes_are_joined_by_name() -> None:
+    one = state(remote(RemoteStatus.WORKS, tools=(FoundTool("a", "first"), FoundTool("b"))))
+    other = state(remote(RemoteStatus.WORKS, tools=(FoundTool("a", "second"), FoundTool("c"))))
+    assert [(each.name, each.description) for each in found_tools([one, other])] == [
+        ("a", "first"),
+        ("b", ""),
+        ("c", ""),
+    ]
+
+
+def test_nothing_is_indexed_of_what_says_nothing() -> None:
+    assert indexed([TargetState(REMOTE), state(remote(RemoteStatus.REFUSES_ROBOTS))]) is None
