@@ -130,7 +130,7 @@ def _routes(
     sessions = mcp.McpSessions(run_until_done(storage.session_secret(), lambda: core.reactor))
     endpoint = mcp.endpoint(authenticator, directory, publishers.newest, sessions, hub, publishers.announcements)
     return routing.Routes(
-        rest.RestHandlers(authenticator, directory, offload),
+        rest.RestHandlers(authenticator, directory, offload, core.runtime.now),
         changes.ChangesHandler(authenticator, storage.store, percolate, offload, hub, publishers.broadcaster),
         endpoint,
         registry.RegistryHandlers(access, directory, storage.store, config.registry.listed == "curated"),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import frozen
 
+from ..sanitize import clean_line
 from .errors import BadInput
 from .facts import LICENSES, UNKNOWN, license_of
 from .languages import LANGUAGES, language_of
@@ -22,6 +23,32 @@ FILTERS: Mapping[str, Sequence[str]] = {
     "license": (*LICENSES, UNKNOWN),
 }
 """The names of filters, and the values of each; none for those with any value. Other words with a colon are text."""
+
+PACKAGES = ("npm", "pypi", "oci", "nuget", "mcpb", "cargo")
+"""The package types of the official registry, which the filter `package` is offered with."""
+
+FACETS: Mapping[str, Sequence[str]] = {
+    "tag": (),
+    "auth": FILTERS["auth"][:-1],
+    "runs": FILTERS["runs"][:-1],
+    "transport": FILTERS["transport"],
+    "package": PACKAGES,
+    "language": LANGUAGES,
+    "license": LICENSES,
+    "official": ("true",),
+}
+"""The filters that a list of entries is narrowed down by, in their order, and the values that are counted of each.
+
+Those of `tag` are the categories of the entries. Nobody looks for what is unknown."""
+
+MAX_LABEL = 50
+"""Characters of a category. Longer ones are only tags."""
+
+MAX_LABELS = 10
+"""Categories of an entry. Real entries have at most 45, and 4 in 1,000 more than 10."""
+
+_REMAINDERS = ("other", "misc", "uncategor")
+"""The beginnings of categories of what has none."""
 
 PIECE = re.compile(
     rf"""(?<!\S)-(?P<excluded>\w\S*) | (?<!\S)(?P<filter>{"|".join(FILTERS)}):(?P<value>"[^"]+"|[^\s"]+)"""
@@ -74,3 +101,17 @@ def check_filters(keywords: str) -> None:
     if wrong is not None:
         *others, last = wrong.allowed
         raise BadInput(f"keywords: {wrong.name}: must be {', '.join(others)} or {last}, not {wrong.value!r}.")
+
+
+def category_labels(categories: Iterable[str]) -> Sequence[str]:
+    """Return those of an entry's `categories` that can be shown and searched for as they are."""
+    found = (
+        each
+        for each in categories
+        if len(each) <= MAX_LABEL
+        and '"' not in each
+        and any(map(str.isalnum, each))
+        and clean_line(each, MAX_LABEL) == each
+    )
+    named = (each for each in found if not each.casefold().startswith(_REMAINDERS))
+    return [each for _, each in zip(range(MAX_LABELS), dict.fromkeys(named), strict=False)]

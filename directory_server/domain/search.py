@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
+from typing import Literal, get_args
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from .views import Hit
 
@@ -26,13 +27,51 @@ class Position:
     name: str
 
 
+Order = Literal["relevance", "stars", "updated"]
+"""The order of hits: best first, most stars first, or last updated first. Entries without the value come last."""
+
+ORDERS: Sequence[Order] = get_args(Order)
+
+DEFAULT_ORDER: Order = "relevance"
+
+_HOUR = 3_600
+
+
 @frozen
 class Query:
-    """A search for `keywords`: at most `limit` hits, ranked after the position `after`."""
+    """A search for `keywords`: at most `limit` hits, in the order `sort`, after the position `after`.
+
+    `until` is in hours since the epoch: in the order `updated`, a later date counts as unknown, because dates are
+    claims of publishers. With `browse`, the page has a summary, and a query without keywords matches all entries.
+    """
 
     keywords: str
     limit: int = DEFAULT_LIMIT
     after: Position | None = None
+    sort: Order = DEFAULT_ORDER
+    until: int = 0
+    browse: bool = False
+
+    def sorted_by(self, sort: Order, now: float) -> Query:
+        """Return this query in the order `sort`; `now` is in seconds since the epoch."""
+        # Other orders do not depend on the time, and one page in the cache serves all hours.
+        return evolve(self, sort=sort, until=int(now) // _HOUR if sort == "updated" else 0)
+
+
+@frozen
+class FacetValue:
+    """A value of a filter, and the number of matches that have it."""
+
+    value: str
+    count: int
+
+
+@frozen
+class Summary:
+    """All matches of a query: their number, and the values that they have by the name of the filter, without zeros."""
+
+    total: int
+    facets: Mapping[str, Sequence[FacetValue]]
 
 
 @frozen
@@ -59,10 +98,14 @@ class Hits:
 
 @frozen
 class Page:
-    """Hits, best first, and the position of the next page; None after the last page."""
+    """Hits, best first, and the position of the next page; None after the last page.
+
+    Only pages of queries with `browse` have a summary.
+    """
 
     hits: Hits
     next: Position | None = None
+    summary: Summary | None = None
 
     @cached_property
     def size(self) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from threading import Lock
 
 from attrs import evolve
@@ -21,10 +22,11 @@ from .index.snapshot import Snapshot
 from .index.tiers import BULK, SIZES, LiveSegment, merged
 from .query.cost import is_expensive
 from .query.parsing import ParsedQuery, parse
-from .query.plan import build_plan
+from .query.plan import Plan, build_plan
+from .ranking.browsing import Facets, close_matches, sorted_documents, summary, with_phrases
 from .ranking.explain import explain_lines
 from .ranking.reasons import reasons
-from .ranking.scoring import score_documents, top_documents
+from .ranking.scoring import Ranked, score_documents, top_documents
 from .text.translation_tables import are_loaded as translations_are_loaded
 
 
@@ -40,6 +42,7 @@ class ImpactIndex:
         self._offload = offload
         self._sizes = sizes
         self._snapshot = Snapshot()
+        self._facets: tuple[Collection, Facets] | None = None
         self._write_lock = Lock()
         self._journal: list[Change] | None = None
         """The changes since `copy`, if it was called."""
@@ -94,10 +97,13 @@ class ImpactIndex:
     async def search(self, query: Query) -> Page:
         snapshot, parsed = self._snapshot, parse(query.keywords)
         collection, live, pinned = self._collection(snapshot)
+        search: Callable[..., Page] = _search
+        if query.browse or query.sort != "relevance":
+            search = partial(_browse, self._facets_of)
         # The first search loads the lexicon, which takes about .1 seconds.
-        if not translations_are_loaded() or is_expensive(parsed, collection):
-            return await self._offload(_search, query, parsed, collection, live, pinned)
-        return _search(query, parsed, collection, live, pinned)
+        if not translations_are_loaded() or is_expensive(query, parsed, collection):
+            return await self._offload(search, query, parsed, collection, live, pinned)
+        return search(query, parsed, collection, live, pinned)
 
     def explain(self, query: Query) -> str:
         """Return an explanation of the ranking of the hits for `query`, as text."""
@@ -109,6 +115,13 @@ class ImpactIndex:
         """Return the segments to search, and the live and the pinned documents of each."""
         parts = snapshot.parts
         return snapshot.collection, [part.live for part in parts], [part.pinned for part in parts]
+
+    def _facets_of(self, collection: Collection) -> Facets:
+        """Return the values that are counted in `collection`. Any thread may call it."""
+        known = self._facets
+        if known is None or known[0] is not collection:
+            known = self._facets = collection, Facets.of(collection)
+        return known[1]
 
     def _write(self, changes: Sequence[Change]) -> bool:
         """Apply `changes` and return whether all segments were merged."""
@@ -142,10 +155,40 @@ def _search(
     scored = score_documents(plan, collection, live, pinned)
     segments = collection.segments
     ranked = top_documents(plan, segments, scored, query.limit + 1, query.after)
-    shown = ranked[: query.limit]
+    return _page(plan, segments, ranked, query.limit)
+
+
+def _browse(
+    facets_of: Callable[[Collection], Facets],
+    query: Query,
+    parsed: ParsedQuery,
+    collection: Collection,
+    live: Sequence[Bools],
+    pinned: Sequence[Ints],
+) -> Page:
+    """Search in the order of `query`, and with a summary if it asks for one."""
+    plan = build_plan(parsed, collection)
+    if query.browse and not query.keywords.strip():
+        plan = evolve(plan, filters_only=True, allows_feedback=False)
+    segments = collection.segments
+    matches = score_documents(plan, collection, live, pinned)
+    if plan.phrases:
+        matches = with_phrases(plan, segments, matches)
+    if query.sort == "relevance":
+        ranked = top_documents(plan, segments, matches, query.limit + 1, query.after)
+    else:
+        matches = matches if plan.filters_only else close_matches(matches)
+        ranked = sorted_documents(segments, matches, query)
+    page = _page(plan, segments, ranked, query.limit)
+    return evolve(page, summary=summary(facets_of(collection), segments, matches)) if query.browse else page
+
+
+def _page(plan: Plan, segments: Sequence[Segment], ranked: Sequence[Ranked], limit: int) -> Page:
+    """Return the first `limit` of `ranked`, which has one more if there is a next page."""
+    shown = ranked[:limit]
     records = [segments[number].rows.record(doc_id) for _, number, doc_id in shown]
     hits = hits_of(records, reasons(plan, segments, shown))
-    if len(ranked) <= query.limit:
+    if len(ranked) <= limit:
         return Page(hits)
-    score, number, doc_id = ranked[query.limit - 1]
+    score, number, doc_id = ranked[limit - 1]
     return Page(hits, Position(score, segments[number].rows.name(doc_id)))

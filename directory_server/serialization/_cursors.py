@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any
 
 from ..domain.errors import BadInput
-from ..domain.search import Position, Query
+from ..domain.search import DEFAULT_ORDER, Order, Position, Query
 from ._json import decode, encode
 
 MAX_CURSOR = 6_000
@@ -41,14 +41,20 @@ def decode_array(cursor: str) -> list[Any]:
 
 def encode_cursor(query: Query, position: Position) -> str:
     """Return the cursor of the page of `query` after `position`."""
-    return encode_array([query.keywords, position.score, position.name])
+    sort = [] if query.sort == DEFAULT_ORDER else [query.sort]
+    return encode_array([query.keywords, position.score, position.name, *sort])
 
 
-def decode_cursor(cursor: str, keywords: str) -> Position:
-    """Return the position in the hits for `keywords` at which `cursor` continues. Raises BadInput."""
+def decode_cursor(cursor: str, keywords: str, sort: Order = DEFAULT_ORDER) -> Position:
+    """Return the position in the hits for `keywords`, in the order `sort`, at which `cursor` continues.
+
+    Raises BadInput.
+    """
     try:
         match decode_array(cursor):
             case [str(searched), float() | int() as score, str(name)]:
+                order: object = DEFAULT_ORDER
+            case [str(searched), float() | int() as score, str(name), str(order)]:
                 pass
             case _:
                 raise ValueError
@@ -56,6 +62,8 @@ def decode_cursor(cursor: str, keywords: str) -> Position:
         raise BadInput("cursor: is invalid; use the cursor in the Link header of a page.") from None
     if searched != keywords:
         raise BadInput(f"cursor: belongs to a search for {searched!r}, which needs the same keywords.")
+    if sort != order:
+        raise BadInput("cursor: belongs to a search in another order; sort must be the same.")
     return Position(float(score), name)
 
 

@@ -11,7 +11,7 @@ from attrs import field, fields, frozen
 
 from ..domain.errors import BadInput
 from ..domain.filters import check_filters
-from ..domain.search import DEFAULT_LIMIT, Query
+from ..domain.search import DEFAULT_LIMIT, DEFAULT_ORDER, ORDERS, Order, Query
 from ..domain.views import MCP_ID
 from ._cursors import decode_cursor
 from ._entries import FIELDS, fields_of
@@ -72,6 +72,15 @@ class SearchParameters:
 
     keywords: str = field(metadata=_KEYWORDS)
     limit: int = field(default=DEFAULT_LIMIT, metadata=_LIMIT)
+    sort: Order = field(
+        default=DEFAULT_ORDER,
+        metadata={
+            "description": (
+                "Order of the entries: best match first, most stars first, or last updated first. In the latter two, "
+                "entries that match much worse than the best ones are left out, and entries without the value are last."
+            ),
+        },
+    )
     cursor: str | None = field(
         default=None,
         metadata={"description": "Start of the page, from the Link header of the previous page. Opaque."},
@@ -154,13 +163,26 @@ def detail_arguments(arguments: Any) -> str:
     return entry_id(structure(arguments, DetailArguments, what="arguments").mcp_id)
 
 
-def search_parameters(query: bytes) -> Query:
-    """Return the search query in the query string of a URL. Raises BadInput, also for repeated parameters."""
+def search_parameters(query: bytes, now: float = 0.0) -> Query:
+    """Return the search query in the query string of a URL. Raises BadInput, also for repeated parameters.
+
+    `now` is in seconds since the epoch, for the order by dates: later dates count as unknown.
+    """
     values = _parameters(query, *_SEARCH_NAMES)
     keywords = _keywords(values.get("keywords", ""))
     limit = _limit(values["limit"], MAX_LIMIT) if "limit" in values else DEFAULT_LIMIT
-    after = decode_cursor(values["cursor"], keywords) if "cursor" in values else None
-    return Query(keywords, limit, after)
+    sort = order(values["sort"]) if "sort" in values else DEFAULT_ORDER
+    after = decode_cursor(values["cursor"], keywords, sort) if "cursor" in values else None
+    return Query(keywords, limit, after).sorted_by(sort, now)
+
+
+def order(text: str) -> Order:
+    """Return the order of hits that is called `text`. Raises BadInput."""
+    for each in ORDERS:
+        if text == each:
+            return each
+    *others, last = ORDERS
+    raise BadInput(f"sort: must be {', '.join(others)} or {last}, not {text[:50]!r}.")
 
 
 def search_fields(query: bytes) -> Sequence[str] | None:

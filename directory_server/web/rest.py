@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from urllib.parse import urlencode
 
 from attrs import evolve, frozen
@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 from .. import serialization
 from ..domain.entries import mcp_id_of
 from ..domain.ports.runtime import Offload
-from ..domain.search import Page, Position, Query
+from ..domain.search import DEFAULT_ORDER, Page, Position, Query
 from ..http import Request
 from ..http.headers import query
 from ..services.directory import Directory
@@ -27,11 +27,12 @@ class RestHandlers:
     _authenticator: Authenticator
     _directory: Directory
     _offload: Offload
+    _now: Callable[[], float]
 
     async def search(self, request: Request) -> bytes:
         """Respond with a page of hits; the Link header has the URL of the next page (RFC 8288)."""
         async with self._authenticator.authenticate(request) as authenticated:
-            search = serialization.search_parameters(query(request))
+            search = serialization.search_parameters(query(request), self._now())
             fields = serialization.search_fields(query(request))
             await authenticated.charge()
             if fields is None:
@@ -42,7 +43,8 @@ class RestHandlers:
                 body, position = await self._selected_fields(search, page, fields)
         if position is not None:
             selected = {} if fields is None else {"fields": ",".join(fields)}
-            parameters = {"keywords": search.keywords, "limit": search.limit, **selected}
+            sort = {} if search.sort == DEFAULT_ORDER else {"sort": search.sort}
+            parameters = {"keywords": search.keywords, "limit": search.limit, **sort, **selected}
             link = urlencode({**parameters, "cursor": serialization.encode_cursor(search, position)})
             request.setHeader("Link", f'<{SEARCH}?{link}>; rel="next"')
         return json_response(request, body)

@@ -11,25 +11,26 @@ from hypothesis import strategies as st
 
 from directory_server import serialization
 from directory_server.domain.errors import BadInput
-from directory_server.domain.search import Position, Query
+from directory_server.domain.search import ORDERS, Order, Position, Query
 
 SCORES = st.floats(-(2.0**53), 2.0**53)
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
 KEYWORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=256).filter(str.strip)
 
 
-@given(KEYWORDS, SCORES, NAMES)
-def test_cursor_round_trip(keywords: str, score: float, name: str) -> None:
+@given(KEYWORDS, SCORES, NAMES, st.sampled_from(ORDERS))
+def test_cursor_round_trip(keywords: str, score: float, name: str, sort: Order) -> None:
     position = Position(score, name)
-    cursor = serialization.encode_cursor(Query(keywords), position)
+    cursor = serialization.encode_cursor(Query(keywords, sort=sort), position)
     assert cursor.isascii()
-    query = urlencode({"keywords": keywords, "cursor": cursor}).encode()
+    query = urlencode({"keywords": keywords, "cursor": cursor, "sort": sort}).encode()
     assert serialization.search_parameters(query).after == position
 
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from([b"keywords", b"limit", b"cursor", b"x", b""]), st.binary(max_size=20)), max_size=3
+        st.tuples(st.sampled_from([b"keywords", b"limit", b"cursor", b"sort", b"x", b""]), st.binary(max_size=20)),
+        max_size=3,
     )
 )
 def test_any_parameters_are_a_query_or_bad_input(parameters: list[tuple[bytes, bytes]]) -> None:

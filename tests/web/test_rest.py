@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from directory_server import serialization
-from directory_server.domain.entries import mcp_id_of
+from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry, mcp_id_of
 from directory_server.run_sync import run_sync
 
 from .conftest import POSTGRES, POSTGRES_ID, Server, entry
@@ -51,9 +53,54 @@ def test_the_link_header_leads_to_the_next_page(server: Server) -> None:
     ]
 
 
+def starred(number: int, stars: int | None, updated: str) -> Entry:
+    server = {
+        "name": f"io.github.example/weather-{number}",
+        "version": "1.0.0",
+        "description": "Weather.",
+        "_meta": {PUBLISHER: {"stars": stars}},
+    }
+    return Entry(server, {OFFICIAL: {"updatedAt": updated}})
+
+
+@pytest.mark.parametrize(
+    ("sort", "expected"),
+    # The server's clock is in January 2027.
+    [("stars", [2, 0, 1, 3]), ("updated", [1, 2, 0, 3])],
+)
+def test_hits_are_sorted_and_the_link_keeps_the_order(server: Server, sort: str, expected: list[int]) -> None:
+    server.publish(
+        starred(0, 5, "2025-01-01T00:00:00Z"),
+        starred(1, 0, "2027-01-15T00:00:00Z"),
+        starred(2, 70, "2026-01-01T00:00:00Z"),
+        starred(3, None, "2028-01-01T00:00:00Z"),
+    )
+    found = []
+    path = f"{SEARCH}?keywords=weather&limit=1&sort={sort}&fields=server_name"
+    for _ in expected:
+        response = server.get(path)
+        found += [int(hit["server_name"][-1]) for hit in response.json["data"]]
+        path = (response.headers["Link"] or "").removeprefix("<").removesuffix('>; rel="next"')
+    assert found == expected
+    assert path == ""
+
+
+def test_a_cursor_continues_only_its_order(server: Server) -> None:
+    server.publish(*(entry(f"io.github.example/weather-{number}", "Weather.") for number in range(3)))
+    for sort, other in (("", "&sort=stars"), ("&sort=stars", ""), ("&sort=stars", "&sort=updated")):
+        link = server.get(f"{SEARCH}?keywords=weather&limit=1{sort}").headers["Link"] or ""
+        cursor = re.findall("cursor=([^&>]+)", link)[0]
+        response = server.get(f"{SEARCH}?keywords=weather&limit=1{other}&cursor={cursor}")
+        assert response.status == 400
+        assert "another order" in response.json["message"]
+
+
 @pytest.mark.parametrize(
     ("query", "message"),
     [
+        ("?keywords=a&sort=name", "sort: must be relevance, stars or updated, not 'name'."),
+        ("?keywords=a&sort=", "sort: must be"),
+        ("?keywords=a&sort=stars&sort=stars", "more than once"),
         ("", "keywords: is required"),
         ("?keywords=", "keywords: is required"),
         ("?keywords=%20%20", "keywords: is required"),
@@ -65,7 +112,7 @@ def test_the_link_header_leads_to_the_next_page(server: Server) -> None:
         (f"?keywords=a&limit={'9' * 5000}", "whole number"),
         ("?keywords=a&cursor=%25", "cursor"),
         ("?keywords=a&cursor=bm9wZQ", "cursor"),
-        ("?keywords=a&page=2", "'page'; allowed: keywords, limit, cursor, fields"),
+        ("?keywords=a&page=2", "'page'; allowed: keywords, limit, sort, cursor, fields"),
         ("?keywords=a&fields=", "fields: unknown field ''"),
         ("?keywords=a+runs:cloud", "keywords: runs: must be local, remote or unknown, not 'cloud'."),
         ("?keywords=a&fields=name,,brief", "fields: unknown field ''"),

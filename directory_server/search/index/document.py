@@ -14,10 +14,12 @@ from attrs import evolve, frozen
 
 from ...domain.entries import Entry
 from ...domain.facts import UNKNOWN, Facts, auth_of, facts_of, runs_of
+from ...domain.filters import category_labels
 from ...domain.placeholders import is_placeholder
 from ...domain.views import Hit
 from ..text.analysis import COMMON_PARTS, MAX_KEY, MAX_TEXT, MAX_TOKEN, Word, fold, key, tokens, words
 from .bm25 import Field
+from .listing import Sorting, sorting_of
 
 MAX_LONG_TEXT = 20_000
 """Characters of one long text that are searched. A few read-me files are longer."""
@@ -80,7 +82,7 @@ class Row:
     """The stored fields of a document.
 
     `prior` is the query-independent part of the score. `phrases` is the folded text for exact phrases. `facts` are
-    bits, see `Facts`.
+    bits, see `Facts`. `sorting` and `categories` are for lists of entries, see `listing`.
     """
 
     mcp_id: str
@@ -88,7 +90,9 @@ class Row:
     hit: Hit
     prior: float
     phrases: str
-    facts: int = 0
+    facts: int
+    sorting: Sorting
+    categories: Sequence[str]
 
 
 @frozen(eq=False)
@@ -153,7 +157,8 @@ def build_document(entry: Entry) -> Document:
     else:
         special_terms |= _product_names(short, owner_words, short_words, title_words)
     hit = evolve(entry.hit(), auth=auth_of(facts.bits), runs=runs_of(facts.bits))
-    row = Row(entry.mcp_id, name, hit, prior, phrases, facts.bits)
+    listed = sorting_of(entry), category_labels(entry.categories)
+    row = Row(entry.mcp_id, name, hit, prior, phrases, facts.bits, *listed)
     packed = np.fromiter(weights.values(), WEIGHT, len(weights)).tobytes()
     return Document(row, " ".join(weights), packed, named, sorted(special_terms))
 

@@ -15,19 +15,23 @@ from ...domain.entries import Entry
 from ...domain.facts import auth_of, runs_of
 from ...domain.views import Hit
 from .document import Document, Row, build_document
+from .listing import Sorting
 
 _SOURCES = (
     "search/text/analysis.py",
     "search/index/bm25.py",
     "search/index/document.py",
+    "search/index/listing.py",
     "search/index/packing.py",
     "sanitize.py",
     "domain/limits.py",
     "domain/entries.py",
     "domain/facts.py",
+    "domain/filters.py",
     "domain/fact_words.py",
     "domain/languages.py",
     "domain/placeholders.py",
+    "domain/versions.py",
 )
 """The modules that determine the content of a packed document. Update the paths when a file is renamed."""
 
@@ -56,7 +60,10 @@ def pack(document: Document) -> bytes:
     row, hit = document.row, document.row.hit
     hit_fields = hit.name, hit.brief, hit.website_url, hit.server_name
     facts = orjson.dumps(
-        [row.mcp_id, row.name, *hit_fields, row.prior, row.phrases, row.facts, document.named, document.special_terms]
+        [
+            *(row.mcp_id, row.name, *hit_fields, row.prior, row.phrases, row.facts),
+            *(row.sorting.stars, row.sorting.updated, row.categories, document.named, document.special_terms),
+        ]
     )
     # No word contains a line feed.
     return b"\n".join((facts, document.words.encode(), document.weights))
@@ -65,8 +72,10 @@ def pack(document: Document) -> bytes:
 def unpack(packed: bytes) -> Document:
     """Return the document that `pack` encoded as `packed`."""
     facts, words, weights = packed.split(b"\n", 2)
-    mcp_id, name, *hit_fields, prior, phrases, bits, named, special_terms = orjson.loads(facts)
+    mcp_id, name, *hit_fields, prior, phrases, bits, stars, updated, categories, named, special_terms = orjson.loads(
+        facts
+    )
     hit_name, brief, website_url, server_name = hit_fields
     hit = Hit(mcp_id, hit_name, brief, website_url, server_name, auth_of(bits), runs_of(bits))
-    row = Row(mcp_id, name, hit, prior, phrases, bits)
+    row = Row(mcp_id, name, hit, prior, phrases, bits, Sorting(stars, updated), categories)
     return Document(row, words.decode(), weights, named, special_terms)

@@ -23,7 +23,8 @@ class Rows:
 
     `hits` has the records of hits (see serialization), and `phrases` the text for exact phrases. `keys` has the hash of
     each mcp_id, and `briefs` that of each description, 0 for a short one. `priors` are those of the entries alone, and
-    `facts` their facts as bits (see `domain.facts`). `order` has the documents in the order of `keys`.
+    `facts` their facts as bits (see `domain.facts`). `stars` and `updated` are as in `listing.Sorting`. `order` has the
+    documents in the order of `keys`.
     """
 
     hits: Packed
@@ -32,6 +33,8 @@ class Rows:
     briefs: Sets
     priors: Floats
     facts: Sets
+    stars: Ints
+    updated: Ints
     order: Ints = field(repr=False)
 
     @order.default
@@ -45,10 +48,12 @@ class Rows:
         return cls(
             Packed.of([encode_hit(row.hit, row.name) for row in rows]),
             Packed.of([row.phrases.encode("utf-8", "surrogatepass") for row in rows]),
-            np.array([_hash(row.mcp_id) for row in rows], np.uint64),
+            np.array([key_of(row.mcp_id) for row in rows], np.uint64),
             np.array([_hash(brief) if len(brief) >= MIN_DESCRIPTION else 0 for brief in briefs], np.uint64),
             np.array([row.prior for row in rows], np.float32),
             np.array([row.facts for row in rows], np.uint64),
+            np.array([row.sorting.stars for row in rows], np.int32),
+            np.array([row.sorting.updated for row in rows], np.int32),
         )
 
     @classmethod
@@ -61,6 +66,8 @@ class Rows:
             np.concatenate([rows.briefs[kept] for rows, kept in parts]),
             np.concatenate([rows.priors[kept] for rows, kept in parts]),
             np.concatenate([rows.facts[kept] for rows, kept in parts]),
+            np.concatenate([rows.stars[kept] for rows, kept in parts]),
+            np.concatenate([rows.updated[kept] for rows, kept in parts]),
         )
 
     def __len__(self) -> int:
@@ -81,7 +88,7 @@ class Rows:
 
     def find(self, mcp_id: str) -> int | None:
         """Return the number of the document of `mcp_id`, or None."""
-        key = np.uint64(_hash(mcp_id))
+        key = np.uint64(key_of(mcp_id))
         place = int(self.keys.searchsorted(key, sorter=self.order))
         while place < len(self) and self.keys[self.order[place]] == key:
             number = int(self.order[place])
@@ -89,6 +96,11 @@ class Rows:
                 return number
             place += 1
         return None
+
+
+def key_of(mcp_id: str) -> int:
+    """Return the hash of an mcp_id, the same in every process."""
+    return _hash(mcp_id)
 
 
 def _hash(text: str) -> int:

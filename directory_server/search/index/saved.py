@@ -15,10 +15,12 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from ...domain.limits import MAX_STARS
 from .arrays import Ints, Offsets
 from .columns import ColumnFile, Unusable
 from .dictionary import Dictionary
 from .lexicon import Lexicon
+from .listing import MAX_HOURS, UNKNOWN_STARS
 from .merging import PostingLists
 from .packed import Packed
 from .rows import Rows
@@ -93,6 +95,9 @@ def _segment_columns(part: LiveSegment) -> Columns:
         "briefs": rows.briefs,
         "row_priors": rows.priors,
         "row_facts": rows.facts,
+        "row_stars": rows.stars,
+        "row_updated": rows.updated,
+        "categories": _json(segment.categories),
         "priors": segment.priors,
         "words.terms": words.terms,
         "words.counts": words.counts,
@@ -146,6 +151,8 @@ def _segment(file: ColumnFile, prefix: str, vocabulary: Vocabulary) -> LiveSegme
         file.column(f"{prefix}briefs", np.uint64, size),
         _floats(file, f"{prefix}row_priors", size),
         file.column(f"{prefix}row_facts", np.uint64, size),
+        _range(file, f"{prefix}row_stars", UNKNOWN_STARS, MAX_STARS + 1, size),
+        _ids(file, f"{prefix}row_updated", MAX_HOURS, size),
         _ids(file, f"{prefix}order", size, size),
     )
     top_terms = _ids(file, f"{prefix}top_terms", len(vocabulary))
@@ -162,6 +169,7 @@ def _segment(file: ColumnFile, prefix: str, vocabulary: Vocabulary) -> LiveSegme
         top_terms,
         file.column(f"{prefix}top_impacts", np.uint16, len(top_terms)),
         top_starts,
+        _texts(file, f"{prefix}categories"),
     )
     return LiveSegment(segment, live.view(np.bool_), int(np.count_nonzero(live)))
 
@@ -209,9 +217,24 @@ def _packed(file: ColumnFile, name: str, count: int | None = None) -> Packed:
 
 def _ids(file: ColumnFile, name: str, below: int, count: int | None = None) -> Ints:
     """Return a column of numbers from 0 to `below` - 1."""
+    return _range(file, name, 0, below, count)
+
+
+def _range(file: ColumnFile, name: str, least: int, below: int, count: int | None) -> Ints:
     found = file.column(name, np.int32, count)
-    _check_range(found, 0, below)
+    _check_range(found, least, below)
     return found
+
+
+def _texts(file: ColumnFile, name: str) -> tuple[str, ...]:
+    """Return the texts in a column of JSON."""
+    try:
+        texts = orjson.loads(bytes(file.column(name, np.uint8)))
+    except ValueError:
+        raise Unusable("a text in it is invalid") from None
+    if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
+        raise Unusable("a text in it is invalid")
+    return tuple(texts)
 
 
 def _floats(file: ColumnFile, name: str, count: int) -> NDArray[np.float32]:

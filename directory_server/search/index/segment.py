@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .arrays import Bools, Floats, Ints, Longs, Shorts
 from .bm25 import impacts as bm25_impacts
+from .categories import labels_of, most_frequent
 from .dictionary import Dictionary
 from .document import EXACT_NAME, SHORT_NAME, WEIGHT, Document
 from .merging import UNIT, PostingLists
@@ -27,7 +28,8 @@ class Segment:
 
     `rows` and `priors` are by document number. `named` has for each place in the posting lists the number of documents
     with the term in the name. `top_terms` and `top_impacts` have the TOP_TERMS words of each document; those of a
-    document begin at `top_starts[document]`.
+    document begin at `top_starts[document]`. `categories` are the MAX_CATEGORIES most frequent ones, the first the most
+    frequent.
     """
 
     rows: Rows
@@ -38,6 +40,7 @@ class Segment:
     top_terms: Ints
     top_impacts: Shorts
     top_starts: Longs
+    categories: Sequence[str] = ()
 
     @classmethod
     def of(cls, documents: Sequence[Document], vocabulary: Vocabulary) -> Segment:
@@ -67,6 +70,7 @@ class Segment:
             np.concatenate([codes // size, special_doc_ids]).astype(np.int32),
             np.concatenate([impacts, np.full(len(numbers), UNIT, np.uint16)]),
             top,
+            (labels_of(documents), vocabulary),
         )
 
     @classmethod
@@ -78,7 +82,7 @@ class Segment:
         columns = _merged_postings(parts)
         dictionary = Dictionary.of(*_merged_counts(parts), vocabulary)
         rows = Rows.merge([(segment.rows, live) for segment, live in parts])
-        return cls._from_postings(rows, dictionary, *columns, _merged_tops(parts))
+        return cls._from_postings(rows, dictionary, *columns, _merged_tops(parts), (_merged_labels(parts), vocabulary))
 
     @classmethod
     def merge_all(cls, parts: Sequence[tuple[Segment, Bools]], vocabulary: Vocabulary) -> tuple[Segment, Vocabulary]:
@@ -99,6 +103,7 @@ class Segment:
             doc_ids,
             impacts,
             (mapping[top_terms], top_impacts, top_starts),
+            (_merged_labels(parts), new),
             len(new),
         )
         return segment, new
@@ -112,9 +117,13 @@ class Segment:
         doc_ids: Ints,
         impacts: Shorts,
         top: tuple[Ints, Shorts, Longs],
+        labels: tuple[Sequence[str], Vocabulary],
         size: int | None = None,
     ) -> Segment:
-        """Return a segment with these postings; with `size` terms if they are nearly all there are."""
+        """Return a segment with these postings; with `size` terms if they are nearly all there are.
+
+        `labels` are those of categories, with the vocabulary of the postings.
+        """
         order = np.argsort(terms, kind="stable")
         terms, doc_ids, impacts = terms[order], doc_ids[order], impacts[order]
         del order
@@ -130,7 +139,8 @@ class Segment:
             counts, named = by_term, named_by_term
         starts = np.concatenate([[0], np.cumsum(counts), [len(terms)]]).astype(np.uint32)
         lists = PostingLists(starts, doc_ids, impacts, len(rows), known if size is None else None)
-        return cls(rows, dictionary, priors(rows), lists, np.append(named, 0).astype(np.int32), *top)
+        categories = most_frequent(labels[0], lists, labels[1])
+        return cls(rows, dictionary, priors(rows), lists, np.append(named, 0).astype(np.int32), *top, categories)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -185,6 +195,10 @@ def _merged_counts(parts: Sequence[tuple[Segment, Bools]]) -> tuple[Longs, Longs
     numbers, which = np.unique(np.concatenate([numbers for numbers, _ in every]), return_inverse=True)
     counts = np.bincount(which, np.concatenate([counts for _, counts in every]), len(numbers))
     return numbers, counts.astype(np.int64)
+
+
+def _merged_labels(parts: Sequence[tuple[Segment, Bools]]) -> Sequence[str]:
+    return list(dict.fromkeys(label for segment, _ in parts for label in segment.categories))
 
 
 def _merged_tops(parts: Sequence[tuple[Segment, Bools]]) -> tuple[Ints, Shorts, Longs]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...domain.search import Query
 from ..index import arrays
 from ..index.collection import Collection
 from .parsing import ParsedQuery
@@ -23,13 +24,17 @@ MAX_TEXTS = 3_000
 """Documents whose texts are searched for phrases in about 5 ms."""
 
 
-def is_expensive(query: ParsedQuery, collection: Collection) -> bool:
-    """Return whether a search for `query` may take more than about 10 ms."""
+def is_expensive(query: Query, parsed: ParsedQuery, collection: Collection) -> bool:
+    """Return whether a search for `query`, of which `parsed` are the words, may take more than about 10 ms."""
     size = collection.size
-    if query.phrases and not _tokens(query):
-        # No word narrows the documents down, as in "to be or not to be": the phrases are looked for in all texts.
+    if parsed.phrases and (query.browse or query.sort != "relevance" or not _tokens(parsed)):
+        # No word narrows the documents down, as in "to be or not to be": the phrases are looked for in all texts. They
+        # are, too, in all matches that are counted or sorted.
         return size > MAX_TEXTS
-    return size > SMALL and _postings(query, collection) > MAX_POSTINGS
+    if query.after is not None and not parsed.words:
+        # Thousands of entries without stars have equal scores, and their names are compared.
+        return size > MAX_TEXTS
+    return size > SMALL and (query.browse or _postings(parsed, collection) > MAX_POSTINGS)
 
 
 def _tokens(query: ParsedQuery) -> list[str]:

@@ -1,0 +1,132 @@
+"""Browsing: the order of matches by stars or dates, and the summary of all matches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from attrs import frozen
+
+from ...domain.entries import mcp_id_of
+from ...domain.filters import FACETS
+from ...domain.search import FacetValue, Position, Query, Summary
+from ..index.arrays import Bools, Floats, Ints, Sets
+from ..index.collection import Collection
+from ..index.document import facet
+from ..index.listing import UNKNOWN_STARS
+from ..index.merging import NO_POSTINGS, Postings
+from ..index.rows import key_of
+from ..index.segment import Segment
+from ..query.plan import Plan
+from .scoring import PINNED_SCORE, Ranked
+from .top_k import top_k
+
+CLOSE, CLOSE_RANK = 0.3, 10
+"""Matches that are sorted by stars or dates have at least this share of the score of the match at this rank: a famous
+server that barely matches must not come first. The best score would be no measure, because it may be that of a name."""
+
+MAX_CATEGORIES = 60
+"""Categories whose matches are counted: those with the most entries."""
+
+SHOWN_VALUES = 24
+"""Values of a filter in a summary: those with the most matches."""
+
+
+@frozen(eq=False)
+class Facets:
+    """The values of filters whose matches are counted, each with its term in `collection`."""
+
+    values: Sequence[tuple[str, str, int]]
+
+    @classmethod
+    def of(cls, collection: Collection) -> Facets:
+        """Return the values that `collection` has."""
+        every = [(name, value) for name, values in FACETS.items() for value in values]
+        find = collection.vocabulary.find
+        found = [(name, value, term) for name, value in every if (term := find(facet(name, value))) is not None]
+        return cls([*found, *(("tag", label, term) for label, term in _categories(collection))])
+
+
+def _categories(collection: Collection) -> Sequence[tuple[str, int]]:
+    """Return the MAX_CATEGORIES labels of categories with the most entries, and the term of each."""
+    labels: dict[int, str] = {}
+    for segment in collection.segments:
+        for label in segment.categories:
+            term = collection.vocabulary.find(facet("tag", label))
+            if term is not None:
+                labels.setdefault(term, label)
+    counts = collection.document_frequencies(list(labels))
+    ranked = sorted(zip(counts, labels.items(), strict=True), key=lambda each: -each[0])
+    return [(label, term) for _, (term, label) in ranked[:MAX_CATEGORIES]]
+
+
+def with_phrases(plan: Plan, segments: Sequence[Segment], scored: Sequence[Postings]) -> list[Postings]:
+    """Return those of `scored` that have all phrases. It reads the texts of all of them."""
+    found = []
+    for segment, (doc_ids, scores) in zip(segments, scored, strict=True):
+        has_all = [segment.rows.has_phrases(number, plan.phrases) for number in doc_ids.tolist()]
+        matches = np.array(has_all, bool)
+        found.append((doc_ids[matches], scores[matches]))
+    return found
+
+
+def close_matches(scored: Sequence[Postings]) -> list[Postings]:
+    """Return those of `scored` that match nearly as well as the best ones, see CLOSE. Pins do not count."""
+    plain = [(doc_ids, np.where(scores >= PINNED_SCORE, scores - PINNED_SCORE, scores)) for doc_ids, scores in scored]
+    every = np.concatenate([NO_POSTINGS[1], *(scores for _, scores in plain)])
+    if len(every) <= CLOSE_RANK:
+        return plain
+    least = np.float32(CLOSE) * np.partition(every, -CLOSE_RANK)[-CLOSE_RANK]
+    return [(doc_ids[scores >= least], scores[scores >= least]) for doc_ids, scores in plain]
+
+
+def sorted_documents(segments: Sequence[Segment], matches: Sequence[Postings], query: Query) -> list[Ranked]:
+    """Return one more of `matches` than `query` asks for, in its order; equal ones by the hash of their ids.
+
+    Names, of which thousands may be equal in stars, would have to be read from the records.
+    """
+    numbers = np.repeat(np.arange(len(matches)), [len(doc_ids) for doc_ids, _ in matches])
+    doc_ids = np.concatenate([NO_POSTINGS[0], *(doc_ids for doc_ids, _ in matches)])
+    pairs = list(zip(segments, matches, strict=True))
+    values = np.concatenate([NO_POSTINGS[1], *(_values(segment, ids, query) for segment, (ids, _) in pairs)])
+    keys = np.concatenate([np.empty(0, np.uint64), *(segment.rows.keys[ids] for segment, (ids, _) in pairs)])
+    if query.after is not None:
+        behind = _is_behind(query.after, values, keys)
+        numbers, doc_ids, values, keys = numbers[behind], doc_ids[behind], values[behind], keys[behind]
+    chosen = top_k(values, query.limit + 1)
+    chosen = chosen[np.lexsort((keys[chosen], -values[chosen]))][: query.limit + 1]
+    return list(zip(values[chosen].tolist(), numbers[chosen].tolist(), doc_ids[chosen].tolist(), strict=True))
+
+
+def _values(segment: Segment, doc_ids: Ints, query: Query) -> Floats:
+    """Return what `doc_ids` are sorted by, the greatest first; at least 1, because `top_k` ignores 0."""
+    if query.sort == "stars":
+        return (segment.rows.stars[doc_ids] + (1 - UNKNOWN_STARS)).astype(np.float32)
+    hours = segment.rows.updated[doc_ids]
+    return (np.where(hours > query.until, 0, hours) + 1).astype(np.float32)
+
+
+def _is_behind(after: Position, values: Floats, keys: Sets) -> Bools:
+    score, key = np.float32(after.score), np.uint64(key_of(mcp_id_of(after.name)))
+    behind: Bools = (values < score) | ((values == score) & (keys > key))
+    return behind
+
+
+def summary(facets: Facets, segments: Sequence[Segment], matches: Sequence[Postings]) -> Summary:
+    """Return the summary of `matches`. Its cost depends on the entries that have the values, not on the matches."""
+    counts = np.zeros(len(facets.values), np.int64)
+    for segment, (doc_ids, _) in zip(segments, matches, strict=True):
+        if not len(doc_ids):
+            continue
+        is_match = np.zeros(len(segment), bool)
+        is_match[doc_ids] = True
+        for place, (_, _, term) in enumerate(facets.values):
+            having = segment.lists.documents_with(term)
+            if len(having):
+                counts[place] += np.count_nonzero(is_match[having])
+    found: dict[str, list[FacetValue]] = {}
+    for (name, value, _), count in zip(facets.values, counts.tolist(), strict=True):
+        if count:
+            found.setdefault(name, []).append(FacetValue(value, count))
+    shown = {name: sorted(each, key=lambda one: -one.count)[:SHOWN_VALUES] for name, each in found.items()}
+    return Summary(sum(len(doc_ids) for doc_ids, _ in matches), shown)

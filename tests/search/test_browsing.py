@@ -1,0 +1,255 @@
+"""Browsing: orders by stars and dates, summaries of matches, and the search for all entries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from attrs import evolve
+
+from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry, mcp_id_of
+from directory_server.domain.filters import category_labels
+from directory_server.domain.search import Order, Page, Query
+from directory_server.run_sync import inline, run_sync
+from directory_server.search import ImpactIndex, impact_index
+from directory_server.search.index.listing import Sorting, sorting_of
+from directory_server.search.ranking import browsing
+from tests.contract.index import additions, removals
+
+HOUR = 3_600
+NOW = 500_000
+
+
+def entry(
+    name: str, description: str = "mail", *, updated: object = None, packages: Any = (), **publisher: Any
+) -> Entry:
+    server = {
+        "name": f"org.example/{name}",
+        "description": description,
+        "version": "1.0.0",
+        "packages": [{"registryType": each, "transport": {"type": "stdio"}} for each in packages],
+        "_meta": {PUBLISHER: publisher},
+    }
+    return Entry(server, {OFFICIAL: {"updatedAt": updated}} if updated else {}, is_official=bool(updated))
+
+
+def index_of(*entries: Entry, batch: int = 4) -> ImpactIndex:
+    """Return an index of `entries` in several segments."""
+    index = ImpactIndex(inline, sizes=(2, 6))
+    for start in range(0, len(entries), batch):
+        run_sync(index.apply(additions(*entries[start : start + batch])))
+    return index
+
+
+def browse(index: ImpactIndex, keywords: str = "", sort: Order = "relevance", limit: int = 100) -> Page:
+    return run_sync(index.search(Query(keywords, limit, None, sort, NOW, browse=True)))
+
+
+def names(page: Page) -> list[str]:
+    return [hit.server_name.removeprefix("org.example/") for hit in page.hits]
+
+
+def counts(page: Page, name: str) -> dict[str, int]:
+    assert page.summary is not None
+    return {each.value: each.count for each in page.summary.facets.get(name, ())}
+
+
+def all_names(index: ImpactIndex, query: Query) -> list[str]:
+    found: list[str] = []
+    while True:
+        page = run_sync(index.search(query))
+        found += names(page)
+        if page.next is None:
+            return found
+        query = evolve(query, after=page.next)
+
+
+def test_most_stars_come_first_and_unknown_ones_last() -> None:
+    index = index_of(*(entry(f"s{stars}", stars=stars) for stars in (7, 0, 500, 10_000_000)), entry("none"))
+    expected = ["s10000000", "s500", "s7", "s0", "none"]
+    assert names(browse(index, "mail", "stars")) == names(browse(index, "", "stars")) == expected
+
+
+def test_the_last_updated_comes_first_and_dates_in_the_future_are_unknown() -> None:
+    dates = {"old": "2020-01-01T00:00:00Z", "new": "2026-06-01T10:00:00+02:00", "future": "2900-01-01T00:00:00Z"}
+    index = index_of(*(entry(name, updated=date) for name, date in dates.items()), entry("never"))
+    found = names(browse(index, "mail", "updated"))
+    assert found[:2] == ["new", "old"]
+    assert set(found[2:]) == {"future", "never"}
+
+
+@pytest.mark.parametrize("sort", ["stars", "updated"])
+def test_pages_in_another_order_are_contiguous_also_with_equal_values(sort: Order) -> None:
+    random = Random(3)
+    entries = [
+        entry(f"{number}", stars=random.choice([None, 1, 2]), updated=random.choice([None, "2026-01-01T00:00:00Z"]))
+        for number in range(60)
+    ]
+    index = index_of(*entries, batch=7)
+    run_sync(index.apply(removals(*(each.name for each in entries[::9]))))
+    whole = all_names(index, Query("", 100, None, sort, NOW, browse=True))
+    assert len(whole) == len(set(whole)) == 53
+    for limit in (1, 7, 52, 53):
+        assert all_names(index, Query("", limit, None, sort, NOW, browse=True)) == whole
+
+
+def test_other_orders_list_close_matches_only() -> None:
+    close = [entry(f"weather-{number}", "Weather forecasts.", stars=number) for number in range(12)]
+    passing = entry("famous", "Anything", stars=90_000, longDescription=f"weather {'and much more ' * 400}")
+    index = index_of(*close, passing)
+    assert "famous" in names(browse(index, "weather"))
+    assert names(browse(index, "weather", "stars")) == [f"weather-{number}" for number in reversed(range(12))]
+
+
+def test_a_pin_does_not_change_another_order() -> None:
+    entries = [entry(f"s{number}", stars=number) for number in range(30)]
+    index = index_of(*entries)
+    run_sync(index.apply([evolve(each, pinned=True) for each in additions(entries[3])]))
+    assert names(browse(index, "mail"))[0] == "s3"
+    assert names(browse(index, "mail", "stars")) == [f"s{number}" for number in reversed(range(30))]
+
+
+def test_a_summary_counts_each_value_of_the_matches() -> None:
+    entries = [
+        entry("one", packages=["npm"], categories=["Data Bases"], license="MIT"),
+        entry("two", packages=["npm", "pypi"], tags=["data-bases"], language="Rust"),
+        entry("three", "parcels", packages=["oci"], categories=["data bases", "Cloud"], updated="2026-01-01T00:00:00Z"),
+        entry("gone", packages=["npm"], categories=["Cloud"]),
+    ]
+    index = index_of(*entries, batch=1)
+    run_sync(index.apply(removals("org.example/gone")))
+    whole, mail = browse(index), browse(index, "mail")
+    assert whole.summary is not None
+    assert mail.summary is not None
+    assert (whole.summary.total, mail.summary.total) == (3, 2)
+    assert counts(whole, "package") == {"npm": 2, "pypi": 1, "oci": 1}
+    assert counts(mail, "package") == {"npm": 2, "pypi": 1}
+    # One label for all spellings. Tags count as the filter matches them.
+    assert {"".join(label.casefold().split()): count for label, count in counts(whole, "tag").items()} == {
+        "databases": 3,
+        "cloud": 1,
+    }
+    assert counts(whole, "license") == {"mit": 1}
+    assert counts(whole, "official") == {"true": 1}
+    assert counts(mail, "official") == {}
+    assert counts(whole, "language")["rust"] == 1
+    assert counts(whole, "transport") == {"stdio": 3}
+
+
+@pytest.mark.parametrize(
+    "keywords", ["", "mail", "parcels mail", '"reads mail"', "-parcels", "runs:local", "mail package:npm"]
+)
+def test_a_count_is_the_number_of_matches_with_the_filter(keywords: str) -> None:
+    random = Random(8)
+    kinds = ["npm", "pypi", "oci"]
+    index = index_of(
+        *(
+            entry(
+                f"{number}",
+                random.choice(["reads mail", "mail reads", "sends parcels", "parcels and mail"]),
+                packages=random.sample(kinds, random.randint(0, 3)),
+                categories=random.sample(["Data", "Cloud & More", "中文 分类"], random.randint(0, 2)),
+                license=random.choice([None, "MIT", "Apache 2.0"]),
+            )
+            for number in range(50)
+        ),
+        batch=9,
+    )
+    page = browse(index, keywords)
+    assert page.summary is not None
+    assert page.summary.total == len(page.hits) > 0
+    checked = Counter(name for name, values in page.summary.facets.items() for each in values)
+    assert {"tag", "package", "license", "runs"} <= checked.keys()
+    # A filter changes which words are expanded, so words alone may match more.
+    if keywords in ("mail", "parcels mail"):
+        return
+    for name, values in page.summary.facets.items():
+        for each in values:
+            narrowed = browse(index, f'{keywords} {name}:"{each.value}"')
+            assert len(narrowed.hits) == each.count, (name, each)
+
+
+def test_only_queries_to_browse_match_everything_and_have_a_summary() -> None:
+    index = index_of(entry("one"))
+    assert run_sync(index.search(Query(""))) == evolve(
+        browse(index), hits=run_sync(index.search(Query(""))).hits, summary=None
+    )
+    assert run_sync(index.search(Query("mail"))).summary is None
+    assert run_sync(index.search(Query("mail", sort="stars"))).summary is None
+    assert names(browse(ImpactIndex(inline))) == []
+
+
+def test_slow_queries_run_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    offloaded: list[Query] = []
+
+    async def offload(function: Any, *arguments: Any) -> Any:
+        offloaded.extend(each for each in arguments if isinstance(each, Query))
+        return function(*arguments)
+
+    index = index_of(*(entry(f"{number}", "reads mail", packages=["npm"]) for number in range(20)))
+    monkeypatch.setattr(index, "_offload", offload)
+    monkeypatch.setattr("directory_server.search.query.cost.MAX_TEXTS", 10)
+    monkeypatch.setattr(impact_index, "translations_are_loaded", lambda: True)
+    page = browse(index, "package:npm", limit=5)
+    browse(index, "mail")
+    assert offloaded == []
+    slow = [
+        Query('mail "reads mail"', sort="stars"),
+        Query('mail "reads mail"', browse=True),
+        Query("package:npm", 5, page.next),
+    ]
+    for each in slow:
+        run_sync(index.search(each))
+    assert offloaded == slow
+
+
+def test_the_number_of_counted_categories_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(browsing, "MAX_CATEGORIES", 3)
+    index = index_of(*(entry(f"{number}", categories=[f"c{each}" for each in range(number)]) for number in range(1, 9)))
+    assert counts(browse(index), "tag") == {"c0": 8, "c1": 7, "c2": 6}
+
+
+@pytest.mark.parametrize(
+    ("categories", "expected"),
+    [
+        (["Cloud", "Cloud", "云"], ["Cloud", "云"]),
+        (["Other tools", "misc", "uncategorized"], []),
+        (['a "quoted" one', "two\nlines", "\u202eevil", " spaces ", "x" * 51, "", "!!"], []),
+        ([f"c{number}" for number in range(20)], [f"c{number}" for number in range(10)]),
+    ],
+)
+def test_categories_that_can_be_shown_are_kept(categories: list[str], expected: list[str]) -> None:
+    assert category_labels(categories) == expected
+
+
+@pytest.mark.parametrize(
+    ("dates", "hours"),
+    [
+        ({"updatedAt": "2026-01-02T03:04:05Z", "publishedAt": "2025-01-01T00:00:00Z"}, 490_923),
+        ({"publishedAt": "1970-01-01T02:30:00Z"}, 2),
+        ({"updatedAt": "1960-01-01T00:00:00Z"}, 0),
+        ({"updatedAt": "9999-12-31T23:59:59Z"}, 0),
+        ({"updatedAt": 7, "publishedAt": "soon"}, 0),
+        ({}, 0),
+    ],
+)
+def test_dates_are_hours(dates: dict[str, Any], hours: int) -> None:
+    assert sorting_of(Entry({"name": "a/b", "version": "1"}, {OFFICIAL: dates})) == Sorting(-1, hours)
+
+
+def test_all_values_are_exact_as_floats() -> None:
+    from directory_server.domain.limits import MAX_STARS
+    from directory_server.search.index.listing import MAX_HOURS
+
+    for greatest in (MAX_STARS + 2, MAX_HOURS + 1):
+        assert int(np.float32(greatest)) == greatest
+        assert np.float32(greatest) != np.float32(greatest - 1)
+
+
+def test_the_order_of_equal_values_is_that_of_ids_in_every_process() -> None:
+    index, other = (index_of(*(entry(name) for name in order), batch=3) for order in ("abcdefgh", "hgfedcba"))
+    assert names(browse(index, "", "stars")) == names(browse(other, "", "stars"))
+    assert mcp_id_of("org.example/a") in [hit.mcp_id for hit in browse(index).hits]
