@@ -101,12 +101,13 @@ _marking("disallow", "allowed", False, "not allowed", "Remove NAME from the allo
 @json_option
 @click.pass_context
 def list_(ctx: click.Context, as_json: bool) -> None:
-    """List local entries and curated names, with their flags: local, hidden, pinned, allowed."""
+    """List local entries and curated names, with their flags: local, published, hidden, pinned, allowed."""
     print_listing(
         [
             {
                 "name": each.name,
                 "local": each.local,
+                "published": each.published,
                 "hidden": each.hidden,
                 "pinned": each.pinned,
                 "allowed": each.allowed,

@@ -98,9 +98,9 @@ def proxies(_: object, __: object, items: tuple[str, ...]) -> None:
 
 
 def source_name(_: object, __: object, name: str) -> None:
-    """Validate the name of a source of entries. Entries without an upstream have the source "local"."""
-    if name == "local" or not re.fullmatch(r"([a-z0-9][a-z0-9._-]{0,39})?", name):
-        raise ValueError("must be 1 to 40 of a-z, 0-9, '.', '_' and '-', and not 'local'")
+    """Validate the name of a source of entries. Entries without an upstream have other sources."""
+    if name in ("local", "published") or not re.fullmatch(r"([a-z0-9][a-z0-9._-]{0,39})?", name):
+        raise ValueError("must be 1 to 40 of a-z, 0-9, '.', '_' and '-', and not 'local' or 'published'")
 
 
 def url_or_path(_: object, __: object, text: str) -> None:

@@ -10,11 +10,11 @@ from attrs import define, frozen
 ChangeKind = Literal["added", "changed", "removed"]
 
 
-Outcome = Literal["added", "changed", "unchanged", "too_old", "over_limit"]
+Outcome = Literal["added", "changed", "unchanged", "too_old", "over_limit", "exists"]
 """Outcome of publishing an entry.
 
 An entry that is `too_old` (older than the stored versions of its name) or `over_limit` (beyond the limits of its
-source) is not stored.
+source) is not stored. Neither is a version that must be new and `exists`.
 """
 
 

@@ -7,6 +7,7 @@ from functools import cmp_to_key
 
 from attrs import evolve, frozen
 
+from .changes import Outcome
 from .entries import Entry
 from .versions import Record, epoch, later
 
@@ -48,6 +49,17 @@ def is_same(stored: Record | None, written: Record) -> bool:
     """Return whether writing a record over the `stored` one of its name, source and version would change nothing."""
     # A version may become the latest again.
     return stored is not None and (stored.fingerprint, stored.latest) == (written.fingerprint, written.latest)
+
+
+def rejection(stored: Iterable[Record], written: Record) -> Outcome | None:
+    """Return the outcome of a version that must be new if it cannot be added to `stored`, None if it can.
+
+    All records are of one name and source. A stored version is neither replaced nor dropped.
+    """
+    versions = {each.version for each in stored}
+    if written.version in versions:
+        return "exists"
+    return "over_limit" if len(versions) >= MAX_VERSIONS else None
 
 
 def has_room(

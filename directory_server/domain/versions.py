@@ -72,6 +72,14 @@ LOCAL = "local"
 """The source of the operator's own entries. It takes precedence over all others."""
 
 
+PUBLISHED = "published"
+"""The source of what publisher tokens publish. Only local entries take precedence over it."""
+
+
+OWN_SOURCES = (LOCAL, PUBLISHED)
+"""The sources of this directory, in the order of precedence. No upstream has one of these names."""
+
+
 @frozen
 class Record:
     """The fields of a stored record that decide precedence.
@@ -91,19 +99,28 @@ class Record:
 def preferred(records: Sequence[Record], sources: Sequence[str]) -> Record | None:
     """Return the record of `records`, all of one name, that represents the name; None if there is none.
 
-    The record may be a deleted one. The criteria, in order: the source (local, then `sources` in their order, then
-    others by name); whether its registry marks it as the latest; the later version.
+    The record may be a deleted one. The criteria, in order: the source (local, published, then `sources` in their
+    order, then others by name); for published records, whether it is deleted; whether its registry marks it as the
+    latest; the later version.
     """
     if not records:
         return None
-    ranks = {record.id: (_precedence(record.source, sources), not record.latest) for record in records}
+    ranks = {
+        record.id: (
+            _precedence(record.source, sources),
+            # Upstreams mark another version as the latest themselves when they delete one.
+            record.source == PUBLISHED and record.deleted,
+            not record.latest,
+        )
+        for record in records
+    }
     best = min(ranks.values())
     return max((record for record in records if ranks[record.id] == best), key=cmp_to_key(later))
 
 
 def _precedence(source: str, sources: Sequence[str]) -> tuple[int, str]:
-    if source == LOCAL:
-        return -1, ""
+    if source in OWN_SOURCES:
+        return OWN_SOURCES.index(source) - len(OWN_SOURCES), ""
     return (sources.index(source), "") if source in sources else (len(sources), source)
 
 

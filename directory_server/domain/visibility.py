@@ -9,17 +9,21 @@ from typing import Literal
 from attrs import frozen
 
 from .changes import ChangeKind
-from .versions import LOCAL, Record, preferred
+from .versions import OWN_SOURCES, Record, preferred
 
 Mark = Literal["hidden", "pinned", "allowed"]
 
 
 @frozen
 class CuratedName:
-    """A server name with its curation flags, and whether the operator has an entry of his own for it (`local`)."""
+    """A server name with its curation flags.
+
+    `local` is whether the operator has an entry of his own for it, `published` whether a publisher token has one.
+    """
 
     name: str
     local: bool
+    published: bool
     hidden: bool
     pinned: bool
     allowed: bool
@@ -42,7 +46,7 @@ class Flags:
 class Visibility:
     """The ids and fingerprints of the preferred and of the visible record of a name, None if there is none.
 
-    `curated` is whether the name is pinned, allowed or local.
+    `curated` is whether the name is pinned, allowed, local or published.
     """
 
     visible_id: int | None = None
@@ -92,7 +96,7 @@ def resolve(flags: Flags, records: Sequence[Record], sources: Sequence[str]) -> 
         preferred_id=chosen.id if chosen else None,
         preferred_fingerprint=chosen.fingerprint if chosen else None,
         pinned=flags.pinned,
-        curated=flags.pinned or flags.allowed or any(record.source == LOCAL for record in records),
+        curated=flags.pinned or flags.allowed or any(record.source in OWN_SOURCES for record in records),
     )
 
 

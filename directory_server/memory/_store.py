@@ -20,8 +20,9 @@ from ..domain.publishing import (
     is_same,
     outdated,
     record,
+    rejection,
 )
-from ..domain.versions import LOCAL, Version
+from ..domain.versions import LOCAL, PUBLISHED, Version
 from ..domain.visibility import CuratedName, Mark
 from ..serialization import encode_entry, fingerprint, restore_entry
 from ._catalogue import Catalogue, LoggedChange, StoredRecord
@@ -38,13 +39,14 @@ class MemoryStore:
     _sources: Sequence[str] = ()
     _limits: Mapping[str, SourceLimits] = {}
 
-    async def publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
+    async def publish(self, source: str, entries: Sequence[Entry], *, new: bool = False) -> Sequence[Outcome]:
+        publish = self._add_new if new else self._publish_name
         names: dict[str, list[int]] = {}
         for number, entry in enumerate(entries):
             names.setdefault(entry.name, []).append(number)
         outcomes: dict[int, Outcome] = {}
         for name, numbers in names.items():
-            done = self._publish_name(name, source, [entries[number] for number in numbers])
+            done = publish(name, source, [entries[number] for number in numbers])
             outcomes |= zip(numbers, done, strict=True)
         return [outcomes[number] for number in range(len(entries))]
 
@@ -122,6 +124,14 @@ class MemoryStore:
     async def version(self, name: str, version: str) -> Version | None:
         return next(iter(self._listed(name, version)), None)
 
+    async def published(self, name: str) -> Sequence[Entry]:
+        own = [each for each in self._data.of_name(name) if each.record.source == PUBLISHED]
+        return [restore_entry(each.body) for each in sorted(own, key=lambda each: each.record.id)]
+
+    async def source_of(self, name: str) -> str | None:
+        number = self._data.names[name].visibility.preferred_id if name in self._data.names else None
+        return next((each.record.source for each in self._data.of_name(name) if each.record.id == number), None)
+
     def _publish_name(self, name: str, source: str, entries: Sequence[Entry]) -> list[Outcome]:
         with self._data.updating(name, self._sources):
             records = self._data.records.setdefault(name, {})
@@ -131,6 +141,15 @@ class MemoryStore:
             for each in excess_records(each.record for each in records.values() if each.record.source == source):
                 del records[source, each.version]
         return done
+
+    def _add_new(self, name: str, source: str, entries: Sequence[Entry]) -> list[Outcome]:
+        with self._data.updating(name, self._sources):
+            self._data.records.setdefault(name, {})
+            return [self._rejection(source, each) or self._write(source, each) for each in entries]
+
+    def _rejection(self, source: str, entry: Entry) -> Outcome | None:
+        stored = [each.record for each in self._data.of_name(entry.name) if each.record.source == source]
+        return rejection(stored, record(0, source, entry, fingerprint(entry)))
 
     def _write(self, source: str, entry: Entry) -> Outcome:
         records, now = self._data.records[entry.name], self._data.now()
@@ -241,13 +260,20 @@ class MemoryCuration:
     async def curated(self) -> Sequence[CuratedName]:
         names = ((name, self._data.names[name]) for name in sorted(self._data.names))
         return [
-            CuratedName(name, self._is_local(name), each.flags.hidden, each.flags.pinned, each.flags.allowed)
+            CuratedName(
+                name,
+                self._has(name, LOCAL),
+                self._has(name, PUBLISHED),
+                each.flags.hidden,
+                each.flags.pinned,
+                each.flags.allowed,
+            )
             for name, each in names
             if each.visibility.curated or each.flags.hidden
         ]
 
-    def _is_local(self, name: str) -> bool:
-        return any(each.record.source == LOCAL for each in self._data.of_name(name))
+    def _has(self, name: str, source: str) -> bool:
+        return any(each.record.source == source for each in self._data.of_name(name))
 
 
 def _first(versions: Iterable[Version], limit: int, most: int) -> list[Version]:

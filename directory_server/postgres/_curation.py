@@ -8,7 +8,7 @@ from typing import get_args
 from attrs import evolve, frozen
 
 from ..domain.entries import check_name
-from ..domain.versions import LOCAL
+from ..domain.versions import LOCAL, PUBLISHED
 from ..domain.visibility import CuratedName, Mark
 from ._connection import Cursor
 from ._database import Database
@@ -25,7 +25,10 @@ _SET = {
 _DELETE = "DELETE FROM record WHERE id = ANY($1::bigint[])"
 
 _CURATED = """
-    SELECT name, EXISTS (SELECT 1 FROM record WHERE record.name = entry.name AND source = $1), hidden, pinned, allowed
+    SELECT name,
+        EXISTS (SELECT 1 FROM record WHERE record.name = entry.name AND source = $1),
+        EXISTS (SELECT 1 FROM record WHERE record.name = entry.name AND source = $2),
+        hidden, pinned, allowed
     FROM entry WHERE curated OR hidden ORDER BY name
 """
 
@@ -46,7 +49,7 @@ class PostgresCuration:
         return await self._database.write(lambda cursor: self._disown(cursor, name))
 
     async def curated(self) -> Sequence[CuratedName]:
-        rows = await self._database.read(lambda cursor: cursor.all(_CURATED, LOCAL))
+        rows = await self._database.read(lambda cursor: cursor.all(_CURATED, LOCAL, PUBLISHED))
         return [CuratedName(*row) for row in rows]
 
     def _mark(self, cursor: Cursor, name: str, mark: Mark, on: bool) -> bool:

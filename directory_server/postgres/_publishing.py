@@ -8,7 +8,16 @@ from itertools import count
 from attrs import define, evolve, field, frozen
 
 from ..domain.changes import Outcome
-from ..domain.publishing import SourceLimits, Usage, excess_records, excess_versions, has_room, is_same, outdated
+from ..domain.publishing import (
+    SourceLimits,
+    Usage,
+    excess_records,
+    excess_versions,
+    has_room,
+    is_same,
+    outdated,
+    rejection,
+)
 from ..domain.versions import Record
 from ._connection import Cursor
 from ._visibility import NOW, StoredName, StoredRecord, lock_names, notify, update_visibility
@@ -112,11 +121,18 @@ def known(cursor: Cursor, source: str, rows: Sequence[Row], analysis: str) -> li
 
 
 def publish(
-    cursor: Cursor, rows: Sequence[Row], sources: Sequence[str], limits: Mapping[str, SourceLimits], analysis: str
+    cursor: Cursor,
+    rows: Sequence[Row],
+    sources: Sequence[str],
+    limits: Mapping[str, SourceLimits],
+    analysis: str,
+    *,
+    new: bool = False,
 ) -> list[Outcome]:
     """Write `rows`, all of one source, in the transaction of `cursor`; return the outcomes in order.
 
-    `sources` is the order of precedence, `analysis` the version of the Analysis.
+    `sources` is the order of precedence, `analysis` the version of the Analysis. With `new`, no stored version is
+    replaced or dropped.
     """
     source = rows[0].record.source
     numbers: dict[str, list[int]] = {}
@@ -128,7 +144,8 @@ def publish(
     batch = _Batch(source, limit, usage)
     outcomes: dict[int, Outcome] = {}
     for name, stored in names.items():
-        done = batch.publish(stored, [rows[number] for number in numbers[name]])
+        add = batch.add_new if new else batch.publish
+        done = add(stored, [rows[number] for number in numbers[name]])
         outcomes |= zip(numbers[name], done, strict=True)
     if batch.touched:
         batch.write(cursor)
@@ -182,6 +199,14 @@ class _Batch:
             and before[each.row].record.latest
         ]
         return done
+
+    def add_new(self, stored: StoredName, rows: Sequence[Row]) -> list[Outcome]:
+        """Return the outcomes of `rows`, all of one name, after adding those whose versions are not stored."""
+        self.touched.append(stored)
+        return [
+            rejection([each.record for each in stored.of_source(self.source)], row.record) or self._store(stored, row)
+            for row in rows
+        ]
 
     def write(self, cursor: Cursor) -> None:
         """Write the records, and give them the ids of their rows and their numbers in the order of writing."""

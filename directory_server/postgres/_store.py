@@ -18,7 +18,7 @@ from ..domain.ports.runtime import Offload
 from ..domain.ports.search import Analysis
 from ..domain.ports.storage import READ_BYTES
 from ..domain.publishing import MAX_VERSIONS, SourceLimits, record
-from ..domain.versions import Version
+from ..domain.versions import PUBLISHED, Version
 from ._connection import Cursor
 from ._database import Database
 from ._link import Statements
@@ -56,6 +56,10 @@ _IS_STALE = """
 
 _ANALYZE = "ANALYZE record, entry, change, analysed, stored"
 
+_PUBLISHED = "SELECT body FROM record WHERE name = $1 AND source = $2 ORDER BY written"
+
+_SOURCE = "SELECT source FROM entry JOIN record ON record.id = preferred_id WHERE entry.name = $1"
+
 _HEAD = "SELECT seq, mark FROM change ORDER BY seq DESC LIMIT 1"
 
 _LOG = "SELECT id FROM log"
@@ -86,12 +90,12 @@ class PostgresStore:
 
     _log = Logger()
 
-    async def publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
+    async def publish(self, source: str, entries: Sequence[Entry], *, new: bool = False) -> Sequence[Outcome]:
         rows = await self._offload(_rows, source, entries)
         outcomes: dict[int, Outcome] = {}
         for batch in batches(rows):
             selected = [entries[number] for number in batch]
-            done = await self._publish(source, [rows[number] for number in batch], selected)
+            done = await self._publish(source, [rows[number] for number in batch], selected, new)
             outcomes |= zip(batch, done, strict=True)
         found = [outcomes[number] for number in range(len(rows))]
         if too_old := found.count("too_old"):
@@ -116,6 +120,18 @@ class PostgresStore:
         requested = _storable(mcp_ids)
         rows = await self._database.read(lambda cursor: cursor.all(_ENTRIES, requested))
         return [serialization.restore_entry(body) for (body,) in rows]
+
+    async def published(self, name: str) -> Sequence[Entry]:
+        if not is_storable(name):
+            return []
+        rows = await self._database.read(lambda cursor: cursor.all(_PUBLISHED, name, PUBLISHED))
+        return [serialization.restore_entry(body) for (body,) in rows]
+
+    async def source_of(self, name: str) -> str | None:
+        if not is_storable(name):
+            return None
+        rows = await (self._reads or self._database).run(_SOURCE, name)
+        return str(rows[0][0]) if rows else None
 
     async def head(self) -> int:
         rows = await (self._reads or self._database).run(_HEAD)
@@ -188,18 +204,22 @@ class PostgresStore:
 
         await self._database.write(write)
 
-    async def _publish(self, source: str, rows: Sequence[Row], entries: Sequence[Entry]) -> Sequence[Outcome]:
+    async def _publish(
+        self, source: str, rows: Sequence[Row], entries: Sequence[Entry], new: bool
+    ) -> Sequence[Outcome]:
         """Publish `entries`, in `rows`, in one transaction; return the outcomes in order."""
         # Before the transaction, which blocks other writers.
         version = self._analysis.version
         found = await self._database.read(lambda cursor: known(cursor, source, rows, version))
-        changed = {row.name for row, each in zip(rows, found, strict=True) if not each.is_same}
+        changed = {row.name for row, each in zip(rows, found, strict=True) if new or not each.is_same}
         if not changed:
             return ["unchanged"] * len(rows)
         analyse = [row.name in changed and not each.is_analysed for row, each in zip(rows, found, strict=True)]
         rows = await self._offload(self._analyse, rows, entries, analyse)
         written = [row for row in rows if row.name in changed]
-        publishing = partial(publish, rows=written, sources=self._sources, limits=self._limits, analysis=version)
+        publishing = partial(
+            publish, rows=written, sources=self._sources, limits=self._limits, analysis=version, new=new
+        )
         outcomes = iter(await self._database.write(publishing))
         await self._update_statistics()
         return [next(outcomes) if row.name in changed else "unchanged" for row in rows]

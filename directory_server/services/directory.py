@@ -60,12 +60,12 @@ class Directory:
                 page = await self.search(evolve(query, limit=count))
         return versions, page.next
 
-    async def publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
-        """Store `entries` of `source`; return the outcomes in order.
+    async def publish(self, source: str, entries: Sequence[Entry], *, new: bool = False) -> Sequence[Outcome]:
+        """Store `entries` of `source`; return the outcomes in order. With `new`, stored versions are not replaced.
 
         Raises Unavailable if the store cannot write; see Store.publish for what stays committed.
         """
-        outcomes = await self._store.publish(source, entries)
+        outcomes = await self._store.publish(source, entries, new=new)
         if "added" in outcomes or "changed" in outcomes:
             self._bus.announce()
         return outcomes

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from attrs import asdict, frozen
 
 from ..domain.changes import Outcome
-from ..domain.publishing import SourceLimits, Usage, excess_records, excess_versions, has_room, is_same
+from ..domain.publishing import SourceLimits, Usage, excess_records, excess_versions, has_room, is_same, rejection
 from ..domain.versions import Record
 from ._database import Database
 from ._visibility import NOW, updating_visibility
@@ -81,8 +81,12 @@ class Publisher:
     clock: Callable[[], float]
     pause: Callable[[float], object]
 
-    def publish(self, rows: Sequence[Row]) -> list[Outcome]:
-        """Write `rows`, all of one source; return the outcomes. Raises Unavailable; committed rows stay."""
+    def publish(self, rows: Sequence[Row], *, new: bool = False) -> list[Outcome]:
+        """Write `rows`, all of one source; return the outcomes. Raises Unavailable; committed rows stay.
+
+        With `new`, no stored version is replaced or dropped.
+        """
+        publish = self._add_new if new else self._publish_name
         outcomes: dict[int, Outcome] = {}
         names: dict[str, list[int]] = {}
         for number, row in enumerate(rows):
@@ -93,7 +97,7 @@ class Publisher:
                 end = self.clock() + TRANSACTION
                 while waiting:
                     numbers = waiting.popleft()
-                    done = self._publish_name(connection, [rows[number] for number in numbers], end)
+                    done = publish(connection, [rows[number] for number in numbers], end)
                     outcomes |= zip(numbers, done, strict=False)
                     if len(done) < len(numbers):
                         waiting.appendleft(numbers[len(done) :])
@@ -116,6 +120,11 @@ class Publisher:
                     break
             _prune(connection, rows[0])
         return done
+
+    def _add_new(self, connection: sqlite3.Connection, rows: Sequence[Row], _: float) -> list[Outcome]:
+        """Write those of `rows`, all of one name, whose versions are not stored."""
+        with updating_visibility(connection, rows[0].name, self.sources):
+            return [rejection(_records(connection, row), row.record) or self._store(connection, row) for row in rows]
 
     def _store(self, connection: sqlite3.Connection, row: Row) -> Outcome:
         stored, size = _known(connection, row)

@@ -19,7 +19,7 @@ from ..domain.ports.runtime import Offload
 from ..domain.ports.search import Analysis
 from ..domain.ports.storage import READ_BYTES
 from ..domain.publishing import MAX_VERSIONS, SourceLimits, record
-from ..domain.versions import Version
+from ..domain.versions import PUBLISHED, Version
 from ._database import Database
 from ._listing import all_versions, latest_versions, listing, one_version
 from ._publishing import Publisher, Row, is_known
@@ -33,6 +33,10 @@ _ENTRIES = """
     SELECT body FROM json_each(?) AS requested JOIN entry ON mcp_id = requested.value JOIN record ON record.id = shown
     ORDER BY requested.key
 """
+
+_PUBLISHED = "SELECT body FROM record WHERE name = ? AND source = ? ORDER BY id"
+
+_SOURCE = "SELECT source FROM entry JOIN record ON record.id = chosen WHERE entry.name = ?"
 
 _HEAD = "SELECT coalesce(max(seq), 0) FROM change"
 
@@ -83,8 +87,8 @@ class SqliteStore:
 
     _log = Logger()
 
-    async def publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
-        outcomes = await self._offload(self._publish, source, entries)
+    async def publish(self, source: str, entries: Sequence[Entry], *, new: bool = False) -> Sequence[Outcome]:
+        outcomes = await self._offload(self._publish, source, entries, new)
         if too_old := outcomes.count("too_old"):
             self._log.warn(
                 "Source {source}: {count:,} versions were not stored, {name} {version} first; "
@@ -168,7 +172,18 @@ class SqliteStore:
             return None
         return await self._database.read(lambda connection: one_version(connection, name, version))
 
-    def _publish(self, source: str, entries: Sequence[Entry]) -> list[Outcome]:
+    async def published(self, name: str) -> Sequence[Entry]:
+        if not is_storable(name):
+            return []
+        return await self._offload(self._published, name)
+
+    async def source_of(self, name: str) -> str | None:
+        if not is_storable(name):
+            return None
+        row = await self._database.read(lambda connection: connection.execute(_SOURCE, (name,)).fetchone())
+        return str(row[0]) if row else None
+
+    def _publish(self, source: str, entries: Sequence[Entry], new: bool) -> list[Outcome]:
         rows = [_row(source, entry) for entry in entries]
         # Before the transaction, which blocks other writers.
         with self._database.connection() as connection:
@@ -176,7 +191,7 @@ class SqliteStore:
                 row if is_known(connection, row) else self._analyse(row, entry)
                 for row, entry in zip(rows, entries, strict=True)
             ]
-        return Publisher(self._database, self._sources, self._limits, self._clock, self._pause).publish(rows)
+        return Publisher(self._database, self._sources, self._limits, self._clock, self._pause).publish(rows, new=new)
 
     def _analyse(self, row: Row, entry: Entry) -> Row:
         return evolve(row, analysis=self._analysis.version, analysed=self._analysis(entry))
@@ -198,6 +213,10 @@ class SqliteStore:
             with suppress(Unavailable), self._database.transaction() as connection:
                 connection.executemany(_ANALYSED, outdated)
         return found
+
+    def _published(self, name: str) -> Sequence[Entry]:
+        with self._database.connection() as connection:
+            return [serialization.restore_entry(body) for (body,) in connection.execute(_PUBLISHED, (name, PUBLISHED))]
 
     def _newest(self, limit: int, of: Callable[[Entry], T]) -> Sequence[T]:
         with self._database.connection() as connection, closing(connection.execute(_NEWEST, (limit,))) as rows:

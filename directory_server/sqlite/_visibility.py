@@ -10,7 +10,7 @@ from typing import get_args
 from attrs import frozen
 
 from ..domain.entries import check_name, mcp_id_of
-from ..domain.versions import LOCAL, Record
+from ..domain.versions import LOCAL, PUBLISHED, Record
 from ..domain.visibility import COUNT_DELTA, CuratedName, Flags, Mark, Visibility, transition
 from ._database import Database
 
@@ -95,7 +95,10 @@ _CLEAR = {mark: f"UPDATE entry SET {mark} = 0 WHERE mcp_id = :mcp_id AND {mark}"
 _DISOWN = "DELETE FROM record WHERE name = ? AND source = ?"
 
 _CURATED = """
-    SELECT name, EXISTS (SELECT 1 FROM record WHERE record.name = entry.name AND source = ?), hidden, pinned, allowed
+    SELECT name,
+        EXISTS (SELECT 1 FROM record WHERE record.name = entry.name AND source = ?),
+        EXISTS (SELECT 1 FROM record WHERE record.name = entry.name AND source = ?),
+        hidden, pinned, allowed
     FROM entry WHERE curated OR hidden ORDER BY name
 """
 
@@ -122,5 +125,5 @@ class SqliteCuration:
         with self._database.connection() as connection:
             return [
                 CuratedName(name, *map(bool, flags))
-                for name, *flags in connection.execute(_CURATED, (LOCAL,)).fetchall()
+                for name, *flags in connection.execute(_CURATED, (LOCAL, PUBLISHED)).fetchall()
             ]

@@ -24,7 +24,7 @@ from ._sources import NAMES, error_message, variable, write_toml
         ),
         (
             'name = "local"',
-            "upstream.name ({}, table 1): must be 1 to 40 of a-z, 0-9, '.', '_' and '-', and not 'local', not 'local'",
+            "upstream.name ({}, table 1): must be 1 to 40 of a-z, 0-9, '.', '_' and '-', and not 'local' or 'published', not 'local'",
         ),
         (
             'url = "ftp://a.example"',

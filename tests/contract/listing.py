@@ -239,15 +239,25 @@ class ListingContract:
         store, curation = await self.store(), await self.curation()
         await store.publish("a", [entry("x/a"), entry("x/b")])
         await store.publish("local", [entry("x/c")])
-        assert list(await curation.curated()) == [CuratedName("x/c", True, False, False, False)]
+        assert list(await curation.curated()) == [CuratedName("x/c", True, False, False, False, False)]
         await curation.mark("x/b", "hidden", True)
         await curation.mark("x/c", "pinned", True)
         await curation.mark("x/d", "allowed", True)
         assert list(await curation.curated()) == [
-            CuratedName("x/b", False, True, False, False),
-            CuratedName("x/c", True, False, True, False),
-            CuratedName("x/d", False, False, False, True),
+            CuratedName("x/b", False, False, True, False, False),
+            CuratedName("x/c", True, False, False, True, False),
+            CuratedName("x/d", False, False, False, False, True),
         ]
+
+    @awaited
+    async def test_published_names_are_curated(self) -> None:
+        store, curation = await self.store(["a"]), await self.curation(["a"])
+        await store.publish("a", [entry("x/a"), entry("x/b")])
+        await store.publish("published", [entry("x/b", "2.0.0")], new=True)
+        assert list(await curation.curated()) == [CuratedName("x/b", False, True, False, False, False)]
+        assert names(await store.listing(("", ""), 9, curated=True)) == ["x/b"]
+        await curation.mark("x/b", "hidden", True)
+        assert names(await store.listing(("", ""), 9)) == ["x/a"]
 
     @awaited
     async def test_orders_names_and_versions_by_code_points(self) -> None:

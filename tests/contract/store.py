@@ -11,6 +11,7 @@ from attrs import define
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
 from directory_server.domain.ports.storage import Store
+from directory_server.domain.publishing import MAX_VERSIONS
 from directory_server.serialization import restore_entry
 
 from . import at_once, awaited
@@ -278,6 +279,67 @@ class StoreContract:
         assert [change.kind for change in await store.changes(0, 10)] == ["added", "changed", "changed"]
 
     @awaited
+    async def test_a_version_that_must_be_new_replaces_nothing(self) -> None:
+        one, other = await self.store(["up"]), await self.store(["up"])
+        assert list(await one.publish("published", [entry()], new=True)) == ["added"]
+        for again in (entry(), entry(brief="It snows.")):
+            assert list(await other.publish("published", [again], new=True)) == ["exists"]
+        assert await other.head() == 1
+        batch = [entry(version="1.1.0"), entry(brief="It snows."), entry("x/a"), entry(version="1.1.0")]
+        assert list(await other.publish("published", batch, new=True)) == ["added", "exists", "added", "exists"]
+        assert [each.version for each in await one.published(NAME)] == ["1.0.0", "1.1.0"]
+        assert [each.brief for each in await one.published(NAME)] == ["It rains.", "It rains."]
+        assert await one.entry(mcp_id_of(NAME)) == entry(version="1.1.0")
+
+    @awaited
+    async def test_a_version_that_must_be_new_drops_nothing(self) -> None:
+        store = await self.store()
+        batch = [entry(version=f"1.0.{number}") for number in range(MAX_VERSIONS)]
+        assert set(await store.publish("published", batch, new=True)) == {"added"}
+        assert list(await store.publish("published", [entry(version="2.0.0")], new=True)) == ["over_limit"]
+        assert list(await store.publish("published", [entry(version="1.0.7")], new=True)) == ["exists"]
+        assert [each.version for each in await store.published(NAME)] == [each.version for each in batch]
+
+    @awaited
+    async def test_publishers_of_one_new_version_at_once_store_it_once(self) -> None:
+        stores = [await self.store() for _ in range(4)]
+        outcomes = await self.at_once(
+            *(store.publish("published", [entry(brief=f"{number}")], new=True) for number, store in enumerate(stores))
+        )
+        assert sorted(outcome for (outcome,) in outcomes) == ["added", "exists", "exists", "exists"]
+        (winner,) = await stores[0].published(NAME)
+        assert [winner.brief] == [str(number) for number, (outcome,) in enumerate(outcomes) if outcome == "added"]
+
+    @awaited
+    async def test_published_entries_precede_upstreams_and_follow_local_ones(self) -> None:
+        store = await self.store(["up"])
+        await store.publish("up", [entry(version="9.0.0", brief="upstream", isLatest=True)])
+        assert await store.source_of(NAME) == "up"
+        await store.publish("published", [entry(brief="published")], new=True)
+        await store.publish("up", [entry(version="9.1.0", brief="upstream", isLatest=True)])
+        assert await store.source_of(NAME) == "published"
+        assert await store.entry(mcp_id_of(NAME)) == entry(brief="published")
+        await store.publish("local", [entry(brief="local")])
+        assert await store.source_of(NAME) == "local"
+        assert [each.brief for each in await store.published(NAME)] == ["published"]
+        assert await store.source_of("x/unknown") is None
+        assert list(await store.published("x/unknown")) == []
+
+    @awaited
+    async def test_the_latest_published_version_is_one_that_is_not_deleted(self) -> None:
+        store = await self.store(["up"])
+        await store.publish("up", [entry(version="9.0.0", brief="upstream", isLatest=True)])
+        await store.publish("published", [entry(), entry(version="1.1.0")], new=True)
+        assert list(await store.publish("published", [entry(version="1.1.0", status="deleted")])) == ["changed"]
+        found = await store.entry(mcp_id_of(NAME))
+        assert found is not None
+        assert found.version == "1.0.0"
+        await store.publish("published", [entry(status="deleted")])
+        # An upstream does not take the name over.
+        assert await store.entry(mcp_id_of(NAME)) is None
+        assert await store.source_of(NAME) == "published"
+
+    @awaited
     async def test_names_are_case_sensitive(self) -> None:
         store = await self.store()
         lower, upper = entry("x/weather"), entry("x/Weather")
@@ -402,6 +464,8 @@ class StoreContract:
             assert await store.versions(text) == []
             assert await store.versions(NAME, text) == []
             assert await store.version(text, "latest") is None
+            assert list(await store.published(text)) == []
+            assert await store.source_of(text) is None
             assert await store.version(NAME, text) is None
             assert list(await store.listing(("", ""), 9, versions=text)) == []
             assert list(await store.listing((text, ""), 9)) == []

@@ -46,7 +46,7 @@ class StubPorts:
     def directory(self) -> Directory:
         return Directory(cast(Store, self), cast(Index, self), cast(Bus, self))
 
-    async def publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
+    async def publish(self, source: str, entries: Sequence[Entry], *, new: bool = False) -> Sequence[Outcome]:
         if self.error is not None:
             raise self.error
         self.published.append((source, entries))

@@ -29,8 +29,11 @@ class Store(Protocol):
     databases cannot hold, are in no entry: reads find nothing by them.
     """
 
-    async def publish(self, source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:
+    async def publish(self, source: str, entries: Sequence[Entry], *, new: bool = False) -> Sequence[Outcome]:
         """Store `entries` and log the resulting changes, at most one per name; return the outcomes in order.
+
+        With `new`, a stored version is neither replaced nor dropped: see `domain.publishing.rejection`. Of two
+        processes that publish a version at the same time, one stores it.
 
         `domain.publishing` decides what is stored of a name and a source, `domain.visibility` what is visible of it.
 
@@ -95,9 +98,10 @@ class Store(Protocol):
         with fewer bytes are the last ones.
         `versions` is "latest" for one of each name, "all", in the order of their texts within a name, or an exact
         version. `updated_since` (seconds since the epoch) excludes versions that last changed earlier; `curated`
-        excludes names that are not pinned, allowed or local. The versions of a name are those of its preferred source;
-        hidden names have none. The latest version changes when the name is updated (see `visibility.Transition`),
-        another one when it is written. Names and versions are ordered by the code points of their characters.
+        excludes names that are not pinned, allowed, local or published. The versions of a name are those of its
+        preferred source; hidden names have none. The latest version changes when the name is updated (see
+        `visibility.Transition`), another one when it is written. Names and versions are ordered by the code points of
+        their characters.
         """
 
     async def versions(self, name: str, after: str = "", limit: int = 1_000, most: int = READ_BYTES) -> list[Version]:
@@ -114,6 +118,12 @@ class Store(Protocol):
 
     async def version(self, name: str, version: str) -> Version | None:
         """Return the `version` of `name`, deleted or not; "latest" is the latest one. None if there is none."""
+
+    async def published(self, name: str) -> Sequence[Entry]:
+        """Return the versions of `name` of the source PUBLISHED in the order of writing, also if others are visible."""
+
+    async def source_of(self, name: str) -> str | None:
+        """Return the source that represents `name`, None if no source has it."""
 
 
 class Curation(Protocol):
@@ -132,7 +142,7 @@ class Curation(Protocol):
         """
 
     async def curated(self) -> Sequence[CuratedName]:
-        """Return the names with a curation flag or an entry of the operator, in order."""
+        """Return the names with a curation flag, an entry of the operator or a published one, in order."""
 
 
 class Mirrors(Protocol):
