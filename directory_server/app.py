@@ -53,6 +53,7 @@ class DirectoryService(MultiService):
         application = self.application
         with self._exiting_on_errors():
             run_until_done(application.feed.load(), lambda: self._reactor)
+            run_until_done(application.verified.refresh(), lambda: self._reactor)
             application.storage.serve()
             process.tune()
             if self._config.reuse_port:

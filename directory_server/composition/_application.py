@@ -19,12 +19,14 @@ from ..domain.upstreams import UpstreamState
 from ..services.accounts import UnusedAccounts
 from ..services.feed import Feed
 from ..services.index_keeper import INTERVAL, IndexKeeper
+from ..services.verified_entries import VerifiedEntries
 from ..storage import Storage
 from ..web import metrics
 from ..web.key_uses import FLUSH_INTERVAL, FORGET_INTERVAL
 from ._core import Core, Search, build_core
 from ._publishers import Publishers, build_publishers
 from ._runtime import Runtime, machine_runtime
+from ._verification import verification
 from ._web import People, Web, build_people, build_web
 
 if TYPE_CHECKING:
@@ -73,6 +75,7 @@ class Application:
     background: tuple[IService, ...]
     ports: tuple[IService, ...]
     runtime: Runtime
+    verified: VerifiedEntries
 
     def close(self) -> None:
         """Close what all services use until they have stopped: the access log, the threads and the databases."""
@@ -128,10 +131,12 @@ def build(
             TimerService(FLUSH_INTERVAL, web.key_uses.flush),
             TimerService(FORGET_INTERVAL, web.key_uses.forget),
             *upstreams,
+            *verification(core),
             *_metrics(core),
         ),
         ports=_ports(config, reactor, web),
         runtime=core.runtime,
+        verified=core.verified,
     )
 
 

@@ -15,6 +15,7 @@ from ..http.proxies import Proxies
 from ..search import ImpactIndex, MappedIndexFile
 from ..services.directory import Directory
 from ..services.index_keeper import IndexKeeper
+from ..services.verified_entries import VerifiedEntries
 from ..storage import Environment, Serving, Storage, open_storage
 from ..web.metrics import Metrics
 from ._runtime import Runtime
@@ -41,6 +42,7 @@ class Core:
     storage: Storage
     serving: Serving
     search: Search
+    verified: VerifiedEntries
 
 
 def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[str], None]) -> Core:
@@ -62,6 +64,7 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
             Directory(storage.store, index, serving.bus),
             index_keeper(config, index, storage.store, runtime.offload, reactor.seconds),
         ),
+        verified=VerifiedEntries(storage.verifications),
     )
 
 

@@ -10,10 +10,12 @@ from typing import Any
 from attrs import frozen
 
 from .. import threads
+from ..config import Config
 from ..domain.ports.accounts import Passwords
 from ..domain.ports.runtime import MachineTime, Offload, Turn
 from ..machine import anchored, machine_time
 from ..passwords import Argon2Passwords
+from ..services.checks import Checkers
 from ..turn import ReactorTurn
 from ..web.pages import STREAMS, Viewer
 
@@ -43,6 +45,8 @@ class Runtime:
     wrap_viewer: Callable[[FindViewer], FindViewer] = lambda find: find
     page_streams: int = STREAMS
     """Open page streams per address."""
+    checkers: Callable[[Config, Any], Checkers] | None = None
+    """Returns what checks remotes and packages for a configuration and a reactor; None if nothing may be checked."""
     stop: Callable[[], None] = lambda: None
     """Ends the threads of `account_writes`."""
 

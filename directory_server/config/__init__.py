@@ -21,6 +21,7 @@ from ._settings import (
 )
 from ._sources import FILE_VARIABLE, ConfigError
 from ._validators import setting
+from ._verify import VerifyConfig
 
 __all__ = [
     "FILE_VARIABLE",
@@ -35,6 +36,7 @@ __all__ = [
     "RegistryConfig",
     "StreamsConfig",
     "UpstreamConfig",
+    "VerifyConfig",
     "WebConfig",
     "describe",
     "load",

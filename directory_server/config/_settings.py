@@ -16,6 +16,7 @@ from ._validators import (
     each_matches,
     endpoint,
     fraction,
+    name_patterns,
     proxies,
     setting,
     source_name,
@@ -23,8 +24,7 @@ from ._validators import (
     upstream_of_text,
     url_or_path,
 )
-
-_NAME_PATTERNS = each_matches(r"\S+", "patterns of names such as com.example/*")
+from ._verify import VerifyConfig
 
 
 @frozen
@@ -210,9 +210,9 @@ class UpstreamConfig:
         secret=True,
     )
     include: tuple[str, ...] = setting(
-        (), "Patterns of names to import, * for any characters; if empty: all.", _NAME_PATTERNS
+        (), "Patterns of names to import, * for any characters; if empty: all.", name_patterns
     )
-    exclude: tuple[str, ...] = setting((), "Patterns of names to leave out.", _NAME_PATTERNS)
+    exclude: tuple[str, ...] = setting((), "Patterns of names to leave out.", name_patterns)
     floor: float = setting(
         0.85,
         "Minimum share of the entries of the last full sync; if a full sync finds fewer, nothing is removed.",
@@ -262,6 +262,7 @@ class Config:
     metrics: MetricsConfig = MetricsConfig()
     accounts: AccountsConfig = AccountsConfig()
     web: WebConfig = WebConfig()
+    verify: VerifyConfig = VerifyConfig()  # noqa: RUF009 (ruff does not know that the class is frozen)
     upstream: tuple[UpstreamConfig, ...] = setting(
         (),
         "Upstreams to follow: tables of the file; in the environment and in options also URLs, or official for the "

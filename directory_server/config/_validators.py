@@ -70,6 +70,10 @@ def each_matches(pattern: str, description: str, *, allow_empty: bool = True) ->
     return validate
 
 
+name_patterns = each_matches(r"\S+", "patterns of names such as com.example/*")
+"""Validates patterns of names."""
+
+
 def endpoint(_: object, __: object, text: str) -> None:
     """Validate the description of a Twisted endpoint, or an empty string."""
     if text and not re.fullmatch(r"\w+:.+", text):
@@ -95,6 +99,21 @@ def proxies(_: object, __: object, items: tuple[str, ...]) -> None:
             item == "unix" or ip_network(item, strict=False)
         except ValueError:
             raise ValueError("must be addresses or networks such as 127.0.0.1, 10.0.0.0/8, or unix") from None
+
+
+def networks(_: object, __: object, items: tuple[str, ...]) -> None:
+    """Validate addresses and networks."""
+    for item in items:
+        try:
+            ip_network(item, strict=False)
+        except ValueError:
+            raise ValueError("must be addresses or networks such as 10.0.0.0/8 or fd00::/8") from None
+
+
+def contact(_: object, __: object, text: str) -> None:
+    """Validate an e-mail address or an http or https URL, or an empty string. It is sent in a header."""
+    if text and not (len(text) <= 200 and re.fullmatch(r"https?://[!-~]+|[!-'*-~]+@[!-'*-~]+", text)):
+        raise ValueError("must be an e-mail address or a URL such as https://directory.example.org/about")
 
 
 def source_name(_: object, __: object, name: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
@@ -12,6 +11,7 @@ from urllib.parse import urlencode, urlsplit
 from attrs import frozen
 
 from ..domain.errors import DirectoryError
+from ..domain.patterns import NamePatterns
 
 
 class UpstreamFailed(DirectoryError):
@@ -88,13 +88,15 @@ class Upstream:
     @property
     def selection(self) -> str:
         """The URL, patterns and trust as text; a change of it causes a full sync."""
-        patterns = (*(f"+{each}" for each in self.include), *(f"-{each}" for each in self.exclude))
-        return " ".join([self.url, *patterns, *(["official"] if self.official else [])])
+        return " ".join(filter(None, (self.url, self._patterns.text, "official" if self.official else "")))
 
     def selects(self, name: str) -> bool:
         """Return whether entries with this name are mirrored."""
-        included = not self.include or any(fnmatchcase(name, pattern) for pattern in self.include)
-        return included and not any(fnmatchcase(name, pattern) for pattern in self.exclude)
+        return self._patterns.selects(name)
+
+    @property
+    def _patterns(self) -> NamePatterns:
+        return NamePatterns(self.include, self.exclude)
 
 
 def headers(templates: Iterable[str], environ: Mapping[str, str]) -> dict[str, str]:

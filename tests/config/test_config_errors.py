@@ -100,6 +100,22 @@ def test_upstreams_must_be_tables_of_the_file(tmp_path: Path) -> None:
             "metrics.listen=9090",
             "metrics.listen (--set): must be an endpoint such as tcp:9090:interface=127.0.0.1, not '9090'",
         ),
+        (
+            "verify.contact=me",
+            "verify.contact (--set): must be an e-mail address or a URL such as https://directory.example.org/about, "
+            "not 'me'",
+        ),
+        (
+            "verify.contact=me@example.org\r\nX-Other: a",
+            "verify.contact (--set): must be an e-mail address or a URL such as https://directory.example.org/about, "
+            "not 'me@example.org\\r\\nX-Other: a'",
+        ),
+        (
+            "verify.allowed_networks=10.0.0.0/8,intranet",
+            "verify.allowed_networks (--set): must be addresses or networks such as 10.0.0.0/8 or fd00::/8, "
+            "not '10.0.0.0/8,intranet'",
+        ),
+        ("verify.per_minute=0", "verify.per_minute (--set): must be at least 1, not '0'"),
         ("data_dir=", "data_dir (--set): must be the path of a directory, not ''"),
         (
             "http.allowed_origins=https://example.org/",
@@ -131,7 +147,7 @@ def test_upstreams_must_be_tables_of_the_file(tmp_path: Path) -> None:
             "colour (--set): is not a setting; "
             "known settings: listen, reuse_port, data_dir, database, index_dir, http.*, quota.*, streams.*, keys.*, "
             "registry.*, log.*, "
-            "metrics.*, accounts.*, web.*, upstream",
+            "metrics.*, accounts.*, web.*, verify.*, upstream",
         ),
         ("keys=3", "keys (--set): is a section, not a setting; its settings are keys.grace, keys.last_use"),
         (
@@ -139,7 +155,7 @@ def test_upstreams_must_be_tables_of_the_file(tmp_path: Path) -> None:
             "'\\n' (--set): is not a setting; "
             "known settings: listen, reuse_port, data_dir, database, index_dir, http.*, quota.*, streams.*, keys.*, "
             "registry.*, log.*, "
-            "metrics.*, accounts.*, web.*, upstream",
+            "metrics.*, accounts.*, web.*, verify.*, upstream",
         ),
     ],
 )
@@ -164,7 +180,8 @@ def test_invalid_set_option_is_reported(text: str, message: str) -> None:
             "DIRECTORY_SERVER_INDEX_DIR, DIRECTORY_SERVER_HTTP__*, "
             "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
             "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_LOG__*, DIRECTORY_SERVER_METRICS__*, "
-            "DIRECTORY_SERVER_ACCOUNTS__*, DIRECTORY_SERVER_WEB__*, DIRECTORY_SERVER_UPSTREAM",
+            "DIRECTORY_SERVER_ACCOUNTS__*, DIRECTORY_SERVER_WEB__*, DIRECTORY_SERVER_VERIFY__*, "
+            "DIRECTORY_SERVER_UPSTREAM",
         ),
         (
             "keys__grace",
@@ -174,7 +191,8 @@ def test_invalid_set_option_is_reported(text: str, message: str) -> None:
             "DIRECTORY_SERVER_DATABASE, DIRECTORY_SERVER_INDEX_DIR, DIRECTORY_SERVER_HTTP__*, "
             "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
             "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_LOG__*, DIRECTORY_SERVER_METRICS__*, "
-            "DIRECTORY_SERVER_ACCOUNTS__*, DIRECTORY_SERVER_WEB__*, DIRECTORY_SERVER_UPSTREAM",
+            "DIRECTORY_SERVER_ACCOUNTS__*, DIRECTORY_SERVER_WEB__*, DIRECTORY_SERVER_VERIFY__*, "
+            "DIRECTORY_SERVER_UPSTREAM",
         ),
     ],
 )
@@ -218,7 +236,7 @@ def test_invalid_variable_is_reported_with_its_name(text: str, value: str, messa
             "quota.limit ({file}): is not a setting; did you mean quota.limit? "
             "known settings: listen, reuse_port, data_dir, database, index_dir, http.*, quota.*, streams.*, keys.*, "
             "registry.*, log.*, "
-            "metrics.*, accounts.*, web.*, upstream",
+            "metrics.*, accounts.*, web.*, verify.*, upstream",
         ),
         ("a =", "{file}: must be TOML: Invalid value (at end of document)"),
         (f"a = {'9' * 5000}", "{file}: must be TOML: Exceeds the limit"),

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
+from directory_server.domain.targets import Target, TargetKind
 from directory_server.domain.upstreams import UpstreamState
+from directory_server.domain.verification import RemoteCheck, RemoteStatus
+from directory_server.domain.verified import VerifiedStatus
 
 from ._examples import ROOT
 
@@ -17,8 +20,15 @@ class _Source(list[None]):
     generation = cuts = 0
 
 
+class _Checks(list[None]):
+    """No running checks."""
+
+    due = 0
+
+
 def exposed() -> dict[str, set[str]]:
     """Return the names of the metrics of a scrape, each with the names of its labels."""
+    from directory_server.services.checks import Checked
     from directory_server.web.access_log import AccessRecord
     from directory_server.web.metrics import Metrics
 
@@ -27,6 +37,10 @@ def exposed() -> dict[str, set[str]]:
     metrics.watch(source, source, [], lambda: [UpstreamState("a")], lambda: {"directory": True})  # type: ignore[arg-type]
     metrics.watch_database(lambda: True, lambda: 0)
     metrics.database_timer("charges")(0.001)
+    target = Target("x/a", TargetKind.REMOTE, "sse", "https://a.example")
+    check = RemoteCheck(target.identifier, target.type, 0.0, RemoteStatus.WORKS)
+    metrics.checks.observe(Checked(target, check, 0.1, is_change=False))
+    metrics.checks.watch(lambda: {VerifiedStatus.WORKS: 1}, _Checks())
     names: dict[str, set[str]] = {}
     for metric in metrics.registry.collect():
         if not metric.name.startswith("process_"):

@@ -1,0 +1,65 @@
+"""The verification of all entries in memory, for requests."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from twisted.logger import Logger
+
+from ..domain.errors import Unavailable
+from ..domain.ports.verification import Verifications
+from ..domain.verified import UNVERIFIED, Verification, VerifiedStatus
+
+REFRESH_INTERVAL = 15.0
+"""Seconds between two reads of new summaries, which other processes may have written."""
+
+PAGE = 2_000
+"""Summaries that are read at a time."""
+
+
+class VerifiedEntries:
+    """Summaries of the checks of entries by their ids, at most REFRESH_INTERVAL seconds old.
+
+    A look-up reads no database. An entry takes about 500 bytes; entries without checks take none.
+    """
+
+    _log = Logger()
+
+    def __init__(self, verifications: Verifications) -> None:
+        self._verifications = verifications
+        self._known: dict[str, Verification] = {}
+        self._counts: Counter[VerifiedStatus] = Counter()
+        self._revision = 0
+        self._unavailable = False
+
+    def get(self, mcp_id: str) -> Verification:
+        """Return the verification of an entry, UNVERIFIED if it has none."""
+        return self._known.get(mcp_id, UNVERIFIED)
+
+    @property
+    def counts(self) -> Mapping[VerifiedStatus, int]:
+        """The number of entries with each status, without those that were never checked."""
+        return self._counts
+
+    async def refresh(self) -> None:
+        """Read the summaries that are new. A failure is logged once; the next call continues."""
+        try:
+            while summaries := await self._verifications.summaries(self._revision, PAGE):
+                for each in summaries:
+                    self._put(each.mcp_id, each.verification)
+                    self._revision = each.revision
+        except Unavailable as error:
+            if not self._unavailable:
+                self._log.warn("Verifications cannot be read now: {error}", error=error.message)
+            self._unavailable = True
+        else:
+            self._unavailable = False
+
+    def _put(self, mcp_id: str, verification: Verification) -> None:
+        before = self._known.pop(mcp_id, None)
+        if before is not None:
+            self._counts[before.status] -= 1
+        if verification != UNVERIFIED:
+            self._known[mcp_id] = verification
+            self._counts[verification.status] += 1
