@@ -18,7 +18,7 @@ COMPILED = [
         # Without a C compiler the package installs all the same, and searches with numpy.
         optional=True,
     )
-    for name in ("_kernel", "_tables")
+    for name in ("_kernel", "_ranking", "_tables")
 ]
 
 

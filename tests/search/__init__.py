@@ -24,5 +24,6 @@ def using(kernel: ModuleType | None) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(arrays, "kernel", kernel)
         if kernel is None:
+            patch.setattr(arrays, "ranking", None)
             patch.setattr(arrays, "tables", None)
         yield

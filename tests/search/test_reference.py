@@ -25,12 +25,10 @@ from directory_server.search.query.concepts import ConceptEvidence
 from directory_server.search.query.groups import TermGroup
 from directory_server.search.query.parsing import parse
 from directory_server.search.query.plan import Plan, build_plan
-from directory_server.search.ranking.coverage import COVERED, LOSS
+from directory_server.search.ranking.coverage import COVERED, LOSS, MAX_RAISED, PRIOR_SHARE
 from directory_server.search.ranking.feedback import FEEDBACK_HITS, FEEDBACK_SHARE, FEEDBACK_TERMS, MIN_FREQUENCY
 from directory_server.search.ranking.scoring import (
-    MAX_RAISED,
     PINNED_SCORE,
-    PRIOR_SHARE,
     score_documents,
     top_documents,
 )

@@ -30,5 +30,8 @@ def _compiled(name: str) -> ModuleType | None:
 kernel = _compiled("_kernel")
 """Merges of postings, and look-ups for searches."""
 
+ranking = _compiled("_ranking")
+"""Scores of the documents of a plan."""
+
 tables = _compiled("_tables")
 """Sorting and merging of strings, for changes."""

@@ -50,6 +50,11 @@ class PostingLists:
         return len(self.doc_ids)
 
     @property
+    def columns(self) -> tuple[Offsets, Ints, Shorts, Ints | None]:
+        """The arrays, as the compiled module reads them."""
+        return self.starts, self.doc_ids, self.impacts, self.known
+
+    @property
     def is_whole(self) -> bool:
         """Return whether `starts` is by term."""
         return self.known is None

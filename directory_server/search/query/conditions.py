@@ -48,6 +48,13 @@ class Condition:
     contrary: int
     is_certain: bool = True
 
+    @property
+    def columns(self) -> tuple[int, int, int, float, float, float]:
+        """The bits, and the reward of each kind, as the compiled module reads them."""
+        share = 1.0 if self.is_certain else AMBIGUOUS_SHARE
+        penalty = -PENALTY if self.is_certain else 0.0
+        return self.full, self.partial, self.contrary, share * REWARD, share * PARTIAL_REWARD, penalty
+
     def satisfied_by(self, facts: Sets) -> Bools:
         """Return which of `facts` satisfy the condition."""
         found: Bools = (facts & np.uint64(self.full)) != 0

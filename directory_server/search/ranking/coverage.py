@@ -21,6 +21,12 @@ LOSS = 0.4
 COVERED = 0.4
 """The score for a part, as a share of its weight, that covers the part: about that of a word in a long text."""
 
+PRIOR_SHARE = 1.5
+"""What a prior of 1 adds to a score, as a share of it: noise in a query, which matches nothing, adds nothing."""
+
+MAX_RAISED = 2.0
+"""The greatest score that a prior raises, in weights of the query. A prior must not outweigh an exact name."""
+
 Trace = Callable[[str, Sequence[Postings]], None]
 """Receives the label of each piece of evidence, and its postings in each segment."""
 
@@ -38,7 +44,7 @@ class Matches:
         if trace:
             for concept, found in concepts:
                 trace(concept.label, _times(found, concept.max_score))
-        self._limits = [np.float32(COVERED * part.weight) for part in plan.parts]
+        self._limits = limits(plan)
         parts = []
         for part in plan.parts:
             of_part = [self._best(part)] if part.alternatives else [self._postings(group) for group in part.groups]
@@ -76,7 +82,7 @@ class Matches:
         """Return for each segment the documents, and what each keeps of the sum of its evidence."""
         if self._covered is None:
             return self._matched
-        least, growth = np.float32(1 - LOSS), np.float32(LOSS / sum(self._limits))
+        least, growth = np.float32(1 - LOSS), growth_of(self._limits)
         pairs = zip(self._matched, self._covered, strict=True)
         return [(doc_ids, scores * (least + covered * growth)) for (doc_ids, scores), (_, covered) in pairs]
 
@@ -97,6 +103,16 @@ class Matches:
 
     def _sums(self, every: Sequence[Sequence[Postings]]) -> list[Postings]:
         return [add_up([each[number] for each in every], len(segment)) for number, segment in enumerate(self._segments)]
+
+
+def limits(plan: Plan) -> list[np.float32]:
+    """Return for each part the score that covers it."""
+    return [np.float32(COVERED * part.weight) for part in plan.parts]
+
+
+def growth_of(limits: Sequence[np.float32]) -> np.float32:
+    """Return the share of its score that a document keeps for each unit that it covers."""
+    return np.float32(LOSS / sum(limits))
 
 
 def _limited(found: Sequence[Postings], limit: np.float32) -> list[Postings]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from attrs import frozen
@@ -33,17 +33,22 @@ FEEDBACK_SHARE = 0.4
 """The score of the document most similar to the first hits, as a share of the score of the first hit."""
 
 
+MIN_MATCHES = 1_000
+"""Documents that match a query, from which feedback adds no others: they would rank behind most of these."""
+
+
 @frozen
 class Feedback:
     """The added terms with their weights. The most similar document gets `max_score` for them.
 
     The documents in `names`, sorted numbers for each segment, also get `max_score`: a name match is stronger evidence
-    than similarity.
+    than similarity. `among` are the documents that may get a score, sorted; None for all.
     """
 
     terms: Sequence[tuple[int, float]]
     max_score: float
     names: Sequence[Ints]
+    among: Sequence[Ints] | None
     label: str = "like the first hits"
 
     def postings(self, segments: Sequence[Segment]) -> list[Postings]:
@@ -51,6 +56,9 @@ class Feedback:
         terms = np.array([term for term, _ in self.terms], np.int64)
         weights = np.array([weight for _, weight in self.terms])
         totals = [segment.lists.sum_of(terms, weights) for segment in segments]
+        if self.among is not None:
+            found = [contains(known, doc_ids) for known, (doc_ids, _) in zip(self.among, totals, strict=True)]
+            totals = [(doc_ids[each], scores[each]) for each, (doc_ids, scores) in zip(found, totals, strict=True)]
         most = max((float(scores.max(initial=0)) for _, scores in totals), default=0.0)
         for number, named in enumerate(self.names):
             if len(named):
@@ -62,11 +70,15 @@ class Feedback:
 
 
 def feedback(
-    scored: Sequence[Postings], collection: Collection, names: Sequence[Sequence[Postings]]
+    scored: Sequence[Postings],
+    totals: Sequence[Postings],
+    collection: Collection,
+    names: Sequence[Sequence[Postings]],
 ) -> Feedback | None:
     """Return the feedback of the first hits, or None if they are too few or have no terms in common.
 
-    `scored` has the scores of the documents of each segment, `names` the postings of each name match in each segment.
+    `scored` has the scores of the live documents of each segment, `totals` also those of others; `names` has the
+    postings of each name match in each segment.
     """
     hits = _first_hits(scored)
     if len(hits) < FEEDBACK_HITS:
@@ -86,20 +98,28 @@ def feedback(
     frequencies = collection.frequencies(terms).astype(float)
     idfs = inverse_document_frequencies(frequencies, collection.size)
     weights = weights * idfs * (frequencies >= MIN_FREQUENCY)
-    chosen: list[tuple[int, float]] = []
-    for place in np.argsort(-weights, kind="stable").tolist():
-        if len(chosen) == FEEDBACK_TERMS or weights[place] <= 0:
-            break
-        term = int(terms[place])
-        if _is_word(collection.vocabulary.string(term)):
-            chosen.append((term, float(weights[place])))
+    places = [place for place in np.argsort(-weights, kind="stable").tolist() if weights[place] > 0]
+    chosen = first_words([(int(terms[place]), float(weights[place])) for place in places], collection)
     if not chosen:
         return None
     doc_ids = [
         np.unique(np.concatenate([NO_POSTINGS[0], *(each[number][0] for each in names)]))
         for number in range(len(collection.segments))
     ]
-    return Feedback(chosen, FEEDBACK_SHARE * hits[0][0], doc_ids)
+    is_enough = sum(len(scores) for _, scores in scored) >= MIN_MATCHES
+    among = [np.sort(doc_ids) for doc_ids, _ in totals] if is_enough else None
+    return Feedback(chosen, FEEDBACK_SHARE * hits[0][0], doc_ids, among)
+
+
+def first_words(weighted: Iterable[tuple[int, float]], collection: Collection) -> list[tuple[int, float]]:
+    """Return the first FEEDBACK_TERMS of `weighted` terms that are words."""
+    found = []
+    for term, weight in weighted:
+        if _is_word(collection.vocabulary.string(term)):
+            found.append((term, weight))
+            if len(found) == FEEDBACK_TERMS:
+                break
+    return found
 
 
 def _first_hits(scored: Sequence[Postings]) -> list[tuple[float, int, int]]:

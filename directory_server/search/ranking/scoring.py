@@ -9,21 +9,17 @@ from operator import itemgetter
 import numpy as np
 
 from ...domain.search import Position
+from ..index import arrays
 from ..index.arrays import Bools, Ints
 from ..index.collection import Collection
 from ..index.merging import NO_POSTINGS, Postings, contains, with_priors
 from ..index.segment import Segment
 from ..query.conditions import factors
 from ..query.plan import Plan
-from .coverage import Matches, Trace
+from .compiled import compiled_scores
+from .coverage import MAX_RAISED, PRIOR_SHARE, Matches, Trace
 from .feedback import feedback
 from .top_k import top_k
-
-PRIOR_SHARE = 1.5
-"""What a prior of 1 adds to a score, as a share of it: noise in a query, which matches nothing, adds nothing."""
-
-MAX_RAISED = 2.0
-"""The greatest score that a prior raises, in weights of the query. A prior must not outweigh an exact name."""
 
 PINNED_SCORE = 4_096.0
 """The score of a pin: greater than any score of words, and small enough for float32 to keep those apart."""
@@ -42,19 +38,28 @@ def score_documents(
 
     Matching documents that are `pinned` rank before all others.
     """
-    matches = Matches(plan, collection.segments, trace)
-    totals = [_all_documents(segment) for segment in collection.segments] if plan.filters_only else matches.totals()
-    scored = _apply_priors(totals, plan, collection, live)
-    if plan.allows_feedback and (expansion := feedback(scored, collection, matches.names)):
-        matches.add(expansion)
-        scored = _apply_priors(matches.totals(), plan, collection, live)
-    if trace:
-        trace("coverage", matches.losses())
+    if arrays.ranking is not None and trace is None and not plan.filters_only:
+        scored = _filtered(compiled_scores(plan, collection, live), plan, collection)
+    else:
+        scored = _scores(plan, collection, live, trace)
     for number, pins in enumerate(pinned):
         if len(pins):
             doc_ids, scores = scored[number]
             scored[number] = doc_ids, scores + np.float32(PINNED_SCORE) * np.isin(doc_ids, pins).astype(np.float32)
     return scored
+
+
+def _scores(plan: Plan, collection: Collection, live: Sequence[Bools], trace: Trace | None) -> list[Postings]:
+    """Return what `compiled_scores` returns, with filters applied, without the compiled module."""
+    matches = Matches(plan, collection.segments, trace)
+    totals = [_all_documents(segment) for segment in collection.segments] if plan.filters_only else matches.totals()
+    scored = _apply_priors(totals, plan, collection, live)
+    if plan.allows_feedback and (expansion := feedback(scored, totals, collection, matches.names)):
+        matches.add(expansion)
+        scored = _apply_priors(matches.totals(), plan, collection, live)
+    if trace:
+        trace("coverage", matches.losses())
+    return _filtered(scored, plan, collection)
 
 
 def _all_documents(segment: Segment) -> Postings:
@@ -71,11 +76,19 @@ def _apply_priors(
         doc_ids, scores = with_priors(postings, is_live, segment.priors, PRIOR_SHARE, MAX_RAISED * plan.query_weight)
         if plan.conditions:
             scores = scores * factors(plan.conditions, segment.rows.facts[doc_ids])
-        if plan.has_filters:
-            matches = _matches_filters(plan, segment, doc_ids)
-            doc_ids, scores = doc_ids[matches], scores[matches]
         scored.append((doc_ids, scores))
     return scored
+
+
+def _filtered(scored: list[Postings], plan: Plan, collection: Collection) -> list[Postings]:
+    """Return those of `scored` that match the filters and exclusions."""
+    if not plan.has_filters:
+        return scored
+    found = []
+    for (doc_ids, scores), segment in zip(scored, collection.segments, strict=True):
+        matches = _matches_filters(plan, segment, doc_ids)
+        found.append((doc_ids[matches], scores[matches]))
+    return found
 
 
 def _matches_filters(plan: Plan, segment: Segment, doc_ids: Ints) -> Bools:

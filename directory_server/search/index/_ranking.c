@@ -1,0 +1,1131 @@
+/* The scores of the documents that match a plan, compiled. `ranking/coverage.py` and `feedback.py` have them in Python.
+ *
+ * Arguments are contiguous, aligned buffers: offsets uint32, documents int32, impacts uint16, priors float32, facts
+ * uint64. Results are bytes of native items. All numbers that are used as positions are checked.
+ * Only the limited API is used, so that one build serves Python 3.11 and later.
+ */
+
+#define Py_LIMITED_API 0x030B0000
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IMPACT_SCALE (1.0f / 32768.0f)
+#define MAX_DOCUMENTS INT32_MAX
+#define RELEASE 20000 /* Postings from which other threads run meanwhile. */
+#define TABLE 2048    /* Places for the terms of the first hits, a power of two. */
+#define CAPSULE "directory_server.search.index._ranking.state"
+
+enum { FAILED = -1, NO_MEMORY = -2, OUT_OF_RANGE = -3 };
+
+/* A vector that grows. */
+typedef struct {
+    void *items;
+    size_t count, room;
+} Vector;
+
+static void *push(Vector *vector, size_t size) {
+    if (vector->count == vector->room) {
+        size_t room = vector->room ? 2 * vector->room : 64;
+        void *items = realloc(vector->items, room * size);
+        if (items == NULL)
+            return NULL;
+        vector->items = items;
+        vector->room = room;
+    }
+    return (char *)vector->items + size * vector->count++;
+}
+
+#define ITEM(vector, type, number) ((type *)(vector).items)[number]
+
+/* ---- Where the documents of a merge are. */
+
+typedef struct {
+    uint32_t stamp;
+    uint32_t slot;
+} Cell;
+
+typedef struct {
+    Cell *cells;
+    size_t size;
+    uint32_t stamp;
+} Scratch;
+
+/* The scratch that no search uses. It is taken and put back with the interpreter lock held. */
+static Scratch idle = {NULL, 0, 0};
+
+static int take_scratch(Scratch *scratch, size_t size) {
+    *scratch = idle;
+    idle.cells = NULL;
+    idle.size = 0;
+    if (scratch->size < size) {
+        free(scratch->cells);
+        scratch->cells = calloc(size, sizeof(Cell));
+        scratch->size = scratch->cells ? size : 0;
+        scratch->stamp = 0;
+    }
+    return scratch->cells ? 0 : NO_MEMORY;
+}
+
+static void put_scratch(Scratch *scratch) {
+    if (idle.size < scratch->size) {
+        free(idle.cells);
+        idle = *scratch;
+    } else {
+        free(scratch->cells);
+    }
+}
+
+static void renew(Scratch *scratch) {
+    if (++scratch->stamp == 0) {
+        memset(scratch->cells, 0, scratch->size * sizeof(Cell));
+        scratch->stamp = 1;
+    }
+}
+
+/* ---- Segments. */
+
+typedef struct {
+    Py_buffer starts, doc_ids, impacts, live, priors, facts, known;
+    Py_ssize_t rows, postings, documents, terms;
+    int has_known;
+} Segment;
+
+typedef struct {
+    Segment *items;
+    Py_ssize_t count, documents;
+} Segments;
+
+static void release_segments(Segments *segments) {
+    for (Py_ssize_t i = 0; i < segments->count; i++) {
+        Segment *each = &segments->items[i];
+        Py_buffer *buffers[] = {&each->starts, &each->doc_ids, &each->impacts, &each->live,
+                                &each->priors, &each->facts,   &each->known};
+        for (size_t b = 0; b < sizeof(buffers) / sizeof(*buffers); b++)
+            if (buffers[b]->obj != NULL)
+                PyBuffer_Release(buffers[b]);
+    }
+    free(segments->items);
+}
+
+/* Read a list of (starts, doc_ids, impacts, known or None, live, priors, facts). Returns 0, or -1 with an error set. */
+static int read_segments(PyObject *list, Segments *segments) {
+    Py_ssize_t count = PyList_Size(list);
+    segments->items = NULL;
+    segments->count = segments->documents = 0;
+    if (count < 0 || (segments->items = calloc((size_t)count + 1, sizeof(Segment))) == NULL) {
+        if (!PyErr_Occurred())
+            PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Segment *each = &segments->items[i];
+        PyObject *known;
+        segments->count = i + 1;
+        if (!PyArg_ParseTuple(PyList_GetItem(list, i), "y*y*y*Oy*y*y*", &each->starts, &each->doc_ids, &each->impacts,
+                              &known, &each->live, &each->priors, &each->facts)) {
+            /* A tuple that is only half read has released its buffers. */
+            memset(each, 0, sizeof(*each));
+            return -1;
+        }
+        each->has_known = known != Py_None;
+        if (each->has_known && PyObject_GetBuffer(known, &each->known, PyBUF_SIMPLE) < 0)
+            return -1;
+        each->rows = each->starts.len / 4 - 1;
+        each->postings = each->doc_ids.len / 4;
+        each->documents = each->live.len;
+        each->terms = each->has_known ? each->known.len / 4 : each->rows - 1;
+        if (each->rows < 1 || each->impacts.len / 2 != each->postings || each->priors.len / 4 != each->documents ||
+            each->facts.len / 8 != each->documents || each->documents > MAX_DOCUMENTS || each->terms >= each->rows) {
+            PyErr_SetString(PyExc_ValueError, "columns differ in length");
+            return -1;
+        }
+        if (each->documents > segments->documents)
+            segments->documents = each->documents;
+    }
+    return 0;
+}
+
+/* The postings of one term. */
+typedef struct {
+    const int32_t *ids;
+    const uint16_t *impacts;
+    size_t count;
+} Span;
+
+/* Find the postings of a term in a segment. Returns 0, or OUT_OF_RANGE. */
+static int span_of(const Segment *segment, int64_t term, Span *span) {
+    const uint32_t *starts = segment->starts.buf;
+    Py_ssize_t row = segment->rows - 1;
+    if (term < 0)
+        return OUT_OF_RANGE;
+    if (segment->has_known) {
+        const int32_t *known = segment->known.buf;
+        Py_ssize_t low = 0, high = segment->terms;
+        while (low < high) {
+            Py_ssize_t middle = low + (high - low) / 2;
+            if (known[middle] < term)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low < segment->terms && known[low] == term)
+            row = low;
+    } else if (term < row) {
+        row = (Py_ssize_t)term;
+    }
+    if (starts[row] > starts[row + 1] || starts[row + 1] > (uint64_t)segment->postings)
+        return OUT_OF_RANGE;
+    span->ids = (const int32_t *)segment->doc_ids.buf + starts[row];
+    span->impacts = (const uint16_t *)segment->impacts.buf + starts[row];
+    span->count = starts[row + 1] - starts[row];
+    return 0;
+}
+
+/* ---- The plan. */
+
+typedef struct {
+    int64_t term;
+    double weight;
+} Term;
+
+typedef struct {
+    size_t first, count; /* Terms. */
+    int all;
+} Group;
+
+typedef struct {
+    size_t first, count; /* Groups. */
+    float context;
+} Concept;
+
+typedef struct {
+    size_t concept;
+    float weight;
+} Share;
+
+typedef struct {
+    size_t first, count; /* Groups. */
+    size_t first_share, shares;
+    int alternatives;
+    float limit;
+} Part;
+
+typedef struct {
+    uint64_t full, partial, contrary;
+    float reward, partial_reward, penalty;
+} Condition;
+
+typedef struct {
+    Vector terms, groups, concepts, shares, parts, conditions;
+    size_t others, exact, names, end; /* Groups: others, then exact and other name matches. */
+    float share, most, least, growth, least_factor;
+} Plan;
+
+static void release_plan(Plan *plan) {
+    Vector *vectors[] = {&plan->terms, &plan->groups, &plan->concepts, &plan->shares, &plan->parts, &plan->conditions};
+    for (size_t i = 0; i < sizeof(vectors) / sizeof(*vectors); i++)
+        free(vectors[i]->items);
+}
+
+/* Read a list of (terms with weights, factor, whether a document must have all). Returns 0, or -1 with an error set. */
+static int read_groups(PyObject *list, Plan *plan) {
+    Py_ssize_t count = PyList_Size(list);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *terms, *term, *weight;
+        double factor;
+        Group *group = push(&plan->groups, sizeof(Group));
+        if (group == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+        group->first = plan->terms.count;
+        group->count = 0;
+        if (!PyArg_ParseTuple(PyList_GetItem(list, i), "Odp", &terms, &factor, &group->all))
+            return -1;
+        Py_ssize_t at = 0;
+        if (!PyDict_Check(terms)) {
+            PyErr_SetString(PyExc_TypeError, "terms are not a dict");
+            return -1;
+        }
+        while (PyDict_Next(terms, &at, &term, &weight)) {
+            Term *each = push(&plan->terms, sizeof(Term));
+            if (each == NULL) {
+                PyErr_NoMemory();
+                return -1;
+            }
+            each->term = PyLong_AsLongLong(term);
+            each->weight = PyFloat_AsDouble(weight) * factor;
+            if (PyErr_Occurred())
+                return -1;
+            group->count++;
+        }
+    }
+    return count < 0 ? -1 : 0;
+}
+
+static int read_concepts(PyObject *list, Plan *plan) {
+    Py_ssize_t count = PyList_Size(list);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *groups;
+        Concept *each = push(&plan->concepts, sizeof(Concept));
+        if (each == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+        each->first = plan->groups.count;
+        if (!PyArg_ParseTuple(PyList_GetItem(list, i), "Of", &groups, &each->context) || read_groups(groups, plan) < 0)
+            return -1;
+        each->count = plan->groups.count - each->first;
+    }
+    return count < 0 ? -1 : 0;
+}
+
+static int read_parts(PyObject *list, Plan *plan) {
+    Py_ssize_t count = PyList_Size(list);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *groups, *shares;
+        Part *each = push(&plan->parts, sizeof(Part));
+        if (each == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+        each->first = plan->groups.count;
+        each->first_share = plan->shares.count;
+        if (!PyArg_ParseTuple(PyList_GetItem(list, i), "OpfO", &groups, &each->alternatives, &each->limit, &shares) ||
+            read_groups(groups, plan) < 0)
+            return -1;
+        each->count = plan->groups.count - each->first;
+        Py_ssize_t length = PyList_Size(shares);
+        for (Py_ssize_t k = 0; k < length; k++) {
+            Share *share = push(&plan->shares, sizeof(Share));
+            Py_ssize_t concept;
+            if (share == NULL) {
+                PyErr_NoMemory();
+                return -1;
+            }
+            if (!PyArg_ParseTuple(PyList_GetItem(shares, k), "nf", &concept, &share->weight))
+                return -1;
+            if (concept < 0 || (size_t)concept >= plan->concepts.count) {
+                PyErr_SetString(PyExc_IndexError, "no such concept");
+                return -1;
+            }
+            share->concept = (size_t)concept;
+        }
+        each->shares = plan->shares.count - each->first_share;
+        if (length < 0)
+            return -1;
+    }
+    return count < 0 ? -1 : 0;
+}
+
+static int read_conditions(PyObject *list, Plan *plan) {
+    Py_ssize_t count = PyList_Size(list);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Condition *each = push(&plan->conditions, sizeof(Condition));
+        unsigned long long full, partial, contrary;
+        if (each == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+        if (!PyArg_ParseTuple(PyList_GetItem(list, i), "KKKfff", &full, &partial, &contrary, &each->reward,
+                              &each->partial_reward, &each->penalty))
+            return -1;
+        each->full = full;
+        each->partial = partial;
+        each->contrary = contrary;
+    }
+    return count < 0 ? -1 : 0;
+}
+
+/* ---- The documents that match. */
+
+enum { MATCHED = 1, WHOLE = 2, NAMED = 4, FED = 8, LIVE = 16 };
+
+typedef struct {
+    int32_t id;
+    uint32_t group_mark, part_mark; /* The last group and part that the document has. */
+    float group;                    /* The best score of this group; with FED, the score of feedback. */
+    float score;                    /* With LIVE: the score with the prior. */
+    uint32_t flags;
+    double part, matched, covered, whole;
+} Doc;
+
+/* What is kept of a search until feedback is added. */
+typedef struct {
+    Vector *docs; /* For each segment. */
+    Py_ssize_t segments;
+    Plan plan;
+} State;
+
+typedef struct {
+    Scratch scratch;
+    Vector *docs;
+    Py_ssize_t documents;
+    Vector group_slots, part_slots;
+    uint32_t group_mark, part_mark;
+} Work;
+
+/* Return the slot of a document, which is added if it is new; or NO_MEMORY or OUT_OF_RANGE. */
+static inline int64_t slot_of(Work *work, int32_t id) {
+    if ((uint32_t)id >= (uint64_t)work->documents)
+        return OUT_OF_RANGE;
+    Cell *cell = &work->scratch.cells[id];
+    if (cell->stamp != work->scratch.stamp) {
+        Doc *doc = push(work->docs, sizeof(Doc));
+        if (doc == NULL)
+            return NO_MEMORY;
+        memset(doc, 0, sizeof(*doc));
+        doc->id = id;
+        cell->stamp = work->scratch.stamp;
+        cell->slot = (uint32_t)(work->docs->count - 1);
+    }
+    return cell->slot;
+}
+
+/* Note the score of a document for the present group, of which its best one counts. */
+static inline int note(Work *work, int32_t id, float value) {
+    int64_t slot = slot_of(work, id);
+    if (slot < 0)
+        return (int)slot;
+    Doc *doc = &ITEM(*work->docs, Doc, slot);
+    if (doc->group_mark != work->group_mark) {
+        uint32_t *touched = push(&work->group_slots, sizeof(uint32_t));
+        if (touched == NULL)
+            return NO_MEMORY;
+        *touched = (uint32_t)slot;
+        doc->group_mark = work->group_mark;
+        doc->group = value;
+    } else if (value > doc->group) {
+        doc->group = value;
+    }
+    return 0;
+}
+
+static inline int add_to_part(Work *work, uint32_t slot, float value) {
+    Doc *doc = &ITEM(*work->docs, Doc, slot);
+    if (doc->part_mark != work->part_mark) {
+        uint32_t *touched = push(&work->part_slots, sizeof(uint32_t));
+        if (touched == NULL)
+            return NO_MEMORY;
+        *touched = slot;
+        doc->part_mark = work->part_mark;
+        doc->part = value;
+    } else {
+        doc->part += value;
+    }
+    return 0;
+}
+
+/* Return the first place from `from` on whose document is not before `id`. */
+static size_t gallop(const Span *span, size_t from, int32_t id) {
+    size_t step = 1, low = from, high = from;
+    while (high < span->count && span->ids[high] < id) {
+        low = high + 1;
+        high += step;
+        step *= 2;
+    }
+    if (high > span->count)
+        high = span->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (span->ids[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Note the documents with all terms of a group, by their least score. */
+static int note_all(Work *work, const Segment *segment, const Term *terms, size_t count) {
+    Span shortest, span;
+    size_t driver = 0;
+    int status = 0;
+    for (size_t i = 0; i < count; i++) {
+        if ((status = span_of(segment, terms[i].term, &span)) < 0)
+            return status;
+        if (i == 0 || span.count < shortest.count) {
+            shortest = span;
+            driver = i;
+        }
+    }
+    size_t *places = calloc(count + 1, sizeof(size_t));
+    if (places == NULL)
+        return NO_MEMORY;
+    for (size_t at = 0; at < shortest.count && status == 0; at++) {
+        int32_t id = shortest.ids[at];
+        float least = (float)terms[driver].weight * ((float)shortest.impacts[at] * IMPACT_SCALE);
+        size_t held = 1;
+        for (size_t i = 0; i < count && status == 0; i++) {
+            if (i == driver)
+                continue;
+            span_of(segment, terms[i].term, &span);
+            places[i] = gallop(&span, places[i], id);
+            if (places[i] == span.count || span.ids[places[i]] != id)
+                break;
+            float value = (float)terms[i].weight * ((float)span.impacts[places[i]] * IMPACT_SCALE);
+            least = value < least ? value : least;
+            held++;
+        }
+        if (held == count)
+            status = note(work, id, least);
+    }
+    free(places);
+    return status;
+}
+
+/* Note the scores of the documents of a group. */
+static int note_group(Work *work, const Segment *segment, const Plan *plan, const Group *group) {
+    const Term *terms = &ITEM(plan->terms, Term, group->first);
+    if (group->all && group->count > 1)
+        return note_all(work, segment, terms, group->count);
+    for (size_t i = 0; i < group->count; i++) {
+        Span span;
+        float weight = (float)terms[i].weight;
+        int status = span_of(segment, terms[i].term, &span);
+        for (size_t at = 0; status == 0 && at < span.count; at++)
+            status = note(work, span.ids[at], weight * ((float)span.impacts[at] * IMPACT_SCALE));
+        if (status < 0)
+            return status;
+    }
+    return 0;
+}
+
+static void next_group(Work *work) {
+    work->group_mark++;
+    work->group_slots.count = 0;
+}
+
+/* Add the noted scores to the part. */
+static int flush_to_part(Work *work) {
+    int status = 0;
+    for (size_t i = 0; i < work->group_slots.count && status == 0; i++) {
+        uint32_t slot = ITEM(work->group_slots, uint32_t, i);
+        status = add_to_part(work, slot, ITEM(*work->docs, Doc, slot).group);
+    }
+    next_group(work);
+    return status;
+}
+
+static void begin_part(Work *work) {
+    work->part_mark++;
+    work->part_slots.count = 0;
+    next_group(work);
+}
+
+/* The documents of a concept in a segment, and their scores. */
+typedef struct {
+    int32_t id;
+    float score;
+} Posting;
+
+static int score_concept(Work *work, const Segment *segment, const Plan *plan, const Concept *concept, Vector *into) {
+    int status = 0;
+    renew(&work->scratch);
+    work->docs->count = 0;
+    work->documents = segment->documents;
+    begin_part(work);
+    for (size_t g = 0; g < concept->count && status == 0; g++) {
+        status = note_group(work, segment, plan, &ITEM(plan->groups, Group, concept->first + g));
+        if (status == 0)
+            status = flush_to_part(work);
+    }
+    for (size_t i = 0; i < work->part_slots.count && status == 0; i++) {
+        const Doc *doc = &ITEM(*work->docs, Doc, ITEM(work->part_slots, uint32_t, i));
+        Posting *posting = push(into, sizeof(Posting));
+        if (posting == NULL)
+            return NO_MEMORY;
+        posting->id = doc->id;
+        posting->score = (float)doc->part;
+    }
+    return status;
+}
+
+/* Score the concepts in all segments: 1 for the best document of each, and the square root of its share for others. */
+static int score_concepts(Work *work, const Segments *segments, const Plan *plan, Vector *found) {
+    for (size_t c = 0; c < plan->concepts.count; c++) {
+        float most = 0;
+        for (Py_ssize_t s = 0; s < segments->count; s++) {
+            Vector *postings = &found[c * (size_t)segments->count + (size_t)s];
+            int status = score_concept(work, &segments->items[s], plan, &ITEM(plan->concepts, Concept, c), postings);
+            if (status < 0)
+                return status;
+            for (size_t i = 0; i < postings->count; i++)
+                if (ITEM(*postings, Posting, i).score > most)
+                    most = ITEM(*postings, Posting, i).score;
+        }
+        float share = most > 0 ? (float)(1.0 / (double)most) : 0.0f;
+        for (Py_ssize_t s = 0; s < segments->count; s++) {
+            Vector *postings = &found[c * (size_t)segments->count + (size_t)s];
+            for (size_t i = 0; i < postings->count; i++) {
+                Posting *each = &ITEM(*postings, Posting, i);
+                each->score = sqrtf(each->score * share);
+            }
+        }
+    }
+    return 0;
+}
+
+static int score_part(Work *work, const Segment *segment, const Plan *plan, const Part *part, const Vector *concepts,
+                      size_t stride) {
+    int status = 0;
+    begin_part(work);
+    for (size_t g = 0; g < part->count && status == 0; g++) {
+        status = note_group(work, segment, plan, &ITEM(plan->groups, Group, part->first + g));
+        /* Of alternatives, the best one counts. */
+        if (status == 0 && (!part->alternatives || g + 1 == part->count))
+            status = flush_to_part(work);
+    }
+    for (size_t k = 0; k < part->shares && status == 0; k++) {
+        const Share *share = &ITEM(plan->shares, Share, part->first_share + k);
+        const Vector *postings = &concepts[share->concept * stride];
+        for (size_t i = 0; i < postings->count && status == 0; i++) {
+            const Posting *each = &ITEM(*postings, Posting, i);
+            int64_t slot = slot_of(work, each->id);
+            status = slot < 0 ? (int)slot : add_to_part(work, (uint32_t)slot, each->score * share->weight);
+        }
+    }
+    for (size_t i = 0; i < work->part_slots.count; i++) {
+        Doc *doc = &ITEM(*work->docs, Doc, ITEM(work->part_slots, uint32_t, i));
+        float value = (float)doc->part;
+        doc->matched += value;
+        doc->covered += value < part->limit ? value : part->limit;
+        doc->flags |= MATCHED;
+    }
+    return status;
+}
+
+/* Score groups that do not cover a part of the query. */
+static int score_others(Work *work, const Segment *segment, const Plan *plan, size_t first, size_t end, uint32_t flags) {
+    for (size_t g = first; g < end; g++) {
+        next_group(work);
+        int status = note_group(work, segment, plan, &ITEM(plan->groups, Group, g));
+        if (status < 0)
+            return status;
+        for (size_t i = 0; i < work->group_slots.count; i++) {
+            Doc *doc = &ITEM(*work->docs, Doc, ITEM(work->group_slots, uint32_t, i));
+            if (flags & WHOLE)
+                doc->whole += doc->group;
+            else
+                doc->matched += doc->group;
+            doc->flags |= flags;
+        }
+    }
+    return 0;
+}
+
+static int score_segment(Work *work, const Segment *segment, const Plan *plan, const Vector *concepts, size_t stride) {
+    int status = 0;
+    renew(&work->scratch);
+    work->documents = segment->documents;
+    for (size_t p = 0; p < plan->parts.count && status == 0; p++)
+        status = score_part(work, segment, plan, &ITEM(plan->parts, Part, p), concepts, stride);
+    if (status == 0)
+        status = score_others(work, segment, plan, plan->others, plan->exact, MATCHED);
+    for (size_t c = 0; c < plan->concepts.count && status == 0; c++) {
+        float context = ITEM(plan->concepts, Concept, c).context;
+        const Vector *postings = &concepts[c * stride];
+        for (size_t i = 0; context != 0 && i < postings->count && status == 0; i++) {
+            int64_t slot = slot_of(work, ITEM(*postings, Posting, i).id);
+            if (slot < 0) {
+                status = (int)slot;
+            } else {
+                ITEM(*work->docs, Doc, slot).matched += ITEM(*postings, Posting, i).score * context;
+                ITEM(*work->docs, Doc, slot).flags |= MATCHED;
+            }
+        }
+    }
+    if (status == 0)
+        status = score_others(work, segment, plan, plan->exact, plan->names, WHOLE);
+    if (status == 0)
+        status = score_others(work, segment, plan, plan->names, plan->end, WHOLE | NAMED);
+    /* As the sums of numpy, which are of 32 bits. */
+    for (size_t i = 0; i < work->docs->count; i++) {
+        Doc *doc = &ITEM(*work->docs, Doc, i);
+        doc->matched = (float)doc->matched;
+        doc->covered = (float)doc->covered;
+    }
+    return status;
+}
+
+static float factor_of(const Plan *plan, uint64_t facts) {
+    float factor = 1;
+    for (size_t i = 0; i < plan->conditions.count; i++) {
+        const Condition *each = &ITEM(plan->conditions, Condition, i);
+        if (facts & each->full)
+            factor += each->reward;
+        else if (facts & each->partial)
+            factor += each->partial_reward;
+        else if (facts & each->contrary)
+            factor += each->penalty;
+    }
+    return factor > plan->least_factor ? factor : plan->least_factor;
+}
+
+/* Set the scores of the live documents: what they cover, names, priors and conditions. Returns their number. */
+static Py_ssize_t finish(Vector *docs, const Segment *segment, const State *state) {
+    const Plan *plan = &state->plan;
+    const char *live = segment->live.buf;
+    const float *priors = segment->priors.buf;
+    const uint64_t *facts = segment->facts.buf;
+    Py_ssize_t count = 0;
+    for (size_t i = 0; i < docs->count; i++) {
+        Doc *doc = &ITEM(*docs, Doc, i);
+        doc->flags &= ~(uint32_t)LIVE;
+        if (!(doc->flags & (MATCHED | WHOLE)) || !live[doc->id])
+            continue;
+        float kept = (float)doc->matched;
+        if (plan->parts.count > 1)
+            kept = kept * (plan->least + (float)doc->covered * plan->growth);
+        float score = doc->flags & WHOLE ? (float)((double)kept + doc->whole) : kept;
+        float raised = score < plan->most ? score : plan->most;
+        score = score + raised * (plan->share * priors[doc->id]);
+        if (plan->conditions.count)
+            score = score * factor_of(plan, facts[doc->id]);
+        doc->score = score;
+        doc->flags |= LIVE;
+        count++;
+    }
+    return count;
+}
+
+static void free_state(State *state) {
+    for (Py_ssize_t s = 0; s < state->segments; s++)
+        free(state->docs[s].items);
+    free(state->docs);
+    release_plan(&state->plan);
+    free(state);
+}
+
+static void free_capsule(PyObject *capsule) {
+    State *state = PyCapsule_GetPointer(capsule, CAPSULE);
+    if (state != NULL)
+        free_state(state);
+}
+
+static void *raise(int status) {
+    if (PyErr_Occurred())
+        return NULL;
+    if (status == NO_MEMORY)
+        PyErr_NoMemory();
+    else
+        PyErr_SetString(PyExc_IndexError, "no such term or document");
+    return NULL;
+}
+
+static int score_all(Work *work, const Segments *segments, State *state, Vector *concepts) {
+    Vector unused = {NULL, 0, 0};
+    work->docs = &unused;
+    int status = score_concepts(work, segments, &state->plan, concepts);
+    free(unused.items);
+    for (Py_ssize_t s = 0; s < segments->count && status == 0; s++) {
+        work->docs = &state->docs[s];
+        status = score_segment(work, &segments->items[s], &state->plan, concepts + s, (size_t)segments->count);
+    }
+    return status;
+}
+
+/* Set the scores of all segments. Returns the number of documents that match. */
+static Py_ssize_t finish_all(State *state, const Segments *segments) {
+    Py_ssize_t count = 0;
+    for (Py_ssize_t s = 0; s < segments->count; s++)
+        count += finish(&state->docs[s], &segments->items[s], state);
+    return count;
+}
+
+/* Return the number of postings of all terms, or OUT_OF_RANGE. */
+static int64_t count_postings(const Segments *segments, const Vector *terms) {
+    int64_t total = 0;
+    for (Py_ssize_t s = 0; s < segments->count; s++)
+        for (size_t t = 0; t < terms->count; t++) {
+            Span span;
+            if (span_of(&segments->items[s], ITEM(*terms, Term, t).term, &span) < 0)
+                return OUT_OF_RANGE;
+            total += (int64_t)span.count;
+        }
+    return total;
+}
+
+/* Score the documents of all segments. Returns a state for the other functions, and the number of documents. */
+static PyObject *match(PyObject *module, PyObject *args) {
+    PyObject *segment_list, *concepts, *parts, *others, *exact, *names, *conditions, *result = NULL;
+    Segments segments = {NULL, 0, 0};
+    Work work = {{NULL, 0, 0}, NULL, 0, {NULL, 0, 0}, {NULL, 0, 0}, 0, 0};
+    Vector *found = NULL;
+    Py_ssize_t count = 0;
+    int status = FAILED;
+    State *state = calloc(1, sizeof(State));
+    if (state == NULL)
+        return PyErr_NoMemory();
+    Plan *plan = &state->plan;
+    if (PyArg_ParseTuple(args, "OOOOOOOfffff", &segment_list, &concepts, &parts, &others, &exact, &names, &conditions,
+                         &plan->share, &plan->most, &plan->least, &plan->growth, &plan->least_factor) &&
+        read_segments(segment_list, &segments) == 0 && read_concepts(concepts, plan) == 0 &&
+        read_parts(parts, plan) == 0 && read_conditions(conditions, plan) == 0) {
+        plan->others = plan->groups.count;
+        status = read_groups(others, plan);
+        plan->exact = plan->groups.count;
+        status = status < 0 ? status : read_groups(exact, plan);
+        plan->names = plan->groups.count;
+        status = status < 0 ? status : read_groups(names, plan);
+        plan->end = plan->groups.count;
+    }
+    size_t pairs = plan->concepts.count * (size_t)segments.count;
+    if (status == 0) {
+        int64_t postings = count_postings(&segments, &plan->terms);
+        state->docs = calloc((size_t)segments.count + 1, sizeof(Vector));
+        found = calloc(pairs + 1, sizeof(Vector));
+        if (postings < 0) {
+            status = OUT_OF_RANGE;
+        } else if (state->docs == NULL || found == NULL) {
+            status = NO_MEMORY;
+        } else if ((status = take_scratch(&work.scratch, (size_t)segments.documents + 1)) == 0) {
+            state->segments = segments.count;
+            PyThreadState *thread = postings > RELEASE ? PyEval_SaveThread() : NULL;
+            status = score_all(&work, &segments, state, found);
+            if (status == 0)
+                count = finish_all(state, &segments);
+            if (thread != NULL)
+                PyEval_RestoreThread(thread);
+            put_scratch(&work.scratch);
+        }
+    }
+    if (status < 0) {
+        raise(status);
+    } else {
+        PyObject *capsule = PyCapsule_New(state, CAPSULE, free_capsule);
+        if (capsule != NULL) {
+            state = NULL;
+            result = Py_BuildValue("(Nn)", capsule, count);
+        }
+    }
+    for (size_t i = 0; found != NULL && i < pairs; i++)
+        free(found[i].items);
+    free(found);
+    free(work.group_slots.items);
+    free(work.part_slots.items);
+    release_segments(&segments);
+    if (state != NULL)
+        free_state(state);
+    return result;
+}
+
+static State *state_of(PyObject *capsule, const Segments *segments) {
+    State *state = PyCapsule_GetPointer(capsule, CAPSULE);
+    int is_of = state != NULL && (segments == NULL || state->segments == segments->count);
+    for (Py_ssize_t s = 0; is_of && segments != NULL && s < state->segments; s++)
+        for (size_t i = 0; i < state->docs[s].count && is_of; i++)
+            is_of = ITEM(state->docs[s], Doc, i).id < segments->items[s].documents;
+    if (state != NULL && !is_of)
+        PyErr_SetString(PyExc_ValueError, "the state is of other segments");
+    return is_of ? state : NULL;
+}
+
+/* Add the postings of a term to the documents of a segment; to those that match already, if `known_only`. */
+static int feed(Work *work, const Segment *segment, int64_t term, double weight, int known_only) {
+    Span span;
+    int status = span_of(segment, term, &span);
+    if (status < 0)
+        return status;
+    for (size_t at = 0; at < span.count; at++) {
+        int32_t id = span.ids[at];
+        if ((uint32_t)id >= (uint64_t)work->documents)
+            return OUT_OF_RANGE;
+        const Cell *cell = &work->scratch.cells[id];
+        if (known_only && cell->stamp != work->scratch.stamp)
+            continue;
+        int64_t slot = slot_of(work, id);
+        if (slot < 0)
+            return (int)slot;
+        Doc *doc = &ITEM(*work->docs, Doc, slot);
+        double value = (double)((float)span.impacts[at] * IMPACT_SCALE) * weight;
+        doc->part = doc->flags & FED ? doc->part + value : value;
+        doc->flags |= FED;
+    }
+    return 0;
+}
+
+static int feed_all(Work *work, const Segments *segments, State *state, const Vector *terms, double max_score,
+                    int known_only) {
+    float most = 0;
+    for (Py_ssize_t s = 0; s < segments->count; s++) {
+        const Segment *segment = &segments->items[s];
+        work->docs = &state->docs[s];
+        work->documents = segment->documents;
+        renew(&work->scratch);
+        for (size_t i = 0; i < work->docs->count; i++) {
+            Doc *doc = &ITEM(*work->docs, Doc, i);
+            Cell *cell = &work->scratch.cells[doc->id];
+            cell->stamp = work->scratch.stamp;
+            cell->slot = (uint32_t)i;
+            doc->flags &= ~(uint32_t)FED;
+        }
+        for (size_t t = 0; t < terms->count; t++) {
+            int status = feed(work, segment, ITEM(*terms, Term, t).term, ITEM(*terms, Term, t).weight,
+                              known_only);
+            if (status < 0)
+                return status;
+        }
+        for (size_t i = 0; i < work->docs->count; i++) {
+            Doc *doc = &ITEM(*work->docs, Doc, i);
+            if (doc->flags & FED && (float)doc->part > most)
+                most = (float)doc->part;
+        }
+    }
+    float share = most > 0 ? (float)(max_score / (double)most) : 0.0f;
+    for (Py_ssize_t s = 0; s < segments->count; s++)
+        for (size_t i = 0; i < state->docs[s].count; i++) {
+            Doc *doc = &ITEM(state->docs[s], Doc, i);
+            /* A name match is stronger evidence than similarity. */
+            if (doc->flags & (FED | NAMED)) {
+                float value = doc->flags & NAMED ? most : (float)doc->part;
+                doc->matched = (float)(doc->matched + (double)(value * share));
+                doc->flags |= MATCHED;
+            }
+        }
+    return 0;
+}
+
+/* Add terms with weights to the scores: the most similar document gets `max_score`. Returns None.
+ *
+ * With `known_only`, no documents are added. */
+static PyObject *add(PyObject *module, PyObject *args) {
+    PyObject *capsule, *segment_list, *pairs, *result = NULL;
+    Segments segments = {NULL, 0, 0};
+    Work work = {{NULL, 0, 0}, NULL, 0, {NULL, 0, 0}, {NULL, 0, 0}, 0, 0};
+    Vector terms = {NULL, 0, 0};
+    double max_score;
+    int known_only, status = FAILED;
+    State *state = NULL;
+    if (PyArg_ParseTuple(args, "OOOdp", &capsule, &segment_list, &pairs, &max_score, &known_only) &&
+        read_segments(segment_list, &segments) == 0 && (state = state_of(capsule, &segments)) != NULL) {
+        Py_ssize_t count = PyList_Size(pairs);
+        status = count < 0 ? FAILED : 0;
+        for (Py_ssize_t i = 0; i < count && status == 0; i++) {
+            Term *each = push(&terms, sizeof(Term));
+            long long term;
+            if (each == NULL) {
+                status = NO_MEMORY;
+            } else if (!PyArg_ParseTuple(PyList_GetItem(pairs, i), "Ld", &term, &each->weight)) {
+                status = FAILED;
+            } else {
+                each->term = term;
+            }
+        }
+    }
+    if (status == 0) {
+        int64_t postings = count_postings(&segments, &terms);
+        status = postings < 0 ? OUT_OF_RANGE : take_scratch(&work.scratch, (size_t)segments.documents + 1);
+        if (status == 0) {
+            PyThreadState *thread = postings > RELEASE ? PyEval_SaveThread() : NULL;
+            status = feed_all(&work, &segments, state, &terms, max_score, known_only);
+            if (status == 0)
+                finish_all(state, &segments);
+            if (thread != NULL)
+                PyEval_RestoreThread(thread);
+            put_scratch(&work.scratch);
+        }
+    }
+    if (status < 0) {
+        raise(status);
+    } else {
+        result = Py_None;
+        Py_INCREF(result);
+    }
+    free(terms.items);
+    release_segments(&segments);
+    return result;
+}
+
+/* Return a list of (document numbers, scores) of the live documents of each segment. */
+static PyObject *results(PyObject *module, PyObject *capsule) {
+    const State *state = state_of(capsule, NULL);
+    if (state == NULL)
+        return NULL;
+    PyObject *list = PyList_New(state->segments);
+    for (Py_ssize_t s = 0; list != NULL && s < state->segments; s++) {
+        int32_t *ids = malloc(state->docs[s].count * 4 + 4);
+        float *scores = malloc(state->docs[s].count * 4 + 4);
+        PyObject *both = NULL;
+        if (ids == NULL || scores == NULL) {
+            PyErr_NoMemory();
+        } else {
+            Py_ssize_t at = 0;
+            for (size_t i = 0; i < state->docs[s].count; i++) {
+                const Doc *doc = &ITEM(state->docs[s], Doc, i);
+                if (doc->flags & LIVE) {
+                    ids[at] = doc->id;
+                    scores[at++] = doc->score;
+                }
+            }
+            both = Py_BuildValue("(y#y#)", (const char *)ids, at * 4, (const char *)scores, at * 4);
+        }
+        free(ids);
+        free(scores);
+        if (both == NULL || PyList_SetItem(list, s, both) < 0)
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
+
+/* ---- The terms that the first hits have in common. */
+
+typedef struct {
+    float score;
+    int32_t id;
+    Py_ssize_t segment;
+} Hit;
+
+static int is_before(const Hit *one, const Hit *other) {
+    if (one->score != other->score)
+        return one->score > other->score;
+    return one->segment != other->segment ? one->segment < other->segment : one->id < other->id;
+}
+
+/* Fill `hits` with the first documents in order. Returns their number. */
+static size_t first_hits(const State *state, Hit *hits, size_t most) {
+    size_t count = 0;
+    for (Py_ssize_t s = 0; s < state->segments; s++)
+        for (size_t i = 0; i < state->docs[s].count; i++) {
+            const Doc *doc = &ITEM(state->docs[s], Doc, i);
+            Hit hit = {doc->score, doc->id, s};
+            if (!(doc->flags & LIVE) || (count == most && !is_before(&hit, &hits[count - 1])))
+                continue;
+            size_t at = count < most ? count++ : count - 1;
+            for (; at > 0 && is_before(&hit, &hits[at - 1]); at--)
+                hits[at] = hits[at - 1];
+            hits[at] = hit;
+        }
+    return count;
+}
+
+typedef struct {
+    int64_t term; /* -1 for none. */
+    int hits;
+    double weight;
+} Shared;
+
+static int by_weight(const void *one, const void *other) {
+    const Shared *a = one, *b = other;
+    if (a->weight != b->weight)
+        return a->weight < b->weight ? 1 : -1;
+    return (a->term > b->term) - (a->term < b->term);
+}
+
+#define MAX_HITS 16
+#define MAX_TERMS 64
+
+/* Add the terms of a hit to a table. Returns 0, or -1 with an error set. */
+static int add_terms(PyObject *columns, const Hit *hit, float share, Shared *table) {
+    Py_buffer terms, impacts, starts;
+    if (!PyArg_ParseTuple(columns, "y*y*y*", &terms, &impacts, &starts))
+        return -1;
+    const int64_t *at = starts.buf;
+    int status = -1;
+    if ((Py_ssize_t)hit->id + 1 >= starts.len / 8 || at[hit->id] < 0 || at[hit->id] > at[hit->id + 1] ||
+        at[hit->id + 1] > terms.len / 4 || at[hit->id + 1] > impacts.len / 2 ||
+        at[hit->id + 1] - at[hit->id] > MAX_TERMS) {
+        PyErr_SetString(PyExc_ValueError, "columns differ in length");
+    } else {
+        for (int64_t i = at[hit->id]; i < at[hit->id + 1]; i++) {
+            int64_t term = ((const int32_t *)terms.buf)[i];
+            float weight = (float)((const uint16_t *)impacts.buf)[i] * IMPACT_SCALE * share;
+            uint32_t place = (uint32_t)term * 2654435761u % TABLE;
+            /* There are fewer terms than places. */
+            while (table[place].term >= 0 && table[place].term != term)
+                place = (place + 1) % TABLE;
+            table[place].term = term;
+            table[place].hits++;
+            table[place].weight += (double)weight;
+        }
+        status = 0;
+    }
+    PyBuffer_Release(&terms);
+    PyBuffer_Release(&impacts);
+    PyBuffer_Release(&starts);
+    return status;
+}
+
+/* Return the best score and the (term, weight) pairs that some of the first hits share; None for too few hits. */
+static PyObject *shared(PyObject *module, PyObject *args) {
+    PyObject *capsule, *segment_list, *columns, *result = NULL, *list = NULL;
+    Segments segments = {NULL, 0, 0};
+    Py_ssize_t most, least_hits, least_frequency, documents;
+    const State *state;
+    Hit hits[MAX_HITS];
+    Shared *table = malloc(TABLE * sizeof(Shared));
+    if (table == NULL)
+        return PyErr_NoMemory();
+    if (!PyArg_ParseTuple(args, "OOOnnnn", &capsule, &segment_list, &columns, &most, &least_hits, &least_frequency,
+                          &documents) ||
+        read_segments(segment_list, &segments) < 0 || (state = state_of(capsule, &segments)) == NULL)
+        goto done;
+    if (most < 1 || most > MAX_HITS || PyList_Size(columns) != state->segments) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ValueError, "the number of hits or columns is out of range");
+        goto done;
+    }
+    if (first_hits(state, hits, (size_t)most) < (size_t)most) {
+        result = Py_None;
+        Py_INCREF(result);
+        goto done;
+    }
+    double sum = 0;
+    for (Py_ssize_t i = 0; i < most; i++)
+        sum += hits[i].score;
+    for (size_t i = 0; i < TABLE; i++)
+        table[i] = (Shared){-1, 0, 0.0};
+    for (Py_ssize_t i = 0; i < most; i++)
+        if (add_terms(PyList_GetItem(columns, hits[i].segment), &hits[i], hits[i].score / (float)sum, table) < 0)
+            goto done;
+    size_t count = 0;
+    for (size_t i = 0; i < TABLE; i++) {
+        Shared each = table[i];
+        Py_ssize_t frequency = 0;
+        if (each.hits < least_hits)
+            continue;
+        for (Py_ssize_t s = 0; s < segments.count; s++) {
+            Span span;
+            if (span_of(&segments.items[s], each.term, &span) < 0) {
+                raise(OUT_OF_RANGE);
+                goto done;
+            }
+            frequency += (Py_ssize_t)span.count;
+        }
+        each.weight *= log(1 + ((double)(documents - frequency) + 0.5) / ((double)frequency + 0.5));
+        if (frequency >= least_frequency && each.weight > 0)
+            table[count++] = each;
+    }
+    qsort(table, count, sizeof(Shared), by_weight);
+    list = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; list != NULL && i < count; i++) {
+        PyObject *pair = Py_BuildValue("(Ld)", (long long)table[i].term, table[i].weight);
+        if (pair == NULL || PyList_SetItem(list, (Py_ssize_t)i, pair) < 0)
+            Py_CLEAR(list);
+    }
+    if (list != NULL)
+        result = Py_BuildValue("(dN)", (double)hits[0].score, list);
+done:
+    free(table);
+    release_segments(&segments);
+    return result;
+}
+
+static PyMethodDef methods[] = {
+    {"match", match, METH_VARARGS, "Score the documents of a plan."},
+    {"shared", shared, METH_VARARGS, "Find the terms that the first hits have in common."},
+    {"add", add, METH_VARARGS, "Add the scores of terms."},
+    {"results", results, METH_O, "Return the documents and scores of each segment."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_ranking", "Scores of the documents of a plan, compiled.", -1, methods, NULL, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit__ranking(void) { return PyModule_Create(&definition); }
