@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 DOCUMENTS = (
     "README.md",
+    "docs/browse.md",
     "docs/protocol.md",
     "docs/operations.md",
     "docs/architecture.md",

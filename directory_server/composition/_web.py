@@ -56,8 +56,6 @@ def build_people(core: Core, publishers: Publishers) -> People:
     cookies = account.session_cookies(service, core.proxies, limits.absolute)
     handlers = pages.page_handlers(
         core.search.directory,
-        storage.store,
-        core.search.index.__len__,
         publishers.page_hub,
         core.proxies,
         core.reactor.seconds,
@@ -136,6 +134,14 @@ def _routes(
         registry.RegistryHandlers(access, directory, storage.store, config.registry.listed == "curated"),
         checks,
         people.pages,
+        pages.SearchPage(
+            people.pages.layout,
+            people.pages.access,
+            directory,
+            storage.store,
+            core.search.index.__len__,
+            core.runtime.now,
+        ),
         _account_pages(core, people, endpoint),
         docs.DocsPages(people.pages.layout, people.pages.access),
         _report_pages(core, people),

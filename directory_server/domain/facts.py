@@ -76,8 +76,11 @@ _NO_LICENSE = frozenset(
     {"", "[not given]", "[not found]", "<unknown>", "unknown", "none", "n/a", "noassertion", "null"}
 )
 
-_CODE_HOSTS = ("io.github.", "com.github.", "io.gitlab.", "com.gitlab.", "ai.smithery/")
-"""Namespaces that anybody can publish in."""
+CODE_HOSTS = ("io.github.", "com.github.", "io.gitlab.", "com.gitlab.")
+"""The beginnings of namespaces that belong to accounts at code hosts."""
+
+_OPEN_NAMESPACES = (*CODE_HOSTS, "ai.smithery/")
+"""The beginnings of namespaces that anybody can publish in."""
 
 _SECRET = re.compile(
     r"(?:api|access|auth|secret|private|account)[_-]?(?:key|token)|token|secret|passw(?:or)?d|apikey", re.I
@@ -162,7 +165,7 @@ def facts_of(entry: Source) -> Facts:
         stated |= Fact.OPEN_SOURCE
     if any(package.get("registryType") == "oci" for package in packages):
         stated |= Fact.CONTAINER
-    if entry.is_official and not entry.name.startswith(_CODE_HOSTS):
+    if entry.is_official and not entry.name.startswith(_OPEN_NAMESPACES):
         stated |= Fact.VENDOR
     if _is_read_only(entry):
         stated |= Fact.READ_ONLY

@@ -58,6 +58,23 @@ PIECE = re.compile(
 """What is not a word in search words: an exclusion, a filter, or an exact phrase."""
 
 
+_PUNCTUATION = re.compile(r"[\W_]+")
+
+
+@frozen
+class Filter:
+    """A filter in search words: its name and value, and its place in them."""
+
+    name: str
+    value: str
+    start: int
+    end: int
+
+    def has_value(self, value: str) -> bool:
+        """Return whether `value` is the value of the filter, however it is written."""
+        return _folded(self.name, self.value) == _folded(self.name, value)
+
+
 @frozen
 class WrongFilter:
     """A filter with a value that it does not allow."""
@@ -115,3 +132,27 @@ def category_labels(categories: Iterable[str]) -> Sequence[str]:
     )
     named = (each for each in found if not each.casefold().startswith(_REMAINDERS))
     return [each for _, each in zip(range(MAX_LABELS), dict.fromkeys(named), strict=False)]
+
+
+def filters_of(keywords: str) -> Sequence[Filter]:
+    """Return the filters in `keywords`, in their order."""
+    return [
+        Filter(piece["filter"].lower(), piece["value"].strip('"'), piece.start(), piece.end())
+        for piece in PIECE.finditer(keywords)
+        if piece["filter"]
+    ]
+
+
+def with_filter(keywords: str, name: str, value: str) -> str:
+    """Return `keywords` with one more filter. `value` has no quotation marks."""
+    quoted = value if value and not any(map(str.isspace, value)) else f'"{value}"'
+    return f"{keywords} {name}:{quoted}".strip()
+
+
+def without_filter(keywords: str, filter: Filter) -> str:
+    """Return `keywords` without one of its filters."""
+    return " ".join(f"{keywords[: filter.start]} {keywords[filter.end :]}".split())
+
+
+def _folded(name: str, value: str) -> str:
+    return _PUNCTUATION.sub("", filter_value(name, value).casefold())

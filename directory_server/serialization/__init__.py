@@ -1,6 +1,6 @@
 """Serialization: strict JSON in, bytes out. The only package that knows the external form of values."""
 
-from ._cursors import encode_cursor
+from ._cursors import decode_cursor, encode_cursor
 from ._entries import (
     FIELDS,
     HIT_FIELDS,
@@ -108,6 +108,7 @@ __all__ = [
     "changes_page",
     "changes_parameters",
     "decode",
+    "decode_cursor",
     "decode_entry",
     "decode_hit",
     "detail_arguments",

@@ -92,7 +92,7 @@ ROUTES: tuple[Route, ...] = (
     Route("/.well-known/{_:path}", None, OAUTH, "oauth"),
     Route("/api/open/mcp/.well-known/{_:path}", None, OAUTH, "oauth"),
     Route("/register", None, OAUTH, "oauth"),
-    Route("/", "GET", PAGES, "pages.search"),
+    Route("/", "GET", PAGES, "search.get"),
     Route("/servers/{mcp_id}", "GET", PAGES, "pages.entry"),
     Route("/servers/{mcp_id}/report", "GET", PAGES, "reports.get"),
     Route("/servers/{mcp_id}/report", "POST", PAGES, "reports.post"),

@@ -23,7 +23,7 @@ from .error_responses import error_response, note_error, respond_with_error, res
 from .health import Health
 from .mcp import McpEndpoint, rpc_body
 from .openapi import DOCUMENT
-from .pages import PageHandlers, ReportPages
+from .pages import PageHandlers, ReportPages, SearchPage
 from .registry import RegistryHandlers, problem
 from .responses import json_response
 from .rest import RestHandlers
@@ -56,6 +56,7 @@ class Routes:
     registry: RegistryHandlers
     health: Health
     pages: PageHandlers
+    search: SearchPage
     account: AccountPages
     docs: DocsPages
     reports: ReportPages

@@ -13,7 +13,7 @@ import numpy as np
 from attrs import evolve, frozen
 
 from ...domain.entries import Entry
-from ...domain.facts import UNKNOWN, Facts, auth_of, facts_of, runs_of
+from ...domain.facts import CODE_HOSTS, UNKNOWN, Facts, auth_of, facts_of, runs_of
 from ...domain.filters import category_labels
 from ...domain.placeholders import is_placeholder
 from ...domain.views import Hit
@@ -61,8 +61,6 @@ MIN_NAMESAKE = 4
 
 PLACEHOLDER_WEIGHT = 0.1
 """The weight of the words of a placeholder, relative to those of other entries."""
-
-_HOSTS = ("io.github.", "com.github.", "io.gitlab.", "com.gitlab.")
 
 
 FIELDS = (
@@ -263,7 +261,7 @@ def _prior(entry: Entry, owner: Sequence[Word], short: Sequence[Word]) -> float:
 
 def _owner(namespace: str) -> str:
     """Return the owner in a namespace, without the prefix of a code host or the top-level domain."""
-    for host in _HOSTS:
+    for host in CODE_HOSTS:
         if namespace.startswith(host):
             return namespace.removeprefix(host)
     return namespace.partition(".")[2] or namespace

@@ -7,6 +7,7 @@ from ._layout import Layout, Viewer
 from ._notifications import STREAMS, AnonymousOwners
 from ._pages import PageHandlers, page_handlers
 from ._reports import ReportPages
+from ._search import SearchPage
 
 __all__ = [
     "ASSETS_PATH",
@@ -17,6 +18,7 @@ __all__ = [
     "PageAccess",
     "PageHandlers",
     "ReportPages",
+    "SearchPage",
     "Viewer",
     "page_handlers",
 ]

@@ -1,4 +1,4 @@
-"""Entries on pages, in lists and in full: sanitized and bounded values, because entries may hold anything."""
+"""Entries on pages in full: sanitized and bounded values, because entries may hold anything."""
 
 from __future__ import annotations
 
@@ -13,9 +13,6 @@ from ...domain.entries import Entry
 from ...domain.facts import UNKNOWN
 from ...domain.views import Detail, Tool
 from ._filters import caution, link, plain
-
-MAX_CARD_TAGS = 5
-"""Maximum number of tags per entry in a list."""
 
 MAX_TOOLS = 40
 """Maximum number of tools on the page."""
@@ -37,34 +34,6 @@ MAX_TAGS = 20
 
 _TRANSPORTS = {"stdio": "stdio", "streamable-http": "HTTP", "sse": "SSE"}
 """Display names of transports (MCP 2025-11-25, Transports; SSE of 2024-11-05)."""
-
-
-@frozen
-class Card:
-    """An entry in a list, as sanitized text."""
-
-    mcp_id: str
-    name: str
-    server_name: str
-    brief: str
-    tags: Sequence[str]
-    official: bool
-    transports: Sequence[str]
-    marks: Sequence[str]
-
-
-def card(entry: Entry, language: str, marks: Sequence[str]) -> Card:
-    """Return the card of `entry` in `language`. `marks` are those of its facts."""
-    return Card(
-        mcp_id=entry.mcp_id,
-        name=plain(entry.title or entry.name, 100) or entry.mcp_id,
-        server_name=plain(entry.name, 120),
-        brief=plain(entry.descriptions.get(language) or entry.brief, 240),
-        tags=[plain(tag, 30) for tag in entry.tags[:MAX_CARD_TAGS]],
-        official=entry.is_official,
-        transports=transports(entry.transports),
-        marks=marks,
-    )
 
 
 def fact_marks(auth: str, runs: Iterable[str]) -> Sequence[str]:

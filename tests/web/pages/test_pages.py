@@ -63,6 +63,7 @@ def test_the_start_page_shows_new_entries_and_the_search_form(get_page: GetPage)
     assert f"/servers/{POSTGRES_ID}" in page.links
     assert f"/servers/{MAIL.mcp_id}" in page.links
     assert "/?q=github" in page.links
+    assert "/?sort=relevance" not in page.links
     form = page.all("form")[0]
     assert (form["role"], form["action"], form["method"]) == ("search", "/", "get")
 
@@ -74,7 +75,7 @@ def test_results_show_badges(get_page: GetPage, server: Server) -> None:
         assert expected in page.text
     assert f"/servers/{rich().mcp_id}" in page.links
     assert page.all("input")[0]["value"] == "rich"
-    assert "Results for “rich”" in page.text
+    assert "1 result for “rich”" in page.text
 
 
 def test_results_and_entry_pages_show_facts(get_page: GetPage, server: Server) -> None:

@@ -27,8 +27,8 @@ const box = document.getElementById("q");
 if (box) {
   let controller = new AbortController();
   let timer = 0;
-  let currentQuery = new URL(location).searchParams.get("q") ?? "";
   let typing = false;
+  let currentQuery = "";
 
   const load = async (address) => {
     controller.abort();
@@ -60,38 +60,137 @@ if (box) {
     }
   };
 
+  const wordsOf = (url) => { const given = new URL(url).searchParams; return given.get("q") || given.get("keywords") || ""; };
+
   const search = () => {
     const query = box.value.trim();
     if (query === currentQuery) return;
     currentQuery = query;
-    const address = query ? "/?" + new URLSearchParams({ q: query }) : "/";
+    const sort = new URL(location).searchParams.get("sort");
+    const address = query ? "/?" + new URLSearchParams({ q: query, ...(sort && { sort }) }) : "/";
     // The back button returns to the page before typing began.
     history[typing ? "replaceState" : "pushState"](null, "", address);
     typing = true;
     load(address);
   };
 
+  currentQuery = wordsOf(location);
+
   box.addEventListener("input", (event) => {
     clearTimeout(timer);
-    if (!event.isComposing) timer = setTimeout(search, 200);
+    if (event.isComposing) return;
+    suggest();
+    // An unfinished filter would be an invalid search.
+    if (list.hidden || !typed().includes(":")) timer = setTimeout(search, 200);
   });
   box.addEventListener("compositionend", () => { timer = setTimeout(search, 200); });
-  box.addEventListener("blur", () => { typing = false; });
+  box.addEventListener("blur", () => { typing = false; hideSuggestions(); });
   box.form.addEventListener("submit", (event) => {
     event.preventDefault();
     clearTimeout(timer);
+    hideSuggestions();
     search();
   });
   addEventListener("popstate", () => {
     clearTimeout(timer);
     typing = false;
-    currentQuery = box.value = new URL(location).searchParams.get("q") ?? "";
+    currentQuery = box.value = wordsOf(location);
     load(location.href);
+  });
+
+  // Suggestions of filters for the word at the cursor (ARIA Authoring Practices, combobox with list autocomplete).
+  const list = document.getElementById("suggestions");
+  const MOST = 8;
+  let chosen = -1;
+  box.setAttribute("role", "combobox");
+  box.setAttribute("aria-autocomplete", "list");
+  box.setAttribute("aria-controls", list.id);
+  box.setAttribute("aria-expanded", "false");
+
+  const hideSuggestions = () => {
+    list.hidden = true;
+    chosen = -1;
+    box.setAttribute("aria-expanded", "false");
+    box.removeAttribute("aria-activedescendant");
+  };
+
+  // The filter that is being typed: it may have spaces inside quotation marks.
+  const typed = () => /(?:^|\s)((?:[a-z]+:"[^"]*|[a-z]{2,}:?[^\s":]*))$/i.exec(box.value.slice(0, box.selectionStart))?.[1] ?? "";
+
+  const choices = (word) => {
+    const lowered = word.toLowerCase().replaceAll('"', "");
+    const counts = new Map();
+    for (const chip of document.querySelectorAll("[data-filter]")) {
+      counts.set(chip.dataset.filter, chip.querySelector(".count")?.textContent ?? "");
+    }
+    const known = [...counts.keys()];
+    for (const each of document.querySelectorAll("[data-name]")) {
+      const { name, values } = each.dataset;
+      known.push(...(lowered.includes(":") ? values.split(" ").filter(Boolean).map((value) => `${name}:${value}`) : [`${name}:`]));
+    }
+    const matches = known.filter((each) => each.toLowerCase().replaceAll('"', "").startsWith(lowered) && each !== word);
+    const whole = lowered.includes(":") ? matches : matches.filter((each) => each.endsWith(":"));
+    return [...new Set(whole)].slice(0, MOST).map((filter) => [filter, counts.get(filter) ?? ""]);
+  };
+
+  const accept = (filter) => {
+    const end = box.selectionStart;
+    const before = box.value.slice(0, end - typed().length) + filter + (filter.endsWith(":") ? "" : " ");
+    box.value = before + box.value.slice(end).trimStart();
+    box.setSelectionRange(before.length, before.length);
+    box.focus();
+    hideSuggestions();
+    box.dispatchEvent(new Event("input"));
+  };
+
+  const suggest = () => {
+    hideSuggestions();
+    const word = typed();
+    const found = word ? choices(word) : [];
+    if (!found.length) return;
+    list.replaceChildren(...found.map(([filter, count], index) => {
+      const option = document.createElement("li");
+      option.id = `suggestion-${index}`;
+      option.role = "option";
+      option.ariaSelected = "false";
+      option.dataset.value = filter;
+      const code = document.createElement("code");
+      code.textContent = filter;
+      const number = document.createElement("span");
+      number.className = "count";
+      number.textContent = count;
+      option.append(code, number);
+      // The field keeps the focus.
+      option.addEventListener("mousedown", (event) => { event.preventDefault(); accept(filter); });
+      return option;
+    }));
+    list.hidden = false;
+    box.setAttribute("aria-expanded", "true");
+  };
+
+  box.addEventListener("keydown", (event) => {
+    if (list.hidden || event.isComposing) return;
+    const options = [...list.children];
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) {
+      event.preventDefault();
+      options[chosen]?.setAttribute("aria-selected", "false");
+      chosen = (chosen + step + options.length + (chosen < 0 && step < 0 ? 1 : 0)) % options.length;
+      options[chosen].setAttribute("aria-selected", "true");
+      options[chosen].scrollIntoView({ block: "nearest" });
+      box.setAttribute("aria-activedescendant", options[chosen].id);
+    } else if (event.key === "Enter" && chosen >= 0) {
+      event.preventDefault();
+      accept(options[chosen].dataset.value);
+    } else if (event.key === "Escape") {
+      event.preventDefault();
+      hideSuggestions();
+    }
   });
 
   document.getElementById("shortcuts").hidden = !matchMedia("(hover: hover)").matches;
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented) return;
     const inside = event.target.closest("input, textarea, select");
     if (event.key === "/" && !inside) {
       event.preventDefault();

@@ -1,0 +1,157 @@
+"""Handler of the search page: the search form, lists of entries and the filters beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from attrs import evolve, frozen
+
+from ... import serialization
+from ...domain.entries import Entry
+from ...domain.errors import BadInput
+from ...domain.facts import auth_of, facts_of, runs_of
+from ...domain.filters import FILTERS, PACKAGES, wrong_filter
+from ...domain.ports.storage import Store
+from ...domain.search import DEFAULT_ORDER, ORDERS, Order, Page, Query
+from ...http import Request
+from ...http.headers import query
+from ...services.directory import Directory
+from ._access import PageAccess
+from ._cards import Card, card, search_url
+from ._entries import fact_marks
+from ._facets import facets, selected_filters, sort_links
+from ._layout import Layout
+
+PER_PAGE = 20
+"""Hits per page."""
+
+NEWEST = 6
+"""Number of newest entries on the start page."""
+
+
+@frozen
+class Help:
+    """A kind of filter: examples, the key of the text that explains them, and its name and values for suggestions."""
+
+    examples: Sequence[str]
+    text: str
+    name: str = ""
+    values: Sequence[str] = ()
+
+
+def _help(name: str, *examples: str, values: Sequence[str] = ()) -> Help:
+    return Help([f"{name}:{each}" for each in examples], name, name, values or FILTERS[name])
+
+
+HELP = (
+    _help("auth", "none", "key", "oauth"),
+    _help("runs", "local", "remote"),
+    _help("language", "rust", "python"),
+    _help("license", "mit", "apache-2.0"),
+    _help("package", "npm", "pypi", "oci", values=PACKAGES),
+    _help("transport", "stdio", "http", "sse"),
+    _help("tag", "monitoring"),
+    _help("official", "true"),
+    Help(['"vector database"'], "phrase"),
+    Help(["-word"], "excluded"),
+)
+"""The filters that the search page explains."""
+
+
+@frozen
+class SearchPage:
+    """Handles `/`. `_size` returns the number of entries, `_now` the seconds since the epoch."""
+
+    _layout: Layout
+    _access: PageAccess
+    _directory: Directory
+    _store: Store
+    _size: Callable[[], int]
+    _now: Callable[[], float]
+
+    async def get(self, request: Request) -> bytes:
+        """Return the search form with the newest entries, or with a list of entries."""
+        viewer = await self._access.authenticate(request)
+        parameters = page_parameters(request)
+        language = self._layout.translations(request).language
+        keywords, sort = search_words(parameters), _order(parameters)
+        cursor = parameters.get("cursor")
+        is_list = bool(keywords or cursor or "sort" in parameters)
+        values: dict[str, Any] = {
+            "keywords": keywords,
+            "sort": sort if sort != DEFAULT_ORDER else "",
+            "is_list": is_list,
+            "is_continued": cursor is not None,
+            "first_url": search_url(keywords, sort=sort if sort != DEFAULT_ORDER or not keywords else ""),
+            "size": self._size(),
+            "help": HELP,
+            "error": None,
+            "filter": None,
+            "cards": [],
+            "next_url": "",
+            "total": 0,
+            "facets": [],
+            "sorts": [],
+            "selected": [],
+        }
+        try:
+            search = self._query(keywords, sort, cursor, PER_PAGE if is_list else 1)
+            page = await self._directory.search(search)
+            if is_list:
+                values["cards"] = await self._cards(page, language)
+                values["next_url"] = _next_url(search, page)
+                values["sorts"], values["selected"] = sort_links(keywords, sort), selected_filters(keywords, sort)
+            else:
+                values["cards"] = await self._store.newest(NEWEST, lambda entry: _new_card(entry, language))
+            if page.summary is not None:
+                values["total"], values["facets"] = page.summary.total, facets(keywords, sort, page.summary)
+        except BadInput as error:
+            values["error"] = error.code
+            values["filter"] = wrong_filter(keywords)
+        status = 400 if values["error"] else 200
+        return self._layout.page(request, "search.html", values, account=viewer, status=status)
+
+    def _query(self, keywords: str, sort: Order, cursor: str | None, limit: int) -> Query:
+        """Return the query for a page of a list. Raises BadInput."""
+        if not keywords:
+            after = serialization.decode_cursor(cursor, "", sort) if cursor else None
+            return Query("", limit, after, browse=True).sorted_by(sort, self._now())
+        given = {"keywords": keywords, "limit": limit, "sort": sort, **({"cursor": cursor} if cursor else {})}
+        return evolve(serialization.search_parameters(urlencode(given).encode(), self._now()), browse=True)
+
+    async def _cards(self, page: Page, language: str) -> list[Card]:
+        hits = {hit.mcp_id: hit for hit in page.hits}
+        return [
+            card(entry, language, fact_marks(hit.auth, hit.runs))
+            for entry in await self._store.entries(list(hits))
+            for hit in (hits[entry.mcp_id],)
+        ]
+
+
+def page_parameters(request: Request) -> Mapping[str, str]:
+    """Return the query parameters. Unknown parameters and invalid UTF-8 are accepted, because links may be altered."""
+    return dict(parse_qsl(query(request).decode("utf-8", "replace"), keep_blank_values=True))
+
+
+def search_words(parameters: Mapping[str, str]) -> str:
+    """Return the search words: `q`, or `keywords`, as the REST API calls them."""
+    return (parameters.get("q") or parameters.get("keywords", "")).strip()
+
+
+def _order(parameters: Mapping[str, str]) -> Order:
+    return next((each for each in ORDERS if each == parameters.get("sort")), DEFAULT_ORDER)
+
+
+def _new_card(entry: Entry, language: str) -> Card:
+    known = facts_of(entry).bits
+    return card(entry, language, fact_marks(auth_of(known), runs_of(known)))
+
+
+def _next_url(query: Query, page: Page) -> str:
+    """Return the URL of the next page, an empty text after the last page."""
+    if page.next is None:
+        return ""
+    sort = "" if query.sort == DEFAULT_ORDER else query.sort
+    return search_url(query.keywords, sort=sort, cursor=serialization.encode_cursor(query, page.next))
