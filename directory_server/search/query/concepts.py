@@ -22,7 +22,7 @@ from .translation import Translation
 CONTEXT_SHARE = 0.2
 """The part of the weight of the other words of the query that a concept gets."""
 
-TERM_DECAY = 0.7
+TERM_DECAY = 0.85
 """The weight of each further term of a concept, relative to the one before it."""
 
 MAX_CONCEPTS = 8
@@ -73,16 +73,17 @@ class Expansion:
 def expansions(query: ParsedQuery, translation: Translation, collection: Collection) -> list[Expansion]:
     """Return the concepts of which `query` or its `translation` has an expression, and `collection` a term."""
     words = [*query.words]
-    matches = {match.concept.name: match for match in collection.thesaurus.matches(words)}
+    matches = {match.concept: match for match in collection.thesaurus.matches(words)}
     for expression in translation.unexpanded([*matches.values()]):
         whole = {singular(part) for word in expression for part in word.parts}
         words += expression
         for match in collection.thesaurus.matches(expression):
-            if match.stems == whole:
-                matches.setdefault(match.concept.name, match)
+            # One word of a translation is less certain than a topic is narrow.
+            if match.stems == whole and not (match.concept.is_topic and len(whole) == 1):
+                matches.setdefault(match.concept, match)
     found = [
-        Expansion(name, _stems(match, words), _terms(match.concept, collection))
-        for name, match in [*matches.items()][:MAX_CONCEPTS]
+        Expansion(concept.name, _stems(match, words), _terms(concept, collection))
+        for concept, match in [*matches.items()][:MAX_CONCEPTS]
     ]
     return [each for each in found if each.terms]
 

@@ -22,7 +22,7 @@ def reasons(plan: Plan, segments: Sequence[Segment], hits: Sequence[Ranked]) -> 
 
     The words of the query themselves are no reason: the reader knows them.
     """
-    concepts = [each for each in plan.concepts if each.name not in plan.words]
+    concepts = [each for each in plan.concepts if plan.words.isdisjoint(each.name.split())]
     if not concepts and not plan.conditions:
         return ()
     found: list[list[str]] = [[] for _ in hits]

@@ -1,9 +1,13 @@
-"""The thesaurus: everyday expressions, and the concepts (terms of servers) that they expand to. See thesaurus.toml."""
+"""The thesaurus: expressions, and the concepts (terms of servers) that they expand to.
+
+`thesaurus.toml` has everyday expressions, in several languages. `topics.tsv` has the terms of narrower topics, in
+English: a row of equivalent terms, related terms, and further expressions. Both were written for this project.
+"""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import chain
@@ -15,12 +19,16 @@ from .analysis import Word, stem, tokens, words
 _SINGULAR_IN_S = frozenset({"news", "always", "canvas", "atlas", "pandas", "postgres", "kubernetes", "jenkins"})
 
 
-@frozen
+@frozen(eq=False)
 class Concept:
-    """A concept: the terms that servers use for it, the most specific first, each of one word or two."""
+    """A concept: the terms that servers use for it, the most specific first, each of one word or two.
+
+    A topic is narrower than a concept of everyday expressions.
+    """
 
     name: str
     terms: Sequence[Sequence[str]]
+    is_topic: bool = False
 
 
 @frozen
@@ -53,21 +61,36 @@ class Thesaurus:
         stems = {singular(part) for word in query if word.spaced for part in word.parts}
         runs = [word.parts[0] for word in query if not word.spaced]
         characters = set("".join(runs))
-        found: dict[str, Match] = {}
-        for expression in chain(
-            *(self.by_stem.get(each, ()) for each in sorted(stems)),
-            *map(self._with_first_character, sorted(characters)),
-        ):
-            if expression.stems <= stems and all(any(piece in run for run in runs) for piece in expression.pieces):
-                concept = expression.concept
-                match = found.get(concept.name, Match(concept, frozenset(), frozenset()))
-                found[concept.name] = Match(
-                    concept, match.stems | expression.stems, match.pieces.union(expression.pieces)
-                )
+        matched = [
+            expression
+            for expression in chain(
+                *(self.by_stem.get(each, ()) for each in sorted(stems)),
+                *map(self._with_first_character, sorted(characters)),
+            )
+            if expression.stems <= stems and all(any(piece in run for run in runs) for piece in expression.pieces)
+        ]
+        found: dict[Concept, Match] = {}
+        for expression in _most_specific(matched):
+            concept = expression.concept
+            match = found.get(concept, Match(concept, frozenset(), frozenset()))
+            found[concept] = Match(concept, match.stems | expression.stems, match.pieces.union(expression.pieces))
         return list(found.values())
 
     def _with_first_character(self, character: str) -> Sequence[Expression]:
         return self.by_character.get(character, ())
+
+
+def _most_specific(matched: Sequence[Expression]) -> Iterator[Expression]:
+    """Yield the expressions that have no words, or whose words no longer expression has and no topic has alone.
+
+    "satellite imagery" is no search for satellites.
+    """
+    every = {each.stems for each in matched if not each.pieces}
+    topics = {each.stems for each in matched if each.concept.is_topic}
+    for each in matched:
+        is_part = any(each.stems < other for other in every)
+        if each.pieces or not (is_part or (each.stems in topics and not each.concept.is_topic)):
+            yield each
 
 
 def singular(word: str) -> str:
@@ -87,16 +110,20 @@ def singular(word: str) -> str:
 @cache
 def thesaurus() -> Thesaurus:
     """Return the thesaurus of the package."""
-    return read_thesaurus(files("directory_server.search").joinpath("data", "thesaurus.toml").read_text("utf-8"))
+    folder = files("directory_server.search").joinpath("data")
+    return read_thesaurus(*(folder.joinpath(name).read_text("utf-8") for name in ("thesaurus.toml", "topics.tsv")))
 
 
-def read_thesaurus(toml: str) -> Thesaurus:
-    """Return the thesaurus of a TOML document of `[[concept]]` tables with `terms` and `expressions`."""
+def read_thesaurus(toml: str, topics: str = "") -> Thesaurus:
+    """Return the thesaurus of two tables.
+
+    `toml` has `[[concept]]` tables with `terms` and `expressions`. `topics` has tab-separated values: a row of headings,
+    and rows of equivalent terms, related terms, and expressions, each separated by commas.
+    """
     by_stem: dict[str, list[Expression]] = {}
     by_character: dict[str, list[Expression]] = {}
-    for table in tomllib.loads(toml)["concept"]:
-        concept = Concept(table["terms"][0], [tuple(map(stem, tokens(term))) for term in table["terms"]])
-        for text in table["expressions"]:
+    for concept, expressions in chain(_everyday_concepts(toml), _topics(topics)):
+        for text in expressions:
             parsed = words(text, humps=False)
             stems = frozenset(singular(part) for word in parsed if word.spaced for part in word.parts)
             pieces = [word.parts[0] for word in parsed if not word.spaced]
@@ -106,3 +133,18 @@ def read_thesaurus(toml: str) -> Thesaurus:
             else:
                 by_character.setdefault(pieces[0][0], []).append(expression)
     return Thesaurus(by_stem, by_character)
+
+
+def _everyday_concepts(toml: str) -> Iterator[tuple[Concept, Sequence[str]]]:
+    for table in tomllib.loads(toml)["concept"]:
+        yield _concept(table["terms"]), table["expressions"]
+
+
+def _topics(table: str) -> Iterator[tuple[Concept, Sequence[str]]]:
+    for line in table.splitlines()[1:]:
+        equivalents, related, others = ([each for each in cell.split(",") if each] for cell in line.split("\t"))
+        yield _concept([*equivalents, *related], is_topic=True), [*equivalents, *others]
+
+
+def _concept(terms: Sequence[str], *, is_topic: bool = False) -> Concept:
+    return Concept(terms[0], [tuple(map(stem, tokens(term))) for term in terms], is_topic)

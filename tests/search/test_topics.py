@@ -1,0 +1,138 @@
+"""The table of topics follows its rules, and the narrowest topic of a query counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from importlib.resources import files
+
+import pytest
+from attrs import frozen
+
+from directory_server.search.query.stop_words import STOP_WORDS
+from directory_server.search.text.analysis import fold, tokens, words
+from directory_server.search.text.thesaurus import read_thesaurus, singular, thesaurus
+
+MAX_TERMS = 8
+
+
+@frozen
+class Topic:
+    equivalents: tuple[str, ...]
+    related: tuple[str, ...]
+    others: tuple[str, ...]
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        return self.equivalents + self.related
+
+    @property
+    def expressions(self) -> tuple[str, ...]:
+        return self.equivalents + self.others
+
+
+@cache
+def topics() -> tuple[Topic, ...]:
+    text = files("directory_server.search").joinpath("data", "topics.tsv").read_text(encoding="utf-8")
+    heading, *rows = text.splitlines()
+    assert heading.split("\t") == ["equivalents", "related", "expressions"]
+    cells = [[tuple(filter(None, cell.split(","))) for cell in row.split("\t")] for row in rows]
+    assert {len(row) for row in cells} == {3}
+    return tuple(Topic(*row) for row in cells)
+
+
+def stems(text: str) -> frozenset[str]:
+    return frozenset(singular(token) for token in tokens(text))
+
+
+def test_every_topic_has_a_name_of_its_own_and_few_terms() -> None:
+    assert [name for name, times in Counter(topic.terms[0] for topic in topics()).items() if times > 1] == []
+    assert [topic.terms for topic in topics() if not 1 <= len(topic.terms) <= MAX_TERMS] == []
+
+
+def test_terms_are_one_word_or_two() -> None:
+    every = {term for topic in topics() for term in topic.terms}
+    assert [term for term in every if not 1 <= len(tokens(term)) <= 2] == []
+    assert every & STOP_WORDS == set()
+    assert [topic.terms for topic in topics() if len(set(topic.terms)) < len(topic.terms)] == []
+
+
+def test_strings_are_folded_english_words() -> None:
+    every = {string for topic in topics() for string in (*topic.terms, *topic.others)}
+    assert [string for string in every if string != fold(string).casefold() or not string.isascii()] == []
+    assert [string for string in every if string != " ".join(string.split())] == []
+    pieces = {piece for string in every for piece in string.split()}
+    assert [piece for piece in pieces if len(words(piece, humps=False)) != 1] == []
+
+
+def test_no_expression_has_only_stop_words_or_one_letter() -> None:
+    every = [each for topic in topics() for each in topic.expressions]
+    assert [each for each in every if stems(each) <= STOP_WORDS or len(each) == 1] == []
+
+
+def test_no_further_expression_is_one_of_another_topic() -> None:
+    # A term may be equivalent to those of two topics.
+    counted = Counter(stems(each) for topic in topics() for each in topic.others)
+    assert [sorted(each) for each, times in counted.items() if times > 1] == []
+
+
+def test_no_further_expression_contains_another_of_its_topic() -> None:
+    redundant = [
+        (shorter, longer)
+        for topic in topics()
+        for longer in topic.others
+        for shorter in topic.expressions
+        if stems(shorter) <= stems(longer) and shorter != longer
+    ]
+    assert redundant == []
+
+
+MATCHING = {
+    "reserve a table tonight": "restaurant reservation",
+    "ATS for our recruiters": "ats",
+    "which planes fly here": None,
+    "satellite images of fields": "satellite imagery",
+}
+
+
+@pytest.mark.parametrize(("query", "name"), MATCHING.items())
+def test_query_matches_the_topic(query: str, name: str | None) -> None:
+    found = {match.concept.name for match in thesaurus().matches(words(query, humps=False)) if match.concept.is_topic}
+    assert found >= {name} if name else not found
+
+
+CONCEPTS = """
+[[concept]]
+terms = ["space"]
+expressions = ["satellite", "imagery", "卫星"]
+
+[[concept]]
+terms = ["tv"]
+expressions = ["satellite dish"]
+"""
+
+TOPICS = "equivalents\trelated\texpressions\nsatellite imagery\tlandsat\taerial photo\nimagery\t\t\n"
+
+
+def names(query: str) -> list[str]:
+    found = read_thesaurus(CONCEPTS, TOPICS).matches(words(query, humps=False))
+    return sorted(match.concept.name for match in found)
+
+
+def test_a_longer_expression_replaces_its_parts() -> None:
+    assert names("satellite imagery") == ["satellite imagery"]
+    assert names("satellite dish") == ["tv"]
+    assert names("satellite") == ["space"]
+
+
+def test_a_topic_replaces_a_concept_with_the_same_expression() -> None:
+    assert names("imagery") == ["imagery"]
+
+
+def test_expressions_in_other_scripts_are_not_compared() -> None:
+    assert names("卫星 aerial photos") == ["satellite imagery", "space"]
+
+
+def test_terms_of_a_topic_come_before_its_related_terms() -> None:
+    (match,) = read_thesaurus(CONCEPTS, TOPICS).matches(words("aerial photos", humps=False))
+    assert match.concept.terms == [("satellit", "imageri"), ("landsat",)]
