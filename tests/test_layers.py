@@ -58,7 +58,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "postgres": _PORTS | {"serialization", "run_sync", "listeners", "sealing", "turn"},
     "memory": _PORTS | {"serialization", "listeners"},
     "importer": _PORTS | {"serialization"},
-    "mirror": _PORTS | {"serialization", "importer", "__init__"},
+    "http_client": {"domain.errors"},
+    "mirror": _PORTS | {"serialization", "importer", "http_client", "__init__"},
+    "verification": _PORTS | {"serialization", "http_client", "hosts", "sanitize", "__init__"},
     "http": set(),
     "streams": {"domain.ports", "domain.errors", "http"},
     "web": set(),
@@ -127,7 +129,7 @@ ONLY_IN = {
     "time": {*COMPOSERS, "machine"},
     "twisted.internet.reactor": {"tap"},
     "treq": {"mirror"},
-    "twisted.web": {"mirror", "http", "streams", "web"},
+    "twisted.web": {"http_client", "mirror", "verification", "http", "streams", "web"},
     "werkzeug": {"web"},
 }
 """Libraries, and the only packages that may import them."""

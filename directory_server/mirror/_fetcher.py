@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, TypeVar
-from urllib.parse import urljoin, urlsplit
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from attrs import field, frozen
 from treq.client import HTTPClient
-from twisted.internet.defer import CancelledError, Deferred, TimeoutError
-from twisted.internet.error import ConnectError, ConnectingCancelledError, ConnectionLost, DNSLookupError
-from twisted.internet.protocol import Protocol, connectionDone
+from twisted.internet.defer import Deferred, TimeoutError
+from twisted.internet.error import ConnectError, ConnectionLost, DNSLookupError
 from twisted.internet.task import deferLater
-from twisted.python.failure import Failure
-from twisted.web.client import ResponseDone, ResponseFailed, ResponseNeverReceived
-from twisted.web.http import PotentialDataLoss, stringToDatetime
+from twisted.web.client import ResponseFailed, ResponseNeverReceived
+from twisted.web.http import stringToDatetime
 from twisted.web.http_headers import Headers
 from twisted.web.iweb import IResponse
 
 from .. import __version__
+from ..http_client import (
+    REDIRECT_CODES,
+    BadCertificate,
+    BadResponse,
+    cancellable,
+    drop,
+    header,
+    read_body,
+    redirect_target,
+)
 from ._upstream import UpstreamFailed
-
-T = TypeVar("T")
 
 DEADLINE = 30.0
 """Timeout of a page in seconds, redirects included."""
@@ -33,9 +38,6 @@ MAX_DELAY = 86_400.0
 """Maximum Retry-After in seconds; longer ones are cut."""
 
 USER_AGENT = f"directory-server/{__version__} (mirror)"
-
-_REDIRECT_CODES = frozenset({301, 302, 303, 307, 308})
-_PORTS = {"http": 80, "https": 443}
 
 
 @frozen
@@ -84,7 +86,7 @@ class Fetcher:
 
         The timeout is `deadline` seconds.
         """
-        fetching = Deferred.fromCoroutine(_cancellable(self._get(url, write, validators)))
+        fetching = Deferred.fromCoroutine(cancellable(self._get(url, write, validators)))
         try:
             return await fetching.addTimeout(deadline, self._clock)
         except TimeoutError:
@@ -93,10 +95,14 @@ class Fetcher:
             raise _resumable("It cannot be reached: its name is not known") from None
         except ConnectError as error:
             raise _resumable(f"It cannot be reached: {str(error).rstrip('.')}") from None
+        except BadResponse as error:
+            raise UpstreamFailed(error.message) from None
         except (ConnectionLost, ResponseFailed, ResponseNeverReceived) as error:
             for failure in getattr(error, "reasons", []):
-                if failure.check(UpstreamFailed):
-                    raise failure.value from None
+                if failure.check(BadResponse, BadCertificate):
+                    # The certificate may be renewed; a response out of bounds stays so.
+                    resumable = failure.check(BadCertificate) is not None
+                    raise UpstreamFailed(failure.value.message, resumable=resumable) from None
             raise _resumable(f"Its answer broke off: {_reason(error)}") from None
 
     async def pause(self, seconds: float) -> None:
@@ -119,83 +125,39 @@ class Fetcher:
                 )
             except ValueError:
                 raise UpstreamFailed("Its URL, or the URL it redirects to, is invalid.") from None
-            if response.code not in _REDIRECT_CODES:
+            if response.code not in REDIRECT_CODES:
                 break
             # The body is not read, so the connection is closed.
-            _drop(response)
-            url = _redirected(url, _header(response, b"location"))
+            drop(response)
+            url = _redirected(url, header(response, b"location"))
         else:
             raise UpstreamFailed(f"It redirects more than {REDIRECTS} times.")
         result = Response(
             response.code == 304,
-            Validators(_header(response, b"etag"), _header(response, b"last-modified")),
-            _date(_header(response, b"date")),
+            Validators(header(response, b"etag"), header(response, b"last-modified")),
+            _date(header(response, b"date")),
         )
         if result.unchanged and not validators.headers():
-            _drop(response)
+            drop(response)
             raise UpstreamFailed("It answered 304 to a request without validators.")
         if response.code not in (200, 304):
-            _drop(response)
+            drop(response)
             resumable = response.code in (408, 429) or response.code >= 500
             raise UpstreamFailed(
                 f"It answered {response.code}.", retry_after=self._delay(response), resumable=resumable
             )
-        await _read_body(response, write)
+        await read_body(response, write)
         return result
 
     def _delay(self, response: IResponse) -> float:
         """Return the seconds of Retry-After (RFC 9110, section 10.2.3), 0 if it is absent or invalid."""
-        text = _header(response, b"retry-after")
+        text = header(response, b"retry-after")
         if text.isascii() and text.isdigit():
             return min(float(text[:9]), MAX_DELAY)
-        until, date = _date(text), _date(_header(response, b"date"))
+        until, date = _date(text), _date(header(response, b"date"))
         if until is None:
             return 0.0
         return min(max(until - (self._now() if date is None else date), 0.0), MAX_DELAY)
-
-
-class _Body(Protocol):
-    """Passes a body to `write`, then fires `done`; cancelling `done` closes the connection."""
-
-    def __init__(self, write: Callable[[bytes], object]) -> None:
-        self._write = write
-        self.done: Deferred[None] = Deferred(lambda _: self._close())
-
-    def dataReceived(self, data: bytes) -> None:
-        self._write(data)
-
-    def connectionLost(self, reason: Failure = connectionDone) -> None:
-        if self.done.called:
-            return
-        # Without a length, the end of the connection ends the body; a truncated page is invalid JSON.
-        if reason.check(ResponseDone, PotentialDataLoss):
-            self.done.callback(None)
-        else:
-            self.done.errback(reason)
-
-    def _close(self) -> None:
-        assert self.transport is not None
-        self.transport.loseConnection()
-
-
-class _Unread(Protocol):
-    """Closes the connection without reading the body."""
-
-    def connectionMade(self) -> None:
-        assert self.transport is not None
-        self.transport.loseConnection()
-
-
-async def _read_body(response: IResponse, write: Callable[[bytes], object]) -> None:
-    if response.length:
-        body = _Body(write)
-        response.deliverBody(body)
-        await body.done
-
-
-def _drop(response: IResponse) -> None:
-    if response.length:
-        response.deliverBody(_Unread())
 
 
 def _redirected(url: str, location: str) -> str:
@@ -203,25 +165,12 @@ def _redirected(url: str, location: str) -> str:
 
     So a redirect reaches no internal address, and no other host gets the headers.
     """
-    try:
-        target = urljoin(url, location)
-        from_, to = urlsplit(url), urlsplit(target)
-        source = (from_.scheme, from_.hostname, from_.port or _PORTS[from_.scheme])
-        destination = (to.scheme, to.hostname, to.port or _PORTS[to.scheme])
-    except (ValueError, KeyError):
-        location = ""
-    if not location:
+    target, same_host = redirect_target(url, location)
+    if not target:
         raise UpstreamFailed("It redirects to an invalid URL.")
-    if destination not in (source, ("https", source[1], 443)):
+    if not same_host:
         raise UpstreamFailed("It redirects to another host, which is not followed. Set url to the target.")
     return target
-
-
-def _header(response: IResponse, name: bytes) -> str:
-    """Return the last header `name` if it is short printable ASCII, else an empty text; it is stored and sent back."""
-    value: bytes = response.headers.getRawHeaders(name, [b""])[-1]
-    text = value.decode("ascii", "replace")
-    return text if text.isascii() and text.isprintable() and len(text) <= 1_000 else ""
 
 
 def _date(text: str) -> float | None:
@@ -229,18 +178,6 @@ def _date(text: str) -> float | None:
         return float(stringToDatetime(text.encode("ascii"))) if text else None
     except (ValueError, LookupError, OverflowError):
         return None
-
-
-async def _cancellable(fetching: Coroutine[Deferred[Any], Any, T]) -> T:
-    """Return the result of `fetching`; raise CancelledError for each of the errors with which Agents report that."""
-    try:
-        return await fetching
-    except ConnectingCancelledError:
-        raise CancelledError from None
-    except (ResponseFailed, ResponseNeverReceived) as error:
-        if any(failure.check(CancelledError) for failure in error.reasons):
-            raise CancelledError from None
-        raise
 
 
 def _resumable(reason: str) -> UpstreamFailed:

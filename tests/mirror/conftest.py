@@ -15,9 +15,9 @@ from zope.interface import provider
 
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.upstreams import UpstreamState
+from directory_server.http_client import HeadBoundedPool
 from directory_server.memory import Catalogue, MemoryMirrors, MemoryStore
 from directory_server.mirror import Client, Mirror, Upstream
-from directory_server.mirror._bounded_agent import HeadBoundedPool
 from directory_server.run_sync import inline, run_sync
 
 from ..contract.store import Briefs

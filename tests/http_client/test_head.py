@@ -10,8 +10,7 @@ from twisted.python.failure import Failure
 from twisted.web._newclient import Request, ResponseFailed
 from twisted.web.http_headers import Headers
 
-from directory_server.mirror import UpstreamFailed
-from directory_server.mirror._bounded_agent import MAX_HEAD, PIECE, HeadBoundedProtocol
+from directory_server.http_client import MAX_HEAD, PIECE, BadResponse, HeadBoundedProtocol
 from directory_server.mirror._client import client
 
 STATUS = b"HTTP/1.1 200 OK\r\n"
@@ -71,7 +70,7 @@ def test_an_endless_header_section_ends_the_request_and_the_connection(start: by
     (failure,) = results
     assert isinstance(failure, Failure)
     assert isinstance(failure.value, ResponseFailed)
-    assert failure.value.reasons[0].check(UpstreamFailed)
+    assert failure.value.reasons[0].check(BadResponse)
     assert transport.disconnected
 
 

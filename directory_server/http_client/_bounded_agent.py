@@ -20,7 +20,7 @@ from twisted.web.http_headers import Headers
 from twisted.web.iweb import UNKNOWN_LENGTH, IAgent, IBodyProducer, IResponse
 from zope.interface import implementer
 
-from ._upstream import UpstreamFailed
+from ._errors import BadResponse
 
 MAX_HEAD = 65_536
 """Bytes of the status line and headers of a response, with those of all 1xx responses before it."""
@@ -30,7 +30,7 @@ PIECE = 4_096
 
 
 class HeadBoundedProtocol(HTTP11ClientProtocol):
-    """HTTP/1.1 client that fails a request with UpstreamFailed when the response's head exceeds MAX_HEAD.
+    """HTTP/1.1 client that fails a request with BadResponse when the response's head exceeds MAX_HEAD.
 
     Twisted bounds the length of a header line (16,384 bytes) and of the trailers (65,536 bytes), but neither the number
     of header lines nor the number of 1xx responses (RFC 9110, section 15.2).
@@ -51,7 +51,7 @@ class HeadBoundedProtocol(HTTP11ClientProtocol):
             piece, data = data[:PIECE], data[PIECE:]
             self._head += len(piece)
             if self._head > MAX_HEAD:
-                self._giveUp(Failure(UpstreamFailed(f"It sent more than {MAX_HEAD:,} bytes of headers.")))
+                self._giveUp(Failure(BadResponse(f"It sent more than {MAX_HEAD:,} bytes of headers.")))
                 return
             super().dataReceived(piece)
         if data:
@@ -127,7 +127,7 @@ class _BoundedResponse(proxyForInterface(IResponse)):  # type: ignore[misc]
 
 
 class _Bounded(Protocol):
-    """Passes a body on to `protocol`, and ends it with UpstreamFailed if it is invalid or too long."""
+    """Passes a body on to `protocol`, and ends it with BadResponse if it is invalid or too long."""
 
     def __init__(self, protocol: IProtocol, encoding: bytes, max_bytes: int) -> None:
         self._protocol = protocol
@@ -179,4 +179,4 @@ class _Bounded(Protocol):
 
 
 def _failure(reason: str) -> Failure:
-    return Failure(UpstreamFailed(f"It {reason}."))
+    return Failure(BadResponse(f"It {reason}."))

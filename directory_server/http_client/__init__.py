@@ -1,0 +1,23 @@
+"""Parts of HTTP clients of hostile peers: bounds of responses, checks of certificates and of redirects."""
+
+from ._bounded_agent import MAX_HEAD, PIECE, BoundedAgent, HeadBoundedPool, HeadBoundedProtocol
+from ._certificates import CertificatePolicy
+from ._errors import BadCertificate, BadResponse
+from ._responses import REDIRECT_CODES, cancellable, drop, header, read_body, redirect_target
+
+__all__ = [
+    "MAX_HEAD",
+    "PIECE",
+    "REDIRECT_CODES",
+    "BadCertificate",
+    "BadResponse",
+    "BoundedAgent",
+    "CertificatePolicy",
+    "HeadBoundedPool",
+    "HeadBoundedProtocol",
+    "cancellable",
+    "drop",
+    "header",
+    "read_body",
+    "redirect_target",
+]

@@ -1,0 +1,17 @@
+"""Errors of a peer that an HTTP client does not accept."""
+
+from __future__ import annotations
+
+from ..domain.errors import DirectoryError
+
+
+class BadResponse(DirectoryError):
+    """A response exceeds a bound or is invalid; the message says what "it" did."""
+
+    code = "bad_response"
+
+
+class BadCertificate(DirectoryError):
+    """The certificate of the peer is not trusted, or is for another host."""
+
+    code = "bad_certificate"

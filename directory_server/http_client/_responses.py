@@ -1,0 +1,103 @@
+"""Responses of Agents: their bodies, headers and redirects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+from urllib.parse import urljoin, urlsplit
+
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.error import ConnectingCancelledError
+from twisted.internet.protocol import Protocol, connectionDone
+from twisted.python.failure import Failure
+from twisted.web.client import ResponseDone, ResponseFailed, ResponseNeverReceived
+from twisted.web.http import PotentialDataLoss
+from twisted.web.iweb import IResponse
+
+T = TypeVar("T")
+
+REDIRECT_CODES = frozenset({301, 302, 303, 307, 308})
+
+_PORTS = {"http": 80, "https": 443}
+
+
+class _Body(Protocol):
+    """Passes a body to `write`, then fires `done`; cancelling `done` closes the connection."""
+
+    def __init__(self, write: Callable[[bytes], object]) -> None:
+        self._write = write
+        self.done: Deferred[None] = Deferred(lambda _: self._close())
+
+    def dataReceived(self, data: bytes) -> None:
+        self._write(data)
+
+    def connectionLost(self, reason: Failure = connectionDone) -> None:
+        if self.done.called:
+            return
+        # Without a length, the end of the connection ends the body; a truncated page is invalid JSON.
+        if reason.check(ResponseDone, PotentialDataLoss):
+            self.done.callback(None)
+        else:
+            self.done.errback(reason)
+
+    def _close(self) -> None:
+        assert self.transport is not None
+        self.transport.loseConnection()
+
+
+class _Unread(Protocol):
+    """Closes the connection without reading the body."""
+
+    def connectionMade(self) -> None:
+        assert self.transport is not None
+        self.transport.loseConnection()
+
+
+async def read_body(response: IResponse, write: Callable[[bytes], object]) -> None:
+    """Pass the body of `response` to `write`. To cancel it closes the connection."""
+    if response.length:
+        body = _Body(write)
+        response.deliverBody(body)
+        await body.done
+
+
+def drop(response: IResponse) -> None:
+    """Close the connection of `response` unless it has no body."""
+    if response.length:
+        response.deliverBody(_Unread())
+
+
+def redirect_target(url: str, location: str) -> tuple[str, bool]:
+    """Return the absolute target of a redirect from `url`, and whether it has the same host and port, or is its https.
+
+    The target is empty if it is no http(s) URL.
+    """
+    try:
+        target = urljoin(url, location)
+        from_, to = urlsplit(url), urlsplit(target)
+        source = (from_.scheme, from_.hostname, from_.port or _PORTS[from_.scheme])
+        destination = (to.scheme, to.hostname, to.port or _PORTS[to.scheme])
+    except (ValueError, KeyError):
+        return "", False
+    if not location or not to.hostname:
+        return "", False
+    return target, destination in (source, ("https", source[1], 443))
+
+
+def header(response: IResponse, name: bytes) -> str:
+    """Return the last header `name` if it is short printable ASCII, else an empty text; it is stored and sent back."""
+    value: bytes = response.headers.getRawHeaders(name, [b""])[-1]
+    text = value.decode("ascii", "replace")
+    return text if text.isascii() and text.isprintable() and len(text) <= 1_000 else ""
+
+
+async def cancellable(fetching: Coroutine[Deferred[Any], Any, T]) -> T:
+    """Return the result of `fetching`; raise CancelledError for each of the errors with which Agents report that."""
+    try:
+        return await fetching
+    except ConnectingCancelledError:
+        raise CancelledError from None
+    except (ResponseFailed, ResponseNeverReceived) as error:
+        if any(failure.check(CancelledError) for failure in error.reasons):
+            raise CancelledError from None
+        raise

@@ -1,0 +1,67 @@
+"""The end of a check before its last step: the outcome, and the errors of the network that cause it."""
+
+from __future__ import annotations
+
+from OpenSSL import SSL
+from twisted.internet.error import (
+    ConnectError,
+    ConnectionClosed,
+    DNSLookupError,
+    NoRouteError,
+    SSLError,
+    TimeoutError,
+    UserError,
+)
+from twisted.web.client import ResponseFailed, ResponseNeverReceived
+
+from ..domain.verification import RemoteStatus
+from ..http_client import BadCertificate, BadResponse
+
+
+class Ended(Exception):
+    """A check has ended with `status`. `detail` is a sentence; `target` is the URL of a redirect."""
+
+    def __init__(self, status: RemoteStatus, detail: str, *, target: str = "") -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.target = target
+
+
+NETWORK_ERRORS = (
+    BadCertificate,
+    BadResponse,
+    ConnectError,
+    ConnectionClosed,
+    DNSLookupError,
+    NoRouteError,
+    OSError,
+    ResponseFailed,
+    ResponseNeverReceived,
+    SSL.Error,
+    SSLError,
+    TimeoutError,
+    UserError,
+)
+"""What a peer or the network can cause in a request."""
+
+
+def ended(error: BaseException) -> Ended:
+    """Return the outcome of a request that failed with one of NETWORK_ERRORS."""
+    causes = [failure.value for failure in getattr(error, "reasons", [])] or [error]
+    for cause in causes:
+        if isinstance(cause, BadCertificate):
+            return Ended(RemoteStatus.TLS_ERROR, cause.message)
+        if isinstance(cause, SSL.Error | SSLError):
+            return Ended(RemoteStatus.TLS_ERROR, "No TLS connection was possible.")
+        if isinstance(cause, BadResponse):
+            return Ended(RemoteStatus.NOT_MCP, cause.message)
+        if isinstance(cause, DNSLookupError):
+            return Ended(RemoteStatus.UNREACHABLE, "Its host name is not known.")
+    cause = causes[-1]
+    if isinstance(cause, ConnectionClosed) or not isinstance(cause, NETWORK_ERRORS):
+        # A parser's error is of a response that is no HTTP.
+        if isinstance(cause, ConnectionClosed):
+            return Ended(RemoteStatus.UNREACHABLE, "It closed the connection without a complete answer.")
+        return Ended(RemoteStatus.NOT_MCP, "It did not answer with HTTP.")
+    return Ended(RemoteStatus.UNREACHABLE, f"No connection was possible: {str(cause).rstrip('.')}.")
