@@ -83,10 +83,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.metrics": _WEB,
     "web.pages": _WEB,
     "web.account": _WEB | {"web.mcp", "web.pages", "web.user_agents"},
+    "web.admin": _WEB | {"web.account", "web.pages", "__init__"},
     "web.docs": _WEB | {"web.openapi", "web.pages"},
     "web.openapi": _WEB | {"web.rest", "web.changes", "web.health", "__init__"},
     "web.routing": _WEB
     | {"web.rest", "web.changes", "web.registry", "web.mcp", "web.pages", "web.account", "web.openapi", "web.docs"}
+    | {"web.admin"}
     | {"web.routes", "web.health", "__init__"},
     "web.site": _WEB | {"web.routing", "web.origins", "web.routes"},
     "config": set(),

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 from urllib.parse import urlencode
 
 import click
-from attrs import evolve
 
 from .. import importer, serialization
 from ..domain.entries import Entry, mcp_id_of
@@ -60,7 +59,7 @@ def edit(ctx: click.Context, name: str, file: str | None, fields: Sequence[str])
         found = wait_for(store.version(name, "latest"))
         if found is None or found.deleted:
             raise NotFound(f"No entry is called {name!r}.")
-        edited = _with(serialization.restore_entry(found.body), fields)
+        edited = serialization.edited(serialization.restore_entry(found.body), _values(fields))
     (outcome,) = wait_for(store.publish(LOCAL, [edited]))
     echo(f"{edited.name} {edited.version}: {outcome.replace('_', ' ')}")
 
@@ -177,24 +176,12 @@ def _value(field: str, text: str) -> Any:
         raise BadInput(f"{field}: {text[:60]!r} begins like JSON but is not valid JSON.") from None
 
 
-def _with(entry: Entry, fields: Sequence[str]) -> Entry:
-    """Return `entry` with `fields` set, each a text FIELD=VALUE. Raises BadInput."""
-    server = serialization.decode(serialization.encode(entry.server))
+def _values(fields: Sequence[str]) -> Mapping[str, Any]:
+    """Return the values of fields, each a text FIELD=VALUE. Raises BadInput."""
+    values: dict[str, Any] = {}
     for text in fields:
         field, equals, value = text.partition("=")
-        *outer, last = field.split(".")
-        if not equals or not last:
+        if not equals or not field.rpartition(".")[2]:
             raise BadInput(f"{text!r}: must be FIELD=VALUE.")
-        inside = server
-        for part in outer:
-            inside = inside.setdefault(part, {})
-            if not isinstance(inside, dict):
-                raise BadInput(f"{field}: {part} is not an object.")
-        if value:
-            inside[last] = _value(field, value)
-        else:
-            inside.pop(last, None)
-    edited = serialization.decode_entry({"server": server, "_meta": entry.meta})
-    if edited.name != entry.name:
-        raise BadInput("name: cannot be changed; add a new entry instead.")
-    return evolve(edited, meta=entry.meta, is_official=entry.is_official)
+        values[field] = _value(field, value) if value else ""
+    return values

@@ -110,7 +110,7 @@ def build(
     def states() -> list[UpstreamState]:
         return [upstream.state for upstream in upstreams]
 
-    web = build_web(core, publishers, people, sockets, readiness.obstacles, states)
+    web = build_web(core, publishers, people, sockets, readiness.obstacles, upstreams)
     core.metrics.watch(search.index, publishers.hub, web.connections, states, storage.available)
     if (head := core.serving.head) is not None:
         core.metrics.watch_database(lambda: storage.away_since() is None, lambda: max(head() - feed.seq, 0))

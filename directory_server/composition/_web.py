@@ -18,6 +18,7 @@ from ..web import (
     access_file,
     access_log,
     account,
+    admin,
     authentication,
     changes,
     docs,
@@ -33,6 +34,7 @@ from ..web.origins import Origins
 from ..web.site import DirectorySite
 from ..web.throttling import AddressLimiter
 from ._core import Core
+from ._operators import build_admin_pages
 from ._publishers import Publishers
 
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
@@ -65,6 +67,7 @@ def build_people(core: Core, publishers: Publishers) -> People:
         sign_in=account.SIGN_IN,
         hsts=web.hsts,
         reports=web.reports,
+        operator_bar=admin.OperatorBar(cookies, storage.curation),
     )
     return People(service, cookies, handlers)
 
@@ -93,10 +96,14 @@ def build_web(
     people: People,
     sockets: int,
     obstacles: Callable[[], Sequence[str]],
-    upstream_states: Callable[[], Sequence[UpstreamState]],
+    upstreams: Sequence[admin.Upstream],
 ) -> Web:
     """Return the site. `obstacles` returns why the process is not ready; /readyz lists these reasons."""
     limits = core.config.http
+
+    def states() -> list[UpstreamState]:
+        return [upstream.state for upstream in upstreams]
+
     connections = http.Connections(
         core.reactor,
         core.proxies,
@@ -108,17 +115,23 @@ def build_web(
         streams=lambda: publishers.hub.sockets + publishers.page_hub.sockets,
     )
     away_since = core.storage.away_since if core.storage.is_shared else None
-    checks = health.Health(core.search.index, obstacles, limits.health == "full", upstream_states, away_since)
+    checks = health.Health(core.search.index, obstacles, limits.health == "full", states, away_since)
     lifetime = core.config.keys.last_use
     key_uses = KeyUseRecorder(core.storage.key_uses, core.proxies, core.runtime.now, lifetime)
-    routes = _routes(core, publishers, people, checks, key_uses)
+    operators = build_admin_pages(core, publishers, people.pages.layout, people.cookies, connections, upstreams)
+    routes = _routes(core, publishers, people, checks, key_uses, operators)
     log = _access_log(core)
     origins = Origins(_hosts(core.config), frozenset(limits.allowed_origins))
     return Web(DirectorySite(routes, origins, connections, log.recorder, core.reactor), connections, log, key_uses)
 
 
 def _routes(
-    core: Core, publishers: Publishers, people: People, checks: health.Health, key_uses: KeyUseRecorder
+    core: Core,
+    publishers: Publishers,
+    people: People,
+    checks: health.Health,
+    key_uses: KeyUseRecorder,
+    operators: admin.AdminPages,
 ) -> routing.Routes:
     config, storage, directory = core.config, core.storage, core.search.directory
     hub, offload = publishers.hub, core.runtime.offload
@@ -145,6 +158,7 @@ def _routes(
         _account_pages(core, people, endpoint),
         docs.DocsPages(people.pages.layout, people.pages.access),
         _report_pages(core, people),
+        operators,
     )
 
 

@@ -22,11 +22,11 @@ class CuratedName:
     """
 
     name: str
-    local: bool
-    published: bool
-    hidden: bool
-    pinned: bool
-    allowed: bool
+    local: bool = False
+    published: bool = False
+    hidden: bool = False
+    pinned: bool = False
+    allowed: bool = False
 
 
 COUNT_DELTA: Mapping[ChangeKind, int] = MappingProxyType({"added": 1, "changed": 0, "removed": -1})

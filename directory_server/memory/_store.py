@@ -257,20 +257,18 @@ class MemoryCuration:
                 del records[key]
             return bool(own)
 
-    async def curated(self) -> Sequence[CuratedName]:
-        names = ((name, self._data.names[name]) for name in sorted(self._data.names))
-        return [
-            CuratedName(
-                name,
-                self._has(name, LOCAL),
-                self._has(name, PUBLISHED),
-                each.flags.hidden,
-                each.flags.pinned,
-                each.flags.allowed,
-            )
-            for name, each in names
-            if each.visibility.curated or each.flags.hidden
-        ]
+    async def curated(self, after: str = "", limit: int | None = None) -> Sequence[CuratedName]:
+        names = ((name, self._data.names[name]) for name in sorted(self._data.names) if name > after)
+        found = [name for name, each in names if each.visibility.curated or each.flags.hidden]
+        return [await self.find(name) for name in found[:limit]]
+
+    async def find(self, name: str) -> CuratedName:
+        if name not in self._data.names:
+            return CuratedName(name)
+        flags = self._data.names[name].flags
+        return CuratedName(
+            name, self._has(name, LOCAL), self._has(name, PUBLISHED), flags.hidden, flags.pinned, flags.allowed
+        )
 
     def _has(self, name: str, source: str) -> bool:
         return any(each.record.source == source for each in self._data.of_name(name))

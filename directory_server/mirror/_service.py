@@ -32,6 +32,9 @@ class UpstreamService(Service):
         self._now = now
         self.state = UpstreamState(upstream.name)
         """The state of the upstream at the last check."""
+        self.is_syncing = False
+        """Whether this process runs a sync run."""
+        self._is_requested = False
         self._next: IDelayedCall | None = None
         self._running: Deferred[None] | None = None
 
@@ -52,6 +55,15 @@ class UpstreamService(Service):
         self._running.cancel()
         return ended
 
+    def sync_now(self) -> bool:
+        """Start a sync run, which is not due; return False if the service is stopped or a check is in progress."""
+        if self._next is None:
+            return False
+        self._next.cancel()
+        self._is_requested = True
+        self._check()
+        return True
+
     def _check(self) -> None:
         self._next = None
         running = self._running = Deferred.fromCoroutine(self._sync_if_due())
@@ -60,8 +72,9 @@ class UpstreamService(Service):
 
     async def _sync_if_due(self) -> None:
         try:
+            is_requested, self._is_requested = self._is_requested, False
             self.state = await self._mirror.load_state(self._upstream)
-            if self.state.next_run <= self._now():
+            if is_requested or self.state.next_run <= self._now():
                 await self._sync()
                 self.state = await self._mirror.load_state(self._upstream)
         except Unavailable as error:
@@ -72,6 +85,7 @@ class UpstreamService(Service):
 
     async def _sync(self) -> None:
         """Run a sync run. Raises Unavailable if the store failed, because the mirror cannot store that error."""
+        self.is_syncing = True
         try:
             await self._mirror.sync(self._upstream)
         except Unavailable:
@@ -79,6 +93,8 @@ class UpstreamService(Service):
         except DirectoryError:
             # The mirror has stored and logged the error and the time of the next attempt.
             return
+        finally:
+            self.is_syncing = False
 
     def _log_failure(self, failure: Failure) -> None:
         if not failure.check(CancelledError):

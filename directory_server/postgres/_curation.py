@@ -7,7 +7,7 @@ from typing import get_args
 
 from attrs import evolve, frozen
 
-from ..domain.entries import check_name
+from ..domain.entries import check_name, is_storable, mcp_id_of, storable
 from ..domain.versions import LOCAL, PUBLISHED
 from ..domain.visibility import CuratedName, Mark
 from ._connection import Cursor
@@ -24,13 +24,16 @@ _SET = {
 
 _DELETE = "DELETE FROM record WHERE id = ANY($1::bigint[])"
 
-_CURATED = """
+_NAME = """
     SELECT name,
         EXISTS (SELECT 1 FROM record WHERE record.name = entry.name AND source = $1),
         EXISTS (SELECT 1 FROM record WHERE record.name = entry.name AND source = $2),
         hidden, pinned, allowed
-    FROM entry WHERE curated OR hidden ORDER BY name
+    FROM entry
 """
+
+# A limit of NULL is none.
+_CURATED = f"{_NAME} WHERE (curated OR hidden) AND name > $3 ORDER BY name LIMIT $4::int"
 
 
 @frozen
@@ -48,9 +51,16 @@ class PostgresCuration:
         check_name(name)
         return await self._database.write(lambda cursor: self._disown(cursor, name))
 
-    async def curated(self) -> Sequence[CuratedName]:
-        rows = await self._database.read(lambda cursor: cursor.all(_CURATED, LOCAL, PUBLISHED))
+    async def curated(self, after: str = "", limit: int | None = None) -> Sequence[CuratedName]:
+        rows = await self._database.read(lambda cursor: cursor.all(_CURATED, LOCAL, PUBLISHED, storable(after), limit))
         return [CuratedName(*row) for row in rows]
+
+    async def find(self, name: str) -> CuratedName:
+        if not is_storable(name):
+            return CuratedName(name)
+        query = f"{_NAME} WHERE mcp_id = $3"
+        row = await self._database.read(lambda cursor: cursor.one(query, LOCAL, PUBLISHED, mcp_id_of(name)))
+        return CuratedName(*row) if row else CuratedName(name)
 
     def _mark(self, cursor: Cursor, name: str, mark: Mark, on: bool) -> bool:
         (stored,) = lock_names(cursor, [name]).values()

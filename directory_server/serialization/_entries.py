@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -104,6 +104,29 @@ def fingerprint(entry: Entry) -> bytes:
     """Return a digest of 16 bytes, equal for entries that differ only in the order of members."""
     canonical = orjson.dumps(_stored(entry), option=orjson.OPT_SORT_KEYS)
     return blake2b(canonical, digest_size=16).digest()
+
+
+def edited(entry: Entry, values: Mapping[str, Any]) -> Entry:
+    """Return `entry` with other values of fields of its server.json; an empty text removes a field.
+
+    Nested fields are written as `repository.url`. Raises BadInput for an invalid entry, and for a new name.
+    """
+    server = orjson.loads(orjson.dumps(entry.server))
+    for field, value in values.items():
+        *outer, last = field.split(".")
+        inside = server
+        for part in outer:
+            inside = inside.setdefault(part, {})
+            if not isinstance(inside, dict):
+                raise BadInput(f"{field}: {part} is not an object.")
+        if value == "":
+            inside.pop(last, None)
+        else:
+            inside[last] = value
+    changed = decode_entry({"server": server, "_meta": entry.meta})
+    if changed.name != entry.name:
+        raise BadInput("name: cannot be changed; add a new entry instead.")
+    return evolve(changed, meta=entry.meta, is_official=entry.is_official)
 
 
 def with_official_flag(entry: Entry) -> Entry:

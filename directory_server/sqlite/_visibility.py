@@ -9,9 +9,11 @@ from typing import get_args
 
 from attrs import frozen
 
-from ..domain.entries import check_name, mcp_id_of
+from ..domain.entries import check_name, is_storable, mcp_id_of, storable
+from ..domain.ports.runtime import Offload
 from ..domain.versions import LOCAL, PUBLISHED, Record
 from ..domain.visibility import COUNT_DELTA, CuratedName, Flags, Mark, Visibility, transition
+from ..run_sync import inline
 from ._database import Database
 
 NOW = "(julianday('now') - 2440587.5) * 86400.0"
@@ -94,36 +96,66 @@ _CLEAR = {mark: f"UPDATE entry SET {mark} = 0 WHERE mcp_id = :mcp_id AND {mark}"
 
 _DISOWN = "DELETE FROM record WHERE name = ? AND source = ?"
 
-_CURATED = """
+_NAME = """
     SELECT name,
-        EXISTS (SELECT 1 FROM record WHERE record.name = entry.name AND source = ?),
-        EXISTS (SELECT 1 FROM record WHERE record.name = entry.name AND source = ?),
+        EXISTS (SELECT 1 FROM record WHERE record.name = entry.name AND source = :local),
+        EXISTS (SELECT 1 FROM record WHERE record.name = entry.name AND source = :published),
         hidden, pinned, allowed
-    FROM entry WHERE curated OR hidden ORDER BY name
+    FROM entry
 """
+
+_SOURCES = {"local": LOCAL, "published": PUBLISHED}
+
+_CURATED = f"{_NAME} WHERE (curated OR hidden) AND name > :after ORDER BY name LIMIT :limit"
 
 
 @frozen
 class SqliteCuration:
-    """Curation flags in the data directory. `sources` is the order of precedence, as in the store."""
+    """Curation flags in the data directory. `sources` is the order of precedence, as in the store.
+
+    `offload` runs what may block.
+    """
 
     _database: Database
     _sources: Sequence[str] = ()
+    _offload: Offload = inline
 
     async def mark(self, name: str, mark: Mark, on: bool) -> bool:
         check_name(name)
-        with self._database.transaction() as connection, updating_visibility(connection, name, self._sources):
-            statement = (_SET if on else _CLEAR)[mark]
-            return connection.execute(statement, {"mcp_id": mcp_id_of(name), "name": name}).rowcount > 0
+
+        def write() -> bool:
+            with self._database.transaction() as connection, updating_visibility(connection, name, self._sources):
+                statement = (_SET if on else _CLEAR)[mark]
+                return connection.execute(statement, {"mcp_id": mcp_id_of(name), "name": name}).rowcount > 0
+
+        return await self._offload(write)
 
     async def disown(self, name: str) -> bool:
         check_name(name)
-        with self._database.transaction() as connection, updating_visibility(connection, name, self._sources):
-            return connection.execute(_DISOWN, (name, LOCAL)).rowcount > 0
 
-    async def curated(self) -> Sequence[CuratedName]:
-        with self._database.connection() as connection:
-            return [
-                CuratedName(name, *map(bool, flags))
-                for name, *flags in connection.execute(_CURATED, (LOCAL, PUBLISHED)).fetchall()
-            ]
+        def write() -> bool:
+            with self._database.transaction() as connection, updating_visibility(connection, name, self._sources):
+                return connection.execute(_DISOWN, (name, LOCAL)).rowcount > 0
+
+        return await self._offload(write)
+
+    async def curated(self, after: str = "", limit: int | None = None) -> Sequence[CuratedName]:
+        arguments = {**_SOURCES, "after": storable(after), "limit": -1 if limit is None else limit}
+
+        def read() -> Sequence[CuratedName]:
+            with self._database.connection() as connection:
+                return [_curated(row) for row in connection.execute(_CURATED, arguments)]
+
+        return await self._offload(read)
+
+    async def find(self, name: str) -> CuratedName:
+        if not is_storable(name):
+            return CuratedName(name)
+        query, arguments = f"{_NAME} WHERE mcp_id = :mcp_id", {**_SOURCES, "mcp_id": mcp_id_of(name)}
+        row = await self._database.read(lambda connection: connection.execute(query, arguments).fetchone())
+        return _curated(row) if row else CuratedName(name)
+
+
+def _curated(row: tuple[str, int, int, int, int, int]) -> CuratedName:
+    name, *flags = row
+    return CuratedName(name, *map(bool, flags))

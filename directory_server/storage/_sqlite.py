@@ -52,7 +52,7 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
     return Storage(
         is_shared=False,
         store=store,
-        curation=sqlite.SqliteCuration(data.directory, list(limits)),
+        curation=sqlite.SqliteCuration(data.directory, list(limits), offload),
         mirrors=sqlite.SqliteMirrors(data.directory, now, offload),
         verifications=sqlite.SqliteVerifications(data.directory, now, offload),
         keys=sqlite.SqliteKeyRing(data.directory, now, writes, environment.turn),

@@ -17,6 +17,7 @@ from ..http import Request
 from ..http.errors import ErrorResponse
 from ..http.headers import values
 from .account import AccountPages
+from .admin import AdminPages
 from .changes import ChangesHandler
 from .docs import DocsPages
 from .error_responses import error_response, note_error, respond_with_error, rest_error_body
@@ -60,6 +61,7 @@ class Routes:
     account: AccountPages
     docs: DocsPages
     reports: ReportPages
+    admin: AdminPages
     app: Klein = field(init=False)
 
     @app.default

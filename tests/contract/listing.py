@@ -239,7 +239,8 @@ class ListingContract:
         store, curation = await self.store(), await self.curation()
         await store.publish("a", [entry("x/a"), entry("x/b")])
         await store.publish("local", [entry("x/c")])
-        assert list(await curation.curated()) == [CuratedName("x/c", True, False, False, False, False)]
+        assert list(await curation.curated()) == [CuratedName("x/c", local=True)]
+        assert await curation.find("x/c") == CuratedName("x/c", local=True)
         await curation.mark("x/b", "hidden", True)
         await curation.mark("x/c", "pinned", True)
         await curation.mark("x/d", "allowed", True)
@@ -248,6 +249,12 @@ class ListingContract:
             CuratedName("x/c", True, False, False, True, False),
             CuratedName("x/d", False, False, False, False, True),
         ]
+        assert [each.name for each in await curation.curated(limit=2)] == ["x/b", "x/c"]
+        assert [each.name for each in await curation.curated("x/b", 1)] == ["x/c"]
+        assert [each.name for each in await curation.curated("x/bb\udc80\0")] == ["x/c", "x/d"]
+        assert await curation.find("x/c") == CuratedName("x/c", local=True, pinned=True)
+        for unknown in ("x/a", "x/z", "\0", "\udc80"):
+            assert await curation.find(unknown) == CuratedName(unknown)
 
     @awaited
     async def test_published_names_are_curated(self) -> None:

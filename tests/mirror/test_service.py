@@ -73,6 +73,27 @@ def test_does_not_sync_before_it_is_due(clock: Clock, mirror: RecordingMirror, s
     assert mirror.started == []
 
 
+def test_syncs_on_request_before_it_is_due(clock: Clock, mirror: RecordingMirror, service: UpstreamService) -> None:
+    assert not service.sync_now()
+    mirror.state = UpstreamState("a", next_run=3700.0)
+    service.startService()
+    clock.pump([0, CHECK_INTERVAL])
+    assert mirror.started == []
+    mirror.running = Deferred()
+    assert service.sync_now()
+    assert mirror.started == [CHECK_INTERVAL]
+    assert service.is_syncing
+    assert not service.sync_now()
+    running, mirror.running = mirror.running, None
+    running.callback(None)
+    assert not service.is_syncing
+    # The next one is due an hour later; checks continue.
+    clock.pump([CHECK_INTERVAL] * 125)
+    assert mirror.started == [30.0, 3630.0]
+    service.stopService()
+    assert not service.sync_now()
+
+
 def test_syncs_again_after_a_failure(clock: Clock, mirror: RecordingMirror, service: UpstreamService) -> None:
     mirror.fail = UpstreamFailed("It answered 500.")
     service.startService()

@@ -204,6 +204,7 @@ class Viewer:
     """A viewer who is signed in."""
 
     email: str
+    is_operator: bool = False
 
 
 def viewer_of_test_cookie(find: Callable[[Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:

@@ -11,6 +11,7 @@ import pytest
 from attrs import field, frozen
 
 from directory_server.web.pages import Assets
+from directory_server.web.routes import ROUTES
 
 from .conftest import POSTGRES_ID, PROTOCOL_HEADERS, Response, Server, parse_response
 
@@ -95,6 +96,10 @@ REGISTRY = {
 }
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
+OPERATOR_PAGES = [
+    (route.method or ANY, route.path) for route in ROUTES if route.path == "/admin" or route.path.startswith("/admin/")
+]
+
 VALID_REQUESTS = {
     "GET /api/open/v1/search": [ValidRequest("GET", "/api/open/v1/search?keywords=postgres")],
     "GET /api/open/v1/entries/{mcp_id}": [ValidRequest("GET", f"/api/open/v1/entries/{POSTGRES_ID}")],
@@ -165,6 +170,12 @@ VALID_REQUESTS = {
             ("GET", "keys/{key_id}/secret"),
         ]
     },
+    **{
+        f"{method} {path}": [
+            ValidRequest(method, path, FORM if method == "POST" else {}, b"csrf=x" if method == "POST" else b"")
+        ]
+        for method, path in OPERATOR_PAGES
+    },
     "* /.well-known/*": [ValidRequest("GET", "/.well-known/oauth-protected-resource/api/open/mcp")],
     "* /api/open/mcp/.well-known/*": [ValidRequest("GET", f"{MCP}/.well-known/openid-configuration")],
     "* /register": [ValidRequest("POST", "/register", PROTOCOL_HEADERS, b"{}"), ValidRequest("GET", "/register")],
@@ -196,16 +207,12 @@ def without_key(server: Server, request: ValidRequest) -> Response:
 
 
 def test_the_routing_table_is_the_table_of_the_docs() -> None:
-    from directory_server.web.routes import ROUTES
-
     assert {(route.method or ANY, route.label, route.api.name) for route in ROUTES} == {
         (endpoint.method, endpoint.path, endpoint.api) for endpoint in ENDPOINTS.values()
     }
 
 
 def test_the_router_has_a_rule_for_each_row(server: Server) -> None:
-    from directory_server.web.routes import ROUTES
-
     routed = {
         (rule.rule, method)
         for rule in server.site._routes.app.url_map.iter_rules()

@@ -141,8 +141,14 @@ class Curation(Protocol):
         Raises BadInput.
         """
 
-    async def curated(self) -> Sequence[CuratedName]:
-        """Return the names with a curation flag, an entry of the operator or a published one, in order."""
+    async def curated(self, after: str = "", limit: int | None = None) -> Sequence[CuratedName]:
+        """Return names with a curation flag, an entry of the operator or a published one, in order.
+
+        Return at most `limit` names after the name `after`.
+        """
+
+    async def find(self, name: str) -> CuratedName:
+        """Return the curation flags of `name`, without any for an unknown name."""
 
 
 class Mirrors(Protocol):

@@ -1,16 +1,21 @@
 """Account pages: sign-in, registration, API keys and editor configuration."""
 
 from ._limits import RegistrationPolicy
+from ._moments import Moment, moment
 from ._pages import AccountPages, account_pages, session_cookies
-from ._requests import SIGN_IN, PageLayout
+from ._requests import SIGN_IN, AccountRequests, Member, PageLayout
 from ._sessions import SessionCookies
 
 __all__ = [
     "SIGN_IN",
     "AccountPages",
+    "AccountRequests",
+    "Member",
+    "Moment",
     "PageLayout",
     "RegistrationPolicy",
     "SessionCookies",
     "account_pages",
+    "moment",
     "session_cookies",
 ]

@@ -50,6 +50,8 @@ class AccountRequests:
 
     cookies: SessionCookies
     _layout: PageLayout
+    _folder: str = "account"
+    """The folder of the templates."""
 
     async def session(self, request: Request) -> Session:
         """Return the session of a request; without one, create an anonymous session."""
@@ -91,7 +93,8 @@ class AccountRequests:
         shown_again = {name: text for name, text in flash.values.items() if isinstance(values.get(name), str)}
         flashed = {"notice": flash.notice, "error": flash.error, "retry_after": flash.retry_after}
         values = {**flashed, "csrf": session.csrf, **values, **shown_again}
-        return self._layout.page(request, f"account/{template}.html", values, account=session.account, status=status)
+        path = f"{self._folder}/{template}.html"
+        return self._layout.page(request, path, values, account=session.account, status=status)
 
     def has_flash(self, request: Request) -> bool:
         """Return whether `page` shows the result of a form."""

@@ -57,6 +57,10 @@ class Viewer(Protocol):
     def email(self) -> str:
         """The e-mail address of the account."""
 
+    @property
+    def is_operator(self) -> bool:
+        """Whether the viewer may use the operator pages."""
+
 
 @frozen
 class Language:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 from attrs import frozen
 
@@ -18,6 +19,13 @@ from ._entries import entry_view
 from ._layout import Layout, Viewer
 from ._notifications import NewEntriesNotifier
 
+OperatorBar = Callable[[Request, Viewer | None, str], Awaitable[Mapping[str, Any] | None]]
+"""Returns the values of the bar that an operator sees on the page of the entry with a name; None for other viewers."""
+
+
+async def no_bar(request: Request, viewer: Viewer | None, name: str) -> None:
+    """Return None, because there are no operators."""
+
 
 @frozen
 class PageHandlers:
@@ -28,13 +36,15 @@ class PageHandlers:
     access: PageAccess
     _directory: Directory
     _reports: bool
+    _operator_bar: OperatorBar
 
     async def entry(self, request: Request, mcp_id: str) -> bytes:
         """Return the page of an entry. Raises NotFound."""
         viewer = await self.access.authenticate(request)
         detail = await self._directory.detail(serialization.entry_id(mcp_id))
         language = self.layout.translations(request).language
-        values = {"entry": entry_view(detail, language), "reports": self._reports}
+        bar = await self._operator_bar(request, viewer, detail.server_name)
+        values = {"entry": entry_view(detail, language), "reports": self._reports, "operator_bar": bar}
         return self.layout.page(request, "entry.html", values, account=viewer)
 
     async def notifications(self, request: Request) -> bytes | None:
@@ -55,6 +65,7 @@ def page_handlers(
     sign_in: str = "",
     hsts: int = 0,
     reports: bool = True,
+    operator_bar: OperatorBar = no_bar,
 ) -> PageHandlers:
     """Return the handlers; `hub` holds the notification streams.
 
@@ -66,4 +77,4 @@ def page_handlers(
     accounts = Limiter(now, rate=rate, burst=per_minute)
     layout = Layout(proxies, searchable=mode != "off", sign_in=sign_in, hsts=hsts)
     access = PageAccess(mode, addresses, accounts, viewer, sign_in)
-    return PageHandlers(layout, NewEntriesNotifier(hub, proxies), access, directory, reports)
+    return PageHandlers(layout, NewEntriesNotifier(hub, proxies), access, directory, reports, operator_bar)

@@ -1,0 +1,143 @@
+"""Operator pages for API keys: search, change the limit, revoke."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from attrs import frozen
+
+from ...domain.errors import BadInput, DirectoryError, NotFound
+from ...domain.keys import MAX_LIMIT
+from ...domain.ports.access import KeyRing, Quota
+from ...domain.ports.roster import Roster
+from ...domain.roster import ListedKey
+from ...http import Request
+from ..account import Moment, moment
+from ._requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters
+
+KEYS = f"{ADMIN}/keys"
+
+UNLIMITED = "unlimited"
+
+_NUMBER = re.compile(r"[0-9]{1,10}")
+
+
+@frozen
+class KeyRow:
+    """A key in the list. `limit` is in requests per 60 minutes, None for no limit; `email` is "" without an owner."""
+
+    id: str
+    label: str
+    last_four: str
+    limit: int | None
+    email: str
+    owner: str
+    created: Moment | None
+    expires: Moment | None
+    expired: bool
+
+
+def key_row(listed: ListedKey, now: float) -> KeyRow:
+    """Return the values of a key at the time `now`, in seconds since the epoch."""
+    key = listed.key
+    return KeyRow(
+        key.id,
+        key.label,
+        key.last_four,
+        key.limit,
+        listed.email,
+        key.owner or "",
+        moment(key.created_at),
+        moment(key.expires_at),
+        key.expires_at is not None and key.expires_at <= now,
+    )
+
+
+@frozen
+class KeyPages:
+    """Handles the list of keys, the page of a key, and its forms."""
+
+    _requests: OperatorRequests
+    _keys: KeyRing
+    _roster: Roster
+    _quota: Quota
+    _now: Callable[[], float]
+
+    async def get(self, request: Request) -> bytes:
+        """Return a page of the keys whose label, owner or id has the text `q`."""
+        member = await self._requests.member(request)
+        asked, now = parameters(request), self._now()
+        text = asked.get("q", "")
+        found = await self._roster.keys(text, after=asked.get("after", ""), limit=PER_PAGE + 1)
+        rows = [key_row(each, now) for each in page_of(found)]
+        values = {
+            "rows": rows,
+            "text": text,
+            "next_url": next_url(KEYS, found, rows[-1].id if rows else "", q=text),
+        }
+        return self._requests.page(request, member.session, "keys", values)
+
+    async def get_one(self, request: Request, key_id: str) -> bytes:
+        """Return the page of a key with the form of its limit."""
+        member = await self._requests.member(request)
+        listed = await self._find(key_id)
+        key = listed.key
+        allowance = await self._quota.peek(key.quota_id, key.limit)
+        used = None if allowance.limit is None or allowance.remaining is None else allowance.limit - allowance.remaining
+        values = {
+            "row": key_row(listed, self._now()),
+            "used": used,
+            "minutes": allowance.window // 60,
+            "last_used": moment(await self._quota.last(key.quota_id)),
+            "is_shared": key.shared is not None,
+            "limit": UNLIMITED if key.limit is None else str(key.limit),
+            "max_limit": MAX_LIMIT,
+        }
+        return self._requests.page(request, member.session, "key", values)
+
+    async def set_limit(self, request: Request, key_id: str) -> bytes:
+        """Change the limit of a key, and redirect to its page."""
+        _, form = await self._requests.member_form(request)
+        text = form.get("limit", "")
+        try:
+            await self._keys.set_limit((await self._find(key_id)).key.id, _limit(text))
+        except BadInput:
+            return self._requests.form_error(request, _path(key_id), limit=text)
+        except DirectoryError:
+            return self._requests.form_error(request, KEYS)
+        return self._requests.redirect(request, _path(key_id), "limit_changed")
+
+    async def get_revoke(self, request: Request, key_id: str) -> bytes:
+        """Return the page that asks to confirm the revocation of a key."""
+        member = await self._requests.member(request)
+        values = {"row": key_row(await self._find(key_id), self._now())}
+        return self._requests.page(request, member.session, "revoke", values)
+
+    async def revoke(self, request: Request, key_id: str) -> bytes:
+        """Revoke a key, and redirect to the list of keys."""
+        await self._requests.member_form(request)
+        try:
+            await self._keys.revoke((await self._find(key_id)).key.id)
+        except DirectoryError:
+            return self._requests.form_error(request, KEYS)
+        return self._requests.redirect(request, KEYS, "key_revoked")
+
+    async def _find(self, key_id: str) -> ListedKey:
+        listed = await self._roster.key(key_id)
+        if listed is None:
+            raise NotFound(f"No key has the id {key_id[:20]!r}.")
+        return listed
+
+
+def _limit(text: str) -> int | None:
+    """Return the limit in a form. Raises BadInput."""
+    if text.strip() == UNLIMITED:
+        return None
+    if not _NUMBER.fullmatch(text.strip()) or not 1 <= int(text) <= MAX_LIMIT:
+        raise BadInput(f"limit: must be 1 to {MAX_LIMIT:,}, or {UNLIMITED}.", code="limit_wrong")
+    return int(text)
+
+
+def _path(key_id: str) -> str:
+    return f"{KEYS}/{key_id}"

@@ -1,0 +1,54 @@
+"""Composition of the operator pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import frozen
+
+from ...domain.ports.access import KeyRing, Quota
+from ...domain.ports.accounts import Accounts
+from ...domain.ports.roster import Roster
+from ...domain.ports.runtime import Bus
+from ...domain.ports.storage import Curation, Store
+from ...services.directory import Directory
+from ..account import PageLayout, SessionCookies
+from ._account_pages import AccountPages
+from ._entry_pages import EntryPages
+from ._key_pages import KeyPages
+from ._requests import OperatorRequests
+from ._server_pages import Server, ServerPages
+
+
+@frozen
+class AdminPages:
+    """The handlers of the operator pages."""
+
+    server: ServerPages
+    accounts: AccountPages
+    keys: KeyPages
+    entries: EntryPages
+
+
+def admin_pages(
+    layout: PageLayout,
+    cookies: SessionCookies,
+    accounts: Accounts,
+    keys: KeyRing,
+    quota: Quota,
+    roster: Roster,
+    curation: Curation,
+    store: Store,
+    directory: Directory,
+    bus: Bus,
+    server: Server,
+    now: Callable[[], float],
+) -> AdminPages:
+    """Return the operator pages. `now` returns seconds since the epoch."""
+    requests = OperatorRequests(cookies, layout, "admin")
+    return AdminPages(
+        ServerPages(requests, server, roster, now),
+        AccountPages(requests, accounts, roster, now),
+        KeyPages(requests, keys, roster, quota, now),
+        EntryPages(requests, curation, store, directory, bus),
+    )

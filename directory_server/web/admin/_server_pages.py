@@ -1,0 +1,125 @@
+"""Operator pages of the server: the overview, and the upstreams with their last sync runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from attrs import frozen
+
+from ... import __version__
+from ...domain.ports.roster import Roster
+from ...domain.upstreams import UpstreamState
+from ...http import Request
+from ..account import Moment, moment
+from ._requests import ADMIN, OperatorRequests
+
+UPSTREAMS = f"{ADMIN}/upstreams"
+
+MAX_ERROR = 300
+"""Characters of the error of a sync run."""
+
+
+class Upstream(Protocol):
+    """An upstream that this process follows."""
+
+    @property
+    def state(self) -> UpstreamState:
+        """The state of the upstream at the last check."""
+
+    @property
+    def is_syncing(self) -> bool:
+        """Whether this process runs a sync run."""
+
+    def sync_now(self) -> bool:
+        """Start a sync run; return whether one was started."""
+
+
+@frozen
+class Server:
+    """What the overview shows of this process.
+
+    `started_at` is in seconds since the epoch. `numbers` returns numbers by the key of their text: entries, streams and
+    so on. `storage` is the data directory or the database, without secrets.
+    """
+
+    started_at: float
+    numbers: Callable[[], Mapping[str, int]]
+    storage: str
+    upstreams: Sequence[Upstream] = ()
+
+
+@frozen
+class UpstreamRow:
+    """An upstream in the list. `last_run` and so on are None for never."""
+
+    name: str
+    entries: int
+    last_run: Moment | None
+    last_success: Moment | None
+    last_full: Moment | None
+    next_run: Moment | None
+    error: str
+    failures: int
+    is_syncing: bool
+    is_resuming: bool
+
+
+@frozen
+class ServerPages:
+    """Handles the overview and the list of upstreams."""
+
+    _requests: OperatorRequests
+    _server: Server
+    _roster: Roster
+    _now: Callable[[], float]
+
+    async def get(self, request: Request) -> bytes:
+        """Return the overview."""
+        member = await self._requests.member(request)
+        minutes = max(0, int(self._now() - self._server.started_at)) // 60
+        values = {
+            "version": __version__,
+            "started": moment(self._server.started_at),
+            "days": minutes // 1440,
+            "hours": minutes // 60 % 24,
+            "minutes": minutes % 60,
+            "storage": self._server.storage,
+            "numbers": self._server.numbers(),
+            "counts": await self._roster.counts(),
+            "failing": [row for row in self._rows() if row.error],
+        }
+        return self._requests.page(request, member.session, "overview", values)
+
+    async def get_upstreams(self, request: Request) -> bytes:
+        """Return the list of upstreams."""
+        member = await self._requests.member(request)
+        return self._requests.page(request, member.session, "upstreams", {"rows": self._rows()})
+
+    async def sync(self, request: Request) -> bytes:
+        """Start a sync run of an upstream, and redirect to the list."""
+        _, form = await self._requests.member_form(request)
+        found = [each for each in self._server.upstreams if each.state.name == form.get("name")]
+        if not found:
+            return self._requests.redirect(request, UPSTREAMS, "upstream_unknown")
+        is_started = found[0].sync_now()
+        return self._requests.redirect(request, UPSTREAMS, "sync_started" if is_started else "sync_running")
+
+    def _rows(self) -> list[UpstreamRow]:
+        return [_row(each) for each in self._server.upstreams]
+
+
+def _row(upstream: Upstream) -> UpstreamRow:
+    state = upstream.state
+    return UpstreamRow(
+        state.name,
+        state.entries,
+        moment(state.last_run),
+        moment(state.last_success),
+        moment(state.full_sync_at),
+        moment(state.next_run or None),
+        state.error[:MAX_ERROR],
+        state.failures,
+        upstream.is_syncing,
+        state.progress is not None,
+    )
