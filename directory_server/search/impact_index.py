@@ -26,7 +26,7 @@ from .query.plan import Plan, build_plan
 from .ranking.browsing import Facets, close_matches, sorted_documents, summary, with_phrases
 from .ranking.explain import explain_lines
 from .ranking.reasons import reasons
-from .ranking.scoring import Ranked, score_documents, top_documents
+from .ranking.scoring import Ranked, ranked_documents, score_documents, top_documents
 from .text.translation_tables import are_loaded as translations_are_loaded
 
 
@@ -152,10 +152,8 @@ def _search(
     query: Query, parsed: ParsedQuery, collection: Collection, live: Sequence[Bools], pinned: Sequence[Ints]
 ) -> Page:
     plan = build_plan(parsed, collection)
-    scored = score_documents(plan, collection, live, pinned)
-    segments = collection.segments
-    ranked = top_documents(plan, segments, scored, query.limit + 1, query.after)
-    return _page(plan, segments, ranked, query.limit)
+    ranked = ranked_documents(plan, collection, live, pinned, query.limit + 1, query.after)
+    return _page(plan, collection.segments, ranked, query.limit)
 
 
 def _browse(

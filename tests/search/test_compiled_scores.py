@@ -38,14 +38,40 @@ def scores(index: ImpactIndex, keywords: str) -> list[dict[int, Any]]:
     ]
 
 
-@pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("enough", [2, 20, 1_000])
-def test_scores_are_those_of_numpy(seed: int, enough: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feedback, "MIN_MATCHES", enough)
-    monkeypatch.setattr(compiled, "MIN_MATCHES", enough)
+def set_limits(monkeypatch: pytest.MonkeyPatch, enough: int, best: int) -> None:
+    """Set MIN_MATCHES and BEST."""
+    for module in (feedback, compiled):
+        monkeypatch.setattr(module, "MIN_MATCHES", enough)
+        monkeypatch.setattr(module, "BEST", best)
+
+
+def random_index(seed: int) -> ImpactIndex:
     random, index = Random(seed), ImpactIndex(inline, sizes=(2, 6))
     for seq in range(random.choice([1, 4, 9])):
         run_sync(index.apply(changes_of(random, seq)))
+    return index
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("limit", [1, 3])
+def test_pages_are_those_of_numpy(seed: int, limit: int) -> None:
+    index = random_index(seed)
+    for keywords in QUESTIONS:
+        after, pages, names = None, 0, []
+        while pages == 0 or after is not None:
+            page = run_sync(index.search(Query(keywords, limit, after)))
+            after, pages = page.next, pages + 1
+            names += [hit.server_name for hit in page.hits]
+        with using(None):
+            whole = run_sync(index.search(Query(keywords, 100)))
+        assert names == [hit.server_name for hit in whole.hits], keywords
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize(("enough", "best"), [(2, 3), (13, 14), (13, 100), (1_000, 1_000)])
+def test_scores_are_those_of_numpy(seed: int, enough: int, best: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    set_limits(monkeypatch, enough, best)
+    index = random_index(seed)
     for keywords in QUESTIONS:
         own = scores(index, keywords)
         with using(None):
@@ -62,8 +88,7 @@ def test_feedback_adds_no_documents_where_enough_match(kernel: Any, monkeypatch:
 
     with using(kernel):
         assert "org.example/other-1" in run_sync(search_names(index, "orchestration"))
-        monkeypatch.setattr(feedback, "MIN_MATCHES", 15)
-        monkeypatch.setattr(compiled, "MIN_MATCHES", 15)
+        set_limits(monkeypatch, enough=15, best=15)
         assert len(run_sync(search_names(index, "orchestration"))) == 15
 
 
@@ -108,16 +133,20 @@ def test_arguments_are_checked() -> None:
     tops = np.zeros(3, np.int32), np.zeros(3, np.uint16), np.array([0, 1, 2, 3])
     for segments in ([], [columns(2)], [good, good]):
         with pytest.raises(ValueError, match="other segments"):
-            COMPILED.add(state, segments, [(0, 1.0)], 1.0, False)
+            COMPILED.add(state, segments, [(0, 1.0)], 1.0, 0)
         with pytest.raises(ValueError, match="other segments"):
             COMPILED.shared(state, segments, [tops] * len(segments), 2, 2, 1, 3)
     with pytest.raises(IndexError):
-        COMPILED.add(state, [good], [(-1, 1.0)], 1.0, False)
+        COMPILED.add(state, [good], [(-1, 1.0)], 1.0, 0)
     for wrong in ((*tops[:2], tops[2] + 9), (*tops[:2], tops[2][:2]), (*tops[:2], tops[2] - 1)):
         with pytest.raises(ValueError, match="length"):
             COMPILED.shared(state, [good], [wrong], 3, 2, 1, 3)
     with pytest.raises(ValueError, match="out of range"):
         COMPILED.shared(state, [good], [tops], 17, 2, 1, 3)
+    with pytest.raises(IndexError):
+        COMPILED.add(state, [good], [(0, 1.0)], 1.0, -1)
+    with pytest.raises(ValueError, match="out of range"):
+        COMPILED.best(state, -1, 1.0)
     with pytest.raises(ValueError, match="PyCapsule"):
         COMPILED.results(object())
     assert COMPILED.shared(state, [good], [tops], 4, 2, 1, 3) is None

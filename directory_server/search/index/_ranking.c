@@ -343,20 +343,24 @@ static int read_conditions(PyObject *list, Plan *plan) {
 
 /* ---- The documents that match. */
 
-enum { MATCHED = 1, WHOLE = 2, NAMED = 4, FED = 8, LIVE = 16 };
+enum { MATCHED = 1, WHOLE = 2, FED = 4 };
 
+#define DEAD (-1.0f) /* The score of a document that is not live, or that has no evidence. Scores are 0 or more. */
+
+/* Two of them are in a line of the cache: a common word has many documents. */
 typedef struct {
     int32_t id;
-    uint32_t group_mark, part_mark; /* The last group and part that the document has. */
-    float group;                    /* The best score of this group; with FED, the score of feedback. */
-    float score;                    /* With LIVE: the score with the prior. */
+    uint16_t group_mark, part_mark; /* The last group and part that the document has. */
     uint32_t flags;
-    double part, matched, covered, whole;
+    float group; /* The best score of this group; with FED, the score of feedback. */
+    float part, matched, covered, whole;
 } Doc;
 
-/* What is kept of a search until feedback is added. */
+/* What is kept of a search until feedback is added: for each segment the documents, their scores with priors, and the
+ * slots of those with a name that matches. */
 typedef struct {
-    Vector *docs; /* For each segment. */
+    Vector *docs, *named;
+    float **scores;
     Py_ssize_t segments;
     Plan plan;
 } State;
@@ -366,58 +370,69 @@ typedef struct {
     Vector *docs;
     Py_ssize_t documents;
     Vector group_slots, part_slots;
-    uint32_t group_mark, part_mark;
+    uint16_t group_mark, part_mark;
+    int status;
 } Work;
 
-/* Return the slot of a document, which is added if it is new; or NO_MEMORY or OUT_OF_RANGE. */
-static inline int64_t slot_of(Work *work, int32_t id) {
-    if ((uint32_t)id >= (uint64_t)work->documents)
-        return OUT_OF_RANGE;
+/* Return a document, which is added if it is new; or NULL with the status set. It moves when others are added. */
+static inline Doc *doc_of(Work *work, int32_t id) {
+    if ((uint32_t)id >= (uint64_t)work->documents) {
+        work->status = OUT_OF_RANGE;
+        return NULL;
+    }
     Cell *cell = &work->scratch.cells[id];
     if (cell->stamp != work->scratch.stamp) {
         Doc *doc = push(work->docs, sizeof(Doc));
-        if (doc == NULL)
-            return NO_MEMORY;
+        if (doc == NULL) {
+            work->status = NO_MEMORY;
+            return NULL;
+        }
         memset(doc, 0, sizeof(*doc));
         doc->id = id;
         cell->stamp = work->scratch.stamp;
         cell->slot = (uint32_t)(work->docs->count - 1);
+        return doc;
     }
-    return cell->slot;
+    return &ITEM(*work->docs, Doc, cell->slot);
+}
+
+static inline int push_slot(Work *work, Vector *slots, const Doc *doc) {
+    uint32_t *slot = push(slots, sizeof(uint32_t));
+    if (slot == NULL)
+        return work->status = NO_MEMORY;
+    *slot = (uint32_t)(doc - (const Doc *)work->docs->items);
+    return 0;
 }
 
 /* Note the score of a document for the present group, of which its best one counts. */
 static inline int note(Work *work, int32_t id, float value) {
-    int64_t slot = slot_of(work, id);
-    if (slot < 0)
-        return (int)slot;
-    Doc *doc = &ITEM(*work->docs, Doc, slot);
+    Doc *doc = doc_of(work, id);
+    if (doc == NULL)
+        return work->status;
     if (doc->group_mark != work->group_mark) {
-        uint32_t *touched = push(&work->group_slots, sizeof(uint32_t));
-        if (touched == NULL)
-            return NO_MEMORY;
-        *touched = (uint32_t)slot;
         doc->group_mark = work->group_mark;
         doc->group = value;
-    } else if (value > doc->group) {
-        doc->group = value;
+        return push_slot(work, &work->group_slots, doc);
     }
+    if (value > doc->group)
+        doc->group = value;
     return 0;
 }
 
-static inline int add_to_part(Work *work, uint32_t slot, float value) {
-    Doc *doc = &ITEM(*work->docs, Doc, slot);
+static inline int add_to_part(Work *work, Doc *doc, float value) {
     if (doc->part_mark != work->part_mark) {
-        uint32_t *touched = push(&work->part_slots, sizeof(uint32_t));
-        if (touched == NULL)
-            return NO_MEMORY;
-        *touched = slot;
         doc->part_mark = work->part_mark;
         doc->part = value;
-    } else {
-        doc->part += value;
+        return push_slot(work, &work->part_slots, doc);
     }
+    doc->part += value;
     return 0;
+}
+
+static inline void add_evidence(Doc *doc, float value, float limit) {
+    doc->matched += value;
+    doc->covered += value < limit ? value : limit;
+    doc->flags |= MATCHED;
 }
 
 /* Return the first place from `from` on whose document is not before `id`. */
@@ -444,10 +459,9 @@ static size_t gallop(const Span *span, size_t from, int32_t id) {
 static int note_all(Work *work, const Segment *segment, const Term *terms, size_t count) {
     Span shortest, span;
     size_t driver = 0;
-    int status = 0;
     for (size_t i = 0; i < count; i++) {
-        if ((status = span_of(segment, terms[i].term, &span)) < 0)
-            return status;
+        if (span_of(segment, terms[i].term, &span) < 0)
+            return work->status = OUT_OF_RANGE;
         if (i == 0 || span.count < shortest.count) {
             shortest = span;
             driver = i;
@@ -455,12 +469,12 @@ static int note_all(Work *work, const Segment *segment, const Term *terms, size_
     }
     size_t *places = calloc(count + 1, sizeof(size_t));
     if (places == NULL)
-        return NO_MEMORY;
-    for (size_t at = 0; at < shortest.count && status == 0; at++) {
+        return work->status = NO_MEMORY;
+    for (size_t at = 0; at < shortest.count && work->status == 0; at++) {
         int32_t id = shortest.ids[at];
         float least = (float)terms[driver].weight * ((float)shortest.impacts[at] * IMPACT_SCALE);
         size_t held = 1;
-        for (size_t i = 0; i < count && status == 0; i++) {
+        for (size_t i = 0; i < count; i++) {
             if (i == driver)
                 continue;
             span_of(segment, terms[i].term, &span);
@@ -472,10 +486,10 @@ static int note_all(Work *work, const Segment *segment, const Term *terms, size_
             held++;
         }
         if (held == count)
-            status = note(work, id, least);
+            note(work, id, least);
     }
     free(places);
-    return status;
+    return work->status;
 }
 
 /* Note the scores of the documents of a group. */
@@ -486,35 +500,62 @@ static int note_group(Work *work, const Segment *segment, const Plan *plan, cons
     for (size_t i = 0; i < group->count; i++) {
         Span span;
         float weight = (float)terms[i].weight;
-        int status = span_of(segment, terms[i].term, &span);
-        for (size_t at = 0; status == 0 && at < span.count; at++)
-            status = note(work, span.ids[at], weight * ((float)span.impacts[at] * IMPACT_SCALE));
-        if (status < 0)
-            return status;
+        if (span_of(segment, terms[i].term, &span) < 0)
+            return work->status = OUT_OF_RANGE;
+        for (size_t at = 0; at < span.count; at++)
+            if (note(work, span.ids[at], weight * ((float)span.impacts[at] * IMPACT_SCALE)) < 0)
+                return work->status;
     }
     return 0;
 }
 
 static void next_group(Work *work) {
-    work->group_mark++;
+    /* Marks are compared with those of old groups. Each document begins with 0. */
+    if (++work->group_mark == 0)
+        work->status = OUT_OF_RANGE;
     work->group_slots.count = 0;
 }
 
 /* Add the noted scores to the part. */
 static int flush_to_part(Work *work) {
-    int status = 0;
-    for (size_t i = 0; i < work->group_slots.count && status == 0; i++) {
-        uint32_t slot = ITEM(work->group_slots, uint32_t, i);
-        status = add_to_part(work, slot, ITEM(*work->docs, Doc, slot).group);
+    for (size_t i = 0; i < work->group_slots.count && work->status == 0; i++) {
+        Doc *doc = &ITEM(*work->docs, Doc, ITEM(work->group_slots, uint32_t, i));
+        add_to_part(work, doc, doc->group);
     }
     next_group(work);
-    return status;
+    return work->status;
 }
 
 static void begin_part(Work *work) {
-    work->part_mark++;
+    if (++work->part_mark == 0)
+        work->status = OUT_OF_RANGE;
     work->part_slots.count = 0;
     next_group(work);
+}
+
+/* Add the scores of a group directly to the evidence: each of its documents has one. */
+static int add_group(Work *work, const Segment *segment, const Plan *plan, const Group *group, float limit) {
+    const Term *term = &ITEM(plan->terms, Term, group->first);
+    if (group->count == 1) {
+        Span span;
+        float weight = (float)term->weight;
+        if (span_of(segment, term->term, &span) < 0)
+            return work->status = OUT_OF_RANGE;
+        for (size_t at = 0; at < span.count; at++) {
+            Doc *doc = doc_of(work, span.ids[at]);
+            if (doc == NULL)
+                return work->status;
+            add_evidence(doc, weight * ((float)span.impacts[at] * IMPACT_SCALE), limit);
+        }
+        return 0;
+    }
+    next_group(work);
+    note_group(work, segment, plan, group);
+    for (size_t i = 0; i < work->group_slots.count && work->status == 0; i++) {
+        Doc *doc = &ITEM(*work->docs, Doc, ITEM(work->group_slots, uint32_t, i));
+        add_evidence(doc, doc->group, limit);
+    }
+    return work->status;
 }
 
 /* The documents of a concept in a segment, and their scores. */
@@ -524,25 +565,22 @@ typedef struct {
 } Posting;
 
 static int score_concept(Work *work, const Segment *segment, const Plan *plan, const Concept *concept, Vector *into) {
-    int status = 0;
     renew(&work->scratch);
     work->docs->count = 0;
     work->documents = segment->documents;
     begin_part(work);
-    for (size_t g = 0; g < concept->count && status == 0; g++) {
-        status = note_group(work, segment, plan, &ITEM(plan->groups, Group, concept->first + g));
-        if (status == 0)
-            status = flush_to_part(work);
-    }
-    for (size_t i = 0; i < work->part_slots.count && status == 0; i++) {
+    for (size_t g = 0; g < concept->count && work->status == 0; g++)
+        if (note_group(work, segment, plan, &ITEM(plan->groups, Group, concept->first + g)) == 0)
+            flush_to_part(work);
+    for (size_t i = 0; i < work->part_slots.count && work->status == 0; i++) {
         const Doc *doc = &ITEM(*work->docs, Doc, ITEM(work->part_slots, uint32_t, i));
         Posting *posting = push(into, sizeof(Posting));
         if (posting == NULL)
-            return NO_MEMORY;
+            return work->status = NO_MEMORY;
         posting->id = doc->id;
-        posting->score = (float)doc->part;
+        posting->score = doc->part;
     }
-    return status;
+    return work->status;
 }
 
 /* Score the concepts in all segments: 1 for the best document of each, and the square root of its share for others. */
@@ -572,84 +610,67 @@ static int score_concepts(Work *work, const Segments *segments, const Plan *plan
 
 static int score_part(Work *work, const Segment *segment, const Plan *plan, const Part *part, const Vector *concepts,
                       size_t stride) {
-    int status = 0;
+    if (part->count == 1 && part->shares == 0)
+        return add_group(work, segment, plan, &ITEM(plan->groups, Group, part->first), part->limit);
     begin_part(work);
-    for (size_t g = 0; g < part->count && status == 0; g++) {
-        status = note_group(work, segment, plan, &ITEM(plan->groups, Group, part->first + g));
+    for (size_t g = 0; g < part->count && work->status == 0; g++) {
+        note_group(work, segment, plan, &ITEM(plan->groups, Group, part->first + g));
         /* Of alternatives, the best one counts. */
-        if (status == 0 && (!part->alternatives || g + 1 == part->count))
-            status = flush_to_part(work);
+        if (work->status == 0 && (!part->alternatives || g + 1 == part->count))
+            flush_to_part(work);
     }
-    for (size_t k = 0; k < part->shares && status == 0; k++) {
+    for (size_t k = 0; k < part->shares && work->status == 0; k++) {
         const Share *share = &ITEM(plan->shares, Share, part->first_share + k);
         const Vector *postings = &concepts[share->concept * stride];
-        for (size_t i = 0; i < postings->count && status == 0; i++) {
+        for (size_t i = 0; i < postings->count && work->status == 0; i++) {
             const Posting *each = &ITEM(*postings, Posting, i);
-            int64_t slot = slot_of(work, each->id);
-            status = slot < 0 ? (int)slot : add_to_part(work, (uint32_t)slot, each->score * share->weight);
+            Doc *doc = doc_of(work, each->id);
+            if (doc != NULL)
+                add_to_part(work, doc, each->score * share->weight);
         }
     }
-    for (size_t i = 0; i < work->part_slots.count; i++) {
+    for (size_t i = 0; i < work->part_slots.count && work->status == 0; i++) {
         Doc *doc = &ITEM(*work->docs, Doc, ITEM(work->part_slots, uint32_t, i));
-        float value = (float)doc->part;
-        doc->matched += value;
-        doc->covered += value < part->limit ? value : part->limit;
-        doc->flags |= MATCHED;
+        add_evidence(doc, doc->part, part->limit);
     }
-    return status;
+    return work->status;
 }
 
-/* Score groups that do not cover a part of the query. */
-static int score_others(Work *work, const Segment *segment, const Plan *plan, size_t first, size_t end, uint32_t flags) {
-    for (size_t g = first; g < end; g++) {
+/* Score matches of names. Slots of those that are not exact are added to `named`. */
+static int score_names(Work *work, const Segment *segment, const Plan *plan, Vector *named) {
+    for (size_t g = plan->exact; g < plan->end && work->status == 0; g++) {
         next_group(work);
-        int status = note_group(work, segment, plan, &ITEM(plan->groups, Group, g));
-        if (status < 0)
-            return status;
-        for (size_t i = 0; i < work->group_slots.count; i++) {
+        note_group(work, segment, plan, &ITEM(plan->groups, Group, g));
+        for (size_t i = 0; i < work->group_slots.count && work->status == 0; i++) {
             Doc *doc = &ITEM(*work->docs, Doc, ITEM(work->group_slots, uint32_t, i));
-            if (flags & WHOLE)
-                doc->whole += doc->group;
-            else
-                doc->matched += doc->group;
-            doc->flags |= flags;
+            doc->whole += doc->group;
+            doc->flags |= WHOLE;
+            if (g >= plan->names)
+                push_slot(work, named, doc);
         }
     }
-    return 0;
+    return work->status;
 }
 
-static int score_segment(Work *work, const Segment *segment, const Plan *plan, const Vector *concepts, size_t stride) {
-    int status = 0;
+static int score_segment(Work *work, const Segment *segment, const Plan *plan, const Vector *concepts, size_t stride,
+                         Vector *named) {
     renew(&work->scratch);
     work->documents = segment->documents;
-    for (size_t p = 0; p < plan->parts.count && status == 0; p++)
-        status = score_part(work, segment, plan, &ITEM(plan->parts, Part, p), concepts, stride);
-    if (status == 0)
-        status = score_others(work, segment, plan, plan->others, plan->exact, MATCHED);
-    for (size_t c = 0; c < plan->concepts.count && status == 0; c++) {
+    for (size_t p = 0; p < plan->parts.count && work->status == 0; p++)
+        score_part(work, segment, plan, &ITEM(plan->parts, Part, p), concepts, stride);
+    for (size_t g = plan->others; g < plan->exact && work->status == 0; g++)
+        add_group(work, segment, plan, &ITEM(plan->groups, Group, g), 0);
+    for (size_t c = 0; c < plan->concepts.count; c++) {
         float context = ITEM(plan->concepts, Concept, c).context;
         const Vector *postings = &concepts[c * stride];
-        for (size_t i = 0; context != 0 && i < postings->count && status == 0; i++) {
-            int64_t slot = slot_of(work, ITEM(*postings, Posting, i).id);
-            if (slot < 0) {
-                status = (int)slot;
-            } else {
-                ITEM(*work->docs, Doc, slot).matched += ITEM(*postings, Posting, i).score * context;
-                ITEM(*work->docs, Doc, slot).flags |= MATCHED;
-            }
+        for (size_t i = 0; context != 0 && i < postings->count && work->status == 0; i++) {
+            const Posting *each = &ITEM(*postings, Posting, i);
+            Doc *doc = doc_of(work, each->id);
+            if (doc != NULL)
+                add_evidence(doc, each->score * context, 0);
         }
     }
-    if (status == 0)
-        status = score_others(work, segment, plan, plan->exact, plan->names, WHOLE);
-    if (status == 0)
-        status = score_others(work, segment, plan, plan->names, plan->end, WHOLE | NAMED);
-    /* As the sums of numpy, which are of 32 bits. */
-    for (size_t i = 0; i < work->docs->count; i++) {
-        Doc *doc = &ITEM(*work->docs, Doc, i);
-        doc->matched = (float)doc->matched;
-        doc->covered = (float)doc->covered;
-    }
-    return status;
+    return work->status < 0 ? work->status : score_names(work, segment, plan, named);
 }
 
 static float factor_of(const Plan *plan, uint64_t facts) {
@@ -666,37 +687,91 @@ static float factor_of(const Plan *plan, uint64_t facts) {
     return factor > plan->least_factor ? factor : plan->least_factor;
 }
 
-/* Set the scores of the live documents: what they cover, names, priors and conditions. Returns their number. */
-static Py_ssize_t finish(Vector *docs, const Segment *segment, const State *state) {
-    const Plan *plan = &state->plan;
-    const char *live = segment->live.buf;
-    const float *priors = segment->priors.buf;
-    const uint64_t *facts = segment->facts.buf;
+/* Return the score of a document: what it covers, names, prior and conditions; DEAD if it is not live. */
+static float score_of(const Doc *doc, const Segment *segment, const Plan *plan) {
+    if (!(doc->flags & (MATCHED | WHOLE)) || !((const char *)segment->live.buf)[doc->id])
+        return DEAD;
+    float score = doc->matched;
+    if (plan->parts.count > 1)
+        score = score * (plan->least + doc->covered * plan->growth);
+    if (doc->flags & WHOLE)
+        score += doc->whole;
+    float raised = score < plan->most ? score : plan->most;
+    score = score + raised * (plan->share * ((const float *)segment->priors.buf)[doc->id]);
+    if (plan->conditions.count)
+        score = score * factor_of(plan, ((const uint64_t *)segment->facts.buf)[doc->id]);
+    return score;
+}
+
+/* Set the scores of all documents. Returns the number of live ones, or NO_MEMORY. */
+static Py_ssize_t finish(State *state, const Segments *segments) {
     Py_ssize_t count = 0;
-    for (size_t i = 0; i < docs->count; i++) {
-        Doc *doc = &ITEM(*docs, Doc, i);
-        doc->flags &= ~(uint32_t)LIVE;
-        if (!(doc->flags & (MATCHED | WHOLE)) || !live[doc->id])
-            continue;
-        float kept = (float)doc->matched;
-        if (plan->parts.count > 1)
-            kept = kept * (plan->least + (float)doc->covered * plan->growth);
-        float score = doc->flags & WHOLE ? (float)((double)kept + doc->whole) : kept;
-        float raised = score < plan->most ? score : plan->most;
-        score = score + raised * (plan->share * priors[doc->id]);
-        if (plan->conditions.count)
-            score = score * factor_of(plan, facts[doc->id]);
-        doc->score = score;
-        doc->flags |= LIVE;
-        count++;
+    for (Py_ssize_t s = 0; s < segments->count; s++) {
+        const Vector *docs = &state->docs[s];
+        float *scores = realloc(state->scores[s], docs->count * sizeof(float) + 4);
+        if (scores == NULL)
+            return NO_MEMORY;
+        state->scores[s] = scores;
+        for (size_t i = 0; i < docs->count; i++) {
+            scores[i] = score_of(&ITEM(*docs, Doc, i), &segments->items[s], &state->plan);
+            count += scores[i] >= 0;
+        }
     }
     return count;
 }
 
-static void free_state(State *state) {
+/* Restore the order of a heap whose least item is first. */
+static void sift(float *heap, size_t at, size_t size) {
+    float value = heap[at];
+    for (;;) {
+        size_t child = 2 * at + 1;
+        if (child >= size)
+            break;
+        if (child + 1 < size && heap[child + 1] < heap[child])
+            child++;
+        if (heap[child] >= value)
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = value;
+}
+
+/* Return the count-th greatest score that is at most `below`, 0 if there are fewer, or NO_MEMORY. */
+static float least_of_best(const State *state, size_t count, float below) {
+    float *heap = malloc(count * sizeof(float) + 4);
+    size_t held = 0;
+    if (heap == NULL)
+        return NO_MEMORY;
     for (Py_ssize_t s = 0; s < state->segments; s++)
+        for (size_t i = 0; i < state->docs[s].count; i++) {
+            float score = state->scores[s][i];
+            if (score < 0 || score > below)
+                continue;
+            if (held < count) {
+                heap[held++] = score;
+                if (held == count)
+                    for (size_t at = count / 2 + 1; at-- > 0;)
+                        sift(heap, at, count);
+            } else if (count > 0 && score > heap[0]) {
+                heap[0] = score;
+                sift(heap, 0, count);
+            }
+        }
+    float least = held == count && count > 0 ? heap[0] : 0;
+    free(heap);
+    return least;
+}
+
+static void free_state(State *state) {
+    for (Py_ssize_t s = 0; s < state->segments; s++) {
         free(state->docs[s].items);
+        free(state->named[s].items);
+        free(state->scores[s]);
+    }
     free(state->docs);
+    free(state->named);
+    free(state->scores);
     release_plan(&state->plan);
     free(state);
 }
@@ -724,17 +799,10 @@ static int score_all(Work *work, const Segments *segments, State *state, Vector 
     free(unused.items);
     for (Py_ssize_t s = 0; s < segments->count && status == 0; s++) {
         work->docs = &state->docs[s];
-        status = score_segment(work, &segments->items[s], &state->plan, concepts + s, (size_t)segments->count);
+        status = score_segment(work, &segments->items[s], &state->plan, concepts + s, (size_t)segments->count,
+                               &state->named[s]);
     }
     return status;
-}
-
-/* Set the scores of all segments. Returns the number of documents that match. */
-static Py_ssize_t finish_all(State *state, const Segments *segments) {
-    Py_ssize_t count = 0;
-    for (Py_ssize_t s = 0; s < segments->count; s++)
-        count += finish(&state->docs[s], &segments->items[s], state);
-    return count;
 }
 
 /* Return the number of postings of all terms, or OUT_OF_RANGE. */
@@ -754,7 +822,7 @@ static int64_t count_postings(const Segments *segments, const Vector *terms) {
 static PyObject *match(PyObject *module, PyObject *args) {
     PyObject *segment_list, *concepts, *parts, *others, *exact, *names, *conditions, *result = NULL;
     Segments segments = {NULL, 0, 0};
-    Work work = {{NULL, 0, 0}, NULL, 0, {NULL, 0, 0}, {NULL, 0, 0}, 0, 0};
+    Work work = {0};
     Vector *found = NULL;
     Py_ssize_t count = 0;
     int status = FAILED;
@@ -778,17 +846,19 @@ static PyObject *match(PyObject *module, PyObject *args) {
     if (status == 0) {
         int64_t postings = count_postings(&segments, &plan->terms);
         state->docs = calloc((size_t)segments.count + 1, sizeof(Vector));
+        state->named = calloc((size_t)segments.count + 1, sizeof(Vector));
+        state->scores = calloc((size_t)segments.count + 1, sizeof(float *));
         found = calloc(pairs + 1, sizeof(Vector));
         if (postings < 0) {
             status = OUT_OF_RANGE;
-        } else if (state->docs == NULL || found == NULL) {
+        } else if (state->docs == NULL || state->named == NULL || state->scores == NULL || found == NULL) {
             status = NO_MEMORY;
         } else if ((status = take_scratch(&work.scratch, (size_t)segments.documents + 1)) == 0) {
             state->segments = segments.count;
             PyThreadState *thread = postings > RELEASE ? PyEval_SaveThread() : NULL;
             status = score_all(&work, &segments, state, found);
-            if (status == 0)
-                count = finish_all(state, &segments);
+            if (status == 0 && (count = finish(state, &segments)) < 0)
+                status = NO_MEMORY;
             if (thread != NULL)
                 PyEval_RestoreThread(thread);
             put_scratch(&work.scratch);
@@ -825,86 +895,115 @@ static State *state_of(PyObject *capsule, const Segments *segments) {
     return is_of ? state : NULL;
 }
 
-/* Add the postings of a term to the documents of a segment; to those that match already, if `known_only`. */
-static int feed(Work *work, const Segment *segment, int64_t term, double weight, int known_only) {
+/* Add the postings of a term to the documents of a segment; to those that are registered, if `known_only`. */
+static int feed(Work *work, const Segment *segment, const Term *term, int known_only) {
     Span span;
-    int status = span_of(segment, term, &span);
-    if (status < 0)
-        return status;
+    float weight = (float)term->weight;
+    if (span_of(segment, term->term, &span) < 0)
+        return work->status = OUT_OF_RANGE;
     for (size_t at = 0; at < span.count; at++) {
         int32_t id = span.ids[at];
         if ((uint32_t)id >= (uint64_t)work->documents)
-            return OUT_OF_RANGE;
-        const Cell *cell = &work->scratch.cells[id];
-        if (known_only && cell->stamp != work->scratch.stamp)
+            return work->status = OUT_OF_RANGE;
+        if (known_only && work->scratch.cells[id].stamp != work->scratch.stamp)
             continue;
-        int64_t slot = slot_of(work, id);
-        if (slot < 0)
-            return (int)slot;
-        Doc *doc = &ITEM(*work->docs, Doc, slot);
-        double value = (double)((float)span.impacts[at] * IMPACT_SCALE) * weight;
-        doc->part = doc->flags & FED ? doc->part + value : value;
+        Doc *doc = doc_of(work, id);
+        if (doc == NULL)
+            return work->status;
+        float value = weight * ((float)span.impacts[at] * IMPACT_SCALE);
+        doc->group = doc->flags & FED ? doc->group + value : value;
         doc->flags |= FED;
     }
     return 0;
 }
 
+/* Register the documents with at least this score, and add the terms to them. */
+static int feed_segment(Work *work, const Segment *segment, const float *scores, const Vector *terms, float least,
+                        int known_only) {
+    size_t count = work->docs->count;
+    work->documents = segment->documents;
+    renew(&work->scratch);
+    for (size_t i = 0; i < count; i++) {
+        if (known_only && scores[i] < least)
+            continue;
+        Doc *doc = &ITEM(*work->docs, Doc, i);
+        Cell *cell = &work->scratch.cells[doc->id];
+        cell->stamp = work->scratch.stamp;
+        cell->slot = (uint32_t)i;
+    }
+    for (size_t t = 0; t < terms->count && work->status == 0; t++)
+        feed(work, segment, &ITEM(*terms, Term, t), known_only);
+    return work->status;
+}
+
+/* Add the noted score of feedback to a document. */
+static void apply(Doc *doc, float share, float *score, const Segment *segment, const Plan *plan) {
+    if (doc->flags & FED) {
+        doc->flags &= ~(uint32_t)FED;
+        add_evidence(doc, doc->group * share, 0);
+        *score = score_of(doc, segment, plan);
+    }
+}
+
+/* Add terms to the documents of all segments; to the `best` ones only, unless that is 0. */
 static int feed_all(Work *work, const Segments *segments, State *state, const Vector *terms, double max_score,
-                    int known_only) {
-    float most = 0;
+                    size_t best) {
+    float most = 0, least = best ? least_of_best(state, best, INFINITY) : 0;
+    if (least < 0)
+        return NO_MEMORY;
     for (Py_ssize_t s = 0; s < segments->count; s++) {
-        const Segment *segment = &segments->items[s];
+        size_t count = state->docs[s].count;
         work->docs = &state->docs[s];
-        work->documents = segment->documents;
-        renew(&work->scratch);
+        if (feed_segment(work, &segments->items[s], state->scores[s], terms, least, best > 0) < 0)
+            return work->status;
         for (size_t i = 0; i < work->docs->count; i++) {
-            Doc *doc = &ITEM(*work->docs, Doc, i);
-            Cell *cell = &work->scratch.cells[doc->id];
-            cell->stamp = work->scratch.stamp;
-            cell->slot = (uint32_t)i;
-            doc->flags &= ~(uint32_t)FED;
-        }
-        for (size_t t = 0; t < terms->count; t++) {
-            int status = feed(work, segment, ITEM(*terms, Term, t).term, ITEM(*terms, Term, t).weight,
-                              known_only);
-            if (status < 0)
-                return status;
-        }
-        for (size_t i = 0; i < work->docs->count; i++) {
-            Doc *doc = &ITEM(*work->docs, Doc, i);
-            if (doc->flags & FED && (float)doc->part > most)
-                most = (float)doc->part;
+            if (best && i < count && state->scores[s][i] < least)
+                continue;
+            const Doc *doc = &ITEM(*work->docs, Doc, i);
+            if (doc->flags & FED && doc->group > most)
+                most = doc->group;
         }
     }
     float share = most > 0 ? (float)(max_score / (double)most) : 0.0f;
-    for (Py_ssize_t s = 0; s < segments->count; s++)
-        for (size_t i = 0; i < state->docs[s].count; i++) {
-            Doc *doc = &ITEM(state->docs[s], Doc, i);
-            /* A name match is stronger evidence than similarity. */
-            if (doc->flags & (FED | NAMED)) {
-                float value = doc->flags & NAMED ? most : (float)doc->part;
-                doc->matched = (float)(doc->matched + (double)(value * share));
-                doc->flags |= MATCHED;
-            }
+    for (Py_ssize_t s = 0; s < segments->count; s++) {
+        Vector *docs = &state->docs[s];
+        const Vector *named = &state->named[s];
+        float *scores = state->scores[s];
+        if (best == 0 && (scores = realloc(scores, docs->count * sizeof(float) + 4)) == NULL)
+            return NO_MEMORY;
+        state->scores[s] = scores;
+        /* A name match is stronger evidence than similarity. */
+        for (size_t i = 0; i < named->count; i++) {
+            ITEM(*docs, Doc, ITEM(*named, uint32_t, i)).flags |= FED;
+            ITEM(*docs, Doc, ITEM(*named, uint32_t, i)).group = most;
         }
+        for (size_t i = 0; i < docs->count; i++)
+            if (best == 0 || scores[i] >= least)
+                apply(&ITEM(*docs, Doc, i), share, &scores[i], &segments->items[s], &state->plan);
+        for (size_t i = 0; i < named->count; i++) {
+            uint32_t slot = ITEM(*named, uint32_t, i);
+            apply(&ITEM(*docs, Doc, slot), share, &scores[slot], &segments->items[s], &state->plan);
+        }
+    }
     return 0;
 }
 
 /* Add terms with weights to the scores: the most similar document gets `max_score`. Returns None.
  *
- * With `known_only`, no documents are added. */
+ * Only the `best` documents get a score, and those with a name that matches. With 0, all do, and others are added. */
 static PyObject *add(PyObject *module, PyObject *args) {
     PyObject *capsule, *segment_list, *pairs, *result = NULL;
     Segments segments = {NULL, 0, 0};
-    Work work = {{NULL, 0, 0}, NULL, 0, {NULL, 0, 0}, {NULL, 0, 0}, 0, 0};
+    Work work = {0};
     Vector terms = {NULL, 0, 0};
     double max_score;
-    int known_only, status = FAILED;
+    int status = FAILED;
+    Py_ssize_t best = 0;
     State *state = NULL;
-    if (PyArg_ParseTuple(args, "OOOdp", &capsule, &segment_list, &pairs, &max_score, &known_only) &&
+    if (PyArg_ParseTuple(args, "OOOdn", &capsule, &segment_list, &pairs, &max_score, &best) &&
         read_segments(segment_list, &segments) == 0 && (state = state_of(capsule, &segments)) != NULL) {
         Py_ssize_t count = PyList_Size(pairs);
-        status = count < 0 ? FAILED : 0;
+        status = count < 0 ? FAILED : best < 0 ? OUT_OF_RANGE : 0;
         for (Py_ssize_t i = 0; i < count && status == 0; i++) {
             Term *each = push(&terms, sizeof(Term));
             long long term;
@@ -922,9 +1021,7 @@ static PyObject *add(PyObject *module, PyObject *args) {
         status = postings < 0 ? OUT_OF_RANGE : take_scratch(&work.scratch, (size_t)segments.documents + 1);
         if (status == 0) {
             PyThreadState *thread = postings > RELEASE ? PyEval_SaveThread() : NULL;
-            status = feed_all(&work, &segments, state, &terms, max_score, known_only);
-            if (status == 0)
-                finish_all(state, &segments);
+            status = feed_all(&work, &segments, state, &terms, max_score, (size_t)best);
             if (thread != NULL)
                 PyEval_RestoreThread(thread);
             put_scratch(&work.scratch);
@@ -944,24 +1041,21 @@ static PyObject *add(PyObject *module, PyObject *args) {
 /* Return a list of (document numbers, scores) of the live documents of each segment. */
 static PyObject *results(PyObject *module, PyObject *capsule) {
     const State *state = state_of(capsule, NULL);
-    if (state == NULL)
-        return NULL;
-    PyObject *list = PyList_New(state->segments);
+    PyObject *list = state ? PyList_New(state->segments) : NULL;
     for (Py_ssize_t s = 0; list != NULL && s < state->segments; s++) {
-        int32_t *ids = malloc(state->docs[s].count * 4 + 4);
-        float *scores = malloc(state->docs[s].count * 4 + 4);
+        size_t count = state->docs[s].count;
+        int32_t *ids = malloc(count * 4 + 4);
+        float *scores = malloc(count * 4 + 4);
         PyObject *both = NULL;
         if (ids == NULL || scores == NULL) {
             PyErr_NoMemory();
         } else {
             Py_ssize_t at = 0;
-            for (size_t i = 0; i < state->docs[s].count; i++) {
-                const Doc *doc = &ITEM(state->docs[s], Doc, i);
-                if (doc->flags & LIVE) {
-                    ids[at] = doc->id;
-                    scores[at++] = doc->score;
+            for (size_t i = 0; i < count; i++)
+                if (state->scores[s][i] >= 0) {
+                    ids[at] = ITEM(state->docs[s], Doc, i).id;
+                    scores[at++] = state->scores[s][i];
                 }
-            }
             both = Py_BuildValue("(y#y#)", (const char *)ids, at * 4, (const char *)scores, at * 4);
         }
         free(ids);
@@ -972,6 +1066,39 @@ static PyObject *results(PyObject *module, PyObject *capsule) {
     return list;
 }
 
+/* Return (score, segment, document) of the `count` best documents with a score of at most `below`, in any order.
+ *
+ * All that are equal to the last one or to `below` are among them. */
+static PyObject *best(PyObject *module, PyObject *args) {
+    PyObject *capsule, *list = NULL;
+    Py_ssize_t count;
+    float below;
+    const State *state;
+    if (!PyArg_ParseTuple(args, "Onf", &capsule, &count, &below) || (state = state_of(capsule, NULL)) == NULL)
+        return NULL;
+    if (count < 0 || count > MAX_DOCUMENTS) {
+        PyErr_SetString(PyExc_ValueError, "count is out of range");
+        return NULL;
+    }
+    for (Py_ssize_t s = 0; s < state->segments; s++)
+        for (size_t i = 0; i < state->docs[s].count; i++)
+            count += state->scores[s][i] == below;
+    float least = least_of_best(state, (size_t)count, below);
+    if (least < 0)
+        return PyErr_NoMemory();
+    list = PyList_New(0);
+    for (Py_ssize_t s = 0; list != NULL && s < state->segments; s++)
+        for (size_t i = 0; list != NULL && i < state->docs[s].count; i++) {
+            float score = state->scores[s][i];
+            if (score < least || score > below)
+                continue;
+            PyObject *hit = Py_BuildValue("(dni)", (double)score, s, ITEM(state->docs[s], Doc, i).id);
+            if (hit == NULL || PyList_Append(list, hit) < 0)
+                Py_CLEAR(list);
+            Py_XDECREF(hit);
+        }
+    return list;
+}
 
 /* ---- The terms that the first hits have in common. */
 
@@ -992,9 +1119,11 @@ static size_t first_hits(const State *state, Hit *hits, size_t most) {
     size_t count = 0;
     for (Py_ssize_t s = 0; s < state->segments; s++)
         for (size_t i = 0; i < state->docs[s].count; i++) {
-            const Doc *doc = &ITEM(state->docs[s], Doc, i);
-            Hit hit = {doc->score, doc->id, s};
-            if (!(doc->flags & LIVE) || (count == most && !is_before(&hit, &hits[count - 1])))
+            float score = state->scores[s][i];
+            if (score < 0 || (count == most && score < hits[count - 1].score))
+                continue;
+            Hit hit = {score, ITEM(state->docs[s], Doc, i).id, s};
+            if (count == most && !is_before(&hit, &hits[count - 1]))
                 continue;
             size_t at = count < most ? count++ : count - 1;
             for (; at > 0 && is_before(&hit, &hits[at - 1]); at--)
@@ -1053,7 +1182,7 @@ static int add_terms(PyObject *columns, const Hit *hit, float share, Shared *tab
 
 /* Return the best score and the (term, weight) pairs that some of the first hits share; None for too few hits. */
 static PyObject *shared(PyObject *module, PyObject *args) {
-    PyObject *capsule, *segment_list, *columns, *result = NULL, *list = NULL;
+    PyObject *capsule, *segment_list, *columns, *list, *result = NULL;
     Segments segments = {NULL, 0, 0};
     Py_ssize_t most, least_hits, least_frequency, documents;
     const State *state;
@@ -1120,6 +1249,7 @@ static PyMethodDef methods[] = {
     {"match", match, METH_VARARGS, "Score the documents of a plan."},
     {"shared", shared, METH_VARARGS, "Find the terms that the first hits have in common."},
     {"add", add, METH_VARARGS, "Add the scores of terms."},
+    {"best", best, METH_VARARGS, "Return the best documents."},
     {"results", results, METH_O, "Return the documents and scores of each segment."},
     {NULL, NULL, 0, NULL},
 };

@@ -15,11 +15,32 @@ from ..query.conditions import LEAST_FACTOR
 from ..query.groups import TermGroup
 from ..query.plan import Plan
 from .coverage import LOSS, MAX_RAISED, PRIOR_SHARE, growth_of, limits
-from .feedback import FEEDBACK_HITS, FEEDBACK_SHARE, MIN_FREQUENCY, MIN_HITS, MIN_MATCHES, first_words
+from .feedback import BEST, FEEDBACK_HITS, FEEDBACK_SHARE, MIN_FREQUENCY, MIN_HITS, MIN_MATCHES, first_words
 
 
 def compiled_scores(plan: Plan, collection: Collection, live: Sequence[Bools]) -> list[Postings]:
     """Return for each segment the matching documents that are `live`, and their scores. Filters are applied later."""
+    module, state = _scored(plan, collection, live)
+    return [
+        (np.frombuffer(doc_ids, np.int32), np.frombuffer(scores, np.float32))
+        for doc_ids, scores in module.results(state)
+    ]
+
+
+def best_scores(
+    plan: Plan, collection: Collection, live: Sequence[Bools], count: int, below: float
+) -> list[tuple[float, int, int]]:
+    """Return the `count` best of those documents with scores of at most `below`, in any order: score, segment, number.
+
+    All documents with the score of the last one, or with the score `below`, are added.
+    """
+    module, state = _scored(plan, collection, live)
+    found: list[tuple[float, int, int]] = module.best(state, count, below)
+    return found
+
+
+def _scored(plan: Plan, collection: Collection, live: Sequence[Bools]) -> tuple[ModuleType, object]:
+    """Return the compiled module, and its state with the scores of a plan."""
     module = arrays.ranking
     assert module is not None
     segments = [
@@ -31,7 +52,7 @@ def compiled_scores(plan: Plan, collection: Collection, live: Sequence[Bools]) -
         segments,
         [(_groups(each.terms), each.context) for each in plan.concepts],
         [
-            (_groups(part.groups), part.alternatives, float(limit), _shares(part.stems, plan))
+            (_groups(part.groups), part.alternatives, limit, _shares(part.stems, plan))
             for part, limit in zip(plan.parts, covered, strict=True)
         ],
         _groups(plan.others),
@@ -41,25 +62,15 @@ def compiled_scores(plan: Plan, collection: Collection, live: Sequence[Bools]) -
         PRIOR_SHARE,
         MAX_RAISED * plan.query_weight,
         1 - LOSS,
-        float(growth_of(covered)) if covered else 0.0,
+        growth_of(covered) if covered else 0.0,
         LEAST_FACTOR,
     )
     if plan.allows_feedback:
-        _add_feedback(module, state, segments, collection, is_enough=count >= MIN_MATCHES)
-    return [
-        (np.frombuffer(doc_ids, np.int32), np.frombuffer(scores, np.float32))
-        for doc_ids, scores in module.results(state)
-    ]
-
-
-def _add_feedback(
-    module: ModuleType, state: object, segments: Sequence[object], collection: Collection, *, is_enough: bool
-) -> None:
-    """Add the evidence of the terms that the first hits have in common; to matching documents only, if `is_enough`."""
-    tops = [(each.top_terms, each.top_impacts, each.top_starts) for each in collection.segments]
-    found = module.shared(state, segments, tops, FEEDBACK_HITS, MIN_HITS, MIN_FREQUENCY, collection.size)
-    if found and (terms := first_words(found[1], collection)):
-        module.add(state, segments, terms, FEEDBACK_SHARE * found[0], is_enough)
+        tops = [(each.top_terms, each.top_impacts, each.top_starts) for each in collection.segments]
+        found = module.shared(state, segments, tops, FEEDBACK_HITS, MIN_HITS, MIN_FREQUENCY, collection.size)
+        if found and (terms := first_words(found[1], collection)):
+            module.add(state, segments, terms, FEEDBACK_SHARE * found[0], BEST if count >= MIN_MATCHES else 0)
+    return module, state
 
 
 def _groups(groups: Sequence[TermGroup]) -> list[tuple[object, float, bool]]:

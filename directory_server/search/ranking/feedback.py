@@ -33,8 +33,11 @@ FEEDBACK_SHARE = 0.4
 """The score of the document most similar to the first hits, as a share of the score of the first hit."""
 
 
-MIN_MATCHES = 1_000
+MIN_MATCHES = 200
 """Documents that match a query, from which feedback adds no others: they would rank behind most of these."""
+
+BEST = 1_000
+"""The best documents, whose scores feedback changes where it adds no others. It changes the order of the first hits."""
 
 
 @frozen
@@ -70,15 +73,11 @@ class Feedback:
 
 
 def feedback(
-    scored: Sequence[Postings],
-    totals: Sequence[Postings],
-    collection: Collection,
-    names: Sequence[Sequence[Postings]],
+    scored: Sequence[Postings], collection: Collection, names: Sequence[Sequence[Postings]]
 ) -> Feedback | None:
     """Return the feedback of the first hits, or None if they are too few or have no terms in common.
 
-    `scored` has the scores of the live documents of each segment, `totals` also those of others; `names` has the
-    postings of each name match in each segment.
+    `scored` has the scores of the documents of each segment, `names` the postings of each name match in each segment.
     """
     hits = _first_hits(scored)
     if len(hits) < FEEDBACK_HITS:
@@ -106,9 +105,16 @@ def feedback(
         np.unique(np.concatenate([NO_POSTINGS[0], *(each[number][0] for each in names)]))
         for number in range(len(collection.segments))
     ]
-    is_enough = sum(len(scores) for _, scores in scored) >= MIN_MATCHES
-    among = [np.sort(doc_ids) for doc_ids, _ in totals] if is_enough else None
-    return Feedback(chosen, FEEDBACK_SHARE * hits[0][0], doc_ids, among)
+    return Feedback(chosen, FEEDBACK_SHARE * hits[0][0], doc_ids, _among(scored))
+
+
+def _among(scored: Sequence[Postings]) -> list[Ints] | None:
+    """Return the documents of each segment whose scores feedback may change; None for all documents there are."""
+    scores = np.concatenate([scores for _, scores in scored])
+    if len(scores) < MIN_MATCHES:
+        return None
+    least = np.partition(scores, -BEST)[-BEST] if len(scores) >= BEST else 0
+    return [np.sort(doc_ids[scores >= least]) for doc_ids, scores in scored]
 
 
 def first_words(weighted: Iterable[tuple[int, float]], collection: Collection) -> list[tuple[int, float]]:

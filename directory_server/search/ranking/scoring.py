@@ -16,7 +16,7 @@ from ..index.merging import NO_POSTINGS, Postings, contains, with_priors
 from ..index.segment import Segment
 from ..query.conditions import factors
 from ..query.plan import Plan
-from .compiled import compiled_scores
+from .compiled import best_scores, compiled_scores
 from .coverage import MAX_RAISED, PRIOR_SHARE, Matches, Trace
 from .feedback import feedback
 from .top_k import top_k
@@ -54,7 +54,7 @@ def _scores(plan: Plan, collection: Collection, live: Sequence[Bools], trace: Tr
     matches = Matches(plan, collection.segments, trace)
     totals = [_all_documents(segment) for segment in collection.segments] if plan.filters_only else matches.totals()
     scored = _apply_priors(totals, plan, collection, live)
-    if plan.allows_feedback and (expansion := feedback(scored, totals, collection, matches.names)):
+    if plan.allows_feedback and (expansion := feedback(scored, collection, matches.names)):
         matches.add(expansion)
         scored = _apply_priors(matches.totals(), plan, collection, live)
     if trace:
@@ -101,6 +101,10 @@ def _matches_filters(plan: Plan, segment: Segment, doc_ids: Ints) -> Bools:
     return matches
 
 
+Ranked = tuple[float, int, int]
+"""The score, the segment number and the document number of a hit."""
+
+
 def _has_term(with_term: Ints, doc_ids: Ints, documents: int) -> Bools:
     if DENSE * len(doc_ids) < documents:
         return contains(with_term, doc_ids)
@@ -109,14 +113,26 @@ def _has_term(with_term: Ints, doc_ids: Ints, documents: int) -> Bools:
     return has_term[doc_ids]
 
 
-Ranked = tuple[float, int, int]
-"""The score, the segment number and the document number of a hit."""
+def ranked_documents(
+    plan: Plan,
+    collection: Collection,
+    live: Sequence[Bools],
+    pinned: Sequence[Ints],
+    limit: int,
+    after: Position | None,
+) -> list[Ranked]:
+    """Return at most `limit` documents after `after` that match a plan, by descending score and then by name."""
+    if arrays.ranking is None or plan.filters_only or plan.has_filters or any(map(len, pinned)):
+        scored = score_documents(plan, collection, live, pinned)
+        return top_documents(plan, collection.segments, scored, limit, after)
+    below = np.float32(np.inf if after is None else after.score)
+    return _ordered(best_scores(plan, collection, live, limit, float(below)), plan, collection.segments, after)[:limit]
 
 
 def top_documents(
     plan: Plan, segments: Sequence[Segment], scored: Sequence[Postings], limit: int, after: Position | None
 ) -> list[Ranked]:
-    """Return at most `limit` documents after `after` that have all phrases, by descending score and then by name."""
+    """Return at most `limit` of `scored` after `after` that have all phrases, by descending score and then by name."""
     numbers = np.repeat(np.arange(len(scored)), [len(doc_ids) for doc_ids, _ in scored])
     doc_ids = np.concatenate([NO_POSTINGS[0], *(doc_ids for doc_ids, _ in scored)])
     scores = np.concatenate([NO_POSTINGS[1], *(scores for _, scores in scored)])
