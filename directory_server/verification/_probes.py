@@ -46,9 +46,21 @@ def remote_prober(
     return RemoteProber(network, Robots(time, now), offload, time, now, timeout)
 
 
-def package_checker(reactor: Any, now: Callable[[], float], offload: Offload, *, contact: str = "") -> PackageChecker:
-    """Return the checks of packages, with the arguments of `remote_prober`."""
-    return PackageChecker({}, now)
+def package_checker(
+    reactor: Any,
+    now: Callable[[], float],
+    offload: Offload,
+    *,
+    contact: str = "",
+    allowed_networks: Iterable[str] = (),
+    timeout: float = TIMEOUT,
+    connect_timeout: float = CONNECT_TIMEOUT,
+    lookup: Offload | None = None,
+    clock: Any = None,
+) -> PackageChecker:
+    """Return the checks of packages. The arguments are those of `remote_prober`."""
+    network = _network(reactor, lookup or offload, contact, allowed_networks, connect_timeout)
+    return PackageChecker(network, offload, clock or reactor, now, timeout)
 
 
 def user_agent(contact: str) -> str:
