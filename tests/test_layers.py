@@ -79,6 +79,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.rest": _WEB | {"web.authentication"},
     "web.changes": _WEB | {"web.authentication"},
     "web.registry": _WEB | {"web.authentication"},
+    "web.publish": _WEB | {"web.authentication", "web.registry"},
     "web.mcp": _WEB | {"web.authentication", "__init__"},
     "web.metrics": _WEB,
     "web.pages": _WEB,
@@ -88,7 +89,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.openapi": _WEB | {"web.rest", "web.changes", "web.health", "__init__"},
     "web.routing": _WEB
     | {"web.rest", "web.changes", "web.registry", "web.mcp", "web.pages", "web.account", "web.openapi", "web.docs"}
-    | {"web.admin"}
+    | {"web.admin", "web.publish"}
     | {"web.routes", "web.health", "__init__"},
     "web.site": _WEB | {"web.routing", "web.origins", "web.routes"},
     "config": set(),

@@ -125,14 +125,16 @@ def list_(ctx: click.Context, as_json: bool) -> None:
 @_NAME
 @click.pass_context
 def show(ctx: click.Context, name: str) -> None:
-    """Print the entry NAME as JSON, as the REST API returns it.
+    """Print the entry NAME as JSON, as the REST API returns it, and its source.
 
-    NAME may also be the mcp_id of an entry.
+    NAME may also be the mcp_id of an entry. The source is local, published, or the name of an upstream.
     """
-    found = wait_for(command_context(ctx).storage.store.entry(name if _MCP_ID.fullmatch(name) else mcp_id_of(name)))
+    store = command_context(ctx).storage.store
+    found = wait_for(store.entry(name if _MCP_ID.fullmatch(name) else mcp_id_of(name)))
     if found is None:
         raise NotFound(f"No visible entry is called {name!r}.")
-    print_json(serialization.decode(serialization.encode_detail(found.detail())))
+    detail = serialization.decode(serialization.encode_detail(found.detail()))
+    print_json({"source": wait_for(store.source_of(found.name)), **detail})
 
 
 @entry.command()

@@ -38,6 +38,8 @@ def create(ctx: click.Context, label: str, namespaces: Sequence[str], expires: s
     allowed = ", ".join(created.namespaces)
     echo(f"Created publisher token {created.id} for {label!r}: {allowed}. Its secret is shown only once:", err=True)
     echo(secret)
+    if not context.config.publish.enabled:
+        echo("The token has no effect yet: set publish.enabled to true.", err=True)
 
 
 @publisher.command("list")

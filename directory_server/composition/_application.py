@@ -130,6 +130,7 @@ def build(
             *_index_file(search.keeper, feed),
             TimerService(FLUSH_INTERVAL, web.key_uses.flush),
             TimerService(FORGET_INTERVAL, web.key_uses.forget),
+            TimerService(FORGET_INTERVAL, web.publishing.forget),
             *upstreams,
             *verification(core),
             *_metrics(core),

@@ -9,10 +9,12 @@ from attrs import frozen
 
 from .. import http
 from ..config import Config, endpoints
+from ..domain.throttling import AttemptLimit
 from ..domain.upstreams import UpstreamState
 from ..run_sync import run_until_done
 from ..search import percolate
 from ..services.accounts import AccountService
+from ..services.publishing import PublishingService
 from ..services.user_keys import Pending, UserKeys
 from ..web import (
     access_file,
@@ -25,6 +27,7 @@ from ..web import (
     health,
     mcp,
     pages,
+    publish,
     registry,
     rest,
     routing,
@@ -80,6 +83,7 @@ class Web:
     connections: http.Connections
     log: AccessLogging
     key_uses: KeyUseRecorder
+    publishing: PublishingService
 
 
 @frozen
@@ -119,10 +123,13 @@ def build_web(
     lifetime = core.config.keys.last_use
     key_uses = KeyUseRecorder(core.storage.key_uses, core.proxies, core.runtime.now, lifetime)
     operators = build_admin_pages(core, publishers, people.pages.layout, people.cookies, connections, upstreams)
-    routes = _routes(core, publishers, people, checks, key_uses, operators)
+    publishing = _publishing(core)
+    routes = _routes(core, publishers, people, checks, key_uses, operators, publishing)
     log = _access_log(core)
     origins = Origins(_hosts(core.config), frozenset(limits.allowed_origins))
-    return Web(DirectorySite(routes, origins, connections, log.recorder, core.reactor), connections, log, key_uses)
+    return Web(
+        DirectorySite(routes, origins, connections, log.recorder, core.reactor), connections, log, key_uses, publishing
+    )
 
 
 def _routes(
@@ -132,12 +139,16 @@ def _routes(
     checks: health.Health,
     key_uses: KeyUseRecorder,
     operators: admin.AdminPages,
+    publishing: PublishingService,
 ) -> routing.Routes:
     config, storage, directory = core.config, core.storage, core.search.directory
     hub, offload = publishers.hub, core.runtime.offload
     failures, reads = _limiter(core, config.http.failed_keys), _limiter(core, config.registry.per_minute)
     authenticator = authentication.Authenticator(storage.keys, core.metrics.quota(storage.quota), failures, key_uses)
-    access = registry.RegistryAccess(config.registry.access, authenticator, storage.registry_tokens, reads, failures)
+    publisher_access = publish.PublisherAccess(config.publish.enabled, publishing, failures, core.proxies)
+    access = registry.RegistryAccess(
+        config.registry.access, authenticator, storage.registry_tokens, reads, failures, publisher_access
+    )
     sessions = mcp.McpSessions(run_until_done(storage.session_secret(), lambda: core.reactor))
     endpoint = mcp.endpoint(authenticator, directory, publishers.newest, sessions, hub, publishers.announcements)
     return routing.Routes(
@@ -145,6 +156,7 @@ def _routes(
         changes.ChangesHandler(authenticator, storage.store, percolate, offload, hub, publishers.broadcaster),
         endpoint,
         registry.RegistryHandlers(access, directory, storage.store, config.registry.listed == "curated"),
+        publish.PublishHandlers(publisher_access, publishing, reads, offload, core.runtime.now),
         checks,
         people.pages,
         pages.SearchPage(
@@ -174,6 +186,20 @@ def _report_pages(core: Core, people: People) -> pages.ReportPages:
         core.proxies,
         core.runtime.now,
         core.config.web.reports,
+    )
+
+
+def _publishing(core: Core) -> PublishingService:
+    storage, per_minute = core.storage, core.config.publish.per_minute
+    return PublishingService(
+        storage.publisher_tokens,
+        storage.publication_log,
+        core.search.directory,
+        storage.store,
+        storage.attempts,
+        core.runtime.now,
+        AttemptLimit("publish", per_minute / 60, per_minute),
+        core.config.publish.log,
     )
 
 

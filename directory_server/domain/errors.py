@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from .quota import Allowance
+from .shapes import Issue
 
 _KEY = re.compile(r"(mcp[dp]_)\w+")
 
@@ -42,6 +44,27 @@ class Unauthorized(DirectoryError):
 
     def __init__(self) -> None:
         super().__init__("A valid API key is required. Send it in the header: Authorization: Bearer <key>.")
+
+
+class UnknownPublisher(DirectoryError):
+    """The publisher token is missing, malformed, unknown, revoked or expired; the response does not say which."""
+
+    code = "unauthorized"
+
+    def __init__(self) -> None:
+        super().__init__("A valid publisher token is required. Send it in the header: Authorization: Bearer <token>.")
+
+
+class InvalidServer(DirectoryError):
+    """A server.json or another document is invalid; `issues` has the path of each invalid member."""
+
+    code = "invalid_server"
+
+    def __init__(self, issues: Sequence[Issue]) -> None:
+        first = issues[0]
+        more = f" There are {len(issues) - 1} more errors." if len(issues) > 1 else ""
+        super().__init__(f"{first.path or 'The body'}: {first.message}{more}")
+        self.issues = issues
 
 
 class Forbidden(DirectoryError):

@@ -7,13 +7,17 @@ from collections.abc import Iterable
 
 from attrs import frozen
 
-from .errors import BadInput
+from ..sanitize import clean_line
+from .errors import BadInput, without_keys
 
 MAX_NAMESPACES = 20
 """Patterns of a token."""
 
 LOG_SIZE = 100_000
 """Records of the audit log; the oldest are deleted first."""
+
+MAX_LOGGED = 255
+"""Characters of a name or version in the audit log."""
 
 LOG_PAGE = 1_000
 """The most records of the audit log that one call returns."""
@@ -77,6 +81,11 @@ class Publication:
 
 STARTED, DONE = "started", "done"
 """Outcomes of a Publication that no error ended."""
+
+
+def logged(text: str) -> str:
+    """Return a text of a request as the audit log stores it: on one line, cleaned and cut, with keys masked."""
+    return without_keys(clean_line(text, MAX_LOGGED))
 
 
 def checked_namespaces(patterns: Iterable[str]) -> tuple[str, ...]:

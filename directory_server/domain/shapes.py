@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from attrs import frozen
@@ -108,7 +109,8 @@ class Object:
         if found := any_object(value, path):
             return found
         missing = [Issue(inside(path, name), "is required.") for name in self.required if name not in value]
-        return collected([missing, *(self._member(name, each, path) for name, each in value.items())])
+        members = (self._member(name, each, path) for name, each in value.items())
+        return collected(chain([missing], members))
 
     def _member(self, name: str, value: Any, path: str) -> Sequence[Issue]:
         check = self.members.get(name)

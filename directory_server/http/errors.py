@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from attrs import field, frozen
 
 
 @frozen
 class ErrorResponse:
-    """An error response: the status, a code for programs, and a message for people."""
+    """An error response: the status, a code for programs, and a message for people.
+
+    `details` has the path and the message of each invalid member of the body.
+    """
 
     status: int
     code: str
     message: str
     headers: dict[str, str] = field(factory=dict)
+    details: Sequence[tuple[str, str]] = ()
 
 
 class HttpError(Exception):

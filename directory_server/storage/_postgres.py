@@ -19,11 +19,10 @@ from .. import __version__, postgres, sqlite
 from ..config import Config
 from ..domain.errors import BadInput
 from ..domain.ports.runtime import Offload
-from ..domain.publishing import SourceLimits
 from ..domain.transfers import Imported, Restored
 from ..run_sync import inline, run_sync
 from ..search import TextAnalysis
-from ._storage import Environment, Serving, Storage
+from ._storage import Environment, Serving, Storage, source_limits, upstream_names
 
 TASKS = {"quota": 3_600.0, "analyses": 3_600.0, "attempts": 60.0}
 """Seconds between two deletions, by one of all processes, of charges that no longer count, and so on."""
@@ -72,8 +71,8 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
     charges, reads = (None, None) if connected is None else (connected.charges, connected.reads)
     quota = postgres.PostgresQuota(charges or database, pruning=database)
     attempts = postgres.PostgresAttempts(database)
-    limits = {each.name: SourceLimits(each.max_entries, each.max_bytes) for each in config.upstream}
-    names, accounts, node = list(limits), config.accounts, _node(config)
+    limits = source_limits(config)
+    names, accounts, node = upstream_names(config), config.accounts, _node(config)
     store = postgres.PostgresStore(database, environment.offload, TextAnalysis(), names, limits, reads, witness)
 
     prunings = {"quota": quota.prune_all, "analyses": store.prune, "attempts": attempts.prune}

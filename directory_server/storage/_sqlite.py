@@ -9,10 +9,9 @@ from twisted.application.internet import TimerService
 
 from .. import memory, sqlite
 from ..config import Config
-from ..domain.publishing import SourceLimits
 from ..domain.transfers import Restored
 from ..search import TextAnalysis
-from ._storage import Environment, Serving, Storage
+from ._storage import Environment, Serving, Storage, source_limits, upstream_names
 
 PRUNE_INTERVAL = 1.0
 """Seconds between two deletions of charges that no longer count."""
@@ -22,10 +21,10 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
     """Open the data directory. Raises Unavailable."""
     now, offload, writes = environment.now, environment.offload, environment.account_writes
     data = sqlite.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
-    limits = {each.name: SourceLimits(each.max_entries, each.max_bytes) for each in config.upstream}
+    limits = source_limits(config)
     pause = () if environment.pause is None else (environment.pause,)
     store = sqlite.SqliteStore(
-        data.directory, offload, TextAnalysis(), list(limits), limits, environment.monotonic, *pause
+        data.directory, offload, TextAnalysis(), upstream_names(config), limits, environment.monotonic, *pause
     )
     clock = sqlite.quota_clock(data.quota, environment.machine_time)
     quota = sqlite.SqliteQuota(data.quota, clock, wall=environment.wall, turn=environment.turn)
@@ -52,7 +51,7 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
     return Storage(
         is_shared=False,
         store=store,
-        curation=sqlite.SqliteCuration(data.directory, list(limits), offload),
+        curation=sqlite.SqliteCuration(data.directory, upstream_names(config), offload),
         mirrors=sqlite.SqliteMirrors(data.directory, now, offload),
         verifications=sqlite.SqliteVerifications(data.directory, now, offload),
         keys=sqlite.SqliteKeyRing(data.directory, now, writes, environment.turn),

@@ -10,6 +10,7 @@ from typing import Any
 from attrs import frozen
 from twisted.application.service import IService
 
+from ..config import Config
 from ..domain.ports.access import Attempts, KeyRing, KeyUses, PublicationLog, PublisherTokens, Quota, RegistryTokens
 from ..domain.ports.accounts import Accounts, NewSecrets, Sessions
 from ..domain.ports.reports import Reports
@@ -17,7 +18,9 @@ from ..domain.ports.roster import Roster
 from ..domain.ports.runtime import Bus, MachineTime, Offload, Turn
 from ..domain.ports.storage import Curation, Mirrors, Store
 from ..domain.ports.verification import Verifications
+from ..domain.publishing import SourceLimits
 from ..domain.transfers import Restored
+from ..domain.versions import PUBLISHED
 from ..machine import machine_time
 from ..run_sync import inline
 from ..turn import ImmediateTurn
@@ -72,6 +75,18 @@ def command_environment() -> Environment:
         turn=ImmediateTurn(),
         pause=time.sleep,
     )
+
+
+def source_limits(config: Config) -> Mapping[str, SourceLimits]:
+    """Return the limits of each upstream and of published entries."""
+    published = SourceLimits(config.publish.max_entries, config.publish.max_bytes)
+    limits = {each.name: SourceLimits(each.max_entries, each.max_bytes) for each in config.upstream}
+    return {**limits, PUBLISHED: published}
+
+
+def upstream_names(config: Config) -> Sequence[str]:
+    """Return the names of the upstreams in the order of precedence."""
+    return [each.name for each in config.upstream]
 
 
 @frozen

@@ -114,12 +114,8 @@ class Authenticator:
         return Authentication(self, request, secret)
 
     async def _authenticate(self, request: Request, secret: str | None) -> AuthenticatedRequest:
-        if _is_key_in_url(request.uri):
-            raise BadInput(
-                "The URL must not contain an API key. Send the key in the header: Authorization: Bearer <key>.",
-                code="key_in_url",
-            )
-        key = await self._keys.find(_secret(request) if secret is None else secret)
+        check_url(request)
+        key = await self._keys.find(bearer_secret(request) if secret is None else secret)
         if key is None:
             # Charged after the look-up: a valid key is accepted whatever other clients behind its address do.
             self._failures.charge(request)
@@ -147,6 +143,15 @@ class Authentication:
         await self._authenticated.report_quota()
 
 
+def check_url(request: Request) -> None:
+    """Raise BadInput for a key in the URL."""
+    if _is_key_in_url(request.uri):
+        raise BadInput(
+            "The URL must not contain an API key. Send the key in the header: Authorization: Bearer <key>.",
+            code="key_in_url",
+        )
+
+
 def _is_key_in_url(uri: bytes) -> bool:
     """Return whether a URL contains a key, or a parameter for one."""
     # Most URLs have none of these words; the pattern takes ten times as long.
@@ -161,7 +166,7 @@ def _is_key_in_url(uri: bytes) -> bool:
     return has_word and _KEY_IN_URL.search(uri) is not None
 
 
-def _secret(request: Request) -> str:
+def bearer_secret(request: Request) -> str:
     """Return the key in the Authorization header, after `Bearer` (RFC 6750, section 2.1) or alone; empty if none."""
     sent = request.received.get(b"authorization", ())
     if len(sent) == 1 and (usual := _USUAL.fullmatch(sent[0])):

@@ -27,6 +27,7 @@ _STATUS: dict[type[errors.DirectoryError], int] = {
     errors.Unauthorized: 401,
     # The REST contract uses 401 for an exceeded quota too; the code `rate_limited` tells the two apart.
     errors.QuotaExceeded: 401,
+    errors.UnknownPublisher: 401,
     errors.Forbidden: 403,
     errors.PasswordRefused: 403,
     errors.SignInRefused: 403,
@@ -35,6 +36,7 @@ _STATUS: dict[type[errors.DirectoryError], int] = {
     errors.TooManyReports: 403,
     errors.NotFound: 404,
     errors.Gone: 410,
+    errors.InvalidServer: 422,
     errors.Throttled: 429,
     errors.TooManyStreams: 429,
     errors.Unavailable: 503,
@@ -45,6 +47,9 @@ def error_response(failure: Failure) -> ErrorResponse:
     """Return the error response for a failed handler. Unexpected errors are logged, and their text is not sent."""
     error = failure.value
     match error:
+        case errors.InvalidServer():
+            details = [(errors.without_keys(each.path), errors.without_keys(each.message)) for each in error.issues]
+            return ErrorResponse(422, error.code, error.message, details=details)
         case errors.DirectoryError():
             return ErrorResponse(_STATUS[type(error)], error.code, error.message, _headers(error))
         case HttpError():
@@ -89,7 +94,7 @@ def rest_error_body(error: ErrorResponse) -> ErrorBody:
 
 def _headers(error: errors.DirectoryError) -> dict[str, str]:
     match error:
-        case errors.Unauthorized() | errors.QuotaExceeded():
+        case errors.Unauthorized() | errors.UnknownPublisher() | errors.QuotaExceeded():
             return {"WWW-Authenticate": REALM}
         case errors.Throttled():
             return {"Retry-After": str(error.retry_after)}

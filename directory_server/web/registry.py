@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 from urllib.parse import unquote
 
 from attrs import frozen
@@ -12,6 +12,7 @@ from werkzeug.exceptions import NotFound as UnknownPath
 
 from .. import serialization
 from ..domain.errors import NotFound
+from ..domain.keys import is_publisher_secret
 from ..domain.ports.access import RegistryTokens
 from ..domain.ports.storage import Store
 from ..domain.search import Position, Query
@@ -20,7 +21,7 @@ from ..http import Request
 from ..http.errors import ErrorResponse
 from ..http.headers import query, value
 from ..services.directory import Directory
-from .authentication import Authenticator
+from .authentication import Authenticator, bearer_secret
 from .responses import empty_response, json_response
 from .throttling import AddressLimiter
 
@@ -39,21 +40,38 @@ VersionPage = tuple[Sequence[Version], tuple[Any, str] | None]
 Mode = Literal["off", "public", "secret-path", "key"]
 
 
+class Publishers(Protocol):
+    """Authentication by publisher token."""
+
+    @property
+    def is_enabled(self) -> bool: ...
+
+    async def authenticate(self, request: Request) -> object:
+        """Authenticate a request by the token in its Authorization header. Raises UnknownPublisher and Throttled."""
+
+
 @frozen
 class RegistryAccess:
-    """Authentication by `mode`. `reads` limits requests without a key, `failures` limits unknown tokens."""
+    """Authentication by `mode`. `reads` limits requests without a key, `failures` limits unknown tokens.
+
+    Publishers read with their token in every mode, if `publishers` is enabled.
+    """
 
     mode: Mode
     _authenticator: Authenticator
     _tokens: RegistryTokens
     _reads: AddressLimiter
     _failures: AddressLimiter
+    _publishers: Publishers
 
     async def authenticate(self, request: Request, token: str | None) -> None:
         """Authenticate a request whose path contains `token`, or None.
 
         Raises UnknownPath if the mode has no such path or the token is unknown, Unauthorized, or Throttled.
         """
+        if token is None and self._publishers.is_enabled and is_publisher_secret(bearer_secret(request)):
+            await self._publishers.authenticate(request)
+            return
         if self.mode == "off" or (token is not None) != (self.mode == "secret-path"):
             raise UnknownPath
         if self.mode == "key":
@@ -67,7 +85,10 @@ class RegistryAccess:
 
 def problem(error: ErrorResponse) -> dict[str, Any]:
     """Return the body of an error response (RFC 9457)."""
-    return {"title": error.code, "status": error.status, "detail": error.message}
+    errors = [{"location": f"body.{path}" if path else "body", "message": message} for path, message in error.details]
+    return {"title": error.code, "status": error.status, "detail": error.message} | (
+        {"errors": errors} if errors else {}
+    )
 
 
 @frozen
@@ -92,7 +113,7 @@ class RegistryHandlers:
     async def versions(self, request: Request, name: str, token: str | None = None) -> bytes:
         """Respond with a page of the versions of a server."""
         await self._access.authenticate(request, token)
-        name = _path_text(name)
+        name = path_text(name)
         parameters, after = serialization.registry_version_parameters(query(request), name)
         found = await self._store.versions(name, after, parameters.limit + 1, PAGE_BYTES)
         page = found[: parameters.limit]
@@ -109,7 +130,7 @@ class RegistryHandlers:
         """Respond with one version of a server."""
         await self._access.authenticate(request, token)
         include_deleted = serialization.registry_parameters(query(request)).include_deleted
-        name, version = _path_text(name), _path_text(version)
+        name, version = path_text(name), path_text(version)
         found = await self._store.version(name, version)
         if found is None or not self._is_visible(found, include_deleted):
             raise NotFound(f"Server {name[:200]!r} has no version {version[:100]!r}.")
@@ -156,7 +177,8 @@ class RegistryHandlers:
 
     def _response(self, request: Request, body: bytes) -> bytes:
         etag = f'"{blake2b(body, digest_size=12).hexdigest()}"'
-        scope = "public" if self._access.mode == "public" else "private"
+        is_public = self._access.mode == "public" and b"authorization" not in request.received
+        scope = "public" if is_public else "private"
         client_etags = [each.strip().removeprefix("W/") for each in (value(request, "If-None-Match") or "").split(",")]
         unchanged = etag in client_etags or client_etags == ["*"]
         response = empty_response(request, 304) if unchanged else json_response(request, body)
@@ -169,7 +191,7 @@ def _size(versions: Sequence[Version]) -> int:
     return sum(len(each.body) for each in versions)
 
 
-def _path_text(part: str) -> str:
+def path_text(part: str) -> str:
     """Return the name or version in a part of the path. Raises NotFound for one that no store can hold."""
     text = unquote(part)
     if "\0" in text:

@@ -75,6 +75,17 @@ def _registry(version: str, prefix: str = "") -> list[Route]:
     ]
 
 
+def _publishing(version: str) -> list[Route]:
+    servers = f"/{version}/servers"
+    return [
+        Route(f"/{version}/publish", "POST", REGISTRY, "publish.publish"),
+        Route(f"/{version}/validate", "POST", REGISTRY, "publish.validate"),
+        Route(f"/{version}/auth/{{method}}", "POST", REGISTRY, "publish.login"),
+        Route(f"{servers}/{{name:path}}/versions/{{version}}/status", "PATCH", REGISTRY, "publish.status"),
+        Route(f"{servers}/{{name:path}}/status", "PATCH", REGISTRY, "publish.all_status"),
+    ]
+
+
 ROUTES: tuple[Route, ...] = (
     Route("/api/open/v1/search", "GET", REST, "rest.search"),
     Route("/api/open/v1/entries/{mcp_id}", "GET", REST, "rest.entry"),
@@ -85,6 +96,8 @@ ROUTES: tuple[Route, ...] = (
     Route("/api/open/mcp", "DELETE", MCP, "mcp.delete"),
     *_registry("v0.1"),
     *_registry("v0"),
+    *_publishing("v0.1"),
+    *_publishing("v0"),
     *_registry("v0.1", "/r/{token}"),
     *_registry("v0", "/r/{token}"),
     Route("/healthz", "GET", STATUS, "health.live"),
@@ -175,7 +188,8 @@ class RoutingTable:
         self._exact: dict[bytes, Route] = {}
         self._patterns: dict[bytes, list[tuple[re.Pattern[bytes], Route]]] = {}
         paths = {route.path: route for route in reversed(tuple(routes))}
-        for path, route in sorted(paths.items()):
+        # More segments first: `{name:path}` matches several.
+        for path, route in sorted(paths.items(), key=lambda item: (-item[0].count("/"), item[0])):
             if route.is_exact:
                 self._exact[path.encode()] = route
             else:

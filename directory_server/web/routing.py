@@ -25,6 +25,7 @@ from .health import Health
 from .mcp import McpEndpoint, rpc_body
 from .openapi import DOCUMENT
 from .pages import PageHandlers, ReportPages, SearchPage
+from .publish import PublishHandlers
 from .registry import RegistryHandlers, problem
 from .responses import json_response
 from .rest import RestHandlers
@@ -55,6 +56,7 @@ class Routes:
     changes: ChangesHandler
     mcp: McpEndpoint
     registry: RegistryHandlers
+    publish: PublishHandlers
     health: Health
     pages: PageHandlers
     search: SearchPage

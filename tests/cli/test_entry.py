@@ -193,6 +193,7 @@ def test_list_is_a_table_or_json(directory: Directory) -> None:
 def test_show_prints_the_detail_of_a_name_or_an_id(directory: Directory) -> None:
     directory.run("add", "-", stdin=server())
     by_name = json.loads(directory.run("show", NAME))
+    assert by_name["source"] == "local"
     assert (by_name["server_name"], by_name["brief"]) == (NAME, "Local.")
     assert json.loads(directory.run("show", mcp_id_of(NAME))) == by_name
     assert directory.fail("show", "com.example/none") == "Error: No visible entry is called 'com.example/none'."

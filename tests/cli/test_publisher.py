@@ -13,6 +13,7 @@ def test_tokens_are_created_listed_and_revoked(directory: CommandLine) -> None:
     assert secret.startswith("mcpp_")
     assert "io.acme/*" in message
     assert "shown only once" in message
+    assert message.splitlines()[-1] == "The token has no effect yet: set publish.enabled to true."
     token = message.split()[3]
     (shown,) = json.loads(directory.succeed("publisher", "list", "--json"))
     assert (shown["id"], shown["label"], shown["namespaces"], shown["state"]) == (token, "ci", ["io.acme/*"], "valid")

@@ -24,7 +24,8 @@ from ._sources import NAMES, error_message, variable, write_toml
         ),
         (
             'name = "local"',
-            "upstream.name ({}, table 1): must be 1 to 40 of a-z, 0-9, '.', '_' and '-', and not 'local' or 'published', not 'local'",
+            "upstream.name ({}, table 1): must be 1 to 40 of a-z, 0-9, '.', '_' and '-', and not 'local' or "
+            "'published', not 'local'",
         ),
         (
             'url = "ftp://a.example"',
@@ -146,7 +147,7 @@ def test_upstreams_must_be_tables_of_the_file(tmp_path: Path) -> None:
             "colour=red",
             "colour (--set): is not a setting; "
             "known settings: listen, reuse_port, data_dir, database, index_dir, http.*, quota.*, streams.*, keys.*, "
-            "registry.*, log.*, "
+            "registry.*, publish.*, log.*, "
             "metrics.*, accounts.*, web.*, verify.*, upstream",
         ),
         ("keys=3", "keys (--set): is a section, not a setting; its settings are keys.grace, keys.last_use"),
@@ -154,7 +155,7 @@ def test_upstreams_must_be_tables_of_the_file(tmp_path: Path) -> None:
             "\n=3",
             "'\\n' (--set): is not a setting; "
             "known settings: listen, reuse_port, data_dir, database, index_dir, http.*, quota.*, streams.*, keys.*, "
-            "registry.*, log.*, "
+            "registry.*, publish.*, log.*, "
             "metrics.*, accounts.*, web.*, verify.*, upstream",
         ),
     ],
@@ -179,7 +180,8 @@ def test_invalid_set_option_is_reported(text: str, message: str) -> None:
             "DIRECTORY_SERVER_REUSE_PORT, DIRECTORY_SERVER_DATA_DIR, DIRECTORY_SERVER_DATABASE, "
             "DIRECTORY_SERVER_INDEX_DIR, DIRECTORY_SERVER_HTTP__*, "
             "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
-            "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_LOG__*, DIRECTORY_SERVER_METRICS__*, "
+            "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_PUBLISH__*, DIRECTORY_SERVER_LOG__*, "
+            "DIRECTORY_SERVER_METRICS__*, "
             "DIRECTORY_SERVER_ACCOUNTS__*, DIRECTORY_SERVER_WEB__*, DIRECTORY_SERVER_VERIFY__*, "
             "DIRECTORY_SERVER_UPSTREAM",
         ),
@@ -190,7 +192,8 @@ def test_invalid_set_option_is_reported(text: str, message: str) -> None:
             "known settings: DIRECTORY_SERVER_LISTEN, DIRECTORY_SERVER_REUSE_PORT, DIRECTORY_SERVER_DATA_DIR, "
             "DIRECTORY_SERVER_DATABASE, DIRECTORY_SERVER_INDEX_DIR, DIRECTORY_SERVER_HTTP__*, "
             "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
-            "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_LOG__*, DIRECTORY_SERVER_METRICS__*, "
+            "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_PUBLISH__*, DIRECTORY_SERVER_LOG__*, "
+            "DIRECTORY_SERVER_METRICS__*, "
             "DIRECTORY_SERVER_ACCOUNTS__*, DIRECTORY_SERVER_WEB__*, DIRECTORY_SERVER_VERIFY__*, "
             "DIRECTORY_SERVER_UPSTREAM",
         ),
@@ -235,7 +238,7 @@ def test_invalid_variable_is_reported_with_its_name(text: str, value: str, messa
             '"quota.limit" = 1',
             "quota.limit ({file}): is not a setting; did you mean quota.limit? "
             "known settings: listen, reuse_port, data_dir, database, index_dir, http.*, quota.*, streams.*, keys.*, "
-            "registry.*, log.*, "
+            "registry.*, publish.*, log.*, "
             "metrics.*, accounts.*, web.*, verify.*, upstream",
         ),
         ("a =", "{file}: must be TOML: Invalid value (at end of document)"),

@@ -26,12 +26,13 @@ from directory_server.config import (
     Config,
     HttpConfig,
     KeysConfig,
+    PublishConfig,
     RegistryConfig,
     StreamsConfig,
     WebConfig,
 )
 from directory_server.domain.entries import Entry, mcp_id_of
-from directory_server.domain.ports.access import KeyRing
+from directory_server.domain.ports.access import KeyRing, PublicationLog, PublisherTokens
 from directory_server.domain.ports.accounts import Accounts
 from directory_server.domain.ports.reports import Reports
 from directory_server.domain.ports.runtime import MachineTime
@@ -116,8 +117,11 @@ class Server:
     passwords: RecordingHasher
     database: sqlite.Database
     reports: Reports
+    publishers: PublisherTokens
+    publication_log: PublicationLog
     site: Any
     key_uses: Any
+    publishing: Any
     key: str
     key_id: str
 
@@ -222,8 +226,8 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     """Return a server with two entries and one key of 20 requests an hour.
 
     The fixture's parameter is the setting web.search, or a mapping with the optional keys `openness` (web.search),
-    `url`, `hsts`, `is_open` (open registration), `keys` (per account), `last_use`, `session_clients` and `reports`. The
-    registry API is public, unless a marker `registry(access, curated)` says otherwise.
+    `url`, `hsts`, `publish`, `is_open` (open registration), `keys` (per account), `last_use`, `session_clients` and
+    `reports`. The registry API is public, unless a marker `registry(access, curated)` says otherwise.
     """
     from directory_server import composition
 
@@ -251,6 +255,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
             unused=86_400,
             session_clients=chosen.get("session_clients", True),
         ),
+        publish=PublishConfig(enabled=chosen.get("publish", True), per_minute=30, max_entries=20),
         keys=KeysConfig(last_use=chosen.get("last_use", 86_400.0 * 90)),
         web=WebConfig(
             url=chosen.get("url", ""),
@@ -293,8 +298,11 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         passwords,
         database,
         storage.reports,
+        storage.publisher_tokens,
+        storage.publication_log,
         application.web.site,
         application.web.key_uses,
+        application.web.publishing,
         secret,
         key.id,
     )

@@ -19,7 +19,7 @@ PROTOCOL = Path(__file__).parents[2] / "docs" / "protocol.md"
 MCP = "/api/open/mcp"
 ANY = "*"
 
-_ROW = re.compile(r"\| (?P<names>.*?) \| (?P<api>\w+) \| (?P<key>yes|no) \| (?P<units>\d+) \|")
+_ROW = re.compile(r"\| (?P<names>.*?) \| (?P<api>\w+) \| (?P<key>yes|no|token) \| (?P<units>\d+) \|")
 _NAME = re.compile(r"`(?:(?P<method>[A-Z]+) )?(?P<path>/[^`]*)`")
 _MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -29,13 +29,16 @@ _MODERN = {
 
 @frozen
 class Endpoint:
-    """A row of the table: method, path, API, whether it needs a key, its cost and its status."""
+    """A row of the table: method, path, API, what it needs, its cost, and its status without a publisher token."""
 
     method: str
     path: str
     api: str
     what: str
     keyed: bool
+    """Whether it needs an API key."""
+    has_token: bool
+    """Whether it needs a publisher token."""
     units: int
     status: int
 
@@ -65,6 +68,7 @@ def endpoints() -> Iterator[Endpoint]:
                 row["api"],
                 what.replace("`", ""),
                 row["key"] == "yes",
+                row["key"] == "token",
                 int(row["units"]),
                 int(status[1]) if status else 200,
             )
@@ -94,6 +98,14 @@ REGISTRY = {
     "/servers/*/versions": "/servers/io.github.example%2Fmail/versions",
     "/servers/*/versions/{version}": "/servers/io.github.example%2Fmail/versions/latest",
 }
+PUBLISH = (
+    ("POST", "/publish", "/publish", b"{}"),
+    ("POST", "/validate", "/validate", b"{}"),
+    ("POST", "/auth/{method}", "/auth/github-at", b'{"github_token":"none"}'),
+    ("PATCH", "/servers/*/status", "/servers/a%2Fb/status", b'{"status":"deleted"}'),
+    ("PATCH", "/servers/*/versions/{version}/status", "/servers/a%2Fb/versions/1.0.0/status", b'{"status":"deleted"}'),
+)
+JSON = {"Content-Type": "application/json"}
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 OPERATOR_PAGES = [
@@ -138,6 +150,11 @@ VALID_REQUESTS = {
         for prefix in ("", "/r/{token}")
         for version in ("v0.1", "v0")
         for path, tail in REGISTRY.items()
+    },
+    **{
+        f"{method} /{version}{path}": [ValidRequest(method, f"/{version}{tail}", JSON, body)]
+        for version in ("v0.1", "v0")
+        for method, path, tail, body in PUBLISH
     },
     "GET /healthz": [ValidRequest("GET", "/healthz")],
     "GET /readyz": [ValidRequest("GET", "/readyz")],
@@ -238,9 +255,8 @@ def test_a_key_is_required_as_in_the_table(server: Server, endpoint: Endpoint) -
     for request in VALID_REQUESTS[str(endpoint)]:
         response = without_key(server, request)
         assert response.status == (401 if endpoint.keyed else endpoint.status), request
-        assert response.headers["WWW-Authenticate"] == ('Bearer realm="MCP directory"' if endpoint.keyed else None), (
-            request
-        )
+        challenge = 'Bearer realm="MCP directory"' if endpoint.keyed or endpoint.has_token else None
+        assert response.headers["WWW-Authenticate"] == challenge, request
         assert response.headers["X-RateLimit-Limit"] is None, request
 
 

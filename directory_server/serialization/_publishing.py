@@ -1,0 +1,104 @@
+"""Documents of publishers: entries from server.json, status changes, and the responses to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import orjson
+from attrs import evolve
+
+from ..domain.entries import OFFICIAL, Entry
+from ..domain.errors import InvalidServer
+from ..domain.server_json import check_server, publishable
+from ..domain.shapes import Issue, Object, Text
+from ..domain.versions import Version, epoch
+from ._entries import encode_entry
+from ._json import encode, raw, rfc3339
+from ._registry_responses import registry_entry
+
+MAX_MESSAGE = 500
+"""Characters of the message of a status, as in the official registry."""
+
+STATUSES = ("active", "deprecated", "deleted")
+
+_STATUS = Object({"status": Text(allowed=STATUSES), "statusMessage": Text(MAX_MESSAGE)}, ["status"])
+
+_LOGIN = Object({"github_token": Text(1_000)}, ["github_token"])
+
+
+def published_entry(server: Any, now: float) -> Entry:
+    """Return the entry of a published server.json at `now`, in seconds since the epoch. Raises InvalidServer."""
+    if issues := server_issues(server):
+        raise InvalidServer(issues)
+    date = rfc3339(now)
+    return Entry(publishable(server), {OFFICIAL: {"status": "active", "publishedAt": date, "updatedAt": date}})
+
+
+def server_issues(server: Any) -> Sequence[Issue]:
+    """Return the issues of a server.json document, none if it may be published."""
+    return check_server(server, lambda value: len(orjson.dumps(value)))
+
+
+def status_change(body: Any, now: float) -> tuple[str, Callable[[Entry], Entry | None]]:
+    """Return the requested status, and a function that applies it to an entry; it returns None if nothing changes.
+
+    Raises InvalidServer.
+    """
+    issues = _STATUS(body, "")
+    if not issues and body["status"] == "active" and "statusMessage" in body:
+        issues = [Issue("statusMessage", "must be absent for the status 'active'.")]
+    if issues:
+        raise InvalidServer(issues)
+    wanted = {"status": body["status"]} | ({"statusMessage": body["statusMessage"]} if "statusMessage" in body else {})
+
+    def change(entry: Entry) -> Entry | None:
+        official = {name: value for name, value in entry.official.items() if name not in ("status", "statusMessage")}
+        if {**official, **wanted} == entry.official:
+            return None
+        date = rfc3339(now)
+        return evolve(
+            entry, meta={**entry.meta, OFFICIAL: {**official, **wanted, "statusChangedAt": date, "updatedAt": date}}
+        )
+
+    return str(body["status"]), change
+
+
+def login_secret(body: Any) -> str:
+    """Return the secret in the request of `mcp-publisher login github`. Raises InvalidServer."""
+    if issues := _LOGIN(body, ""):
+        raise InvalidServer(issues)
+    return str(body["github_token"])
+
+
+def published_response(entry: Entry, latest: bool, now: float) -> bytes:
+    """Return a published version as an encoded item of the registry API."""
+    published_at = epoch(entry.official.get("publishedAt"))
+    return registry_entry(
+        Version(
+            name=entry.name,
+            version=entry.version,
+            body=encode_entry(entry),
+            published_at=now if published_at is None else published_at,
+            updated_at=now,
+            latest=latest,
+            deleted=entry.official.get("status") == "deleted",
+            curated=True,
+        )
+    )
+
+
+def changed_response(count: int, items: Sequence[bytes]) -> bytes:
+    """Return the response to a change of all versions: their number, and the first of them, encoded."""
+    return encode({"updatedCount": count, "servers": [raw(item) for item in items]})
+
+
+def validation_result(issues: Sequence[Issue]) -> Mapping[str, Any]:
+    """Return the result of a validation in the form of the official registry."""
+    return {
+        "valid": not issues,
+        "issues": [
+            {"type": "schema", "path": each.path, "message": each.message, "severity": "error", "reference": ""}
+            for each in issues
+        ],
+    }

@@ -1,0 +1,173 @@
+"""Publishing with publisher tokens: permissions, immutable versions, status changes, and the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import TypeVar
+
+from attrs import frozen
+from twisted.logger import Logger
+
+from ..domain.entries import Entry
+from ..domain.errors import BadInput, DirectoryError, Forbidden, NotFound, Unavailable, UnknownPublisher
+from ..domain.ports.access import Attempts, PublicationLog, PublisherTokens
+from ..domain.ports.storage import Store
+from ..domain.publishers import DONE, STARTED, Publication, PublisherToken, logged
+from ..domain.publishing import MAX_VERSIONS
+from ..domain.throttling import AttemptLimit
+from ..domain.versions import PUBLISHED
+from .directory import Directory
+
+T = TypeVar("T")
+
+
+@frozen
+class PublishedVersion:
+    """A published version; `latest` is whether it represents its name."""
+
+    entry: Entry
+    latest: bool
+
+
+@frozen
+class Publisher:
+    """A request of a publisher: its token, and the network of its address."""
+
+    token: PublisherToken
+    network: str
+
+
+@frozen
+class PublishingService:
+    """Publishes entries of the source PUBLISHED. `now` returns seconds since the epoch; `limit` is of each token."""
+
+    _tokens: PublisherTokens
+    _log: PublicationLog
+    _directory: Directory
+    _store: Store
+    _attempts: Attempts
+    _now: Callable[[], float]
+    _limit: AttemptLimit
+    _lifetime: float
+    """Seconds for which a record of the audit log is stored."""
+
+    _logger = Logger()
+
+    async def authenticate(self, secret: str, network: str) -> Publisher:
+        """Return the publisher with this secret, and count its request. Raises UnknownPublisher and Throttled."""
+        token = await self._tokens.find(secret)
+        if token is None:
+            raise UnknownPublisher
+        await self._attempts.charge(self._limit, token.id)
+        return Publisher(token, network)
+
+    def check_permission(self, publisher: Publisher, name: str) -> None:
+        """Raise Forbidden if the token may not publish `name`."""
+        if not publisher.token.permits(name):
+            allowed = ", ".join(publisher.token.namespaces)
+            raise Forbidden(
+                f"This token may not publish {logged(name)!r}. It may publish: {allowed}.",
+                code="forbidden_namespace",
+            )
+
+    async def publish(self, publisher: Publisher, entry: Entry) -> PublishedVersion:
+        """Publish a new version. Raises Forbidden, and BadInput if it exists or if a limit is reached."""
+        name, version = entry.name, entry.version
+        return await self._logged(publisher, "publish", name, version, lambda: self._publish(publisher, entry))
+
+    async def change(
+        self,
+        publisher: Publisher,
+        name: str,
+        version: str | None,
+        status: str,
+        change: Callable[[Entry], Entry | None],
+    ) -> Sequence[PublishedVersion]:
+        """Change a version of `name`, or all if `version` is None; return the changed ones.
+
+        `change` returns the changed entry, None if it is so already. `status` is for the audit log. Raises Forbidden,
+        NotFound, and BadInput if nothing changes.
+        """
+        return await self._logged(
+            publisher,
+            f"status: {status}",
+            name,
+            "*" if version is None else version,
+            lambda: self._change(publisher, name, version, change),
+        )
+
+    async def reject(self, publisher: Publisher, action: str, name: str, version: str, error: DirectoryError) -> None:
+        """Record a request that was rejected before it named a valid entry."""
+        await self._add(publisher, action, name, version, error.code)
+
+    async def forget(self) -> None:
+        """Delete the records of the audit log that are older than their lifetime."""
+        try:
+            await self._log.forget(self._now() - self._lifetime)
+        except Unavailable as error:
+            self._logger.warn("Old records of the audit log cannot be deleted: {reason}", reason=error.message)
+
+    async def _publish(self, publisher: Publisher, entry: Entry) -> PublishedVersion:
+        self.check_permission(publisher, entry.name)
+        (outcome,) = await self._directory.publish(PUBLISHED, [entry], new=True)
+        if outcome == "exists":
+            raise BadInput(
+                f"version: {entry.name} {entry.version} is published already. Versions cannot be changed; publish a "
+                "new one.",
+                code="version_exists",
+            )
+        if outcome != "added":
+            raise BadInput(
+                f"The limit of published entries is reached: {MAX_VERSIONS} versions of a name, or the settings "
+                "publish.max_entries and publish.max_bytes.",
+                code="publish_limit",
+            )
+        (published,) = await self._versions(entry.name, [entry])
+        return published
+
+    async def _change(
+        self, publisher: Publisher, name: str, version: str | None, change: Callable[[Entry], Entry | None]
+    ) -> Sequence[PublishedVersion]:
+        self.check_permission(publisher, name)
+        stored = await self._store.published(name)
+        chosen = [each for each in stored if version in (None, each.version)]
+        if not chosen:
+            wanted = "version" if version is None else f"version {logged(version)!r}"
+            raise NotFound(f"{name} has no published {wanted}.")
+        changed = [each for each in map(change, chosen) if each is not None]
+        if not changed:
+            raise BadInput("status: nothing changes, the status and the message are so already.", code="unchanged")
+        await self._directory.publish(PUBLISHED, changed)
+        return await self._versions(name, changed)
+
+    async def _versions(self, name: str, entries: Sequence[Entry]) -> Sequence[PublishedVersion]:
+        """Return `entries`, all versions of `name`, with the one marked that represents the name, if any."""
+        is_preferred = await self._store.source_of(name) == PUBLISHED
+        latest = await self._store.version(name, "latest") if is_preferred else None
+        return [PublishedVersion(each, latest is not None and each.version == latest.version) for each in entries]
+
+    async def _logged(
+        self, publisher: Publisher, action: str, name: str, version: str, run: Callable[[], Awaitable[T]]
+    ) -> T:
+        """Return the result of `run`; record it before, and its outcome after, so that no change is without record."""
+        number = await self._add(publisher, action, name, version, STARTED)
+        outcome = "error"
+        try:
+            result = await run()
+            outcome = DONE
+            return result
+        except DirectoryError as error:
+            outcome = error.code
+            raise
+        finally:
+            # The change stands. Its record keeps the outcome "started".
+            with suppress(Unavailable):
+                await self._log.finish(number, outcome)
+
+    async def _add(self, publisher: Publisher, action: str, name: str, version: str, outcome: str) -> int:
+        token = publisher.token
+        texts = logged(name), logged(version)
+        return await self._log.add(
+            Publication(self._now(), token.id, token.label, action, *texts, publisher.network, outcome)
+        )

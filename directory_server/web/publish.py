@@ -1,0 +1,142 @@
+"""Publishing over the registry API: publish, change the status, validate, and log in with a publisher token."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from attrs import frozen
+from werkzeug.exceptions import NotFound as UnknownPath
+
+from .. import serialization
+from ..domain.errors import DirectoryError, NotFound, UnknownPublisher
+from ..domain.ports.runtime import Offload
+from ..http import Request
+from ..http.errors import HttpError
+from ..http.headers import value as header
+from ..http.proxies import Proxies
+from ..services.publishing import PublishedVersion, Publisher, PublishingService
+from .authentication import bearer_secret, check_url
+from .registry import PAGE_BYTES, path_text
+from .responses import json_response
+from .throttling import AddressLimiter
+
+LOGIN = "github-at"
+"""The login of `mcp-publisher` that works with a publisher token: `login github --token`."""
+
+
+@frozen
+class PublisherAccess:
+    """Authentication by publisher token; `failures` limits unknown tokens per address. Off without `is_enabled`."""
+
+    is_enabled: bool
+    _service: PublishingService
+    _failures: AddressLimiter
+    _proxies: Proxies
+
+    async def authenticate(self, request: Request, secret: str | None = None) -> Publisher:
+        """Return the publisher of a request, with `secret` or that of the Authorization header.
+
+        Raises UnknownPath if publishing is off, UnknownPublisher, Throttled, and BadInput for a token in the URL.
+        """
+        self.check_enabled()
+        check_url(request)
+        try:
+            return await self._service.authenticate(
+                bearer_secret(request) if secret is None else secret, self._proxies.network(request)
+            )
+        except UnknownPublisher:
+            self._failures.charge(request)
+            raise
+
+    def check_enabled(self) -> None:
+        """Raise UnknownPath if publishing is off."""
+        if not self.is_enabled:
+            raise UnknownPath
+
+
+@frozen
+class PublishHandlers:
+    """Handlers of what publishers write. `now` returns seconds since the epoch; `validations` limits by address."""
+
+    _access: PublisherAccess
+    _service: PublishingService
+    _validations: AddressLimiter
+    _offload: Offload
+    _now: Callable[[], float]
+
+    async def publish(self, request: Request) -> bytes:
+        """Publish the server.json in the body as a new version."""
+        publisher = await self._access.authenticate(request)
+        server = _body(request)
+        name, version = _member(server, "name"), _member(server, "version")
+        try:
+            if name:
+                self._service.check_permission(publisher, name)
+            entry = await self._offload(serialization.published_entry, server, self._now())
+        except DirectoryError as error:
+            await self._service.reject(publisher, "publish", name, version, error)
+            raise
+        published = await self._service.publish(publisher, entry)
+        return json_response(request, self._item(published))
+
+    async def status(self, request: Request, name: str, version: str) -> bytes:
+        """Change the status of a version."""
+        (changed,) = await self._change(request, path_text(name), path_text(version))
+        return json_response(request, self._item(changed))
+
+    async def all_status(self, request: Request, name: str) -> bytes:
+        """Change the status of all versions of a name; respond with their number and the first of them."""
+        changed = await self._change(request, path_text(name), None)
+        items: list[bytes] = []
+        size = 0
+        for each in changed:
+            items.append(self._item(each))
+            size += len(items[-1])
+            if size >= PAGE_BYTES:
+                break
+        return json_response(request, serialization.changed_response(len(changed), items))
+
+    async def validate(self, request: Request) -> bytes:
+        """Respond with the issues of the server.json in the body. It needs no token, as in the official registry."""
+        self._access.check_enabled()
+        self._validations.charge(request)
+        issues = await self._offload(serialization.server_issues, _body(request))
+        return json_response(request, serialization.validation_result(issues))
+
+    async def login(self, request: Request, method: str) -> bytes:
+        """Respond to `mcp-publisher login github --token TOKEN` with the same publisher token."""
+        self._access.check_enabled()
+        if method != LOGIN:
+            raise NotFound("Log in with: mcp-publisher login github --token <publisher token> --registry <URL>.")
+        secret = serialization.login_secret(_body(request))
+        publisher = await self._access.authenticate(request, secret)
+        return json_response(request, {"registry_token": secret, "expires_at": int(publisher.token.expires_at or 0)})
+
+    async def _change(self, request: Request, name: str, version: str | None) -> list[PublishedVersion]:
+        publisher = await self._access.authenticate(request)
+        try:
+            status, change = serialization.status_change(_body(request), self._now())
+        except DirectoryError as error:
+            await self._service.reject(publisher, "status", name, version or "*", error)
+            raise
+        return list(await self._service.change(publisher, name, version, status, change))
+
+    def _item(self, published: PublishedVersion) -> bytes:
+        return serialization.published_response(published.entry, published.latest, self._now())
+
+
+def _body(request: Request) -> Any:
+    """Return the JSON value of the body. Raises BadInput, and HttpError for another content type."""
+    content_type = header(request, "Content-Type")
+    if content_type is not None and content_type.partition(";")[0].strip().lower() != "application/json":
+        raise HttpError(415, "unsupported_media_type", "Content-Type must be application/json.")
+    if header(request, "Content-Encoding") not in (None, "identity"):
+        raise HttpError(415, "unsupported_media_type", "Content-Encoding must be absent or identity.")
+    return serialization.decode(request.body)
+
+
+def _member(server: Any, name: str) -> str:
+    """Return a text of a document that is not checked, for the audit log; "" if there is none."""
+    value = server.get(name) if isinstance(server, dict) else None
+    return value if isinstance(value, str) else ""
