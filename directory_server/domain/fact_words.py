@@ -75,9 +75,30 @@ STATEMENTS: Mapping[str, Sequence[str]] = {
         *("with docker", "docker deployment", "oci image", "docker hub", "ghcr", "podman", "kali container"),
     ),
     "OPEN_SOURCE": (
-        *("open source", "opensource", "open sourced", "mit license", "mit licensed", "apache 2", "apache license"),
-        *("gpl", "agpl", "foss", "free software", "libre", "开源", "オープンソース", "오픈소스"),
+        *("open source", "opensource", "open sourced", "mit license", "mit licensed", "mit licence"),
+        *("license mit", "under mit", "apache license", "apache licensed", "apache 2", "apache 2 0", "gplv3", "lgpl"),
+        *(
+            "apache 2 0 license",
+            "license apache",
+            "gpl 3 0",
+            "agpl 3 0",
+            "agplv3",
+            "gpl",
+            "agpl",
+            "foss",
+            "free software",
+            "libre",
+            "开源",
+            "オープンソース",
+            "오픈소스",
+        ),
     ),
+    "MIT_LICENSE": ("mit license", "mit licensed", "mit licence", "license mit", "under mit"),
+    "APACHE_LICENSE": (
+        *("apache license", "apache licensed", "apache 2", "apache 2 0", "apache 2 0 license", "license apache"),
+    ),
+    "GPL_LICENSE": ("gpl", "gplv3", "gpl 3 0", "lgpl"),
+    "AGPL_LICENSE": ("agpl", "agplv3", "agpl 3 0"),
     "FREE": (
         *(
             "free",

@@ -15,14 +15,13 @@ from attrs import frozen
 
 from .fact_words import IGNORED, SELF_HOSTED_PRODUCTS, STATEMENTS
 from .languages import LANGUAGES, WORD, language_of, languages_of_name, languages_of_packages, languages_said
+from .licenses import UNKNOWN, license_of
 
 MAX_TEXT = 4_000
 """Characters of the texts of an entry that are read."""
 
 MAX_ITEMS = 50
 """Packages, remotes, inputs and tools that are read."""
-
-UNKNOWN = "unknown"
 
 
 class Fact(IntFlag):
@@ -46,35 +45,25 @@ class Fact(IntFlag):
     PAID = auto()
     VENDOR = auto()
     OFFICIAL_CLAIM = auto()
+    MIT_LICENSE = auto()
+    APACHE_LICENSE = auto()
+    GPL_LICENSE = auto()
+    AGPL_LICENSE = auto()
+    MPL_LICENSE = auto()
+    OTHER_PERMISSIVE_LICENSE = auto()
 
 
-LICENSES = (
-    *("mit", "apache-2.0", "gpl-2.0", "gpl-3.0", "agpl-3.0", "lgpl-2.1", "lgpl-3.0", "mpl-2.0", "bsd-2-clause"),
-    *("bsd-3-clause", "isc", "unlicense", "cc0-1.0", "mit-0", "other"),
-)
-"""The licences that are recognised, as SPDX identifiers in lower case, and `other`."""
-
-_LICENSE_FORMS = {
-    "mit license": "mit",
-    "the mit license": "mit",
-    "apache 2": "apache-2.0",
-    "apache 2.0": "apache-2.0",
-    "apache-2": "apache-2.0",
-    "apache license 2.0": "apache-2.0",
-    "apache license version 2.0": "apache-2.0",
-    "gpl v2": "gpl-2.0",
-    "gplv2": "gpl-2.0",
-    "gpl v3": "gpl-3.0",
-    "gplv3": "gpl-3.0",
-    "agplv3": "agpl-3.0",
-    "mplv2": "mpl-2.0",
-    "bsd 2-clause license": "bsd-2-clause",
-    "bsd 3-clause license": "bsd-3-clause",
+_LICENSE_FACTS = {
+    **dict.fromkeys(("mit", "mit-0"), Fact.MIT_LICENSE),
+    "apache-2.0": Fact.APACHE_LICENSE,
+    **dict.fromkeys(("gpl-2.0", "gpl-3.0", "lgpl-2.1", "lgpl-3.0"), Fact.GPL_LICENSE),
+    "agpl-3.0": Fact.AGPL_LICENSE,
+    "mpl-2.0": Fact.MPL_LICENSE,
+    **dict.fromkeys(("bsd-2-clause", "bsd-3-clause", "isc", "unlicense", "cc0-1.0"), Fact.OTHER_PERMISSIVE_LICENSE),
 }
+"""The facts of declared licences. A text states them only where no licence is declared."""
 
-_NO_LICENSE = frozenset(
-    {"", "[not given]", "[not found]", "<unknown>", "unknown", "none", "n/a", "noassertion", "null"}
-)
+_ALL_LICENSES = Fact.MIT_LICENSE | Fact.APACHE_LICENSE | Fact.GPL_LICENSE | Fact.AGPL_LICENSE | Fact.MPL_LICENSE
 
 CODE_HOSTS = ("io.github.", "com.github.", "io.gitlab.", "com.gitlab.")
 """The beginnings of namespaces that belong to accounts at code hosts."""
@@ -161,6 +150,8 @@ def facts_of(entry: Source) -> Facts:
     packages, remotes = entry.packages[:MAX_ITEMS], entry.remotes[:MAX_ITEMS]
     license = license_of(entry.publisher.get("license"))
     stated = _auth(packages, remotes, said) | _place(packages, remotes, said) | _other(said)
+    if license != UNKNOWN:
+        stated = stated & ~_ALL_LICENSES | _LICENSE_FACTS.get(license, Fact(0))
     if license not in (UNKNOWN, "other"):
         stated |= Fact.OPEN_SOURCE
     if any(package.get("registryType") == "oci" for package in packages):
@@ -172,15 +163,6 @@ def facts_of(entry: Source) -> Facts:
     if not SELF_HOSTED_PRODUCTS.isdisjoint(WORD.findall(f"{entry.name} {entry.title} {entry.brief}".casefold())):
         stated |= Fact.SELF_HOSTED_PRODUCT
     return Facts(stated, tuple(dict.fromkeys(_languages(entry, packages, words))), license)
-
-
-def license_of(value: object) -> str:
-    """Return the licence that a publisher states: one of LICENSES, or unknown."""
-    name = " ".join(value[:100].casefold().split()) if isinstance(value, str) else ""
-    if name in _NO_LICENSE:
-        return UNKNOWN
-    name = _LICENSE_FORMS.get(name, name).removesuffix("-only").removesuffix("-or-later")
-    return name if name in LICENSES else "other"
 
 
 def _text(entry: Source) -> str:

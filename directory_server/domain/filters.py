@@ -9,8 +9,8 @@ from attrs import frozen
 
 from ..sanitize import clean_line
 from .errors import BadInput
-from .facts import LICENSES, UNKNOWN, license_of
 from .languages import LANGUAGES, language_of
+from .licenses import LICENSES, UNKNOWN, license_of
 
 FILTERS: Mapping[str, Sequence[str]] = {
     "tag": (),

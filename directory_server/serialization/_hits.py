@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import orjson
 
-from ..domain.facts import UNKNOWN
+from ..domain.licenses import UNKNOWN
 from ..domain.search import Hits
 from ..domain.views import Hit
 from ._json import encode

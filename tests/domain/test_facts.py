@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from directory_server.domain.entries import PUBLISHER, Entry
-from directory_server.domain.facts import LICENSES, MAX_ITEMS, Fact, auth_of, facts_of, license_of, runs_of
+from directory_server.domain.facts import MAX_ITEMS, Fact, auth_of, facts_of, runs_of
+from directory_server.domain.licenses import LICENSES, license_of
 
 NPM = {"registryType": "npm"}
 HTTP = {"type": "streamable-http", "url": "https://example.org/mcp"}
@@ -124,6 +125,12 @@ def test_a_license_is_a_known_one_or_another(stated: object, license: str) -> No
         (make(packages=[{"registryType": "oci"}]), Fact.CONTAINER),
         (make("Open-source mail"), Fact.OPEN_SOURCE),
         (make(publisher={"license": "MIT"}), Fact.OPEN_SOURCE),
+        (make(publisher={"license": "MIT"}), Fact.MIT_LICENSE),
+        (make("Sends mail. MIT licensed."), Fact.MIT_LICENSE),
+        (make("Sends mail, under Apache 2.0"), Fact.APACHE_LICENSE),
+        (make("Sends mail, under Apache 2.0"), Fact.OPEN_SOURCE),
+        (make(publisher={"license": "LGPL-3.0-or-later"}), Fact.GPL_LICENSE),
+        (make(publisher={"license": "ISC"}), Fact.OTHER_PERMISSIVE_LICENSE),
         (make("Free mail"), Fact.FREE),
         (make("Mail, paid per call"), Fact.PAID),
         (make("Works offline"), Fact.OFFLINE),
@@ -146,6 +153,8 @@ def test_facts_are_declared_or_stated(entry: Entry, fact: Fact) -> None:
         ),
         (make(publisher={"tools": []}), Fact.READ_ONLY),
         (make(publisher={"license": "Beerware"}), Fact.OPEN_SOURCE),
+        (make("A client of an MIT licensed library", publisher={"license": "GPL-3.0"}), Fact.MIT_LICENSE),
+        (make("Reads Apache Kafka"), Fact.APACHE_LICENSE),
         (make(name="io.github.example/mail", official=True), Fact.VENDOR),
         (make(name="com.example/mail"), Fact.VENDOR),
     ],

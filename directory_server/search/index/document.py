@@ -13,8 +13,9 @@ import numpy as np
 from attrs import evolve, frozen
 
 from ...domain.entries import Entry
-from ...domain.facts import CODE_HOSTS, UNKNOWN, Facts, auth_of, facts_of, runs_of
+from ...domain.facts import CODE_HOSTS, Facts, auth_of, facts_of, runs_of
 from ...domain.filters import category_labels
+from ...domain.licenses import UNKNOWN
 from ...domain.placeholders import is_placeholder
 from ...domain.views import Hit
 from ..text.analysis import COMMON_PARTS, MAX_KEY, MAX_TEXT, MAX_TOKEN, Word, fold, key, tokens, words

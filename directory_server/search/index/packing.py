@@ -30,6 +30,7 @@ _SOURCES = (
     "domain/filters.py",
     "domain/fact_words.py",
     "domain/languages.py",
+    "domain/licenses.py",
     "domain/placeholders.py",
     "domain/versions.py",
 )

@@ -34,6 +34,12 @@ _OF_LANGUAGE = (
 )
 """Expressions for a programming language."""
 
+_OF_LANGUAGE_SERVER = ("{} mcp server", "{} mcp", "mcp server {}", "mcp in {}")
+"""Expressions for a server in a programming language, also for one whose name has other meanings."""
+
+_PERHAPS_OF_LANGUAGE = ("{} server", "server {}")
+"""Expressions that may name a server of something else: a game has the name Rust."""
+
 
 @frozen
 class Condition:
@@ -196,7 +202,10 @@ def _of_languages() -> Iterator[tuple[str, Condition, bool]]:
     for language, names in NAMES.items():
         bit = language_bit(language)
         condition = Condition(f"in {language}", bit, 0, ALL_LANGUAGES & ~bit)
-        for name in dict.fromkeys((language, *names)):
-            yield from ((each.format(name), condition, False) for each in _OF_LANGUAGE)
+        uncertain = evolve(condition, is_certain=False)
+        # The names with symbols are words of a parsed query by then ("csharp").
+        for name in dict.fromkeys(each for each in (language, *names) if not {"#", "+"} & {*each}):
+            yield from ((each.format(name), condition, False) for each in (*_OF_LANGUAGE, *_OF_LANGUAGE_SERVER))
+            yield from ((each.format(name), uncertain, False) for each in _PERHAPS_OF_LANGUAGE)
             if name not in TOPICAL:
-                yield name, evolve(condition, is_certain=False), False
+                yield name, uncertain, False

@@ -117,8 +117,8 @@ def thesaurus() -> Thesaurus:
 def read_thesaurus(toml: str, topics: str = "") -> Thesaurus:
     """Return the thesaurus of two tables.
 
-    `toml` has `[[concept]]` tables with `terms` and `expressions`. `topics` has tab-separated values: a row of headings,
-    and rows of equivalent terms, related terms, and expressions, each separated by commas.
+    `toml` has `[[concept]]` tables with `terms` and `expressions`. `topics` has tab-separated values: a row of
+    headings, and rows of equivalent terms, related terms, and expressions, each separated by commas.
     """
     by_stem: dict[str, list[Expression]] = {}
     by_character: dict[str, list[Expression]] = {}

@@ -10,7 +10,7 @@ from attrs import frozen
 from ... import serialization
 from ...client_config import Installation, Notice
 from ...domain.entries import Entry
-from ...domain.facts import UNKNOWN
+from ...domain.licenses import UNKNOWN
 from ...domain.views import Detail, Tool
 from ._filters import caution, link, plain
 
