@@ -74,6 +74,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.health": _WEB | {"__init__"},
     "web.user_agents": {"domain", "sanitize"},
     "web.key_uses": _WEB | {"web.user_agents"},
+    "web.statistics": _WEB,
     "web.authentication": _WEB | {"web.key_uses"},
     "web.routes": {"web.access_log"},
     "web.rest": _WEB | {"web.authentication"},

@@ -23,6 +23,7 @@ from ..services.verified_entries import VerifiedEntries
 from ..storage import Storage
 from ..web import metrics
 from ..web.key_uses import FLUSH_INTERVAL, FORGET_INTERVAL
+from ..web.statistics import StatisticsRecorder
 from ._core import Core, Search, build_core
 from ._publishers import Publishers, build_publishers
 from ._runtime import Runtime, machine_runtime
@@ -69,6 +70,7 @@ class Application:
     publishers: Publishers
     people: People
     web: Web
+    statistics: StatisticsRecorder
     feed: Feed
     readiness: Readiness
     serving: tuple[IService, ...]
@@ -121,6 +123,7 @@ def build(
         publishers,
         people,
         web,
+        core.statistics,
         feed,
         readiness,
         serving=(core.serving.bus_service, feed, publishers.hub, publishers.page_hub, web.connections),
@@ -131,6 +134,7 @@ def build(
             TimerService(FLUSH_INTERVAL, web.key_uses.flush),
             TimerService(FORGET_INTERVAL, web.key_uses.forget),
             TimerService(FORGET_INTERVAL, web.publishing.forget),
+            core.statistics,
             *upstreams,
             *verification(core),
             *_metrics(core),

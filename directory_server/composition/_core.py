@@ -18,6 +18,7 @@ from ..services.index_keeper import IndexKeeper
 from ..services.verified_entries import VerifiedEntries
 from ..storage import Environment, Serving, Storage, open_storage
 from ..web.metrics import Metrics
+from ..web.statistics import StatisticsRecorder
 from ._runtime import Runtime
 
 
@@ -43,6 +44,7 @@ class Core:
     serving: Serving
     search: Search
     verified: VerifiedEntries
+    statistics: StatisticsRecorder
 
 
 def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[str], None]) -> Core:
@@ -51,6 +53,9 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
     storage = open_storage(config, evolve(environment(reactor, runtime), database_timer=metrics.database_timer))
     serving = storage.serving(lost)
     index = ImpactIndex(runtime.offload)
+    statistics = StatisticsRecorder(
+        storage.statistics, runtime.offload, reactor, runtime.now, config.statistics.days, config.statistics.queries
+    )
     return Core(
         config=config,
         reactor=reactor,
@@ -61,10 +66,11 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
         serving=serving,
         search=Search(
             index,
-            Directory(storage.store, index, serving.bus),
+            Directory(storage.store, index, serving.bus, statistics.searched),
             index_keeper(config, index, storage.store, runtime.offload, reactor.seconds),
         ),
         verified=VerifiedEntries(storage.verifications),
+        statistics=statistics,
     )
 
 

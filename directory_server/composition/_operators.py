@@ -43,4 +43,7 @@ def build_admin_pages(
         core.serving.bus,
         admin.Server(core.runtime.now(), numbers, place(core.config), upstreams),
         core.runtime.now,
+        storage.statistics,
+        core.config.statistics.days,
+        core.config.statistics.queries,
     )

@@ -205,6 +205,18 @@ class WebConfig:
 
 
 @frozen
+class StatisticsConfig:
+    """Numbers of requests and searches, for the operator pages."""
+
+    days: int = setting(90, "Days for which numbers of requests and searches are stored; 0 stores none.", AtLeast(0))
+    queries: int = setting(
+        0,
+        "Days for which frequent texts of searches are stored, without keys and addresses; 0 stores none.",
+        AtLeast(0),
+    )
+
+
+@frozen
 class UpstreamConfig:
     """An upstream: a registry, or a file of entries, that the directory follows."""
 
@@ -274,6 +286,7 @@ class Config:
     metrics: MetricsConfig = MetricsConfig()
     accounts: AccountsConfig = AccountsConfig()
     web: WebConfig = WebConfig()
+    statistics: StatisticsConfig = StatisticsConfig()
     verify: VerifyConfig = VerifyConfig()  # noqa: RUF009 (ruff does not know that the class is frozen)
     upstream: tuple[UpstreamConfig, ...] = setting(
         (),

@@ -12,6 +12,7 @@ from ._publishers import MemoryPublicationLog, MemoryPublisherTokens
 from ._quota import MemoryQuota
 from ._reports import MemoryReports
 from ._roster import MemoryRoster
+from ._statistics import MemoryStatistics
 from ._store import MemoryCuration, MemoryStore
 from ._verifications import MemoryVerifications, TargetData
 
@@ -34,6 +35,7 @@ __all__ = [
     "MemoryReports",
     "MemoryRoster",
     "MemorySessions",
+    "MemoryStatistics",
     "MemoryStore",
     "MemoryVerifications",
     "TargetData",

@@ -23,6 +23,7 @@ from ._restore import after_restore
 from ._roster import PostgresRoster
 from ._sessions import PostgresSessions
 from ._shared import session_secret
+from ._statistics import PostgresStatistics
 from ._store import PostgresStore
 from ._upkeep import UPKEEP_INTERVAL, Task, Upkeep
 from ._verifications import PostgresVerifications
@@ -53,6 +54,7 @@ __all__ = [
     "PostgresReports",
     "PostgresRoster",
     "PostgresSessions",
+    "PostgresStatistics",
     "PostgresStore",
     "PostgresVerifications",
     "Pulse",

@@ -21,6 +21,14 @@ from .page_cache import CachedPage, PageCache
 T = TypeVar("T")
 
 
+SearchObserver = Callable[[str, str, bool], None]
+"""Called for each search with the API that it came from, its keywords, and whether it has hits; not for later pages."""
+
+
+def _ignore(source: str, keywords: str, has_hits: bool) -> None:
+    """Do nothing."""
+
+
 @frozen
 class Directory:
     """Search, look up and publish entries."""
@@ -28,15 +36,19 @@ class Directory:
     _store: Store
     _index: Index
     _bus: Bus
+    _searched: SearchObserver = _ignore
     _pages: PageCache = field(factory=PageCache, init=False, repr=False)
 
-    async def search(self, query: Query) -> Page:
-        """Return the hits for `query`, best first; fewer than its limit if they exceed PAGE_BYTES."""
-        return (await self._cached(query)).page
+    async def search(self, query: Query, source: str = "") -> Page:
+        """Return the hits for `query`, best first; fewer than its limit if they exceed PAGE_BYTES.
 
-    async def search_form(self, query: Query, make: Callable[[Page], T]) -> tuple[Page, T]:
-        """Return `search(query)`, and `make` of that page, which is cached with it."""
-        cached = await self._cached(query)
+        `source` is the API that the search counts for, "" for a search that does not count.
+        """
+        return (await self._counted(query, source)).page
+
+    async def search_form(self, query: Query, make: Callable[[Page], T], source: str = "") -> tuple[Page, T]:
+        """Return `search(query, source)`, and `make` of that page, which is cached with it."""
+        cached = await self._counted(query, source)
         return cached.page, cached.form(make)
 
     async def detail(self, mcp_id: str) -> Detail:
@@ -46,12 +58,14 @@ class Directory:
             raise NotFound(f"No entry has the mcp_id {mcp_id}.")
         return entry.detail()
 
-    async def search_versions(self, query: Query, most: int = READ_BYTES) -> tuple[Sequence[Version], Position | None]:
+    async def search_versions(
+        self, query: Query, most: int = READ_BYTES, source: str = ""
+    ) -> tuple[Sequence[Version], Position | None]:
         """Return the latest versions of the hits for `query`, best first, and the position of the next page.
 
         The page ends after the version that brings the total bytes to `most`.
         """
-        page = await self.search(query)
+        page = await self.search(query, source)
         versions = await self._store.latest([hit.mcp_id for hit in page.hits], most)
         if versions and sum(len(each.body) for each in versions) >= most:
             last = mcp_id_of(versions[-1].name)
@@ -69,6 +83,12 @@ class Directory:
         if "added" in outcomes or "changed" in outcomes:
             self._bus.announce()
         return outcomes
+
+    async def _counted(self, query: Query, source: str) -> CachedPage:
+        cached = await self._cached(query)
+        if source and query.after is None and query.keywords:
+            self._searched(source, query.keywords, len(cached.page.hits) > 0)
+        return cached
 
     async def _cached(self, query: Query) -> CachedPage:
         key = self._index.generation, query

@@ -16,6 +16,7 @@ from ._reports import SqliteReports
 from ._restore import after_restore
 from ._roster import SqliteRoster
 from ._sessions import SqliteNewSecrets, SqliteSessions
+from ._statistics import SqliteStatistics
 from ._store import SqliteStore
 from ._verifications import SqliteVerifications
 from ._visibility import SqliteCuration
@@ -39,6 +40,7 @@ __all__ = [
     "SqliteReports",
     "SqliteRoster",
     "SqliteSessions",
+    "SqliteStatistics",
     "SqliteStore",
     "SqliteVerifications",
     "StorageWatch",

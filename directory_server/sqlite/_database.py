@@ -26,7 +26,7 @@ OLDEST_SQLITE = (3, 37, 0)
 _LARGE_LOG = 10_000
 """Pages in the write-ahead log from which a checkpoint makes writers wait, to bound the size of the log."""
 
-Schema = Literal["directory", "quota"]
+Schema = Literal["directory", "quota", "statistics"]
 
 
 class _Local(threading.local):

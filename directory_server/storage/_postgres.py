@@ -114,6 +114,7 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
         sessions=postgres.PostgresSessions(database, now, accounts.idle, accounts.absolute, reads),
         new_secrets=postgres.PostgresNewSecrets(database, now),
         roster=postgres.PostgresRoster(database),
+        statistics=postgres.PostgresStatistics(database),
         registry_tokens=postgres.PostgresRegistryTokens(database, now, reads),
         reports=postgres.PostgresReports(database),
         publisher_tokens=postgres.PostgresPublisherTokens(database, now, reads),

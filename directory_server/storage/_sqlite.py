@@ -48,6 +48,12 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
             [sqlite.StorageWatch(data, offload, reactor, lost), TimerService(PRUNE_INTERVAL, quota.prune)],
         )
 
+    statistics = sqlite.SqliteStatistics(config.data_dir, offload)
+
+    def close() -> None:
+        statistics.close()
+        data.close()
+
     return Storage(
         is_shared=False,
         store=store,
@@ -61,6 +67,7 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
         sessions=sqlite.SqliteSessions(data.directory, now, accounts.idle, accounts.absolute, writes),
         new_secrets=sqlite.SqliteNewSecrets(data.directory, now, offload),
         roster=sqlite.SqliteRoster(data.directory, offload),
+        statistics=statistics,
         registry_tokens=sqlite.SqliteRegistryTokens(data.directory, now),
         reports=sqlite.SqliteReports(data.directory, writes),
         publisher_tokens=sqlite.SqlitePublisherTokens(data.directory, now),
@@ -74,5 +81,5 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
         available=data.available,
         away_since=lambda: None,
         serve=lambda: data.serve(environment.reactor),
-        close=data.close,
+        close=close,
     )

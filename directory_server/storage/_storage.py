@@ -16,6 +16,7 @@ from ..domain.ports.accounts import Accounts, NewSecrets, Sessions
 from ..domain.ports.reports import Reports
 from ..domain.ports.roster import Roster
 from ..domain.ports.runtime import Bus, MachineTime, Offload, Turn
+from ..domain.ports.statistics import Statistics
 from ..domain.ports.storage import Curation, Mirrors, Store
 from ..domain.ports.verification import Verifications
 from ..domain.publishing import SourceLimits
@@ -115,6 +116,7 @@ class Storage:
     roster: Roster
     registry_tokens: RegistryTokens
     reports: Reports
+    statistics: Statistics
     publisher_tokens: PublisherTokens
     publication_log: PublicationLog
     attempts: Attempts

@@ -159,7 +159,7 @@ class RegistryHandlers:
         position = Position(*parameters.after) if parameters.after else None
         for _ in range(MAX_SEARCH_PAGES):
             query = Query(parameters.search, parameters.limit - len(found), position)
-            hits, position = await self._directory.search_versions(query, PAGE_BYTES - _size(found))
+            hits, position = await self._directory.search_versions(query, PAGE_BYTES - _size(found), "registry")
             for hit in hits:
                 version = await self._requested_version(hit, parameters)
                 if version is not None:

@@ -36,10 +36,10 @@ class RestHandlers:
             fields = serialization.search_fields(query(request))
             await authenticated.charge()
             if fields is None:
-                page, body = await self._directory.search_form(search, _body)
+                page, body = await self._directory.search_form(search, _body, "REST")
                 position = page.next
             else:
-                page = await self._directory.search(search)
+                page = await self._directory.search(search, "REST")
                 body, position = await self._selected_fields(search, page, fields)
         if position is not None:
             selected = {} if fields is None else {"fields": ",".join(fields)}

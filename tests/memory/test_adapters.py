@@ -26,6 +26,7 @@ from directory_server.memory import (
     MemoryReports,
     MemoryRoster,
     MemorySessions,
+    MemoryStatistics,
     MemoryStore,
     MemoryVerifications,
     TargetData,
@@ -45,6 +46,7 @@ from ..contract.quota import QuotaContract
 from ..contract.registry_tokens import RegistryTokensContract
 from ..contract.reports import ReportsContract
 from ..contract.roster import RosterContract
+from ..contract.statistics import StatisticsContract
 from ..contract.store import Briefs, StoreContract
 from ..contract.verifications import VerificationsContract
 
@@ -199,3 +201,12 @@ class TestMemoryVerifications(VerificationsContract):
 
     async def store(self) -> MemoryStore:
         return MemoryStore(self.catalogue, Briefs())
+
+
+class TestMemoryStatistics(StatisticsContract):
+    @pytest.fixture(autouse=True)
+    def _statistics(self) -> None:
+        self.one = MemoryStatistics()
+
+    async def statistics(self) -> MemoryStatistics:
+        return self.one

@@ -124,6 +124,7 @@ class Server:
     publishing: Any
     key: str
     key_id: str
+    statistics: Any = None
 
     def open(
         self,
@@ -305,6 +306,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         application.web.publishing,
         secret,
         key.id,
+        statistics=application.statistics,
     )
     under_test.publish(POSTGRES, MAIL)
     # The followers of the feed publish in the next turn.

@@ -10,6 +10,7 @@ from ...domain.ports.access import KeyRing, Quota
 from ...domain.ports.accounts import Accounts
 from ...domain.ports.roster import Roster
 from ...domain.ports.runtime import Bus
+from ...domain.ports.statistics import Statistics
 from ...domain.ports.storage import Curation, Store
 from ...services.directory import Directory
 from ..account import PageLayout, SessionCookies
@@ -18,6 +19,7 @@ from ._entry_pages import EntryPages
 from ._key_pages import KeyPages
 from ._requests import OperatorRequests
 from ._server_pages import Server, ServerPages
+from ._usage_pages import UsagePages
 
 
 @frozen
@@ -28,6 +30,7 @@ class AdminPages:
     accounts: AccountPages
     keys: KeyPages
     entries: EntryPages
+    usage: UsagePages
 
 
 def admin_pages(
@@ -43,12 +46,19 @@ def admin_pages(
     bus: Bus,
     server: Server,
     now: Callable[[], float],
+    statistics: Statistics,
+    days: int,
+    query_days: int,
 ) -> AdminPages:
-    """Return the operator pages. `now` returns seconds since the epoch."""
+    """Return the operator pages. `now` returns seconds since the epoch.
+
+    Numbers of usage are stored for `days` days, texts of searches for `query_days` days.
+    """
     requests = OperatorRequests(cookies, layout, "admin")
     return AdminPages(
         ServerPages(requests, server, roster, now),
         AccountPages(requests, accounts, roster, now),
         KeyPages(requests, keys, roster, quota, now),
         EntryPages(requests, curation, store, directory, bus),
+        UsagePages(requests, statistics, now, days, query_days),
     )

@@ -77,7 +77,7 @@ class McpTool:
 
 
 async def _search(directory: Directory, query: Any) -> dict[str, Any]:
-    _, result = await directory.search_form(query, _search_result)
+    _, result = await directory.search_form(query, _search_result, "MCP")
     return result
 
 

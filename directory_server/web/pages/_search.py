@@ -98,7 +98,7 @@ class SearchPage:
         }
         try:
             search = self._query(keywords, sort, cursor, PER_PAGE if is_list else 1)
-            page = await self._directory.search(search)
+            page = await self._directory.search(search, "pages")
             if is_list:
                 values["cards"] = await self._cards(page, language)
                 values["next_url"] = _next_url(search, page)

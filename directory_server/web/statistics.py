@@ -1,0 +1,172 @@
+"""Recorder of requests and searches by day. Requests only count in memory; a timer writes the numbers in a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from attrs import define
+from twisted.application.service import Service
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
+from twisted.internet.task import LoopingCall
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+
+from ..domain.errors import Unavailable
+from ..domain.ports.runtime import Offload
+from ..domain.ports.statistics import Statistics
+from ..domain.statistics import LEAST, Count, Kind, QueryCount, countable, day_of
+from .access_log import AccessRecord
+
+FLUSH_INTERVAL = 10.0
+"""Seconds between two writes. The end of a process without an orderly stop loses the numbers since the last one."""
+
+FORGET_INTERVAL = 3_600.0
+"""Seconds between two deletions of old numbers."""
+
+MAX_PENDING = 20_000
+"""Searches between two writes whose texts are counted; further ones are not."""
+
+MAX_CANDIDATES = 10_000
+"""Different texts of a day that the process counts; further ones are not."""
+
+
+@define
+class _Number:
+    total: int = 0
+    failed: int = 0
+
+
+@define
+class _Candidate:
+    """A text of the current day: its number, and the part of it that is stored."""
+
+    number: _Number
+    stored: _Number
+
+
+class StatisticsRecorder(Service):
+    """Counts requests and searches, and texts of searches.
+
+    Numbers are stored for `days` days, texts for `query_days` days; 0 stores none and deletes what is stored. `now`
+    returns seconds since the epoch.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        statistics: Statistics,
+        offload: Offload,
+        clock: IReactorTime,
+        now: Callable[[], float],
+        days: int,
+        query_days: int,
+    ) -> None:
+        self._statistics = statistics
+        self._offload = offload
+        self._now = now
+        self._days = days
+        self._query_days = query_days
+        self._counts: dict[tuple[Kind, str], _Number] = {}
+        self._pending: list[tuple[str, bool]] = []
+        self._candidates: dict[str, _Candidate] = {}
+        self._day = 0
+        self._forget_at = 0.0
+        self._is_failing = False
+        self._loop = LoopingCall(self.flush)
+        self._loop.clock = clock
+
+    @property
+    def stores_queries(self) -> bool:
+        """Whether texts of searches are stored."""
+        return self._query_days > 0
+
+    def startService(self) -> None:
+        super().startService()
+        self._loop.start(FLUSH_INTERVAL, now=False)
+
+    def stopService(self) -> Deferred[None]:
+        super().stopService()
+        if self._loop.running:
+            self._loop.stop()
+        return self.flush()
+
+    def observe(self, records: Sequence[AccessRecord]) -> None:
+        """Count finished requests."""
+        if self._days:
+            for record in records:
+                self._add("requests", record.route, record.status >= 400)
+
+    def searched(self, source: str, keywords: str, has_hits: bool) -> None:
+        """Count a search of the API `source`."""
+        if self._days:
+            self._add("searches", source, not has_hits)
+        if self._query_days and len(self._pending) < MAX_PENDING:
+            self._pending.append((keywords, has_hits))
+
+    def flush(self) -> Deferred[None]:
+        """Write the numbers. If the storage is unavailable, log it once and add them to those of the next time."""
+        return Deferred.fromCoroutine(self._flush()).addErrback(self._failed)
+
+    def _add(self, kind: Kind, name: str, is_failed: bool) -> None:
+        number = self._counts.get((kind, name))
+        if number is None:
+            number = self._counts[kind, name] = _Number()
+        number.total += 1
+        number.failed += is_failed
+
+    async def _flush(self) -> None:
+        now = self._now()
+        counts, self._counts = self._counts, {}
+        pending, self._pending = self._pending, []
+        rows = [Count(day_of(now), *key, number.total, number.failed) for key, number in counts.items()]
+        try:
+            queries = await self._offload(self._frequent, pending, day_of(now)) if pending else []
+            if rows or queries:
+                await self._statistics.add(rows, queries)
+            if now >= self._forget_at:
+                self._forget_at = now + FORGET_INTERVAL
+                await self._forget(day_of(now))
+        except Unavailable:
+            for (kind, name), number in counts.items():
+                known = self._counts.setdefault((kind, name), _Number())
+                known.total += number.total
+                known.failed += number.failed
+            raise
+        self._is_failing = False
+
+    async def _forget(self, today: int) -> None:
+        # A value of 0 keeps no day, 1 keeps today.
+        await self._statistics.forget(today + 1 - self._days, today + 1 - self._query_days)
+
+    def _frequent(self, pending: Sequence[tuple[str, bool]], day: int) -> list[QueryCount]:
+        """Count texts; return what to add to the stored numbers of those that are frequent enough."""
+        if day != self._day:
+            self._candidates, self._day = {}, day
+        changed: dict[str, _Candidate] = {}
+        for keywords, has_hits in pending:
+            text = countable(keywords)
+            candidate = self._candidates.get(text)
+            if candidate is None:
+                if not text or len(self._candidates) >= MAX_CANDIDATES:
+                    continue
+                candidate = self._candidates[text] = _Candidate(_Number(), _Number())
+            candidate.number.total += 1
+            candidate.number.failed += not has_hits
+            changed[text] = candidate
+        added = []
+        for text, each in changed.items():
+            if each.number.total >= LEAST:
+                total, failed = each.number.total - each.stored.total, each.number.failed - each.stored.failed
+                added.append(QueryCount(day, text, total, failed))
+                each.stored = _Number(each.number.total, each.number.failed)
+        return added
+
+    def _failed(self, failure: Failure) -> None:
+        error = failure.value
+        if not isinstance(error, Unavailable):
+            self._log.failure("Statistics cannot be written", failure=failure)
+        elif not self._is_failing:
+            self._is_failing = True
+            self._log.warn("Statistics cannot be written: {reason}", reason=error.message)
