@@ -184,9 +184,17 @@ def _browse(
 def _page(plan: Plan, segments: Sequence[Segment], ranked: Sequence[Ranked], limit: int) -> Page:
     """Return the first `limit` of `ranked`, which has one more if there is a next page."""
     shown = ranked[:limit]
-    records = [segments[number].rows.record(doc_id) for _, number, doc_id in shown]
-    hits = hits_of(records, reasons(plan, segments, shown))
+    hits = hits_of(_records(segments, shown), reasons(plan, segments, shown))
     if len(ranked) <= limit:
         return Page(hits)
     score, number, doc_id = ranked[limit - 1]
     return Page(hits, Position(score, segments[number].rows.name(doc_id)))
+
+
+def _records(segments: Sequence[Segment], hits: Sequence[Ranked]) -> list[bytes]:
+    """Return the records of `hits`."""
+    found = {
+        of: iter(segments[of].rows.hits.take([doc_id for _, number, doc_id in hits if number == of]))
+        for of in {number for _, number, _ in hits}
+    }
+    return [next(found[number]) for _, number, _ in hits]

@@ -41,7 +41,9 @@ def decode_hit(record: bytes) -> Hit:
 
 def registered_name(record: bytes) -> str:
     """Return the registered name in a record."""
-    return _decode(record)[1]
+    first, _, third = record.split(b"\n")
+    name: str | None = orjson.loads(third)[0] if third else None
+    return orjson.loads(b"{%s}" % first)["name"] if name is None else name
 
 
 def hits_of(records: Iterable[bytes], reasons: Sequence[str] = ()) -> Hits:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from directory_server.search.index import arrays
 from directory_server.search.index.merging import UNIT, PostingLists, Postings, add_up, contains
+from directory_server.search.index.packed import Packed
 
 from . import using
 
@@ -122,7 +123,32 @@ def test_compiled_merges_check_their_arguments() -> None:
             COMPILED.add_up([lists.doc_ids], [np.ones(2, np.float32)], documents)
 
 
-@given(st.sets(st.integers(0, 30)), st.lists(st.integers(0, 30)))
-def test_contains(doc_ids: set[int], wanted: list[int]) -> None:
-    found = contains(np.array(sorted(doc_ids), np.int32), np.array(wanted, np.int32))
+@given(st.sets(st.integers(0, 30)), st.lists(st.integers(0, 30)), st.sampled_from(KERNELS))
+def test_contains(doc_ids: set[int], wanted: list[int], kernel: ModuleType | None) -> None:
+    with using(kernel):
+        found = contains(np.array(sorted(doc_ids), np.int32), np.array(wanted, np.int32))
     assert found.tolist() == [each in doc_ids for each in wanted]
+
+
+@given(st.lists(st.binary(max_size=5)), st.data(), st.sampled_from(KERNELS))
+def test_packed_items(items: list[bytes], data: st.DataObject, kernel: ModuleType | None) -> None:
+    numbers = data.draw(st.lists(st.integers(0, len(items) - 1))) if items else []
+    with using(kernel):
+        assert Packed.of(items).take(numbers) == [items[number] for number in numbers]
+
+
+@pytest.mark.skipif(COMPILED is None, reason="the compiled module was not built")
+def test_compiled_look_ups_check_their_arguments() -> None:
+    assert COMPILED is not None
+    packed = Packed.of([b"ab", b"c"])
+    for number in (-1, 2):
+        with pytest.raises(IndexError):
+            COMPILED.items(packed.data, packed.offsets, [number])
+    for offsets in (packed.offsets + 1, packed.offsets[::-1].copy(), packed.offsets - 1):
+        with pytest.raises(IndexError):
+            COMPILED.items(packed.data, offsets, [1, 0])
+    columns = packed.data, np.array([0, 2, 3], np.uint32), np.ones(2, np.uint8)
+    with pytest.raises(ValueError, match="length"):
+        COMPILED.first_edits(*columns, np.ones(1, np.int32), b"", b"abc", b"x", 1)
+    with pytest.raises(ValueError, match="length"):
+        COMPILED.first_edits(*columns, np.ones(2, np.int32), b"", b"a", b"x", 1)

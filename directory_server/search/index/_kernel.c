@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define VERSION 2 /* Of the functions; `arrays.py` expects the same. */
 #define IMPACT_SCALE (1.0f / 32768.0f)
 #define MAX_DOCUMENTS INT32_MAX
 #define RELEASE 20000 /* Postings from which other threads run meanwhile. */
@@ -475,40 +476,145 @@ static PyObject *bisect(PyObject *module, PyObject *args) {
     return result;
 }
 
-/* Return the positions of the strings that are one of the characters between two parts. */
-static PyObject *find_each(PyObject *module, PyObject *args) {
-    Py_buffer data, offsets, before, characters, after;
+/* The positions that are found, each once. */
+typedef struct {
+    PyObject *list;
+    const uint8_t *lengths;
+    const int32_t *counts;
+    int least;
+} Places;
+
+/* Add the position of a string that is counted and long enough. Returns 0, or -1 with an error set. */
+static int add_place(Places *places, const Strings *strings, const char *key, size_t length) {
+    int is_equal, status = 0;
+    Py_ssize_t found = position(strings, key, length, &is_equal);
+    if (found < 0 || !is_equal || places->counts[found] <= 0 || places->lengths[found] < places->least)
+        return 0;
+    PyObject *number = PyLong_FromSsize_t(found);
+    if (number == NULL)
+        return -1;
+    int is_known = PySequence_Contains(places->list, number);
+    if (is_known <= 0)
+        status = is_known < 0 ? -1 : PyList_Append(places->list, number);
+    Py_DECREF(number);
+    return status;
+}
+
+/* Return the positions of the counted strings that are one edit of the first character away from an ASCII word.
+ *
+ * All have the same part before this character. */
+static PyObject *first_edits(PyObject *module, PyObject *args) {
+    Py_buffer data, offsets, lengths, counts, before, word, characters;
     Strings strings;
-    if (!PyArg_ParseTuple(args, "y*y*y*y*y*", &data, &offsets, &before, &characters, &after))
+    Places places = {NULL, NULL, NULL, 0};
+    if (!PyArg_ParseTuple(args, "y*y*y*y*y*y*y*i", &data, &offsets, &lengths, &counts, &before, &word, &characters,
+                          &places.least))
         return NULL;
-    PyObject *result = PyList_New(0);
-    size_t length = (size_t)before.len + 1 + (size_t)after.len;
-    char *key = malloc(length);
-    if (key == NULL)
+    size_t prefix = (size_t)before.len, length = (size_t)word.len;
+    char *key = malloc(prefix + length + 1);
+    int status = -1;
+    if (key == NULL) {
         PyErr_NoMemory();
-    if (result != NULL && key != NULL && read_strings(&strings, &data, &offsets) == 0) {
-        memcpy(key, before.buf, (size_t)before.len);
-        memcpy(key + before.len + 1, after.buf, (size_t)after.len);
-        for (Py_ssize_t i = 0; i < characters.len; i++) {
-            int is_equal;
-            key[before.len] = ((const char *)characters.buf)[i];
-            Py_ssize_t found = position(&strings, key, length, &is_equal);
-            PyObject *number = found >= 0 && is_equal ? PyLong_FromSsize_t(found) : NULL;
-            if (number != NULL)
-                PyList_Append(result, number);
-            Py_XDECREF(number);
+    } else if (read_strings(&strings, &data, &offsets) == 0) {
+        if (length < 2 || lengths.len < strings.count || counts.len / 4 < strings.count) {
+            PyErr_SetString(PyExc_ValueError, "columns differ in length");
+        } else if ((places.list = PyList_New(0)) != NULL) {
+            const char *text = word.buf, *others = characters.buf;
+            places.lengths = lengths.buf;
+            places.counts = counts.buf;
+            status = 0;
+            memcpy(key, before.buf, prefix);
+            /* Another first character, then one more before the word. */
+            for (int pass = 0; pass < 2 && status == 0; pass++) {
+                size_t skipped = pass == 0 ? 1 : 0;
+                memcpy(key + prefix + 1, text + skipped, length - skipped);
+                for (Py_ssize_t i = 0; i < characters.len && status == 0; i++)
+                    if (others[i] != text[0]) {
+                        key[prefix] = others[i];
+                        status = add_place(&places, &strings, key, prefix + 1 + length - skipped);
+                    }
+            }
+            if (status == 0 && text[0] != text[1]) {
+                /* The first character left out, or swapped with the next. */
+                memcpy(key + prefix, text + 1, length - 1);
+                status = add_place(&places, &strings, key, prefix + length - 1);
+                memcpy(key + prefix, text, length);
+                key[prefix] = text[1];
+                key[prefix + 1] = text[0];
+                if (status == 0)
+                    status = add_place(&places, &strings, key, prefix + length);
+            }
         }
     }
     free(key);
     PyBuffer_Release(&data);
     PyBuffer_Release(&offsets);
+    PyBuffer_Release(&lengths);
+    PyBuffer_Release(&counts);
     PyBuffer_Release(&before);
+    PyBuffer_Release(&word);
     PyBuffer_Release(&characters);
-    PyBuffer_Release(&after);
-    if (PyErr_Occurred()) {
-        Py_XDECREF(result);
+    if (status < 0)
+        Py_CLEAR(places.list);
+    return places.list;
+}
+
+/* Return the items with these numbers as a list of bytes. Offsets are int64. */
+static PyObject *items(PyObject *module, PyObject *args) {
+    Py_buffer data, offsets;
+    PyObject *numbers;
+    if (!PyArg_ParseTuple(args, "y*y*O", &data, &offsets, &numbers))
         return NULL;
+    const int64_t *at = offsets.buf;
+    Py_ssize_t count = PyList_Size(numbers), known = offsets.len / 8 - 1;
+    PyObject *result = count < 0 ? NULL : PyList_New(count);
+    for (Py_ssize_t i = 0; result != NULL && i < count; i++) {
+        Py_ssize_t number = PyLong_AsSsize_t(PyList_GetItem(numbers, i));
+        PyObject *item = NULL;
+        if (!PyErr_Occurred()) {
+            if (number < 0 || number >= known || at[number] < 0 || at[number] > at[number + 1] ||
+                at[number + 1] > data.len)
+                PyErr_SetString(PyExc_IndexError, "no such item");
+            else
+                item = PyBytes_FromStringAndSize((const char *)data.buf + at[number], at[number + 1] - at[number]);
+        }
+        if (item == NULL || PyList_SetItem(result, i, item) < 0)
+            Py_CLEAR(result);
     }
+    PyBuffer_Release(&data);
+    PyBuffer_Release(&offsets);
+    return result;
+}
+
+/* Return for each wanted document whether it is among sorted ones, as bytes of 0 and 1. */
+static PyObject *contains(PyObject *module, PyObject *args) {
+    Py_buffer ids, wanted;
+    if (!PyArg_ParseTuple(args, "y*y*", &ids, &wanted))
+        return NULL;
+    const int32_t *known = ids.buf;
+    Py_ssize_t count = wanted.len / 4, size = ids.len / 4;
+    char *found = malloc((size_t)count + 1);
+    PyObject *result = NULL;
+    if (found == NULL) {
+        PyErr_NoMemory();
+    } else {
+        for (Py_ssize_t i = 0; i < count; i++) {
+            int32_t id = ((const int32_t *)wanted.buf)[i];
+            Py_ssize_t low = 0, high = size;
+            while (low < high) {
+                Py_ssize_t middle = low + (high - low) / 2;
+                if (known[middle] < id)
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            found[i] = low < size && known[low] == id;
+        }
+        result = PyBytes_FromStringAndSize(found, count);
+    }
+    free(found);
+    PyBuffer_Release(&ids);
+    PyBuffer_Release(&wanted);
     return result;
 }
 
@@ -619,7 +725,9 @@ static PyMethodDef methods[] = {
     {"top_k", top_k, METH_VARARGS, "Select the greatest scores."},
     {"bisect", bisect, METH_VARARGS, "Find a string among sorted ones."},
     {"near", near, METH_VARARGS, "Find strings within some edits of a word among sorted ones."},
-    {"find_each", find_each, METH_VARARGS, "Find strings that differ in one character among sorted ones."},
+    {"first_edits", first_edits, METH_VARARGS, "Find strings one edit of the first character away among sorted ones."},
+    {"items", items, METH_VARARGS, "Return packed items as bytes."},
+    {"contains", contains, METH_VARARGS, "Look up documents among sorted ones."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -627,4 +735,9 @@ static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "_kernel", "Merges of postings and search in sorted strings, compiled.", -1, methods, NULL, NULL, NULL, NULL,
 };
 
-PyMODINIT_FUNC PyInit__kernel(void) { return PyModule_Create(&definition); }
+PyMODINIT_FUNC PyInit__kernel(void) {
+    PyObject *module = PyModule_Create(&definition);
+    if (module != NULL && PyModule_AddIntConstant(module, "VERSION", VERSION) < 0)
+        Py_CLEAR(module);
+    return module;
+}

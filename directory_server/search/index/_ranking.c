@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define VERSION 2 /* Of the functions; `arrays.py` expects the same. */
 #define IMPACT_SCALE (1.0f / 32768.0f)
 #define MAX_DOCUMENTS INT32_MAX
 #define RELEASE 20000 /* Postings from which other threads run meanwhile. */
@@ -1258,4 +1259,9 @@ static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "_ranking", "Scores of the documents of a plan, compiled.", -1, methods, NULL, NULL, NULL, NULL,
 };
 
-PyMODINIT_FUNC PyInit__ranking(void) { return PyModule_Create(&definition); }
+PyMODINIT_FUNC PyInit__ranking(void) {
+    PyObject *module = PyModule_Create(&definition);
+    if (module != NULL && PyModule_AddIntConstant(module, "VERSION", VERSION) < 0)
+        Py_CLEAR(module);
+    return module;
+}

@@ -19,18 +19,22 @@ Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 
 
-def _compiled(name: str) -> ModuleType | None:
-    """Return a compiled module, or None if there was no C compiler when the package was installed."""
+def _compiled(name: str, version: int = 1) -> ModuleType | None:
+    """Return a compiled module, or None if there was no C compiler when the package was installed.
+
+    In an editable installation it may be of another `version` than this code: then it is None, too.
+    """
     try:
-        return import_module(f".{name}", __package__)
+        module = import_module(f".{name}", __package__)
     except ImportError:
         return None
+    return module if getattr(module, "VERSION", 1) == version else None
 
 
-kernel = _compiled("_kernel")
+kernel = _compiled("_kernel", 2)
 """Merges of postings, and look-ups for searches."""
 
-ranking = _compiled("_ranking")
+ranking = _compiled("_ranking", 2)
 """Scores of the documents of a plan."""
 
 tables = _compiled("_tables")

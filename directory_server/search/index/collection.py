@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from collections.abc import Collection as Several
 from functools import lru_cache, partial
+from typing import Any, TypeVar
 
 import numpy as np
 from attrs import field, frozen
@@ -16,6 +17,8 @@ from .bm25 import inverse_document_frequency
 from .lexicon import Lexicon
 from .segment import Segment
 from .vocabulary import Vocabulary
+
+T = TypeVar("T")
 
 NAME_RATIO = 0.5
 """The share of a term's documents with it in the name, from which the term counts fully as a name."""
@@ -49,6 +52,7 @@ class Collection:
     document_frequency: Callable[[int], int] = field(init=False, repr=False)
     """Return the number of documents that have a term."""
     _name_share: Callable[[int], float] = field(init=False, repr=False)
+    _made: dict[Hashable, Any] = field(factory=dict, init=False, repr=False)
 
     @size.default
     def _size_of_segments(self) -> int:
@@ -71,6 +75,14 @@ class Collection:
     @_name_share.default
     def _cached_share(self) -> Callable[[int], float]:
         return lru_cache(REMEMBERED)(partial(_share, self.segments))
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what `make` returned for `key` the first time. There must be few keys: no text of a query."""
+        try:
+            found: T = self._made[key]
+        except KeyError:
+            found = self._made[key] = make()
+        return found
 
     def document_frequencies(self, terms: Several[int]) -> list[int]:
         """Return the document frequency of each term."""

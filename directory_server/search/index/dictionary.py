@@ -27,6 +27,8 @@ SHARES = 256
 FIRST_CHARACTERS = ascii_lowercase + digits
 """First characters of words that correction proposes for a word with another first character."""
 
+_FIRST = FIRST_CHARACTERS.encode()
+
 
 @frozen(eq=False)
 class Dictionary:
@@ -104,6 +106,11 @@ class Dictionary:
 
         That edit changes the first character, so the rest of the word is known.
         """
+        least = CORRECTABLE_LENGTHS.start + len(kind)
+        if arrays.kernel is not None:
+            columns = self.strings.data, self.strings.offsets, self.lengths, self.counts
+            found: list[int] = arrays.kernel.first_edits(*columns, kind.encode(), word.encode(), _FIRST, least)
+            return found
         first, rest = word[0], word[1:]
         others = FIRST_CHARACTERS.replace(first, "")
         places = self.strings.find_each(kind, others, rest) + self.strings.find_each(kind, others, word)
@@ -111,7 +118,6 @@ class Dictionary:
             # The first character left out, or swapped with the next.
             places += self.strings.find_each(kind, rest[0], rest[1:])
             places += self.strings.find_each(kind, rest[0], first + rest[1:])
-        least = CORRECTABLE_LENGTHS.start + len(kind)
         return [place for place in dict.fromkeys(places) if self.counts[place] and self.lengths[place] >= least]
 
     def similar_candidates(self, word: str, count: int) -> Sequence[int]:

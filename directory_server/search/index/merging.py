@@ -203,6 +203,8 @@ def with_priors(postings: Postings, live: Bools, priors: Floats, share: float, m
 
 def contains(doc_ids: Ints, wanted: Ints) -> Bools:
     """Return for each of `wanted` whether it is one of `doc_ids`, which are sorted."""
+    if arrays.kernel is not None:
+        return np.frombuffer(arrays.kernel.contains(doc_ids, wanted), np.bool_)
     if not len(doc_ids):
         return np.zeros(len(wanted), bool)
     places = np.minimum(np.searchsorted(doc_ids, wanted), len(doc_ids) - 1)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from attrs import field, frozen
 
+from . import arrays
 from .arrays import Bools, Bytes, Longs
 
 
@@ -40,6 +41,13 @@ class Packed:
         ]
         kept_lengths = np.concatenate([length[kept] for (_, kept), length in zip(parts, lengths, strict=True)])
         return cls(np.concatenate(data), np.concatenate([[0], np.cumsum(kept_lengths)]))
+
+    def take(self, numbers: list[int]) -> list[bytes]:
+        """Return the items with these numbers."""
+        if arrays.kernel is not None:
+            found: list[bytes] = arrays.kernel.items(self.data, self.offsets, numbers)
+            return found
+        return [bytes(self[number]) for number in numbers]
 
     def __getitem__(self, number: int) -> memoryview:
         return self._view[self._places[number] : self._places[number + 1]]

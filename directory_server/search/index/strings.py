@@ -90,10 +90,6 @@ class StringTable:
 
     def find_each(self, before: str, characters: str, after: str) -> list[int]:
         """Return the numbers of the strings that are one of the ASCII `characters` between `before` and `after`."""
-        parts = encoded(before), encoded(characters), encoded(after)
-        if arrays.kernel is not None:
-            found: list[int] = arrays.kernel.find_each(self.data, self.offsets, *parts)
-            return found
         numbers = (self.find(before + character + after) for character in characters)
         return [number for number in numbers if number is not None]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import sqrt
 
 import numpy as np
@@ -82,7 +83,7 @@ def expansions(query: ParsedQuery, translation: Translation, collection: Collect
             if match.stems == whole and not (match.concept.is_topic and len(whole) == 1):
                 matches.setdefault(match.concept, match)
     found = [
-        Expansion(concept.name, _stems(match, words), _terms(concept, collection))
+        Expansion(concept.name, _stems(match, words), collection.once(concept, partial(_terms, concept, collection)))
         for concept, match in [*matches.items()][:MAX_CONCEPTS]
     ]
     return [each for each in found if each.terms]

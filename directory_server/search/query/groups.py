@@ -73,6 +73,11 @@ def group_of(
     """Return the group of the terms that any document has, or None. `size` is the number of documents for one term."""
     if not weights:
         return None
+    if len(weights) == 1:
+        # Most groups have one term.
+        ((term, weight),) = weights.items()
+        count = collection.document_frequency(term)
+        return TermGroup(label, {term: weight}, collection.idf(count, size)) if count else None
     counts = collection.document_frequencies(weights)
     present = {term: count for term, count in zip(weights, counts, strict=True) if count}
     if not present:

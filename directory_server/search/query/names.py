@@ -74,6 +74,8 @@ def _prefix_weights(
     for segment in collection.segments if len(prefix) - kind >= MIN_PREFIX and not query.is_complete else ():
         dictionary = segment.dictionary
         span = dictionary.prefix_range(prefix)
+        if span.start == span.stop:
+            continue
         places = np.flatnonzero(dictionary.counts[span]) + span.start
         terms, lengths = dictionary.terms[places], dictionary.lengths[places] - np.uint8(kind)
         if len(terms) > MAX_PREFIX_MATCHES:

@@ -32,6 +32,8 @@ def completions(prefix: str, collection: Collection) -> Mapping[int, int]:
     for segment in collection.segments:
         dictionary = segment.dictionary
         span = dictionary.prefix_range(prefix)
+        if span.start == span.stop:
+            continue
         terms, counts = dictionary.terms[span], dictionary.counts[span]
         if len(counts) > MAX_COMPLETIONS:
             most = np.argpartition(-counts, MAX_COMPLETIONS)[:MAX_COMPLETIONS]
