@@ -71,6 +71,7 @@ def build_people(core: Core, publishers: Publishers) -> People:
         hsts=web.hsts,
         reports=web.reports,
         operator_bar=admin.OperatorBar(cookies, storage.curation),
+        url=web.url,
     )
     return People(service, cookies, handlers)
 
@@ -167,6 +168,8 @@ def _routes(
             core.search.index.__len__,
             core.runtime.now,
         ),
+        pages.Feeds(people.pages.layout, people.pages.access, directory, storage.store, core.runtime.now),
+        pages.SiteFiles(people.pages.layout, people.pages.access),
         _account_pages(core, people, endpoint),
         docs.DocsPages(people.pages.layout, people.pages.access),
         _report_pages(core, people),

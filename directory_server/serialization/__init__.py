@@ -45,6 +45,7 @@ from ._parameters import (
     search_arguments,
     search_fields,
     search_parameters,
+    search_query,
 )
 from ._publishing import (
     changed_response,
@@ -172,6 +173,7 @@ __all__ = [
     "search_fields",
     "search_page",
     "search_parameters",
+    "search_query",
     "server_issues",
     "status_change",
     "structure",

@@ -163,6 +163,11 @@ def detail_arguments(arguments: Any) -> str:
     return entry_id(structure(arguments, DetailArguments, what="arguments").mcp_id)
 
 
+def search_query(keywords: str, limit: int) -> Query:
+    """Return a query for `keywords` in the default order. Raises BadInput."""
+    return Query(_keywords(keywords), limit)
+
+
 def search_parameters(query: bytes, now: float = 0.0) -> Query:
     """Return the search query in the query string of a URL. Raises BadInput, also for repeated parameters.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import blake2b
 from typing import Any, Literal, Protocol
 from urllib.parse import unquote
 
@@ -19,10 +18,10 @@ from ..domain.search import Position, Query
 from ..domain.versions import Version
 from ..http import Request
 from ..http.errors import ErrorResponse
-from ..http.headers import query, value
+from ..http.headers import query
 from ..services.directory import Directory
 from .authentication import Authenticator, bearer_secret
-from .responses import empty_response, json_response
+from .responses import conditional_response
 from .throttling import AddressLimiter
 
 MAX_SEARCH_PAGES = 10
@@ -176,15 +175,9 @@ class RegistryHandlers:
         return version if version.updated_at >= (parameters.updated_since or 0) else None
 
     def _response(self, request: Request, body: bytes) -> bytes:
-        etag = f'"{blake2b(body, digest_size=12).hexdigest()}"'
         is_public = self._access.mode == "public" and b"authorization" not in request.received
         scope = "public" if is_public else "private"
-        client_etags = [each.strip().removeprefix("W/") for each in (value(request, "If-None-Match") or "").split(",")]
-        unchanged = etag in client_etags or client_etags == ["*"]
-        response = empty_response(request, 304) if unchanged else json_response(request, body)
-        request.setHeader("ETag", etag)
-        request.setHeader("Cache-Control", f"{scope}, max-age={MAX_AGE}")
-        return response
+        return conditional_response(request, body, f"{scope}, max-age={MAX_AGE}")
 
 
 def _size(versions: Sequence[Version]) -> int:

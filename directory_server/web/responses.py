@@ -1,12 +1,14 @@
-"""Response helpers: JSON bodies with Content-Length, not stored by caches."""
+"""Response helpers: JSON bodies with Content-Length, not stored by caches, and bodies that clients may store."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import blake2b
 from typing import Any
 
 from .. import serialization
 from ..http import Request
+from ..http.headers import value as header
 
 _JSON = {
     b"content-type": b"Content-Type: application/json",
@@ -28,6 +30,20 @@ def json_response(request: Request, value: Any, status: int = 200, **headers: st
     for name, text in headers.items():
         request.setHeader(name, text)
     return body
+
+
+def conditional_response(request: Request, body: bytes, cache_control: str, **headers: str) -> bytes:
+    """Set the headers of a cacheable response and return its body, empty if the client has it (RFC 9110, 13.1.2)."""
+    etag = f'"{blake2b(body, digest_size=12).hexdigest()}"'
+    known = [each.strip().removeprefix("W/") for each in (header(request, "If-None-Match") or "").split(",")]
+    if etag in known or known == ["*"]:
+        # The other headers are those of the body (RFC 9110, section 15.4.5).
+        response = empty_response(request, 304, **{name: text for name, text in headers.items() if name == "Vary"})
+    else:
+        response = json_response(request, body, 200, **headers)
+    request.setHeader("ETag", etag)
+    request.setHeader("Cache-Control", cache_control)
+    return response
 
 
 def empty_response(request: Request, status: int, **headers: str) -> bytes:

@@ -24,7 +24,7 @@ from .error_responses import error_response, note_error, respond_with_error, res
 from .health import Health
 from .mcp import McpEndpoint, rpc_body
 from .openapi import DOCUMENT
-from .pages import PageHandlers, ReportPages, SearchPage
+from .pages import Feeds, PageHandlers, ReportPages, SearchPage, SiteFiles
 from .publish import PublishHandlers
 from .registry import RegistryHandlers, problem
 from .responses import json_response
@@ -60,6 +60,8 @@ class Routes:
     health: Health
     pages: PageHandlers
     search: SearchPage
+    feeds: Feeds
+    site_files: SiteFiles
     account: AccountPages
     docs: DocsPages
     reports: ReportPages

@@ -14,7 +14,7 @@ from ... import serialization
 from ...domain.errors import NotFound
 from ...http import Request
 from ..openapi import DOCUMENT
-from ..pages import Layout, PageAccess
+from ..pages import Address, Layout, PageAccess, Viewer
 from ..responses import json_response
 from ._api import api_view
 
@@ -72,13 +72,15 @@ class DocsPages:
     async def index(self, request: Request) -> bytes:
         """Return the table of contents."""
         viewer = await self._access.identify(request)
-        return self._layout.page(request, "docs/index.html", self._navigation(""), account=viewer)
+        return self._layout.page(
+            request, "docs/index.html", self._navigation(""), account=viewer, address=Address("/docs", True)
+        )
 
     async def api(self, request: Request) -> bytes:
         """Return the REST API, from the OpenAPI document."""
         viewer = await self._access.identify(request)
         values = {**self._navigation(API), "api": _api()}
-        return self._layout.page(request, "docs/api.html", values, account=viewer)
+        return self._page(request, API, "api", values, viewer)
 
     async def get(self, request: Request, path: str) -> bytes:
         """Return a page or an image. Raises NotFound."""
@@ -90,7 +92,15 @@ class DocsPages:
         if page is None:
             raise NotFound("There is no such page in the documentation. /docs lists all pages.")
         values = {**self._navigation(page.parent), "page": page, "sections": found.sections(page.parent)}
-        return self._layout.page(request, "docs/page.html", values, account=viewer)
+        return self._layout.page(
+            request, "docs/page.html", values, account=viewer, address=Address(f"/docs/{page.path}", True)
+        )
+
+    def _page(
+        self, request: Request, path: str, template: str, values: Mapping[str, Any], viewer: Viewer | None
+    ) -> bytes:
+        address = Address(f"/docs/{path}".rstrip("/"), indexed=True)
+        return self._layout.page(request, f"docs/{template}.html", values, account=viewer, address=address)
 
     def _navigation(self, current: str) -> dict[str, Any]:
         return {"documents": contents().documents, "current": current}

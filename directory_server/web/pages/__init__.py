@@ -3,22 +3,27 @@
 from ._access import PageAccess
 from ._assets import PATH as ASSETS_PATH
 from ._assets import Assets
-from ._layout import Layout, Viewer
+from ._feeds import Feeds
+from ._layout import Address, Layout, Viewer
 from ._notifications import STREAMS, AnonymousOwners
 from ._pages import PageHandlers, page_handlers
 from ._reports import ReportPages
 from ._search import SearchPage
+from ._site_files import SiteFiles
 
 __all__ = [
     "ASSETS_PATH",
     "STREAMS",
+    "Address",
     "AnonymousOwners",
     "Assets",
+    "Feeds",
     "Layout",
     "PageAccess",
     "PageHandlers",
     "ReportPages",
     "SearchPage",
+    "SiteFiles",
     "Viewer",
     "page_handlers",
 ]

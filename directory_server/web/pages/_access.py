@@ -34,6 +34,16 @@ class PageAccess:
     _viewer: Callable[[Request], Awaitable[Viewer | None]] = no_viewer
     _sign_in: str = ""
 
+    @property
+    def is_off(self) -> bool:
+        """Whether there are no pages."""
+        return self._mode == "off"
+
+    @property
+    def is_public(self) -> bool:
+        """Whether everybody may search and read entries."""
+        return self._mode == "public"
+
     async def authenticate(self, request: Request) -> Viewer | None:
         """Return the signed-in viewer of a page, None for an anonymous one.
 

@@ -72,18 +72,39 @@ class Language:
     current: bool
 
 
+@frozen
+class Address:
+    """The canonical path of a page, with its query, and whether search engines may list the page."""
+
+    path: str
+    indexed: bool = False
+
+
 class Layout:
     """Renders pages, with links to the search (if `searchable`) and to the path `sign_in` (if not empty).
 
-    Responses over TLS have the header Strict-Transport-Security with a max-age of `hsts` seconds, unless that is 0.
+    Pages that everybody may read (`is_public`) have a link to their feed, others only for members.
+    `url` is the public URL of the server without a slash at the end, or empty if it is not configured: then links to
+    the server have no host. The Host header is no source of it, because clients write it. Responses over TLS have the
+    header Strict-Transport-Security with a max-age of `hsts` seconds, unless that is 0.
     """
 
-    def __init__(self, proxies: Proxies, *, searchable: bool = True, sign_in: str = "", hsts: int = 0) -> None:
+    def __init__(
+        self,
+        proxies: Proxies,
+        *,
+        searchable: bool = True,
+        is_public: bool = False,
+        sign_in: str = "",
+        hsts: int = 0,
+        url: str = "",
+    ) -> None:
         self._proxies = proxies
+        self.url = url
         # RFC 6797, section 6.1.
         self._hsts = {"Strict-Transport-Security": f"max-age={hsts}"} if hsts else {}
         self._translations = load()
-        self.assets, self._templates = _compiled(searchable, sign_in)
+        self.assets, self._templates = _compiled(searchable, is_public, sign_in)
 
     def page(
         self,
@@ -93,20 +114,32 @@ class Layout:
         *,
         account: Viewer | None = None,
         status: int = 200,
+        address: Address | None = None,
     ) -> bytes:
         """Set the headers of an uncacheable response and return the body, rendered from `template` and `values`."""
-        translations = self.translations(request)
-        body = self._templates[template].render(
-            t=translations,
-            path=request.path.decode("latin-1"),
-            languages=_languages(request, translations.language),
-            account=account,
-            **values,
+        shown = address if status == 200 else None
+        body = self.render(
+            request,
+            template,
+            {
+                "path": request.path.decode("latin-1"),
+                "account": account,
+                "canonical": self.url + shown.path if shown else "",
+                "indexed": shown is not None and shown.indexed,
+                **values,
+            },
         )
         # Servers must not send it without TLS (RFC 6797, section 7.2).
         secure = self._hsts if self._hsts and self._proxies.is_secure(request) else {}
+        return json_response(request, body, status, **HEADERS, **secure)
+
+    def render(self, request: Request, template: str, values: Mapping[str, Any]) -> bytes:
+        """Return the text of a template in the language of a request."""
+        translations = self.translations(request)
+        languages = _languages(request, translations.language)
+        text = self._templates[template].render(t=translations, languages=languages, url=self.url, **values)
         # Names may contain surrogates, which UTF-8 cannot encode.
-        return json_response(request, body.encode("utf-8", "replace"), status, **HEADERS, **secure)
+        return text.encode("utf-8", "replace")
 
     def error_page(self, request: Request, error: ErrorResponse) -> bytes:
         """Return the page of an error response."""
@@ -127,7 +160,7 @@ class Layout:
 
 
 @cache
-def _compiled(searchable: bool, sign_in: str) -> tuple[Assets, Mapping[str, Template]]:
+def _compiled(searchable: bool, is_public: bool, sign_in: str) -> tuple[Assets, Mapping[str, Template]]:
     """Return the static files and compiled templates. They are cached, because reading them takes 0.1 seconds."""
     assets = Assets()
     environment = Environment(
@@ -140,8 +173,8 @@ def _compiled(searchable: bool, sign_in: str) -> tuple[Assets, Mapping[str, Temp
         cache_size=-1,
     )
     environment.filters.update(FILTERS)
-    environment.globals.update(asset=assets.path, searchable=searchable, sign_in=sign_in)
-    return assets, {name: environment.get_template(name) for name in environment.list_templates(["html"])}
+    environment.globals.update(asset=assets.path, searchable=searchable, is_public=is_public, sign_in=sign_in)
+    return assets, {name: environment.get_template(name) for name in environment.list_templates(["html", "xml"])}
 
 
 def _parameters(request: Request) -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ from ...streams import Hub
 from ..throttling import AddressLimiter
 from ._access import AccessMode, PageAccess, no_viewer
 from ._entries import entry_view
-from ._layout import Layout, Viewer
+from ._layout import Address, Layout, Viewer
 from ._notifications import NewEntriesNotifier
 
 OperatorBar = Callable[[Request, Viewer | None, str], Awaitable[Mapping[str, Any] | None]]
@@ -45,7 +45,8 @@ class PageHandlers:
         language = self.layout.translations(request).language
         bar = await self._operator_bar(request, viewer, detail.server_name)
         values = {"entry": entry_view(detail, language), "reports": self._reports, "operator_bar": bar}
-        return self.layout.page(request, "entry.html", values, account=viewer)
+        address = Address(f"/servers/{detail.mcp_id}", self.access.is_public)
+        return self.layout.page(request, "entry.html", values, account=viewer, address=address)
 
     async def notifications(self, request: Request) -> bytes | None:
         """Open the stream of notifications about new entries."""
@@ -66,15 +67,19 @@ def page_handlers(
     hsts: int = 0,
     reports: bool = True,
     operator_bar: OperatorBar = no_bar,
+    url: str = "",
 ) -> PageHandlers:
     """Return the handlers; `hub` holds the notification streams.
 
     `per_minute` is the limit of page requests of each member, and of each address for anonymous viewers. `hsts` is the
     max-age of Strict-Transport-Security in seconds, 0 for none. `reports` is whether readers may report entries.
+    `url` is the public URL of the server, or empty.
     """
     rate = per_minute / 60
     addresses = AddressLimiter(proxies, now, rate=rate, burst=per_minute)
     accounts = Limiter(now, rate=rate, burst=per_minute)
-    layout = Layout(proxies, searchable=mode != "off", sign_in=sign_in, hsts=hsts)
+    layout = Layout(
+        proxies, searchable=mode != "off", is_public=mode == "public", sign_in=sign_in, hsts=hsts, url=url.rstrip("/")
+    )
     access = PageAccess(mode, addresses, accounts, viewer, sign_in)
     return PageHandlers(layout, NewEntriesNotifier(hub, proxies), access, directory, reports, operator_bar)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
 
 from attrs import evolve, frozen
 
@@ -16,13 +15,14 @@ from ...domain.filters import FILTERS, PACKAGES, wrong_filter
 from ...domain.ports.storage import Store
 from ...domain.search import DEFAULT_ORDER, ORDERS, Order, Page, Query
 from ...http import Request
-from ...http.headers import query
 from ...services.directory import Directory
 from ._access import PageAccess
 from ._cards import Card, card, search_url
 from ._entries import fact_marks
 from ._facets import facets, selected_filters, sort_links
-from ._layout import Layout
+from ._feeds import feed_url
+from ._layout import Address, Layout
+from ._search_words import page_parameters, search_words
 
 PER_PAGE = 20
 """Hits per page."""
@@ -84,6 +84,7 @@ class SearchPage:
             "sort": sort if sort != DEFAULT_ORDER else "",
             "is_list": is_list,
             "is_continued": cursor is not None,
+            "feed_url": feed_url(keywords),
             "first_url": search_url(keywords, sort=sort if sort != DEFAULT_ORDER or not keywords else ""),
             "size": self._size(),
             "help": HELP,
@@ -111,15 +112,14 @@ class SearchPage:
             values["error"] = error.code
             values["filter"] = wrong_filter(keywords)
         status = 400 if values["error"] else 200
-        return self._layout.page(request, "search.html", values, account=viewer, status=status)
+        address = Address(search_url(keywords), self._access.is_public and not is_list)
+        return self._layout.page(request, "search.html", values, account=viewer, status=status, address=address)
 
     def _query(self, keywords: str, sort: Order, cursor: str | None, limit: int) -> Query:
         """Return the query for a page of a list. Raises BadInput."""
-        if not keywords:
-            after = serialization.decode_cursor(cursor, "", sort) if cursor else None
-            return Query("", limit, after, browse=True).sorted_by(sort, self._now())
-        given = {"keywords": keywords, "limit": limit, "sort": sort, **({"cursor": cursor} if cursor else {})}
-        return evolve(serialization.search_parameters(urlencode(given).encode(), self._now()), browse=True)
+        query = serialization.search_query(keywords, limit) if keywords else Query("", limit)
+        after = serialization.decode_cursor(cursor, keywords, sort) if cursor else None
+        return evolve(query, after=after, browse=True).sorted_by(sort, self._now())
 
     async def _cards(self, page: Page, language: str) -> list[Card]:
         hits = {hit.mcp_id: hit for hit in page.hits}
@@ -128,16 +128,6 @@ class SearchPage:
             for entry in await self._store.entries(list(hits))
             for hit in (hits[entry.mcp_id],)
         ]
-
-
-def page_parameters(request: Request) -> Mapping[str, str]:
-    """Return the query parameters. Unknown parameters and invalid UTF-8 are accepted, because links may be altered."""
-    return dict(parse_qsl(query(request).decode("utf-8", "replace"), keep_blank_values=True))
-
-
-def search_words(parameters: Mapping[str, str]) -> str:
-    """Return the search words: `q`, or `keywords`, as the REST API calls them."""
-    return (parameters.get("q") or parameters.get("keywords", "")).strip()
 
 
 def _order(parameters: Mapping[str, str]) -> Order:

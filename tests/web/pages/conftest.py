@@ -47,3 +47,7 @@ class Document(HTMLParser):
     @property
     def links(self) -> list[str]:
         return [link["href"] or "" for link in self.all("a")]
+
+    def feeds(self) -> list[str]:
+        """Return the URLs of the feeds that feed readers find on the page."""
+        return [link["href"] or "" for link in self.all("link") if link.get("type") == "application/atom+xml"]

@@ -1,0 +1,111 @@
+"""Atom feeds (RFC 4287) of new entries, and of the matches of a search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from attrs import frozen
+
+from ... import serialization
+from ...domain.entries import Entry, mcp_id_of
+from ...domain.ports.storage import Store
+from ...domain.versions import Version
+from ...http import Request
+from ...services.directory import Directory
+from ..responses import conditional_response
+from ._access import PageAccess
+from ._cards import owner, search_url
+from ._filters import plain
+from ._layout import Layout
+from ._search_words import page_parameters, search_words
+
+PATH = "/feed.atom"
+
+ITEMS = 30
+"""Entries of a feed."""
+
+MAX_AGE = 300
+"""Seconds for which a feed may be cached."""
+
+MAX_TAGS = 10
+"""Categories of an entry of a feed."""
+
+HEADERS = {
+    "Content-Type": "application/atom+xml; charset=utf-8",
+    # A browser must not run anything in a feed that it shows as a document.
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Referrer-Policy": "same-origin",
+    "Vary": "Accept-Language, Cookie",
+}
+
+
+@frozen
+class Item:
+    """An entry of a feed, as sanitized text. Dates are those of this directory, which publishers cannot choose."""
+
+    mcp_id: str
+    name: str
+    summary: str
+    author: str
+    tags: Sequence[str]
+    published: str
+    updated: str
+
+
+@frozen
+class Feeds:
+    """Handles `/feed.atom`; `_now` returns the seconds since the epoch."""
+
+    _layout: Layout
+    _access: PageAccess
+    _directory: Directory
+    _store: Store
+    _now: Callable[[], float]
+
+    async def get(self, request: Request) -> bytes:
+        """Return the feed of the newest entries, or of the matches of `q`. Raises BadInput."""
+        await self._access.authenticate(request)
+        keywords = search_words(page_parameters(request))
+        versions = await self._store.latest(await self._ids(keywords))
+        language = self._layout.translations(request).language
+        items = [_item(each, language) for each in versions]
+        values: dict[str, Any] = {
+            "keywords": keywords,
+            # The id of a feed never changes, also when the server moves (RFC 4287, section 4.2.6).
+            "id": mcp_id_of(f"feed {keywords}"),
+            "feed_url": feed_url(keywords),
+            "search_url": search_url(keywords),
+            "items": items,
+            "updated": max((each.updated for each in items), default=serialization.rfc3339(0.0)),
+        }
+        body = self._layout.render(request, "feed.xml", values)
+        scope = "public" if self._access.is_public else "private"
+        return conditional_response(request, body, f"{scope}, max-age={MAX_AGE}", **HEADERS)
+
+    async def _ids(self, keywords: str) -> Sequence[str]:
+        """Return the ids of the entries of a feed, in order."""
+        if not keywords:
+            return await self._store.newest(ITEMS, lambda entry: entry.mcp_id)
+        query = serialization.search_query(keywords, ITEMS).sorted_by("updated", self._now())
+        return [hit.mcp_id for hit in (await self._directory.search(query)).hits]
+
+
+def feed_url(keywords: str) -> str:
+    """Return the path and query of the feed for `keywords`."""
+    return PATH + search_url(keywords).removeprefix("/")
+
+
+def _item(version: Version, language: str) -> Item:
+    entry: Entry = serialization.restore_entry(version.body)
+    namespace = entry.name.rpartition("/")[0]
+    tags = dict.fromkeys(plain(tag, 40) for tag in (*entry.categories, *entry.tags)[:MAX_TAGS])
+    return Item(
+        mcp_id=entry.mcp_id,
+        name=plain(entry.title or entry.name, 100) or entry.mcp_id,
+        summary=plain(entry.descriptions.get(language) or entry.brief, 300),
+        author=plain(owner(namespace), 60) or plain(entry.name, 60),
+        tags=list(filter(None, tags)),
+        published=serialization.rfc3339(min(version.published_at, version.updated_at)),
+        updated=serialization.rfc3339(version.updated_at),
+    )

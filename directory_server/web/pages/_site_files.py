@@ -1,0 +1,76 @@
+"""Files by which browsers and search engines find the pages: robots.txt, favicon.ico and the OpenSearch description."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+from attrs import frozen
+
+from ...domain.errors import NotFound
+from ...http import Request
+from ..responses import conditional_response
+from ._access import PageAccess
+from ._layout import Layout
+
+_DAY = "public, max-age=86400"
+
+_OPEN = """\
+User-agent: *
+Allow: /$
+Allow: /servers/
+Allow: /docs
+Allow: /assets/
+Disallow: /servers/*/report
+Disallow: /
+"""
+"""robots.txt (RFC 9309) of public pages. Lists are left out: there is no end of searches."""
+
+_CLOSED = """\
+User-agent: *
+Allow: /docs
+Allow: /assets/
+Disallow: /
+"""
+"""robots.txt of pages that need a sign-in, of which only the documentation can be read."""
+
+_OFF = """\
+User-agent: *
+Disallow: /
+"""
+"""robots.txt of a server without pages."""
+
+
+@frozen
+class SiteFiles:
+    """Handles `/robots.txt`, `/favicon.ico` and `/opensearch.xml`."""
+
+    _layout: Layout
+    _access: PageAccess
+
+    async def robots(self, request: Request) -> bytes:
+        """Return the rules for robots. They need no sign-in, and do not count as a page."""
+        text = _OPEN if self._access.is_public else _OFF if self._access.is_off else _CLOSED
+        return conditional_response(request, text.encode(), _DAY, **{"Content-Type": "text/plain; charset=utf-8"})
+
+    async def icon(self, request: Request) -> bytes:
+        """Return the icon that browsers and feed readers ask for without being told."""
+        return conditional_response(request, _icon(), _DAY, **{"Content-Type": "image/x-icon"})
+
+    async def opensearch(self, request: Request) -> bytes:
+        """Return the description with which a browser adds the search (OpenSearch 1.1).
+
+        Raises NotFound without the setting web.url: the URLs in it must be absolute.
+        """
+        await self._access.identify(request)
+        if not self._layout.url:
+            raise NotFound("The search description needs the setting web.url.")
+        body = self._layout.render(request, "opensearch.xml", {})
+        kind = "application/opensearchdescription+xml; charset=utf-8"
+        headers = {"Content-Type": kind, "Vary": "Accept-Language, Cookie"}
+        return conditional_response(request, body, _DAY, **headers)
+
+
+@cache
+def _icon() -> bytes:
+    return files(__package__).joinpath("static", "favicon.ico").read_bytes()
