@@ -46,4 +46,6 @@ def build_admin_pages(
         storage.statistics,
         core.config.statistics.days,
         core.config.statistics.queries,
+        storage.reports,
+        storage.publication_log,
     )

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from ...domain.ports.access import KeyRing, Quota
+from ...domain.ports.access import KeyRing, PublicationLog, Quota
 from ...domain.ports.accounts import Accounts
+from ...domain.ports.reports import Reports
 from ...domain.ports.roster import Roster
 from ...domain.ports.runtime import Bus
 from ...domain.ports.statistics import Statistics
@@ -16,6 +17,7 @@ from ...services.directory import Directory
 from ..account import PageLayout, SessionCookies
 from ._account_pages import AccountPages
 from ._entry_pages import EntryPages
+from ._inbox_pages import PublicationPages, ReportPages
 from ._key_pages import KeyPages
 from ._requests import OperatorRequests
 from ._server_pages import Server, ServerPages
@@ -31,6 +33,8 @@ class AdminPages:
     keys: KeyPages
     entries: EntryPages
     usage: UsagePages
+    reports: ReportPages
+    publications: PublicationPages
 
 
 def admin_pages(
@@ -49,6 +53,8 @@ def admin_pages(
     statistics: Statistics,
     days: int,
     query_days: int,
+    reports: Reports,
+    publications: PublicationLog,
 ) -> AdminPages:
     """Return the operator pages. `now` returns seconds since the epoch.
 
@@ -56,9 +62,11 @@ def admin_pages(
     """
     requests = OperatorRequests(cookies, layout, "admin")
     return AdminPages(
-        ServerPages(requests, server, roster, now),
+        ServerPages(requests, server, roster, reports, now),
         AccountPages(requests, accounts, roster, now),
         KeyPages(requests, keys, roster, quota, now),
         EntryPages(requests, curation, store, directory, bus),
         UsagePages(requests, statistics, now, days, query_days),
+        ReportPages(requests, reports, now),
+        PublicationPages(requests, publications),
     )

@@ -8,6 +8,7 @@ from typing import Protocol
 from attrs import frozen
 
 from ... import __version__
+from ...domain.ports.reports import Reports
 from ...domain.ports.roster import Roster
 from ...domain.upstreams import UpstreamState
 from ...http import Request
@@ -72,6 +73,7 @@ class ServerPages:
     _requests: OperatorRequests
     _server: Server
     _roster: Roster
+    _reports: Reports
     _now: Callable[[], float]
 
     async def get(self, request: Request) -> bytes:
@@ -87,6 +89,7 @@ class ServerPages:
             "storage": self._server.storage,
             "numbers": self._server.numbers(),
             "counts": await self._roster.counts(),
+            "reports": await self._reports.count(),
             "failing": [row for row in self._rows() if row.error],
         }
         return self._requests.page(request, member.session, "overview", values)
