@@ -78,6 +78,7 @@ class Application:
     ports: tuple[IService, ...]
     runtime: Runtime
     verified: VerifiedEntries
+    metrics: metrics.Metrics
 
     def close(self) -> None:
         """Close what all services use until they have stopped: the access log, the threads and the databases."""
@@ -142,6 +143,7 @@ def build(
         ports=_ports(config, reactor, web),
         runtime=core.runtime,
         verified=core.verified,
+        metrics=core.metrics,
     )
 
 

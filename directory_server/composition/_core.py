@@ -56,6 +56,7 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
     statistics = StatisticsRecorder(
         storage.statistics, runtime.offload, reactor, runtime.now, config.statistics.days, config.statistics.queries
     )
+    verified = VerifiedEntries(storage.verifications)
     return Core(
         config=config,
         reactor=reactor,
@@ -66,10 +67,10 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
         serving=serving,
         search=Search(
             index,
-            Directory(storage.store, index, serving.bus, statistics.searched),
+            Directory(storage.store, index, serving.bus, statistics.searched, verified),
             index_keeper(config, index, storage.store, runtime.offload, reactor.seconds),
         ),
-        verified=VerifiedEntries(storage.verifications),
+        verified=verified,
         statistics=statistics,
     )
 

@@ -49,6 +49,8 @@ def _verifier(core: Core) -> Verifier | None:
     def observe(checked: Checked) -> None:
         for observer in observers:
             observer(checked)
+        if checked.is_change:
+            core.serving.bus.announce()
 
     checks = checks_of(config, storage, runtime.checkers(config, core.reactor), core.reactor, runtime.now, observe)
     planner = planner_of(config, storage, runtime.offload, holder)

@@ -156,7 +156,7 @@ def _routes(
         rest.RestHandlers(authenticator, directory, offload, core.runtime.now),
         changes.ChangesHandler(authenticator, storage.store, percolate, offload, hub, publishers.broadcaster),
         endpoint,
-        registry.RegistryHandlers(access, directory, storage.store, config.registry.listed == "curated"),
+        registry.RegistryHandlers(access, directory, storage.store, config.registry.listed == "curated", core.verified),
         publish.PublishHandlers(publisher_access, publishing, reads, offload, core.runtime.now),
         checks,
         people.pages,

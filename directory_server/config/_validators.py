@@ -112,7 +112,9 @@ def networks(_: object, __: object, items: tuple[str, ...]) -> None:
 
 def contact(_: object, __: object, text: str) -> None:
     """Validate an e-mail address or an http or https URL, or an empty string. It is sent in a header."""
-    if text and not (len(text) <= 200 and re.fullmatch(r"https?://[!-~]+|[!-'*-~]+@[!-'*-~]+", text)):
+    # A comment in the header holds it, so it has no brackets (RFC 9110, section 5.6.5).
+    has_form = re.fullmatch(r"(https?://|[^@]+@)[^@]+", text) and re.fullmatch(r"[!-'*-;=?-\[\]-~]{,200}", text)
+    if text and not has_form:
         raise ValueError("must be an e-mail address or a URL such as https://directory.example.org/about")
 
 

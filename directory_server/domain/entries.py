@@ -14,6 +14,7 @@ from ..sanitize import Cleaner, clean_line
 from .errors import BadInput
 from .facts import auth_of, facts_of, runs_of
 from .limits import BRIEF, LONG, MAX_STARS, NAME, SERVER, TOOLS, DetailFields, url
+from .verification import VerifiedStatus
 from .views import Detail, Hit, Tool
 
 NAMESPACE = UUID("7d9a1a47-8c6b-42d7-96dd-0a8aa272d25a")
@@ -212,6 +213,8 @@ class Entry:
             updated_at=view.line("updated_at", _text(official.get("updatedAt"))) or None,
             auth=auth_of(facts),
             runs=runs_of(facts),
+            verified=VerifiedStatus.UNVERIFIED,
+            verification=None,
             server=document or {},
             omitted=(*view.omitted, *(["server"] if document is None else [])),
         )

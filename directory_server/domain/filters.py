@@ -11,6 +11,7 @@ from ..sanitize import clean_line
 from .errors import BadInput
 from .languages import LANGUAGES, language_of
 from .licenses import LICENSES, UNKNOWN, license_of
+from .verification import VerifiedStatus
 
 FILTERS: Mapping[str, Sequence[str]] = {
     "tag": (),
@@ -21,6 +22,7 @@ FILTERS: Mapping[str, Sequence[str]] = {
     "runs": ("local", "remote", UNKNOWN),
     "language": (*LANGUAGES, UNKNOWN),
     "license": (*LICENSES, UNKNOWN),
+    "status": tuple(VerifiedStatus),
 }
 """The names of filters, and the values of each; none for those with any value. Other words with a colon are text."""
 

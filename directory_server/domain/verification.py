@@ -50,6 +50,23 @@ class PackageStatus(StrEnum):
     """Its package registry is none of npm, PyPI, OCI and NuGet, or its identifier is invalid."""
 
 
+class VerifiedStatus(StrEnum):
+    """Status of an entry, that of the best of its remotes and packages. The texts are part of the public API."""
+
+    WORKS = "works"
+    """A remote opened a session and listed its tools."""
+    NEEDS_LOGIN = "needs_login"
+    """A remote answered that it needs a login."""
+    AVAILABLE = "available"
+    """The package exists in its registry. It was not run."""
+    FAILING = "failing"
+    """The latest check failed, but not for long enough to count as down."""
+    DOWN = "down"
+    """Checks have failed for days."""
+    UNVERIFIED = "unverified"
+    """Nothing was checked, or the checks say nothing."""
+
+
 @frozen
 class FoundTool:
     """A tool that a remote listed. Its texts are cleaned and bounded.

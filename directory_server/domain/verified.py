@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from enum import StrEnum
+from datetime import UTC, datetime
 
 from attrs import frozen
 
 from .targets import TargetState
-from .verification import MAX_TOOLS, FoundTool, PackageCheck, PackageStatus, RemoteCheck, RemoteStatus
+from .verification import MAX_TOOLS, FoundTool, PackageCheck, PackageStatus, RemoteCheck, RemoteStatus, VerifiedStatus
+from .verification_views import FoundToolView, PackageView, RemoteView, VerificationView
 
 MAX_DESCRIPTION = 400
 """Characters of a tool's description that are indexed."""
-
-
-class VerifiedStatus(StrEnum):
-    """Status of an entry, that of the best of its remotes and packages. The texts are part of the public API."""
-
-    WORKS = "works"
-    """A remote opened a session and listed its tools."""
-    NEEDS_LOGIN = "needs_login"
-    """A remote answered that it needs a login."""
-    AVAILABLE = "available"
-    """The package exists in its registry. It was not run."""
-    FAILING = "failing"
-    """The latest check failed, but not for long enough to count as down."""
-    DOWN = "down"
-    """Checks have failed for days."""
-    UNVERIFIED = "unverified"
-    """Nothing was checked, or the checks say nothing."""
 
 
 _BEST_FIRST = tuple(VerifiedStatus)
@@ -64,6 +48,14 @@ class IndexedVerification:
     package: str = ""
     tools: tuple[tuple[str, str], ...] = ()
     """Names and descriptions of the tools."""
+
+
+def refined_auth(declared: str, shown: str) -> str:
+    """Return how a client authenticates, from what an entry declares or says and what its remotes have shown.
+
+    A remote that lists its tools without a login may need one for calls: it is believed only if the entry says nothing.
+    """
+    return shown if shown and (declared == "unknown" or (declared == "none" and shown != "none")) else declared
 
 
 def summarize(states: Sequence[TargetState]) -> Verification:
@@ -140,3 +132,60 @@ def _auth(remotes: Sequence[TargetState]) -> str:
         return "none"
     logins = [each.login for each in checks if each.status is RemoteStatus.NEEDS_LOGIN and each.login is not None]
     return next((each.value for each in logins if each.value in ("key", "oauth")), "")
+
+
+def verification_view(summary: Verification, states: Sequence[TargetState] = ()) -> VerificationView:
+    """Return the view of an entry's `summary`, with lists of the checks and tools in `states`."""
+    checks = [(each, each.check) for each in states]
+    return VerificationView(
+        status=summary.status.value,
+        checked_at=_date(summary.checked_at),
+        auth=summary.auth,
+        protocol_versions=summary.protocol_versions,
+        package=summary.package,
+        names_server=summary.names_server,
+        tool_count=summary.tools,
+        tools=[FoundToolView(each.name, each.description) for each in found_tools(states)],
+        remotes=[_remote(state, check) for state, check in checks if isinstance(check, RemoteCheck)],
+        packages=[_package(check) for _, check in checks if isinstance(check, PackageCheck)],
+    )
+
+
+def _remote(state: TargetState, check: RemoteCheck) -> RemoteView:
+    return RemoteView(
+        url=check.url,
+        transport=check.transport,
+        status=check.status.value,
+        is_down=state.is_down,
+        checked_at=_date(check.checked_at) or "",
+        protocol_version=check.protocol_version,
+        login=None if check.login is None else check.login.value,
+        authorization_server=check.authorization_server,
+        redirected_to=check.redirected_to,
+        latency=check.latency,
+        detail=check.detail,
+    )
+
+
+def _package(check: PackageCheck) -> PackageView:
+    return PackageView(
+        registry_type=check.registry_type,
+        identifier=check.identifier,
+        version=check.version,
+        status=check.status.value,
+        checked_at=_date(check.checked_at) or "",
+        latest_version=check.latest_version,
+        published_at=_date(check.published_at),
+        deprecation=check.deprecation,
+        names_server=check.names_server,
+        detail=check.detail,
+    )
+
+
+def _date(moment: float | None) -> str | None:
+    """Return `moment`, in seconds since the epoch, as an RFC 3339 date and time in UTC; None for none."""
+    try:
+        return None if moment is None else datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (OverflowError, ValueError, OSError):
+        # A package registry may state any year.
+        return None

@@ -9,6 +9,8 @@ from attrs import field, frozen
 
 from ..client_config import Installation
 from .limits import BRIEF, LONG, MAX_STARS, NAME, TOOLS, URL
+from .verification import VerifiedStatus
+from .verification_views import VerificationView
 
 MCP_ID = {
     "format": "uuid",
@@ -37,6 +39,7 @@ class Hit:
     server_name: str = ""
     auth: str = "unknown"
     runs: Sequence[str] = ()
+    verified: str = "unverified"
 
 
 @frozen
@@ -113,6 +116,16 @@ class Detail:
             "description": "Where the server runs: local, remote or both; empty if unknown.",
             "items": {"type": "string", "enum": ["local", "remote"]},
         }
+    )
+    verified: str = field(
+        metadata={
+            "description": "Result of the checks of its remotes and packages by this directory: works, needs_login, "
+            "available (the package exists), failing, down, or unverified, which is not bad.",
+            "enum": [each.value for each in VerifiedStatus],
+        }
+    )
+    verification: VerificationView | None = field(
+        metadata={"description": "Checks of its remotes and packages by this directory; null if there were none."}
     )
     server: Mapping[str, Any] = field(
         metadata={"description": "The server.json document, without invisible characters; empty if it is too large."}

@@ -16,10 +16,10 @@ from .index.arrays import Bools, Ints
 from .index.collection import Collection
 from .index.lexicon import Lexicon
 from .index.memory import release_memory
-from .index.packing import unpack
 from .index.segment import Segment
 from .index.snapshot import Snapshot
 from .index.tiers import BULK, SIZES, LiveSegment, merged
+from .index.verified import document_of
 from .query.cost import is_expensive
 from .query.parsing import ParsedQuery, parse
 from .query.plan import Plan, build_plan
@@ -130,8 +130,8 @@ class ImpactIndex:
             before = self._snapshot
             if self._journal is not None:
                 self._journal += changes
-            changed = {change.mcp_id: change.analysed for change in changes}
-            documents = [unpack(each) for each in changed.values() if each is not None]
+            changed = {change.mcp_id: change for change in changes}
+            documents = [document for each in changed.values() if (document := document_of(each)) is not None]
             parts = [part.without(list(changed)) for part in before.parts]
             if documents:
                 parts.append(LiveSegment.of(Segment.of(documents, before.vocabulary)))

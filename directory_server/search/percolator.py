@@ -8,7 +8,8 @@ from functools import lru_cache
 from attrs import frozen
 
 from ..domain.changes import Change
-from .index.packing import unpack
+from .index.document import Document
+from .index.verified import document_of
 from .query.parsing import parse
 from .text.analysis import stem
 
@@ -31,9 +32,10 @@ def percolate(change: Change, queries: Collection[str]) -> Set[str]:
     Words are compared by their terms, without completion, correction or expansion. A query without words, phrases,
     filters and exclusions matches no entry.
     """
-    if change.analysed is None or not queries:
+    document = document_of(change) if queries else None
+    if document is None:
         return frozenset()
-    terms, phrases = _contents(change.analysed)
+    terms, phrases = _contents(document)
     return {
         query
         for query in queries
@@ -44,8 +46,7 @@ def percolate(change: Change, queries: Collection[str]) -> Set[str]:
     }
 
 
-def _contents(analysed: bytes) -> tuple[Set[str], str]:
-    document = unpack(analysed)
+def _contents(document: Document) -> tuple[Set[str], str]:
     return {*map(stem, document.words.split()), *document.special_terms}, document.row.phrases
 
 

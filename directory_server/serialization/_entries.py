@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -20,6 +20,9 @@ from ._json import encode
 OWN = "io.github.mcp-directory-server/entry"
 """The key of the directory's own metadata in `_meta`."""
 
+VERIFICATION = "io.github.mcp-directory-server/verification"
+"""The key of `_meta` for what the checks of this directory found. It is not imported: others check for themselves."""
+
 MAX_ENTRY = 1_000_000
 """Bytes of an encoded entry. Real entries have at most 62,244."""
 
@@ -29,7 +32,7 @@ MAX_VALUES = 20_000
 MAX_DETAIL = 512 * 1024
 """Bytes of the encoded detail of an entry. Details of real entries have at most 149,410."""
 
-_LARGEST = ("server", "install", "packages", "remotes", "icons", "tools")
+_LARGEST = ("server", "install", "packages", "remotes", "icons", "tools", "verification")
 """Fields that are omitted from a larger detail."""
 
 FIELDS = tuple(each.name for each in attrs.fields(Detail))
@@ -60,7 +63,7 @@ def decode_entry(value: Any) -> Entry:
             raise BadInput(f"server.{member}: must be a string.")
     check_name(server["name"])
     check_version(server["version"])
-    entry = Entry(server, meta)
+    entry = Entry(server, {key: each for key, each in meta.items() if key != VERIFICATION})
     encoded = encode_entry(entry)
     if len(encoded) > MAX_ENTRY:
         raise BadInput(f"The entry is larger than {MAX_ENTRY:,} bytes.")
@@ -91,7 +94,19 @@ def encode_detail(detail: Detail) -> bytes:
     if len(body) <= MAX_DETAIL:
         return body
     omitted = (*dict.fromkeys((*detail.omitted, *_LARGEST)),)
-    return encode(evolve(detail, omitted=omitted, server={}, install=(), packages=(), remotes=(), icons=(), tools=()))
+    return encode(
+        evolve(
+            detail,
+            omitted=omitted,
+            server={},
+            install=(),
+            packages=(),
+            remotes=(),
+            icons=(),
+            tools=(),
+            verification=None,
+        )
+    )
 
 
 def restore_entry(body: bytes) -> Entry:
@@ -159,12 +174,17 @@ def hit_records(hits: Iterable[Hit], fields: Sequence[str]) -> Sequence[bytes]:
     return [encode({name: getattr(hit, name) for name in fields}) for hit in hits]
 
 
-def detail_records(versions: Sequence[Version], fields: Sequence[str]) -> Sequence[bytes]:
-    """Return the encoded `fields` of the first entries, until they have PAGE_BYTES or more."""
+def detail_records(
+    versions: Sequence[Version], fields: Sequence[str], with_summary: Callable[[Detail], Detail]
+) -> Sequence[bytes]:
+    """Return the encoded `fields` of the first entries, until they have PAGE_BYTES or more.
+
+    `with_summary` adds the summary of the checks of an entry.
+    """
     records: list[bytes] = []
     size = 0
     for version in versions:
-        detail = restore_entry(version.body).detail()
+        detail = with_summary(restore_entry(version.body).detail())
         records.append(encode({name: getattr(detail, name) for name in fields}))
         size += len(records[-1])
         if size >= PAGE_BYTES:

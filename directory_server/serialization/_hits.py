@@ -14,6 +14,7 @@ import orjson
 
 from ..domain.licenses import UNKNOWN
 from ..domain.search import Hits
+from ..domain.verification import VerifiedStatus
 from ..domain.views import Hit
 from ._json import encode
 from ._responses import identified
@@ -25,7 +26,8 @@ _LISTED = len('"mcp_id":"123e4567-e89b-52d3-a456-426614174000",')
 def encode_hit(hit: Hit, name: str) -> bytes:
     """Return the record of `hit`, an entry with the registered `name`."""
     others = [None if name == hit.name else name, None if hit.server_name == name else hit.server_name]
-    facts = {**({"auth": hit.auth} if hit.auth != UNKNOWN else {}), **({"runs": hit.runs} if hit.runs else {})}
+    known = {"auth": hit.auth != UNKNOWN, "runs": bool(hit.runs), "verified": hit.verified != VerifiedStatus.UNVERIFIED}
+    facts = {name: getattr(hit, name) for name, is_known in known.items() if is_known}
     lines = (
         encode(identified(hit))[1:-1],
         b"," + encode(facts)[1:-1] if facts else b"",

@@ -16,6 +16,7 @@ _SCALARS: Mapping[Any, Schema] = {
     str: {"type": "string"},
     bool: {"type": "boolean"},
     int: {"type": "integer"},
+    float: {"type": "number"},
 }
 
 

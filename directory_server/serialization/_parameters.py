@@ -59,7 +59,7 @@ _KEYWORDS = {
     "description": (
         "Search words in any language: a name or part of one, a product, a category, a task. Filters may be between "
         'the words: "exact phrase", -word, tag:NAME, transport:stdio|http|sse, package:npm|pypi|oci, official:true, '
-        "auth:none|key|oauth, runs:local|remote, language:NAME, license:mit."
+        "auth:none|key|oauth, runs:local|remote, language:NAME, license:mit, status:works."
     ),
     "examples": ["postgres", "read gmail", "browser automation"],
 }

@@ -12,6 +12,7 @@ from ..domain.views import Detail, Hit
 from ._entries import restore_entry
 from ._json import encode
 from ._json_schema import Schema, field_schemas
+from ._verification import indexed_status
 
 LISTED = ("name", "brief", "website_url")
 """Fields of an entry in a search response, by default."""
@@ -58,7 +59,7 @@ class ErrorBody:
 def hit_schema() -> Schema:
     """Return the schema of a hit in the result of a tool."""
     matches = {"type": "string", "description": "Concepts and conditions of the search that the entry matches."}
-    facts = field_schemas(Detail, ("auth", "runs"))
+    facts = field_schemas(Detail, ("auth", "runs", "verified"))
     return {
         "type": "object",
         "properties": {**field_schemas(Detail, IDENTIFIED), **facts, "matches": matches},
@@ -88,7 +89,8 @@ def change_item(change: Change) -> bytes:
 
 
 def change_fields(change: Change) -> Mapping[str, str]:
-    """Return the fields of the changed entry; of a removed one only its id."""
+    """Return the fields of the changed entry, with the status of its checks if it has one; of a removed one its id."""
     if change.body is None:
         return {"mcp_id": change.mcp_id}
-    return identified(restore_entry(change.body).hit())
+    status = {} if change.verified is None else {"verified": indexed_status(change.verified)}
+    return {**identified(restore_entry(change.body).hit()), **status}

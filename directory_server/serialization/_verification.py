@@ -67,6 +67,11 @@ def restore_indexed(body: bytes) -> IndexedVerification:
     return _CONVERTER.structure(orjson.loads(body), IndexedVerification)
 
 
+def indexed_status(body: bytes) -> str:
+    """Return the status in what the index holds of a verification."""
+    return str(orjson.loads(body)["status"])
+
+
 def _structure(value: Any, cls: Any) -> Any:
     return None if value is None else _CONVERTER.structure(value, cls)
 

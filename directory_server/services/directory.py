@@ -17,6 +17,7 @@ from ..domain.search import PAGE_BYTES, Page, Position, Query
 from ..domain.versions import Version
 from ..domain.views import Detail
 from .page_cache import CachedPage, PageCache
+from .verified_entries import VerifiedEntries
 
 T = TypeVar("T")
 
@@ -37,6 +38,7 @@ class Directory:
     _index: Index
     _bus: Bus
     _searched: SearchObserver = _ignore
+    _verified: VerifiedEntries | None = None
     _pages: PageCache = field(factory=PageCache, init=False, repr=False)
 
     async def search(self, query: Query, source: str = "") -> Page:
@@ -56,7 +58,12 @@ class Directory:
         entry = await self._store.entry(mcp_id)
         if entry is None:
             raise NotFound(f"No entry has the mcp_id {mcp_id}.")
-        return entry.detail()
+        detail = entry.detail()
+        return detail if self._verified is None else self._verified.detail(detail, await self._verified.states(mcp_id))
+
+    def with_summary(self, detail: Detail) -> Detail:
+        """Return `detail` with the summary of the checks of its entry, which is in memory."""
+        return detail if self._verified is None else self._verified.detail(detail)
 
     async def search_versions(
         self, query: Query, most: int = READ_BYTES, source: str = ""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from attrs import evolve
 from twisted.logger import Logger
 
 from ..domain.errors import Unavailable
 from ..domain.ports.verification import Verifications
-from ..domain.verified import UNVERIFIED, Verification, VerifiedStatus
+from ..domain.targets import TargetState
+from ..domain.verification import VerifiedStatus
+from ..domain.verified import UNVERIFIED, Verification, refined_auth, verification_view
+from ..domain.views import Detail
 
 REFRESH_INTERVAL = 15.0
 """Seconds between two reads of new summaries, which other processes may have written."""
@@ -41,6 +45,22 @@ class VerifiedEntries:
     def counts(self) -> Mapping[VerifiedStatus, int]:
         """The number of entries with each status, without those that were never checked."""
         return self._counts
+
+    def detail(self, detail: Detail, states: Sequence[TargetState] = ()) -> Detail:
+        """Return `detail` with the summary of its entry's checks, and lists of those in `states`."""
+        summary = self.get(detail.mcp_id)
+        if summary is UNVERIFIED:
+            return detail
+        return evolve(
+            detail,
+            auth=refined_auth(detail.auth, summary.auth),
+            verified=summary.status.value,
+            verification=verification_view(summary, states),
+        )
+
+    async def states(self, mcp_id: str) -> Sequence[TargetState]:
+        """Return the checks of an entry. This reads the database, unless the entry has none."""
+        return await self._verifications.states(mcp_id) if mcp_id in self._known else ()
 
     async def refresh(self) -> None:
         """Read the summaries that are new. A failure is logged once; the next call continues."""

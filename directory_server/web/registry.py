@@ -10,16 +10,19 @@ from attrs import frozen
 from werkzeug.exceptions import NotFound as UnknownPath
 
 from .. import serialization
+from ..domain.entries import mcp_id_of
 from ..domain.errors import NotFound
 from ..domain.keys import is_publisher_secret
 from ..domain.ports.access import RegistryTokens
 from ..domain.ports.storage import Store
 from ..domain.search import Position, Query
+from ..domain.verified import UNVERIFIED
 from ..domain.versions import Version
 from ..http import Request
 from ..http.errors import ErrorResponse
 from ..http.headers import query
 from ..services.directory import Directory
+from ..services.verified_entries import VerifiedEntries
 from .authentication import Authenticator, bearer_secret
 from .responses import conditional_response
 from .throttling import AddressLimiter
@@ -98,6 +101,7 @@ class RegistryHandlers:
     _directory: Directory
     _store: Store
     _curated: bool
+    _verified: VerifiedEntries
 
     async def servers(self, request: Request, token: str | None = None) -> bytes:
         """Respond with a page of servers."""
@@ -105,9 +109,7 @@ class RegistryHandlers:
         parameters = serialization.registry_parameters(query(request))
         versions, position = await (self._search(parameters) if parameters.search else self._list(parameters))
         cursor = serialization.encode_registry_cursor(parameters, position) if position else None
-        return self._response(
-            request, serialization.registry_page([serialization.registry_entry(each) for each in versions], cursor)
-        )
+        return self._response(request, serialization.registry_page([self._encoded(each) for each in versions], cursor))
 
     async def versions(self, request: Request, name: str, token: str | None = None) -> bytes:
         """Respond with a page of the versions of a server."""
@@ -121,9 +123,7 @@ class RegistryHandlers:
         if not (versions or after or more):
             raise NotFound(f"Unknown server {name[:200]!r}.")
         cursor = serialization.encode_registry_cursor(parameters, (name, page[-1].version)) if more else None
-        return self._response(
-            request, serialization.registry_page([serialization.registry_entry(each) for each in versions], cursor)
-        )
+        return self._response(request, serialization.registry_page([self._encoded(each) for each in versions], cursor))
 
     async def version(self, request: Request, name: str, version: str, token: str | None = None) -> bytes:
         """Respond with one version of a server."""
@@ -133,7 +133,12 @@ class RegistryHandlers:
         found = await self._store.version(name, version)
         if found is None or not self._is_visible(found, include_deleted):
             raise NotFound(f"Server {name[:200]!r} has no version {version[:100]!r}.")
-        return self._response(request, serialization.registry_entry(found))
+        return self._response(request, self._encoded(found))
+
+    def _encoded(self, version: Version) -> bytes:
+        """Return a version as an item. Checks are those of the latest version."""
+        verification = self._verified.get(mcp_id_of(version.name)) if version.latest else UNVERIFIED
+        return serialization.registry_entry(version, verification)
 
     def _is_visible(self, version: Version, include_deleted: bool) -> bool:
         return (include_deleted or not version.deleted) and (version.curated or not self._curated)

@@ -63,7 +63,7 @@ class RestHandlers:
         if serialization.HIT_FIELDS.issuperset(fields):
             return _records(serialization.hit_records(page.hits, fields)), page.next
         versions, position = await self._directory.search_versions(search)
-        records = await self._offload(serialization.detail_records, versions, fields)
+        records = await self._offload(serialization.detail_records, versions, fields, self._directory.with_summary)
         if len(records) < len(versions):
             last = mcp_id_of(versions[len(records) - 1].name)
             count = next(number for number, hit in enumerate(page.hits, 1) if hit.mcp_id == last)

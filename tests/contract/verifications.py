@@ -17,8 +17,9 @@ from directory_server.domain.verification import (
     PackageStatus,
     RemoteCheck,
     RemoteStatus,
+    VerifiedStatus,
 )
-from directory_server.domain.verified import IndexedVerification, Verification, VerifiedStatus
+from directory_server.domain.verified import IndexedVerification, Verification
 from directory_server.serialization import restore_indexed
 
 from . import ContractWithClock, at_once, awaited

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import pytest
 
 from directory_server.client_config import Configuration, Input, Installation, Notice
+from directory_server.domain.verification_views import FoundToolView, PackageView, RemoteView, VerificationView
 from directory_server.domain.views import Detail, Tool
 from directory_server.serialization import (
     ChangesParameters,
@@ -40,7 +42,13 @@ def table(of: type) -> str:
     return "\n".join(["| field | type | meaning |", "|---|---|---|", *rows]) + "\n"
 
 
-@pytest.mark.parametrize("of", [Detail, Tool, Installation, Input, Configuration, Notice])
+TABLES: Sequence[type] = (
+    *(Detail, Tool, VerificationView, RemoteView, PackageView, FoundToolView),
+    *(Installation, Input, Configuration, Notice),
+)
+
+
+@pytest.mark.parametrize("of", TABLES)
 def test_the_protocol_has_the_table_of_the_class(of: type) -> None:
     begin, end = f"<!-- begin: fields of {of.__name__} -->\n\n", "\n<!-- end -->"
     _, _, rest = (ROOT / "docs" / "protocol.md").read_text("utf-8").partition(begin)

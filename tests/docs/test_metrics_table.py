@@ -6,8 +6,7 @@ import re
 
 from directory_server.domain.targets import Target, TargetKind
 from directory_server.domain.upstreams import UpstreamState
-from directory_server.domain.verification import RemoteCheck, RemoteStatus
-from directory_server.domain.verified import VerifiedStatus
+from directory_server.domain.verification import RemoteCheck, RemoteStatus, VerifiedStatus
 
 from ._examples import ROOT
 

@@ -23,8 +23,9 @@ from directory_server.domain.verification import (
     PackageStatus,
     RemoteCheck,
     RemoteStatus,
+    VerifiedStatus,
 )
-from directory_server.domain.verified import UNVERIFIED, VerifiedStatus, found_tools, indexed, status_of, summarize
+from directory_server.domain.verified import UNVERIFIED, found_tools, indexed, status_of, summarize
 
 REMOTE = Target("x/a", TargetKind.REMOTE, "sse", "https://a.example/sse")
 PACKAGE = Target("x/a", TargetKind.PACKAGE, "npm", "a", "1")

@@ -118,5 +118,7 @@ def test_encoded_detail_is_bounded() -> None:
     assert len(serialization.encode(detail)) > serialization.MAX_DETAIL
     body = serialization.encode_detail(detail)
     assert len(body) < serialization.MAX_DETAIL
-    assert serialization.decode(body)["omitted"] == ["server", "install", "packages", "remotes", "icons", "tools"]
+    assert serialization.decode(body)["omitted"] == [
+        *("server", "install", "packages", "remotes", "icons", "tools", "verification")
+    ]
     assert serialization.decode(body)["name"] == "io.github.a/b"

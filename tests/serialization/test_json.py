@@ -100,7 +100,10 @@ def test_64_levels_are_allowed() -> None:
 
 def test_attrs_instances_are_encoded_as_objects() -> None:
     assert json.loads(serialization.text([Hit("1", "a", "b", "c")])) == [
-        {"mcp_id": "1", "name": "a", "brief": "b", "website_url": "c", "server_name": "", "auth": "unknown", "runs": []}
+        {
+            **{"mcp_id": "1", "name": "a", "brief": "b", "website_url": "c", "server_name": ""},
+            **{"auth": "unknown", "runs": [], "verified": "unverified"},
+        }
     ]
 
 

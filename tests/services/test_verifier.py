@@ -16,8 +16,8 @@ from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.patterns import NamePatterns
 from directory_server.domain.targets import Policy, TargetKind
-from directory_server.domain.verification import FoundTool, RemoteCheck, RemoteStatus
-from directory_server.domain.verified import UNVERIFIED, VerifiedStatus
+from directory_server.domain.verification import FoundTool, RemoteCheck, RemoteStatus, VerifiedStatus
+from directory_server.domain.verified import UNVERIFIED
 from directory_server.memory import Catalogue, MemoryStore, MemoryVerifications, TargetData
 from directory_server.run_sync import inline, run_sync
 from directory_server.serialization import restore_entry

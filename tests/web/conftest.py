@@ -29,6 +29,7 @@ from directory_server.config import (
     PublishConfig,
     RegistryConfig,
     StreamsConfig,
+    VerifyConfig,
     WebConfig,
 )
 from directory_server.domain.entries import Entry, mcp_id_of
@@ -38,7 +39,10 @@ from directory_server.domain.ports.reports import Reports
 from directory_server.domain.ports.runtime import MachineTime
 from directory_server.run_sync import inline, run_sync
 from directory_server.services.directory import Directory
+from directory_server.services.verifier import Verifier
 from directory_server.turn import ImmediateTurn
+
+from ..services.fake_checkers import FakeCheckers
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -122,6 +126,8 @@ class Server:
     site: Any
     key_uses: Any
     publishing: Any
+    application: Any
+    fakes: FakeCheckers
     key: str
     key_id: str
     statistics: Any = None
@@ -172,6 +178,15 @@ class Server:
         """Create another key; return its id and its secret."""
         key, secret = run_sync(self.keys.create("another", limit=limit, expires_at=expires_at))
         return key.id, secret
+
+    def verify(self, seconds: int = 60) -> None:
+        """Check what is due, with the fakes; the summaries are read afterwards."""
+        for service in self.application.background:
+            if isinstance(service, Verifier):
+                service.startService()
+                self.clock.pump([1.0] * seconds)
+                service.stopService()
+        run_sync(self.application.verified.refresh())
 
     def publish(self, *entries: Entry) -> None:
         """Publish entries and update the index."""
@@ -227,8 +242,8 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     """Return a server with two entries and one key of 20 requests an hour.
 
     The fixture's parameter is the setting web.search, or a mapping with the optional keys `openness` (web.search),
-    `url`, `hsts`, `publish`, `is_open` (open registration), `keys` (per account), `last_use`, `session_clients` and
-    `reports`. The registry API is public, unless a marker `registry(access, curated)` says otherwise.
+    `url`, `hsts`, `publish`, `is_open` (open registration), `keys` (per account), `last_use`, `session_clients`,
+    `reports` and `verify`. The registry API is public, unless a marker `registry(access, curated)` says otherwise.
     """
     from directory_server import composition
 
@@ -265,10 +280,11 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
             per_minute=60,
             reports=chosen.get("reports", True),
         ),
+        verify=chosen.get("verify", VerifyConfig()),
     )
     clock = Clock()
     clock.advance(1_800_000_000)
-    passwords = RecordingHasher()
+    passwords, fakes = RecordingHasher(), FakeCheckers.of(clock.seconds)
     runtime = composition.Runtime(
         now=clock.seconds,
         wall=clock.seconds,
@@ -280,6 +296,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         turn=ImmediateTurn(),
         new_random=lambda: Random(1),
         page_streams=2,
+        checkers=lambda *_: fakes.checkers(),
         wrap_viewer=viewer_of_test_cookie,
     )
     application = composition.build(config, clock, sockets=2_000, lost=pytest.fail, runtime=runtime)
@@ -304,6 +321,8 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         application.web.site,
         application.web.key_uses,
         application.web.publishing,
+        application,
+        fakes,
         secret,
         key.id,
         statistics=application.statistics,

@@ -134,7 +134,7 @@ def build_document(entry: Entry) -> Document:
     for weight, counted in counts:
         for word, count in counted.items():
             weights[word] = weights.get(word, 0.0) + weight * count
-    weights, named = _top_words(weights, len(counts[0][1]))
+    weights, named = top_words(weights, len(counts[0][1]))
     owner_words, short_words, title_words = (words(text, humps=True) for text in (owner, short, title))
     phrases = phrase("\n".join((title, name, brief, *labels, *translations)), MAX_PHRASES)
     prior, facts = _prior(entry, owner_words, short_words), facts_of(entry)
@@ -200,7 +200,7 @@ def _truncate(texts: Iterable[str], most: int) -> list[str]:
     return found
 
 
-def _top_words(weights: dict[str, float], named: int) -> tuple[dict[str, float], int]:
+def top_words(weights: dict[str, float], named: int) -> tuple[dict[str, float], int]:
     """Return the MAX_WORDS words of the greatest weight, in their order, and how many of the first `named` remain.
 
     The first `named` words go before all others.

@@ -23,6 +23,7 @@ _SOURCES = (
     "search/index/document.py",
     "search/index/listing.py",
     "search/index/packing.py",
+    "search/index/verified.py",
     "sanitize.py",
     "domain/limits.py",
     "domain/entries.py",
@@ -32,6 +33,7 @@ _SOURCES = (
     "domain/languages.py",
     "domain/licenses.py",
     "domain/placeholders.py",
+    "domain/verified.py",
     "domain/versions.py",
 )
 """The modules that determine the content of a packed document. Update the paths when a file is renamed."""

@@ -13,7 +13,7 @@ SECOND_COPY_PENALTY, FURTHER_COPY_PENALTY = 0.05, 0.1
 
 def priors(rows: Rows) -> Floats:
     """Return the priors of documents. Of those with one description, the one with the greatest prior has no penalty."""
-    # The greatest penalty is added to all, so that none is below 0.
+    # The greatest penalty is added to all, so that none is below 0, except copies of servers that are down.
     found = (rows.priors + np.float32(FURTHER_COPY_PENALTY)).astype(np.float32)
     order = np.lexsort((-rows.priors, rows.briefs))
     briefs, best = rows.briefs[order], rows.priors[order]
@@ -27,4 +27,4 @@ def priors(rows: Rows) -> Floats:
             numbers.sort(key=lambda number: (-rows.priors[number], rows.name(number)))
         found[numbers[1]] -= np.float32(SECOND_COPY_PENALTY)
         found[numbers[2:]] -= np.float32(FURTHER_COPY_PENALTY)
-    return found
+    return np.maximum(found, np.float32(0))

@@ -127,12 +127,13 @@ _TOOLS = (
         "Search a directory of MCP (Model Context Protocol) servers by keywords, to find one that gives you a "
         "capability you lack, such as reading mail, querying a database or driving a browser. Returns the "
         "matching servers, best first, each with its mcp_id, name, a one-sentence brief and website; if known, whether "
-        "it needs a secret (auth) and where it runs (runs); and what it matches beyond your words (matches). "
+        "it needs a secret (auth), where it runs (runs) and whether it worked when it was checked (verified); "
+        "and what it matches beyond your words (matches). "
         "Keywords may be a name or part of one, a product, a category, or a short description of a task, in any "
         "language; a few specific words find more than a long sentence. Conditions such as no API key, self-hosted, "
         "read-only, offline or in Rust rank servers that satisfy them first. Keywords may include filters: "
         '"exact phrase", -word, tag:NAME, transport:stdio|http|sse, package:npm|pypi|oci, official:true, '
-        "auth:none|key|oauth, runs:local|remote, language:rust, license:mit. "
+        "auth:none|key|oauth, runs:local|remote, language:rust, license:mit, status:works|needs_login|available. "
         "Pass an mcp_id from the result to get_mcp_detail to learn how to install or connect to that server. "
         "Each call uses one request of the hourly quota of the API key. " + UNTRUSTED_TEXT,
         serialization.SearchArguments,
@@ -146,7 +147,8 @@ _TOOLS = (
         "Get the complete entry of one MCP server: descriptions, version, tags, the tools it offers, "
         "source repository, licence, packages (how to run it locally, with its arguments and environment "
         "variables), remotes (URLs to connect to), and install: the configuration for VS Code, Cursor, Claude "
-        "Code, Windsurf and others, ready to paste. Use it after search_mcp, with an mcp_id from that result. "
+        "Code, Windsurf and others, ready to paste. If this directory has checked the server, verification has the "
+        "result and the tools that the server itself lists. Use it after search_mcp, with an mcp_id from that result. "
         "Each call uses one request of the hourly quota of the API key. " + UNTRUSTED_TEXT,
         serialization.DetailArguments,
         DetailResult,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...client_config import Configuration, Input, Installation, Notice
+from ...domain.verification_views import FoundToolView, PackageView, RemoteView, VerificationView
 from ...domain.views import Detail, Hit, Tool
 from ...serialization import (
     IDENTIFIED,
@@ -27,6 +28,10 @@ _NAMES: dict[type, str] = {
     SearchPage: "SearchPage",
     Detail: "Detail",
     Tool: "Tool",
+    VerificationView: "Verification",
+    FoundToolView: "FoundTool",
+    RemoteView: "RemoteCheck",
+    PackageView: "PackageCheck",
     Installation: "Installation",
     Input: "Input",
     Configuration: "Configuration",
@@ -54,7 +59,7 @@ def schemas() -> dict[str, Schema]:
         "Change": {
             "type": "object",
             "description": "A change of an entry. A removed entry has only its id.",
-            "properties": {**field_schemas(ChangeItem), **field_schemas(Detail, IDENTIFIED)},
+            "properties": {**field_schemas(ChangeItem), **field_schemas(Detail, (*IDENTIFIED, "verified"))},
             "required": [*required_fields(ChangeItem), "mcp_id"],
         },
         # Version and upstreams are there only with http.health = "full".

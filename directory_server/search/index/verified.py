@@ -1,0 +1,80 @@
+"""Documents with verifications: what checks have found changes the filters, the prior and the words of a document."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+import numpy as np
+from attrs import evolve
+
+from ...domain.changes import Change
+from ...domain.facts import Fact
+from ...domain.verification import VerifiedStatus
+from ...domain.verified import IndexedVerification, refined_auth
+from ...serialization import restore_indexed
+from ..text.analysis import tokens
+from .document import FIELDS, WEIGHT, Document, facet, top_words
+from .packing import unpack
+
+PRIORS: Mapping[VerifiedStatus, float] = {
+    VerifiedStatus.WORKS: 0.03,
+    VerifiedStatus.NEEDS_LOGIN: 0.02,
+    VerifiedStatus.AVAILABLE: 0.01,
+    VerifiedStatus.FAILING: 0.0,
+    VerifiedStatus.DOWN: -0.05,
+    VerifiedStatus.UNVERIFIED: 0.0,
+}
+"""What the status of an entry adds to its prior. An entry that nobody has checked is not ranked lower."""
+
+_TOOL_NAMES, _TOOL_DESCRIPTIONS = FIELDS[5:7]
+
+_AUTH: Mapping[str, Fact] = {"none": Fact.NO_KEY, "key": Fact.KEY, "oauth": Fact.OAUTH}
+
+_ANY_AUTH = Fact.NO_KEY | Fact.KEY | Fact.OAUTH | Fact.NO_SECRET_DECLARED
+
+
+def document_of(change: Change) -> Document | None:
+    """Return the document of the entry of `change`, with what checks have found; None if it was removed."""
+    if change.analysed is None:
+        return None
+    document = unpack(change.analysed)
+    if change.verified is None:
+        return evolve(document, special_terms=[*document.special_terms, facet("status", VerifiedStatus.UNVERIFIED)])
+    return _verified(document, restore_indexed(change.verified))
+
+
+def _verified(document: Document, verification: IndexedVerification) -> Document:
+    row = document.row
+    auth = refined_auth(row.hit.auth, verification.auth)
+    terms, facts = {*document.special_terms, facet("status", verification.status)}, row.facts
+    if auth != row.hit.auth:
+        terms = terms - {facet("auth", row.hit.auth)} | {facet("auth", auth)}
+        facts = facts & ~int(_ANY_AUTH) | int(_AUTH[auth])
+    hit = evolve(row.hit, auth=auth, verified=verification.status.value)
+    row = evolve(row, hit=hit, prior=row.prior + PRIORS[verification.status], facts=facts)
+    document = evolve(document, row=row, special_terms=sorted(terms))
+    return _with_tools(document, verification) if verification.tools else document
+
+
+def _with_tools(document: Document, verification: IndexedVerification) -> Document:
+    """Return `document` with the words of the tools that its remotes listed.
+
+    A word counts as much as in the tools that publishers declare, and not twice if the publisher declares them, too.
+    """
+    weights = dict(zip(document.words.split(), np.frombuffer(document.weights, WEIGHT).tolist(), strict=True))
+    texts = (
+        (_TOOL_NAMES, "\n".join(name for name, _ in verification.tools)),
+        (_TOOL_DESCRIPTIONS, "\n".join(description for _, description in verification.tools)),
+    )
+    found: dict[str, float] = {}
+    for field, text in texts:
+        words = tokens(text[: field.max_characters], humps=field.is_name)
+        weight = field.term_weight(len(words))
+        for word, count in Counter(words).items():
+            found[word] = found.get(word, 0.0) + weight * count
+    for word, weight in found.items():
+        weights[word] = max(weights.get(word, 0.0), weight)
+    weights, named = top_words(weights, document.named)
+    packed = np.fromiter(weights.values(), WEIGHT, len(weights)).tobytes()
+    return evolve(document, words=" ".join(weights), weights=packed, named=named)

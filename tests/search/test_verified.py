@@ -1,0 +1,134 @@
+"""Documents with verifications: filters, prior, login, and the words of tools that remotes listed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from directory_server.domain.changes import Change
+from directory_server.domain.entries import Entry
+from directory_server.domain.search import Query
+from directory_server.domain.verification import VerifiedStatus
+from directory_server.domain.verified import IndexedVerification
+from directory_server.run_sync import inline, run_sync
+from directory_server.search import ImpactIndex, TextAnalysis, percolate
+from directory_server.search.index.document import MAX_WORDS
+from directory_server.search.index.verified import document_of
+from directory_server.serialization import encode_entry, encode_verification
+
+ANALYSIS = TextAnalysis()
+
+
+def entry(name: str, brief: str = "Forecasts of the weather for any city.", **server: object) -> Entry:
+    return Entry({"name": f"io.example/{name}", "version": "1", "description": brief, **server})
+
+
+def change(entry: Entry, verification: IndexedVerification | None = None, seq: int = 1) -> Change:
+    verified = None if verification is None else encode_verification(verification)
+    return Change(seq, "added", entry.mcp_id, encode_entry(entry), ANALYSIS(entry), verified=verified)
+
+
+def status(status: VerifiedStatus, **fields: Any) -> IndexedVerification:
+    return IndexedVerification(status, **fields)
+
+
+def index_of(*changes: Change) -> ImpactIndex:
+    index = ImpactIndex(inline)
+    run_sync(index.apply(changes))
+    return index
+
+
+def names(index: ImpactIndex, keywords: str) -> Sequence[str]:
+    return [hit.server_name.partition("/")[2] for hit in run_sync(index.search(Query(keywords))).hits]
+
+
+def test_the_filter_status_finds_entries_by_their_checks() -> None:
+    index = index_of(change(entry("never")), *(change(entry(each), status(each)) for each in VerifiedStatus))
+    for each in VerifiedStatus:
+        expected = {each, "never"} if each is VerifiedStatus.UNVERIFIED else {each}
+        assert set(names(index, f"status:{each}")) == expected
+    assert names(index, "weather status:works") == ["works"]
+
+
+def test_the_status_is_part_of_the_hit() -> None:
+    index = index_of(change(entry("a"), status(VerifiedStatus.WORKS)), change(entry("b")))
+    found = {hit.server_name: hit.verified for hit in run_sync(index.search(Query("weather"))).hits}
+    assert found == {"io.example/a": "works", "io.example/b": "unverified"}
+
+
+def test_equal_entries_are_ordered_by_their_checks() -> None:
+    briefs = {each: f"Forecasts of the weather for any city in {each}." for each in ("down", "never", "works")}
+    index = index_of(
+        change(entry("down", briefs["down"]), status(VerifiedStatus.DOWN)),
+        change(entry("never", briefs["never"])),
+        change(entry("works", briefs["works"]), status(VerifiedStatus.WORKS)),
+    )
+    assert names(index, "weather city") == ["works", "never", "down"]
+
+
+def test_checks_do_not_outweigh_relevance() -> None:
+    index = index_of(
+        change(entry("weather"), status(VerifiedStatus.DOWN)),
+        change(entry("mail", "Read mail, and see the weather beside it."), status(VerifiedStatus.WORKS)),
+    )
+    assert names(index, "weather") == ["weather", "mail"]
+
+
+def test_tools_that_a_remote_listed_are_searched() -> None:
+    tools = (("create_invoice", "Issues an invoice to a customer."),)
+    index = index_of(change(entry("books", "Bookkeeping."), status(VerifiedStatus.WORKS, tools=tools)))
+    for keywords in ("create_invoice", "invoice customer", "bookkeeping"):
+        assert names(index, keywords) == ["books"]
+    # A later result replaces the words.
+    run_sync(index.apply([change(entry("books", "Bookkeeping."), status(VerifiedStatus.WORKS), seq=2)]))
+    assert names(index, "invoice") == []
+
+
+def test_tools_that_the_publisher_declares_too_count_once() -> None:
+    publisher = {"tools": [{"name": "create_invoice", "description": "Issues an invoice."}]}
+    declared = entry("books", _meta={"io.modelcontextprotocol.registry/publisher-provided": publisher})
+    tools = (("create_invoice", "Issues an invoice."),)
+    documents = [
+        document_of(change(declared)),
+        document_of(change(declared, status(VerifiedStatus.WORKS, tools=tools))),
+    ]
+    assert documents[0] is not None
+    assert documents[1] is not None
+    assert documents[0].words == documents[1].words
+    assert documents[0].weights == documents[1].weights
+
+
+def test_the_words_of_hostile_tools_are_bounded() -> None:
+    tools = tuple((f"tool_{n}", " ".join(f"word{n}x{m}" for m in range(200))) for n in range(100))
+    document = document_of(change(entry("a"), status(VerifiedStatus.WORKS, tools=tools)))
+    assert document is not None
+    assert len(document.words.split()) == MAX_WORDS
+    assert {"weather", "forecasts", "city"} <= set(document.words.split())
+
+
+@pytest.mark.parametrize(
+    ("brief", "auth", "expected"),
+    [
+        ("Forecasts.", "none", "none"),
+        ("Forecasts.", "oauth", "oauth"),
+        ("Forecasts, no API key needed.", "key", "key"),
+        ("Forecasts. You need an API key.", "none", "key"),
+        ("Forecasts.", "", "unknown"),
+    ],
+)
+def test_checks_refine_how_clients_authenticate(brief: str, auth: str, expected: str) -> None:
+    index = index_of(change(entry("a", brief), status(VerifiedStatus.NEEDS_LOGIN, auth=auth)))
+    for each in ("none", "key", "oauth", "unknown"):
+        assert names(index, f"auth:{each}") == (["a"] if each == expected else [])
+    [hit] = run_sync(index.search(Query("forecasts"))).hits
+    assert hit.auth == expected
+
+
+def test_saved_searches_match_by_checks() -> None:
+    works = change(entry("a"), status(VerifiedStatus.WORKS, tools=(("create_invoice", ""),)))
+    queries = ["weather status:works", "weather status:down", "invoice", "mail"]
+    assert percolate(works, queries) == {"weather status:works", "invoice"}
+    assert percolate(change(entry("a")), queries) == set()
+    assert percolate(Change(1, "removed", "id", None, None), queries) == set()
