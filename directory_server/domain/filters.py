@@ -33,6 +33,7 @@ FACETS: Mapping[str, Sequence[str]] = {
     "tag": (),
     "auth": FILTERS["auth"][:-1],
     "runs": FILTERS["runs"][:-1],
+    "status": FILTERS["status"][:-1],
     "transport": FILTERS["transport"],
     "package": PACKAGES,
     "language": LANGUAGES,

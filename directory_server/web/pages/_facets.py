@@ -108,6 +108,8 @@ def _label(name: str, value: str) -> tuple[str, str]:
     """Return the display name of a value, and the key of its text if it has one."""
     if name in ("auth", "runs"):
         return "", f"entry.{name}_{value}"
+    if name == "status":
+        return "", f"verification.{value}"
     if name == "official":
         return "", "entry.official"
     if name == "license":

@@ -48,6 +48,7 @@ def _help(name: str, *examples: str, values: Sequence[str] = ()) -> Help:
 HELP = (
     _help("auth", "none", "key", "oauth"),
     _help("runs", "local", "remote"),
+    _help("status", "works", "needs_login", "available"),
     _help("language", "rust", "python"),
     _help("license", "mit", "apache-2.0"),
     _help("package", "npm", "pypi", "oci", values=PACKAGES),
