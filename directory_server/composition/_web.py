@@ -245,7 +245,10 @@ def _access_log(core: Core) -> AccessLogging:
     recorder = access_log.AccessRecorder(core.runtime.now, observers, core.runtime.turn)
     if config.access == "off":
         return AccessLogging(recorder)
-    file = access_file.AccessFile(Path(config.access_file)) if config.access_file else None
+    # The server log has a prefix before each line, which is no JSON.
+    is_bare = config.access == "json" and access_file.has_standard_output()
+    path = Path(config.access_file) if config.access_file else access_file.STANDARD_OUTPUT if is_bare else None
+    file = None if path is None else access_file.AccessFile(path)
     observers.append(access_log.AccessLog(config.access, file.logger if file else None))
     return AccessLogging(recorder, file.reopen) if file else AccessLogging(recorder)
 

@@ -136,7 +136,7 @@ class LogConfig:
     """Logging."""
 
     access: Literal["text", "json", "off"] = setting("text", "Format of the access log; off: no access log.")
-    access_file: str = setting("", "File of the access log, one per process; if empty: the server log.")
+    access_file: str = setting("", "File of the access log, one per process; -: standard output; if empty: server log.")
 
 
 @frozen

@@ -1,7 +1,8 @@
-"""Access log file: rotation, reopening and write errors."""
+"""Access log file, or standard output: rotation, reopening and write errors."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,9 @@ from twisted.python.logfile import LogFile
 
 from ..domain.errors import Unavailable
 from .access_log import NAMESPACE
+
+STANDARD_OUTPUT = Path("-")
+"""The path that stands for the standard output."""
 
 ROTATE_BYTES = 100_000_000
 """Approximate size in bytes at which the file is rotated."""
@@ -48,7 +52,7 @@ class AccessFile:
         old.close()
 
     def _write(self, event: LogEvent) -> None:
-        lines = [f"{time} {line}\n" for time, line in event["lines"].each()]
+        lines = list(event["lines"].written())
         # A failed write may have left half a line, and a failed rotation a closed file.
         text = "".join(["\n", *lines] if self._dropped else lines)
         if (self._dropped and not self._try(self._reopen)) or not self._try(self._file.write, text):
@@ -74,7 +78,30 @@ class AccessFile:
         return True
 
 
-def _open(path: Path) -> LogFile:
+class _StandardOutput:
+    """The standard output of the process. twistd replaces sys.stdout by the server log."""
+
+    def write(self, text: str) -> None:
+        """Write all of `text`. Raises OSError."""
+        left = text.encode(errors="replace")
+        while left:
+            left = left[os.write(1, left) :]
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def has_standard_output() -> bool:
+    """Return whether somebody may read the standard output: a daemon has none."""
+    try:
+        return os.fstat(1).st_rdev != os.stat(os.devnull).st_rdev
+    except OSError:
+        return False
+
+
+def _open(path: Path) -> LogFile | _StandardOutput:
+    if path == STANDARD_OUTPUT:
+        return _StandardOutput()
     file: LogFile = LogFile.fromFullPath(
         str(path), rotateLength=ROTATE_BYTES, maxRotatedFiles=ROTATED_FILES, defaultMode=0o640
     )

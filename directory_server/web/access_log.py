@@ -134,6 +134,11 @@ class Lines:
         for record in self._records:
             yield _time(int(record.ended)), getattr(record, self._format)
 
+    def written(self) -> Iterator[str]:
+        """Yield the line of each request for a file of its own. A JSON line has its time inside, and nothing else."""
+        for time, line in self.each():
+            yield f"{line}\n" if self._format == "json" else f"{time} {line}\n"
+
     def __str__(self) -> str:
         (_, first), *others = self.each()
         # The log writes its prefix once and a tab before each following line, so these lines repeat the prefix.

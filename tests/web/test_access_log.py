@@ -154,7 +154,7 @@ def test_the_table_matches_the_same_paths_as_werkzeug(server: Server) -> None:
     matcher = server.site._routes.app.url_map.bind("localhost")
     paths = [route.path.replace("{mcp_id}", "a").replace("{_:path}", "a/b") for route in ROUTES]
     for path in [*paths, "/", "/nowhere", "/healthz/x", "/api/open/v1/entries/a/b", "/.well-known/"]:
-        found = any(matcher.test(path, method) for method in ("GET", "POST"))
+        found = any(matcher.test(path, method) for method in ("GET", "POST", "PATCH"))
         assert (TABLE.find(path.encode()).label != "-") is found, path
 
 
@@ -244,6 +244,37 @@ def test_a_full_disk_is_logged_once_and_dropped_lines_are_counted(
     recorder.flush()
     assert messages[1:] == [f"Access log available again: {path}; 6 lines were dropped"]
     assert [line.partition(" ")[2] for line in path.read_text().split("\n")] == ["", SEARCH_LINE, ""]
+
+
+def test_a_json_file_has_one_object_on_each_line(tmp_path: Path) -> None:
+    from directory_server.web import access_file, access_log
+
+    path = tmp_path / "access.log"
+    log = access_log.AccessLog("json", access_file.AccessFile(path).logger)
+    recorder = access_log.AccessRecorder(lambda: ENDED, [log], ReactorTurn(Clock()))
+    hostile: Any = ('GE\nT"', "/x", 400, 85, 0.0, None, "ebf3ace90c0e-3")
+    for record in (SEARCH_RECORD, MALFORMED, hostile):
+        recorder.record(*record)
+    recorder.flush()
+    recorder.record(*SEARCH_RECORD)
+    recorder.flush()
+    lines = path.read_text().split("\n")
+    assert lines.pop() == ""
+    assert [json.loads(line)["method"] for line in lines] == ["GET", "-", 'GE\nT"', "GET"]
+    assert all(json.loads(line)["time"] == "2027-01-15T08:00:00.250+00:00" for line in lines)
+
+
+def test_json_lines_go_to_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
+    from directory_server.web import access_file, access_log
+
+    assert access_file.has_standard_output()
+    log = access_log.AccessLog("json", access_file.AccessFile(access_file.STANDARD_OUTPUT).logger)
+    recorder = access_log.AccessRecorder(lambda: ENDED, [log], ReactorTurn(Clock()))
+    recorder.record(*SEARCH_RECORD)
+    recorder.record(*MALFORMED)
+    recorder.flush()
+    written = capfd.readouterr().out.splitlines()
+    assert [json.loads(line)["id"] for line in written] == ["ebf3ace90c0e-1", "ebf3ace90c0e-2"]
 
 
 def test_reopen_opens_the_file_by_its_name_after_a_rename(tmp_path: Path) -> None:
