@@ -32,7 +32,7 @@ class FakeRemotes(Resource):
     """The remotes of one address.
 
     `robots` is its robots.txt, None for 404. `requests` has method, path and headers of each request, `called` the
-    methods of JSON-RPC.
+    methods of JSON-RPC. `targets` has the target of a redirect by path, and of the metadata of the path /login-to.
     """
 
     isLeaf = True
@@ -41,6 +41,7 @@ class FakeRemotes(Resource):
     requests: list[tuple[str, str, dict[str, str]]] = field(factory=list)
     called: list[str] = field(factory=list)
     records: bool = True
+    targets: dict[str, str] = field(factory=dict)
     _streams: dict[str, Request] = field(factory=dict)
     _counts: Counter[str] = field(factory=Counter)
 
@@ -52,6 +53,12 @@ class FakeRemotes(Resource):
         if self.records:
             headers = {k.decode().lower(): v[0].decode() for k, v in request.requestHeaders.getAllRawHeaders()}
             self.requests.append((request.method.decode(), path, headers))
+        if path in self.targets:
+            target = self.targets[path].encode()
+            if path != "/login-to":
+                return _redirect(request, target)
+            request.setHeader(b"www-authenticate", b'Bearer resource_metadata="%b"' % target)
+            return _status(request, 401)
         if path == "/robots.txt":
             request.setHeader(b"content-type", b"text/plain")
             request.setResponseCode(404 if self.robots is None else 200)

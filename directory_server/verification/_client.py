@@ -96,6 +96,7 @@ class Client:
     def __init__(self, network: Network) -> None:
         self._network = network
         self._checked: dict[str, Sequence[str]] = {}
+        self._answered: set[str] = set()
         self._pool = HeadBoundedPool(network.reactor)
         self._pool.maxPersistentPerHost = 1
         endpoints = _CheckedEndpoints(network.reactor, network.policy, network.connect_timeout, self._checked)
@@ -147,15 +148,19 @@ class Client:
         for name, value in headers.items():
             fields.setRawHeaders(name, [value])
         agent = BoundedAgent(self._agent, max_bytes)
-        for is_last in (False, True):
-            producer = _Body(body) if method == "POST" else None
-            try:
-                return await agent.request(method.encode(), url.encode("ascii"), fields, producer)
-            except ResponseNeverReceived as error:
-                # The server may have closed the kept connection just before; a new one is tried once.
-                if is_last or not all(each.check(ConnectionDone, ConnectionLost) for each in error.reasons):
-                    raise
-        raise AssertionError
+        origin = target_of(url).origin
+        producer = _Body(body) if method == "POST" else None
+        try:
+            response = await agent.request(method.encode(), url.encode("ascii"), fields, producer)
+        except ResponseNeverReceived as error:
+            # The server may have closed the kept connection just before; a new one is tried once.
+            is_closed = all(each.check(ConnectionDone, ConnectionLost) for each in error.reasons)
+            if origin not in self._answered or not is_closed:
+                raise
+            self._answered.discard(origin)
+            response = await agent.request(method.encode(), url.encode("ascii"), fields, producer)
+        self._answered.add(origin)
+        return response
 
     async def _check(self, host: str) -> None:
         """Look `host` up, unless this was done before. Raises Ended if one of its addresses is not allowed."""

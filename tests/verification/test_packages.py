@@ -36,12 +36,6 @@ class Harness:
     checker: PackageChecker
 
     async def check(self, kind: str, version: str = "1.2.0", server: str = SERVER, **options: Any) -> PackageCheck:
-        identifiers = {
-            "npm": "@acme/weather",
-            "pypi": "weather",
-            "nuget": "Acme.Weather",
-            "oci": "x.example/acme/weather",
-        }
         version = "1.2.0-beta" if kind == "nuget" and version == "1.2.0" else version
         return await self.checker.check(kind, options.get("identifier", IDENTIFIERS[kind]), version, server)
 
