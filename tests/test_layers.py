@@ -49,7 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "run_sync": set(),
     "threads": {"domain.ports", "domain.errors"},
     "process": set(),
-    "turn": set(),
+    "turn": {"domain.ports"},
     "listeners": set(),
     "sealing": set(),
     "machine": {"domain.ports"},

@@ -1,12 +1,13 @@
-"""The end of a reactor turn: one delayed call runs all steps."""
+"""The end of a reactor turn: one delayed call runs all steps. Work that takes long is spread over turns."""
 
 from __future__ import annotations
 
 import pytest
+from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import Clock
 from twisted.logger import LogEvent
 
-from directory_server.turn import ImmediateTurn, ReactorTurn
+from directory_server.turn import WORK, ImmediateTurn, ReactorTurn, TurnPace
 
 
 @pytest.fixture
@@ -64,3 +65,61 @@ def test_an_immediate_turn_ends_with_each_step() -> None:
     called: list[int] = []
     ImmediateTurn().at_end(lambda: called.append(1))
     assert called == [1]
+
+
+class Work:
+    """Pieces of work that take WORK / 2 seconds each, on a reactor whose clock has one delayed call per turn."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.pace = TurnPace(clock, ReactorTurn(clock))
+        self.done: list[int] = []
+
+    def start(self, number: int) -> Deferred[None]:
+        return Deferred.fromCoroutine(self._run(number))
+
+    async def _run(self, number: int) -> None:
+        waiting = self.pace()
+        if waiting is not None:
+            await waiting
+        self._clock.rightNow += WORK / 2
+        self.done.append(number)
+
+
+def run_turn(clock: Clock) -> None:
+    """Run the calls that are due, but not those that they add."""
+    for call in [each for each in clock.calls if each.getTime() <= clock.seconds()]:
+        clock.calls.remove(call)
+        call.called = 1
+        call.func(*call.args, **call.kw)
+
+
+def test_work_beyond_the_limit_of_a_turn_waits_for_the_next_turns_in_its_order(clock: Clock) -> None:
+    work = Work(clock)
+    for number in range(5):
+        work.start(number)
+    assert work.done == [0, 1]
+    run_turn(clock)
+    work.start(5)
+    assert work.done == [0, 1]
+    run_turn(clock)
+    assert work.done == [0, 1, 2, 3]
+    clock.advance(0)
+    assert work.done == [0, 1, 2, 3, 4, 5]
+    assert clock.getDelayedCalls() == []
+    work.start(6)
+    assert work.done[-1] == 6
+
+
+def test_work_that_is_cancelled_while_it_waits_is_not_done(clock: Clock) -> None:
+    work = Work(clock)
+    started = [work.start(number) for number in range(4)]
+    started[2].addErrback(lambda failure: failure.trap(CancelledError) and None)
+    started[2].cancel()
+    clock.advance(0)
+    assert work.done == [0, 1, 3]
+
+
+def test_work_does_not_wait_where_turns_end_at_once(clock: Clock) -> None:
+    pace = TurnPace(clock, ImmediateTurn())
+    assert [pace() for _ in range(3)] == [None, None, None]

@@ -3,7 +3,8 @@
     python -m bench.servers.reactor_turns [OPTIONS]
 
 runs `twistd directory OPTIONS`, or an empty reactor without OPTIONS, as a reference for the machine. It prints the port
-on which GET returns the number of turns since the last GET and the longest ones in milliseconds.
+on which GET returns the number of turns since the last GET, and the longest ones in milliseconds: of elapsed time, and
+of processor time of the reactor's thread.
 
 A turn lasts from the end of one wait for events to the begin of the next. A wait that ends late counts too: another
 thread had the interpreter, or another process the core.
@@ -37,24 +38,29 @@ class Turns(Resource):
         self._poller = poller
         self._seconds: list[float] = []
         self._began = time.perf_counter()
+        self._cpu: list[float] = []
+        self._cpu_began = time.thread_time()
 
     def poll(self, timeout: float, *args: Any) -> Any:
         ended = time.perf_counter()
         self._seconds.append(ended - self._began)
+        self._cpu.append(time.thread_time() - self._cpu_began)
         events = self._poller.poll(timeout, *args)
         self._began = min(time.perf_counter(), ended + timeout)
+        self._cpu_began = time.thread_time()
         return events
 
     def longest(self) -> float:
         """Return the longest turn in milliseconds and reset the measurement."""
-        seconds, self._seconds = self._seconds, []
+        seconds, self._seconds, self._cpu = self._seconds, [], []
         return 1000 * max(seconds, default=0.0)
 
     def render_GET(self, request: Request) -> bytes:
         turns, self._seconds = sorted(1000 * each for each in self._seconds), []
+        cpu, self._cpu = sorted(1000 * each for each in self._cpu), []
         over = sum(each > 50 for each in turns)
-        longest = ", ".join(f"{each:.0f}" for each in reversed(turns[-5:]))
-        return f"{len(turns):,}, of them over 50 ms: {over}, longest: {longest} ms".encode()
+        longest, of_cpu = (", ".join(f"{each:.0f}" for each in reversed(found[-5:])) for found in (turns, cpu))
+        return f"{len(turns):,}, of them over 50 ms: {over}, longest: {longest} ms, CPU: {of_cpu} ms".encode()
 
 
 class MeasuredPoller:

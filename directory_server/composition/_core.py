@@ -17,6 +17,7 @@ from ..services.directory import Directory
 from ..services.index_keeper import IndexKeeper
 from ..services.verified_entries import VerifiedEntries
 from ..storage import Environment, Serving, Storage, open_storage
+from ..turn import TurnPace
 from ..web.metrics import Metrics
 from ..web.statistics import StatisticsRecorder
 from ._runtime import Runtime
@@ -52,7 +53,7 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
     metrics = Metrics(runtime.now)
     storage = open_storage(config, evolve(environment(reactor, runtime), database_timer=metrics.database_timer))
     serving = storage.serving(lost)
-    index = ImpactIndex(runtime.offload)
+    index = ImpactIndex(runtime.offload, pace=TurnPace(reactor, runtime.turn))
     statistics = StatisticsRecorder(
         storage.statistics, runtime.offload, reactor, runtime.now, config.statistics.days, config.statistics.queries
     )

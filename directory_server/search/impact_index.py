@@ -9,7 +9,7 @@ from threading import Lock
 from attrs import evolve
 
 from ..domain.changes import Change
-from ..domain.ports.runtime import Offload
+from ..domain.ports.runtime import Offload, Pace
 from ..domain.search import Page, Position, Query
 from ..serialization import hits_of
 from .index.arrays import Bools, Ints
@@ -35,11 +35,13 @@ class ImpactIndex:
 
     `apply` runs in a thread, through `offload`; without changes it does the merges that a load has left. `search` reads
     the current snapshot and never waits for `apply`. A search that may take more than about 10 ms runs in a thread,
-    too. Changes go to a new segment, which is merged with others by their `sizes` (see `tiers`).
+    too; `pace` spreads the others over turns of the reactor. Changes go to a new segment, which is merged with others
+    by their `sizes` (see `tiers`).
     """
 
-    def __init__(self, offload: Offload, sizes: tuple[int, int] = SIZES) -> None:
+    def __init__(self, offload: Offload, sizes: tuple[int, int] = SIZES, pace: Pace = lambda: None) -> None:
         self._offload = offload
+        self._pace = pace
         self._sizes = sizes
         self._snapshot = Snapshot()
         self._facets: tuple[Collection, Facets] | None = None
@@ -95,6 +97,9 @@ class ImpactIndex:
             self._journal = None
 
     async def search(self, query: Query) -> Page:
+        waiting = self._pace()
+        if waiting is not None:
+            await waiting
         snapshot, parsed = self._snapshot, parse(query.keywords)
         collection, live, pinned = self._collection(snapshot)
         search: Callable[..., Page] = _search

@@ -43,6 +43,13 @@ class Offload(Protocol):
         """Return the result of `function`, or raise its exception."""
 
 
+class Pace(Protocol):
+    """Spreads work over turns of the reactor, so that other requests are handled in between."""
+
+    def __call__(self) -> Awaitable[None] | None:
+        """Return None if work may begin now, else what to await before it. Only for the reactor's thread."""
+
+
 class Turn(Protocol):
     """A turn of the reactor: the calls between two waits for events. Only for the reactor's thread."""
 
