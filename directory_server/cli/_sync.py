@@ -47,23 +47,26 @@ def configured_upstreams(config: Config) -> list[mirror.Upstream]:
     return [mirror.Upstream(**attrs.asdict(each)) for each in config.upstream]
 
 
-def run_in_reactor(main: Callable[[Any], Coroutine[Any, Any, None]]) -> None:
-    """Run the coroutine `main(reactor)` in the reactor of this process, and exit. Ctrl-C cancels it."""
+def run_in_reactor(main: Callable[[Any], Coroutine[Any, Any, None]], what: str = "sync") -> None:
+    """Run the coroutine `main(reactor)` in the reactor of this process, and exit. Ctrl-C cancels it.
+
+    `what` is the name of the command in the message for that.
+    """
     from twisted.internet import task
 
     def start(reactor: Any) -> Deferred[None]:
         run = Deferred.fromCoroutine(main(reactor))
         # Ctrl-C must release the lease.
         reactor.addSystemEventTrigger("before", "shutdown", run.cancel)
-        return run.addErrback(_exit_on_signal)
+        return run.addErrback(_exit_on_signal, what)
 
     task.react(start)
 
 
-def _exit_on_signal(failure: Failure) -> None:
+def _exit_on_signal(failure: Failure, what: str) -> None:
     """Exit with code 1 and one line after a signal."""
     failure.trap(CancelledError)
-    echo("Stopped by a signal; the next sync continues from here.", err=True)
+    echo(f"Stopped by a signal; the next {what} continues from here.", err=True)
     raise SystemExit(1)
 
 

@@ -28,6 +28,7 @@ from ._registry import registry
 from ._report import report
 from ._status import status
 from ._sync import sync
+from ._verify import verify
 
 
 class Commands(Group):
@@ -57,7 +58,7 @@ def main(ctx: click.Context, data_dir: Path | None, file: Path | None, settings:
 
 for each in (
     *(account, after_restore, database, entry, import_, key),
-    *(publisher, quickstart, registry, report, status, sync),
+    *(publisher, quickstart, registry, report, status, sync, verify),
 ):
     main.add_command(each)
 

@@ -4,8 +4,21 @@ Importing this package installs the reactor, because the web layer uses Klein.
 """
 
 from ._application import Application, build
+from ._checkers import network_checkers
 from ._core import environment, index_keeper
 from ._publishers import max_streams
 from ._runtime import Runtime, machine_runtime
+from ._verification import checks_of, planner_of
 
-__all__ = ["Application", "Runtime", "build", "environment", "index_keeper", "machine_runtime", "max_streams"]
+__all__ = [
+    "Application",
+    "Runtime",
+    "build",
+    "checks_of",
+    "environment",
+    "index_keeper",
+    "machine_runtime",
+    "max_streams",
+    "network_checkers",
+    "planner_of",
+]

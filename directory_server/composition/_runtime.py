@@ -18,6 +18,7 @@ from ..passwords import Argon2Passwords
 from ..services.checks import Checkers
 from ..turn import ReactorTurn
 from ..web.pages import STREAMS, Viewer
+from ._checkers import network_checkers
 
 FindViewer = Callable[[Any], Awaitable[Viewer | None]]
 """Returns the account that is signed in and sent the request, None if there is none."""
@@ -45,8 +46,8 @@ class Runtime:
     wrap_viewer: Callable[[FindViewer], FindViewer] = lambda find: find
     page_streams: int = STREAMS
     """Open page streams per address."""
-    checkers: Callable[[Config, Any], Checkers] | None = None
-    """Returns what checks remotes and packages for a configuration and a reactor; None if nothing may be checked."""
+    checkers: Callable[[Config], Checkers] | None = None
+    """Returns what checks remotes and packages; None if nothing may be checked."""
     stop: Callable[[], None] = lambda: None
     """Ends the threads of `account_writes`."""
 
@@ -56,8 +57,9 @@ def machine_runtime(reactor: Any) -> Runtime:
     offload = threads.Offload(reactor)
     # These writes may wait for a lock or a disk. With threads of their own, they block no thread of the reactor's pool.
     writes = threads.OwnThreads(reactor, most=2, waiting=100)
+    now = anchored(time.time, time.monotonic)
     return Runtime(
-        now=anchored(time.time, time.monotonic),
+        now=now,
         wall=time.time,
         monotonic=time.monotonic,
         machine_time=machine_time(),
@@ -65,5 +67,6 @@ def machine_runtime(reactor: Any) -> Runtime:
         account_writes=writes,
         passwords=Argon2Passwords(offload),
         turn=ReactorTurn(reactor),
+        checkers=lambda config: network_checkers(config, reactor, now),
         stop=writes.stop,
     )

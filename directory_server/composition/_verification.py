@@ -52,7 +52,7 @@ def _verifier(core: Core) -> Verifier | None:
         if checked.is_change:
             core.serving.bus.announce()
 
-    checks = checks_of(config, storage, runtime.checkers(config, core.reactor), core.reactor, runtime.now, observe)
+    checks = checks_of(config, storage, runtime.checkers(config), core.reactor, runtime.now, observe)
     planner = planner_of(config, storage, runtime.offload, holder)
     verifier = Verifier(planner, checks, storage.verifications, holder, kinds, core.reactor)
     observers.append(verifier.observe)

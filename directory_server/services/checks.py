@@ -42,11 +42,10 @@ class Limits:
 
 @frozen
 class Checkers:
-    """What checks remotes and packages over the network. `close` closes idle connections."""
+    """What checks remotes and packages over the network."""
 
     remotes: RemoteProber
     packages: PackageChecker
-    close: Callable[[], Awaitable[None]]
 
 
 @frozen
@@ -103,13 +102,12 @@ class Checks:
         return len(targets)
 
     async def close(self) -> None:
-        """Cancel the running checks, wait for them and close connections. Their results are not recorded."""
+        """Cancel the running checks and wait for them. Their results are not recorded."""
         running = [check for _, check in self._running.values()]
         ended = DeferredList(running, consumeErrors=True)
         for check in running:
             check.cancel()
         await ended
-        await self._checkers.close()
 
     def _allowance(self) -> float:
         """Return the number of checks that may start now, at most those of one second or `concurrency`."""

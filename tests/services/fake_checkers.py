@@ -54,11 +54,10 @@ class FakePackages:
 
 @define
 class FakeCheckers:
-    """Both fakes, and whether they were closed."""
+    """Both fakes."""
 
     remotes: FakeProber
     packages: FakePackages
-    closed: int = 0
 
     @classmethod
     def of(cls, now: Callable[[], float]) -> FakeCheckers:
@@ -67,8 +66,4 @@ class FakeCheckers:
 
     def checkers(self) -> Checkers:
         """Return the fakes as the server expects them."""
-
-        async def close() -> None:
-            self.closed += 1
-
-        return Checkers(self.remotes, self.packages, close)
+        return Checkers(self.remotes, self.packages)

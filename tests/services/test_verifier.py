@@ -256,7 +256,6 @@ def test_stopping_cancels_checks_and_releases_leases(world: World) -> None:
     Deferred.addCallback(process.verifier.stopService(), stopped.append)
     assert stopped == [None]
     assert sorted(process.fakes.remotes.cancelled) == urls([0, 1])
-    assert process.fakes.closed == 1
     assert not process.seen
     assert not world.clock.getDelayedCalls()
     other.verifier.startService()

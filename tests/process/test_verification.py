@@ -1,0 +1,142 @@
+"""Checks by the server and by the command, of fake remotes in another process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from .conftest import COMMAND, TIMEOUT, Installation, environment, until
+
+pytestmark = pytest.mark.process
+
+ROOT = Path(__file__).parent.parent.parent
+
+EXPECTED = {
+    "modern": "works",
+    "stateful": "works",
+    "gigantic": "works",
+    "login-oauth": "needs_login",
+    "html": "failing",
+    "not-found": "failing",
+}
+"""Kinds of fake remotes, and the status of an entry with such a remote."""
+
+SETTINGS = ("verify.allowed_networks=127.0.0.0/8", "verify.per_minute=6000", "verify.per_host=6000")
+
+
+@contextmanager
+def fake_remotes() -> Iterator[str]:
+    """Run fake remotes; yield their origin."""
+    program = (
+        "from twisted.internet import reactor\n"
+        "from twisted.web.server import Site\n"
+        "from bench.servers.fake_remotes import FakeRemotes\n"
+        "port = reactor.listenTCP(0, Site(FakeRemotes()), interface='127.0.0.1')\n"
+        "print(port.getHost().port, flush=True)\n"
+        "reactor.run()\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield f"http://127.0.0.1:{int(process.stdout.readline())}"
+        finally:
+            process.kill()
+
+
+def name(kind: str) -> str:
+    return f"io.example/{kind}"
+
+
+def published(installation: Installation, origin: str) -> None:
+    """Import an entry for each kind of fake remote."""
+    lines = [
+        json.dumps(
+            {
+                **{"name": name(kind), "description": f"Kind {kind}.", "version": "1.0.0"},
+                "remotes": [{"type": "streamable-http", "url": f"{origin}/{kind}"}],
+            }
+        )
+        for kind in EXPECTED
+    ]
+    installation.command("import", "-", stdin="\n".join(lines) + "\n")
+
+
+def verify(installation: Installation, *arguments: str, settings: tuple[str, ...] = SETTINGS) -> tuple[int, str, str]:
+    """Run the command in a process, because it runs a reactor; return exit code, output and errors."""
+    options = [text for each in settings for text in ("--set", each)]
+    done = subprocess.run(
+        [COMMAND, "--data-dir", installation.data, *options, "verify", *arguments],
+        cwd=installation.folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_server_checks_what_is_due(installation: Installation) -> None:
+    with fake_remotes() as origin:
+        published(installation, origin)
+        key = installation.new_key("--limit", "1000")
+        options = [text for each in (*SETTINGS, "verify.remotes=true") for text in ("--set", each)]
+        with installation.serve(*options) as server:
+
+            def statuses() -> dict[str, str]:
+                page = server.request("/api/open/v1/search?keywords=kind&fields=server_name,verified", key)
+                return {hit["server_name"]: hit["verified"] for hit in page.json["data"]}
+
+            expected = {name(kind): status for kind, status in EXPECTED.items()}
+            until(lambda: statuses() == expected, "all remotes have been checked")
+            # A tool that only the remote has named is found.
+            assert "fake" not in str(server.search_names("weather_1", key))
+            assert name("modern") in server.search_names("weather_1", key)
+            assert "Traceback" not in server.stop()
+
+
+def test_the_command_checks_named_entries(installation: Installation) -> None:
+    with fake_remotes() as origin:
+        published(installation, origin)
+        code, output, _ = verify(installation, name("modern"), name("login-oauth"), "--json")
+        assert code == 0
+        found = {each["name"]: each for each in json.loads(output)}
+        assert {each: record["status"] for each, record in found.items()} == {
+            name("modern"): "works",
+            name("login-oauth"): "needs_login",
+        }
+        assert found[name("modern")]["tools"] == ["weather_0", "weather_1"]
+        code, output, _ = verify(installation, name("html"))
+        assert code == 1
+        assert "not_mcp" in output
+
+
+def test_the_command_checks_all_that_is_due_and_forgets(installation: Installation) -> None:
+    with fake_remotes() as origin:
+        published(installation, origin)
+        code, output, _ = verify(installation)
+        assert (code, output.splitlines()[-1]) == (0, "6 checked.")
+        assert "remote works: 3" in output
+        # Nothing is due any more.
+        assert verify(installation)[1] == "0 checked.\n"
+        assert verify(installation, "--forget", name("modern"))[1] == "Deleted the results of 1 entry.\n"
+        assert "1 checked.\n" in verify(installation)[1]
+
+
+def test_private_addresses_are_not_reached_by_default(installation: Installation) -> None:
+    with fake_remotes() as origin:
+        published(installation, origin)
+        code, output, _ = verify(installation, name("modern"), settings=())
+        assert code == 0
+        assert "not_allowed" in output
+
+
+def test_an_unknown_name_is_reported(installation: Installation) -> None:
+    installation.command("import", "-", stdin=json.dumps({"name": "a/b", "description": "x", "version": "1"}) + "\n")
+    code, _, errors = verify(installation, "io.example/none")
+    assert (code, errors) == (1, "Error: No visible entry has the name io.example/none.\n")
