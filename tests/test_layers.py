@@ -124,6 +124,8 @@ ONLY_IN = {
     "httptools": {"http"},
     "json": {"serialization"},
     "klein": {"web"},
+    "markdown_it": {"web.pages"},
+    "nh3": {"web.pages"},
     "prometheus_client": {"web.metrics"},
     "psycopg": {"postgres"},
     "orjson": {"serialization", "search.index"},

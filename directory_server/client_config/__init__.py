@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
@@ -13,9 +13,26 @@ from ._editors import Configuration, configurations, input_prefix, server_key
 from ._notices import REASONS, WARNINGS, Notice, Unusable
 from ._packages import package_config
 from ._remotes import remote_config
-from ._server_config import Input, ServerConfig, as_text
+from ._server_config import Input, ServerConfig, Template, as_text
+from ._setups import Missing, Setup, SetupInput, Setups
+from ._setups import setups as setups_of
 
-__all__ = ["REASONS", "WARNINGS", "Configuration", "Input", "Installation", "Notice", "installations"]
+__all__ = [
+    "REASONS",
+    "WARNINGS",
+    "Configuration",
+    "Input",
+    "InstallOption",
+    "Installation",
+    "Missing",
+    "Notice",
+    "Setup",
+    "SetupInput",
+    "Setups",
+    "endpoint_setups",
+    "install_options",
+    "installations",
+]
 
 MAX_SOURCES = 8
 """Packages that are read, and as many remotes."""
@@ -46,38 +63,73 @@ class Installation:
     )
 
 
+@frozen
+class InstallOption:
+    """How to install one package or remote in each editor, for people: its `kind` and its name or URL.
+
+    If no safe and complete configuration is possible, `setups` is None and `unavailable` the reason.
+    """
+
+    kind: str
+    name: str
+    setups: Setups | None = None
+    warnings: Sequence[Notice] = ()
+    unavailable: Notice | None = None
+
+
 def installations(
     server_name: str, mcp_id: str, packages: Sequence[Mapping[str, Any]], remotes: Sequence[Mapping[str, Any]]
 ) -> tuple[Installation, ...]:
     """Return the installations of the server. Remotes come first: they need no software on the machine."""
     key, prefix = server_key(server_name, mcp_id), input_prefix(server_name, mcp_id)
+    return tuple(
+        Installation(kind, name, unavailable=server, note=server.message)
+        if isinstance(server, Notice)
+        else Installation(kind, name, server.inputs, configurations(key, prefix, server), server.warnings)
+        for kind, name, server in _servers(packages, remotes)
+    )
+
+
+def install_options(
+    server_name: str, mcp_id: str, packages: Sequence[Mapping[str, Any]], remotes: Sequence[Mapping[str, Any]]
+) -> tuple[InstallOption, ...]:
+    """Return the same as `installations`, with a setup for each editor."""
+    key, prefix = server_key(server_name, mcp_id), input_prefix(server_name, mcp_id)
+    unique = mcp_id.rpartition("-")[2].upper()
+    return tuple(
+        InstallOption(kind, name, unavailable=server)
+        if isinstance(server, Notice)
+        else InstallOption(kind, name, setups_of(key, prefix, unique, server), server.warnings)
+        for kind, name, server in _servers(packages, remotes)
+    )
+
+
+def endpoint_setups(key: str, prefix: str, url: str, description: str) -> Setups:
+    """Return the setups of an MCP endpoint of ours at `url`, which takes a key as bearer token."""
+    secret = Input("KEY", description, required=True, secret=True, default="", choices=())
+    headers: Mapping[str, Template] = {
+        "Authorization": ("Bearer ", secret),
+        "Content-Type": ("application/json",),
+    }
+    server = ServerConfig("streamable-http", url, (secret,), url=(url,), env_or_headers=headers)
+    return setups_of(key, prefix, "DIRECTORY", server)
+
+
+def _servers(
+    packages: Sequence[Mapping[str, Any]], remotes: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, str, ServerConfig | Notice]]:
+    """Yield the kind and the name of each remote and package, and its configuration or why there is none."""
     sources = chain(
         ((remote_config, source, "type", "url") for source in islice(remotes, MAX_SOURCES)),
         ((package_config, source, "registryType", "identifier") for source in islice(packages, MAX_SOURCES)),
     )
-    return tuple(_installation(key, prefix, *each) for each in sources)
-
-
-def _installation(
-    key: str,
-    prefix: str,
-    read: Callable[[Mapping[str, Any]], ServerConfig],
-    source: Mapping[str, Any],
-    kind: str,
-    name: str,
-) -> Installation:
-    try:
-        server = read(source)
-        if server.size > MAX_CONFIGURATION:
-            raise Unusable("size", f"{MAX_CONFIGURATION:,}")
-    except Unusable as unusable:
-        reason = unusable.notice
-        return Installation(
-            clean_line(as_text(source.get(kind)), 30),
-            clean_line(as_text(source.get(name)), 300),
-            unavailable=reason,
-            note=reason.message,
-        )
-    return Installation(
-        server.kind, server.name, server.inputs, configurations(key, prefix, server), warnings=server.warnings
-    )
+    for read, source, kind, name in sources:
+        try:
+            server = read(source)
+            if server.size > MAX_CONFIGURATION:
+                raise Unusable("size", f"{MAX_CONFIGURATION:,}")
+        except Unusable as unusable:
+            texts = clean_line(as_text(source.get(kind)), 30), clean_line(as_text(source.get(name)), 300)
+            yield *texts, unusable.notice
+        else:
+            yield server.kind, server.name, server

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attrs import field, frozen
@@ -35,24 +35,33 @@ def configurations(key: str, prefix: str, server: ServerConfig) -> tuple[Configu
     """Return the configuration of `server` for each editor, under `key`. `prefix` is the prefix of input ids."""
     return (
         Configuration("VS Code", ".vscode/mcp.json", _vs_code(key, prefix, server)),
-        Configuration("Cursor", "~/.cursor/mcp.json", {"mcpServers": {key: _plain(server, "url")}}),
-        Configuration("Claude Code", ".mcp.json", {"mcpServers": {key: _typed(server, display)}}),
+        Configuration("Cursor", "~/.cursor/mcp.json", {"mcpServers": {key: body(server, "url", display)}}),
+        Configuration("Claude Code", ".mcp.json", {"mcpServers": {key: typed(server, display)}}),
         Configuration(
-            "Windsurf", "~/.codeium/windsurf/mcp_config.json", {"mcpServers": {key: _plain(server, "serverUrl")}}
+            "Windsurf", "~/.codeium/windsurf/mcp_config.json", {"mcpServers": {key: body(server, "serverUrl", display)}}
         ),
-        Configuration("Others", "mcp.json", {"mcpServers": {key: _typed(server, display)}}),
+        Configuration("Others", "mcp.json", {"mcpServers": {key: typed(server, display)}}),
     )
 
 
 def _vs_code(key: str, prefix: str, server: ServerConfig) -> Mapping[str, Any]:
-    known = {each.name: each for each in server.inputs}
-    prompts = [_prompt(prefix, known[name]) for name in dict.fromkeys(each.name for each in server.used_inputs)]
-    inputs = {"inputs": prompts} if prompts else {}
+    asked = prompts(prefix, server)
+    return {**({"inputs": asked} if asked else {}), "servers": {key: typed(server, with_prompts(prefix))}}
 
-    def with_prompts(text: Template) -> str:
+
+def prompts(prefix: str, server: ServerConfig) -> Sequence[Mapping[str, Any]]:
+    """Return the inputs of VS Code for the inputs that the configuration contains."""
+    known = {each.name: each for each in server.inputs}
+    return [_prompt(prefix, known[name]) for name in dict.fromkeys(each.name for each in server.used_inputs)]
+
+
+def with_prompts(prefix: str) -> Fill:
+    """Return a fill with references to the inputs of VS Code."""
+
+    def fill(text: Template) -> str:
         return "".join(f"${{input:{_id(prefix, part)}}}" if isinstance(part, Input) else part for part in text)
 
-    return {**inputs, "servers": {key: _typed(server, with_prompts)}}
+    return fill
 
 
 def _id(prefix: str, input_: Input) -> str:
@@ -66,16 +75,14 @@ def _prompt(prefix: str, input_: Input) -> Mapping[str, Any]:
     return {"type": "promptString", **prompt, **({"password": True} if input_.secret else {})}
 
 
-def _typed(server: ServerConfig, fill: Fill) -> Mapping[str, Any]:
+def typed(server: ServerConfig, fill: Fill) -> Mapping[str, Any]:
+    """Return the definition of a server with its transport as `type`."""
     kind = "stdio" if server.command else "sse" if server.kind == "sse" else "http"
-    return {"type": kind, **_body(server, "url", fill)}
+    return {"type": kind, **body(server, "url", fill)}
 
 
-def _plain(server: ServerConfig, url: str) -> Mapping[str, Any]:
-    return _body(server, url, display)
-
-
-def _body(server: ServerConfig, url: str, fill: Fill) -> Mapping[str, Any]:
+def body(server: ServerConfig, url: str, fill: Fill) -> dict[str, Any]:
+    """Return the definition of a server: its command, or its URL as the member `url`."""
     env_or_headers = {name: fill(text) for name, text in server.env_or_headers.items()}
     if server.command:
         arguments = [fill(text) for text in server.arguments]

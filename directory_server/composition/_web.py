@@ -60,7 +60,6 @@ def build_people(core: Core, publishers: Publishers) -> People:
     )
     cookies = account.session_cookies(service, core.proxies, limits.absolute)
     handlers = pages.page_handlers(
-        core.search.directory,
         publishers.page_hub,
         core.proxies,
         core.reactor.seconds,
@@ -69,8 +68,6 @@ def build_people(core: Core, publishers: Publishers) -> People:
         viewer=runtime.wrap_viewer(cookies.account),
         sign_in=account.SIGN_IN,
         hsts=web.hsts,
-        reports=web.reports,
-        operator_bar=admin.OperatorBar(cookies, storage.curation),
         url=web.url,
     )
     return People(service, cookies, handlers)
@@ -172,6 +169,15 @@ def _routes(
         pages.SiteFiles(people.pages.layout, people.pages.access),
         _account_pages(core, people, endpoint),
         docs.DocsPages(people.pages.layout, people.pages.access),
+        pages.EntryPage(
+            people.pages.layout,
+            people.pages.access,
+            directory,
+            storage.store,
+            pages.Readmes(offload),
+            admin.OperatorBar(people.cookies, storage.curation),
+            config.web.reports,
+        ),
         _report_pages(core, people),
         operators,
     )

@@ -126,6 +126,11 @@ class Entry:
         return {tag: text for tag, text in _mapping(self.publisher.get("descriptions")).items() if _text(text)}
 
     @property
+    def readme(self) -> str:
+        """The README, in Markdown."""
+        return _text(self.publisher.get("readme"))
+
+    @property
     def tags(self) -> tuple[str, ...]:
         return _texts(self.publisher.get("tags"))
 

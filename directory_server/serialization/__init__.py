@@ -77,6 +77,7 @@ from ._responses import (
     search_page,
 )
 from ._rpc import Id, Message, message, message_id
+from ._toml import toml
 from ._verification import (
     encode_state,
     encode_target,
@@ -178,6 +179,7 @@ __all__ = [
     "status_change",
     "structure",
     "text",
+    "toml",
     "validation_result",
     "with_official_flag",
 ]

@@ -55,11 +55,21 @@ class Directory:
 
     async def detail(self, mcp_id: str) -> Detail:
         """Return the full view of the entry `mcp_id`. Raises NotFound."""
+        return await self.detail_of(await self.entry(mcp_id))
+
+    async def entry(self, mcp_id: str) -> Entry:
+        """Return the entry `mcp_id`, whose texts are those of its publisher. Raises NotFound."""
         entry = await self._store.entry(mcp_id)
         if entry is None:
             raise NotFound(f"No entry has the mcp_id {mcp_id}.")
+        return entry
+
+    async def detail_of(self, entry: Entry) -> Detail:
+        """Return the full view of `entry`, with the results of its checks."""
         detail = entry.detail()
-        return detail if self._verified is None else self._verified.detail(detail, await self._verified.states(mcp_id))
+        if self._verified is None:
+            return detail
+        return self._verified.detail(detail, await self._verified.states(entry.mcp_id))
 
     def with_summary(self, detail: Detail) -> Detail:
         """Return `detail` with the summary of the checks of its entry, which is in memory."""

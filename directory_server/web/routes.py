@@ -106,7 +106,7 @@ ROUTES: tuple[Route, ...] = (
     Route("/api/open/mcp/.well-known/{_:path}", None, OAUTH, "oauth"),
     Route("/register", None, OAUTH, "oauth"),
     Route("/", "GET", PAGES, "search.get"),
-    Route("/servers/{mcp_id}", "GET", PAGES, "pages.entry"),
+    Route("/servers/{mcp_id}", "GET", PAGES, "entry.get"),
     Route("/servers/{mcp_id}/report", "GET", PAGES, "reports.get"),
     Route("/servers/{mcp_id}/report", "POST", PAGES, "reports.post"),
     Route("/servers/{mcp_id}/report/sent", "GET", PAGES, "reports.sent"),

@@ -26,10 +26,29 @@ FULL_ENTRY = {
                 "identifier": "@example/rich",
                 "version": "1.0.0",
                 "transport": {"type": "stdio"},
-                "environmentVariables": [{"name": "API_TOKEN", "isRequired": True, "isSecret": True}],
+                "environmentVariables": [
+                    {"name": "API_TOKEN", "isRequired": True, "isSecret": True, "description": "A token. " + "y" * 90},
+                    {"name": "REGION", "description": "Where the data is."},
+                ],
             }
         ],
         "remotes": [{"type": "streamable-http", "url": "https://rich.example.org/mcp"}],
+        "_meta": {
+            "io.modelcontextprotocol.registry/publisher-provided": {
+                "tags": ["rich", "github"],
+                "readme": "# Rich\n\n[Docs](https://example.org)\n\n| a | b |\n|---|---|\n| c | " + "d" * 200 + " |\n",
+                "tools": [
+                    {
+                        "name": "find",
+                        "description": "Finds.",
+                        "inputSchema": {
+                            "properties": {"query": {"type": "string", "description": "z" * 150}, "limit": {}},
+                            "required": ["query"],
+                        },
+                    }
+                ],
+            }
+        },
     },
     "_meta": {"io.modelcontextprotocol.registry/official": {"status": "deprecated", "isLatest": True}},
 }
@@ -64,8 +83,23 @@ def _search_states(page: Any, site: Site, name: str) -> Iterator[str]:
     page.wait_for_url("**/servers/*")
     yield "entry"
     for each in page.locator("details").all():
-        each.locator("summary").click()
+        if each.get_attribute("open") is None:
+            each.locator("summary").click()
+        if each.get_attribute("data-editor") in ("claude-code", "zed"):
+            yield f"entry, {each.get_attribute('name')}, {each.get_attribute('data-editor')}"
     yield "entry, details open"
+    address = page.url
+    page.locator(".report a").click()
+    page.wait_for_url("**/report")
+    yield "report"
+    page.locator("#reason").evaluate("element => { element.required = false; element.form.submit(); }")
+    page.locator("#form-error").wait_for()
+    yield "report, invalid"
+    page.locator("#reason").select_option("spam")
+    page.locator("form button").click()
+    page.wait_for_url("**/report/sent")
+    yield "report, sent"
+    page.goto(address)
     page.goto("/docs")
     yield "documentation"
     page.goto("/docs/api")
@@ -191,10 +225,10 @@ def focused(page: Any) -> str:
 
 def _connect_states(page: Any) -> Iterator[str]:
     page.goto("/account/connect")
-    for editor in page.locator("details").all():
+    for editor in page.locator("details[data-editor]").all():
         if editor.get_attribute("open") is None:
             editor.locator("summary").click()
-        yield f"connect, {editor.locator('pre').get_attribute('id')}"
+        yield f"connect, {editor.get_attribute('data-editor')}"
     page.locator("#key").fill("mcpd_none")
     page.locator("form[data-test] button").click()
     page.locator(".result.bad").wait_for()

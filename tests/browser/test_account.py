@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from typing import Any
 
 import pytest
@@ -27,10 +28,11 @@ def test_create_use_rotate_and_revoke_a_key(site: Site, open_page: Open, scripts
     page.get_by_label("Label").fill("my laptop")
     page.get_by_role("button", name="Create key").click()
     secret = page.locator("#secret").inner_text().strip()
-    configuration = json.loads(page.locator("#for-vscode").inner_text())
+    configuration = json.loads(page.locator("[data-editor=vscode] pre").inner_text())
     editor = configuration["servers"]["mcp-directory"]
     assert editor["url"] == f"{server.url}/api/open/mcp"
-    assert editor["headers"]["Authorization"] == f"Bearer {secret}"
+    # No file has the key: VS Code asks for it.
+    assert editor["headers"]["Authorization"] == f"Bearer ${{input:{configuration['inputs'][0]['id']}}}"
 
     assert page.url.endswith("/secret")
 
@@ -92,20 +94,29 @@ def test_copy_buttons_copy_the_displayed_text(site: Site, open_page: Open) -> No
         for editor in page.locator("details").all():
             if editor.get_attribute("open") is None:
                 editor.locator("summary").click()
-            assert_copies(page, editor.get_by_role("button"), editor.locator("pre"))
-            json.loads(editor.locator("pre").text_content())
+            for code in editor.locator(".code").all():
+                assert_copies(page, code.get_by_role("button"), code.locator("[data-copyable]"))
+            read_configuration(editor)
+
+
+def read_configuration(editor: Any) -> Any:
+    """Return the configuration in the element of an editor."""
+    text = editor.locator("[data-copyable]").first.text_content()
+    return (tomllib.loads if editor.get_attribute("data-editor") == "codex" else json.loads)(text)
 
 
 def test_copied_entry_configurations_are_json(open_page: Open) -> None:
     page = open_page("/?q=github", permissions=["clipboard-read", "clipboard-write"])
     page.locator("#results h3 a").first.click()
     page.wait_for_url("**/servers/*")
-    pasted = page.locator("details").all()
+    pasted = page.locator("details[data-editor]").all()
     assert pasted
     for each in pasted:
-        each.locator("summary").click()
-        assert_copies(page, each.get_by_role("button"), each.locator("[data-copyable]"))
-        json.loads(each.locator("[data-copyable]").text_content())
+        if each.get_attribute("open") is None:
+            each.locator("summary").click()
+        code = each.locator(".code").first
+        assert_copies(page, code.get_by_role("button"), code.locator("[data-copyable]"))
+        read_configuration(each)
 
 
 def assert_copies(page: Any, button: Any, element: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from directory_server.client_config import installations
 from directory_server.domain.entries import mcp_id_of
-from directory_server.web.account._connect_page import editors
+from directory_server.web.account._connect_page import setups_view
 
 from .builders import configurations, package
 
@@ -25,7 +26,13 @@ def vs_code(name: str, variable: str = "directory-key") -> Any:
 
 
 def directory_configuration() -> Any:
-    return json.loads(next(each.text for each in editors(URL, None) if each.id == "vscode"))
+    return directory_configurations(URL)["vscode"]
+
+
+def directory_configurations(url: str) -> dict[str, Any]:
+    """Return the configuration of each editor for the directory itself."""
+    read = {"codex": tomllib.loads}
+    return {each.id: read.get(each.id, json.loads)(each.text) for each in setups_view(url).editors}
 
 
 @pytest.mark.parametrize(
@@ -76,9 +83,7 @@ def test_input_id_has_the_whole_mcp_id() -> None:
 
 
 def test_two_directories_have_different_input_ids() -> None:
-    other = json.loads(
-        next(each.text for each in editors("https://b.example/api/open/mcp", None) if each.id == "vscode")
-    )
+    other = directory_configurations("https://b.example/api/open/mcp")["vscode"]
     assert other["inputs"][0]["id"] != directory_configuration()["inputs"][0]["id"]
 
 
@@ -86,5 +91,9 @@ def test_the_readme_shows_what_the_page_shows() -> None:
     readme = Path(__file__).parents[2] / "README.md"
     if not readme.is_file():
         pytest.skip("this is not a checkout")
-    shown = [json.loads(each) for each in re.findall(r"```json\n(.*?)```", readme.read_text("utf-8"), re.DOTALL)]
-    assert directory_configuration() in shown
+    text = readme.read_text("utf-8")
+    shown = [json.loads(each) for each in re.findall(r"```json\n(.*?)```", text, re.DOTALL)]
+    shown += [tomllib.loads(each) for each in re.findall(r"```toml\n(.*?)```", text, re.DOTALL)]
+    found = directory_configurations(URL)
+    for editor in ("vscode", "cursor", "claude-code", "codex", "others"):
+        assert found[editor] in shown, editor

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from hashlib import sha256
-from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from ... import serialization
+from ...client_config import Setup, endpoint_setups
 from ...domain.errors import DirectoryError
 from ...http import Request
 from ...http.headers import value as header
 from ...http.proxies import Proxies
 from ..mcp import PATH, McpEndpoint
+from ..pages import OptionView, editor_views
 from ._requests import AccountRequests
 
 CONNECT = "/account/connect"
@@ -23,62 +22,28 @@ NAME = "mcp-directory"
 """Name of the server in editor configurations."""
 
 
-@frozen
-class Editor:
-    """The configuration for one editor: its file and text."""
-
-    id: str
-    name: str
-    file: str
-    text: str
+def setups_view(url: str) -> OptionView:
+    """Return the setups of each editor for the MCP endpoint at `url`. No configuration has a key in it."""
+    setups = endpoint_setups(NAME, input_prefix(url), url, "Key of the MCP directory")
+    known = [each for each in setups.setups if each.id != "others"]
+    views = editor_views(evolve(setups, setups=[*known, _generic(url)]))
+    return OptionView(NAME, views, setups.inputs, setups.missing)
 
 
-def editors(url: str, key: str | None) -> Sequence[Editor]:
-    """Return the configuration of each editor for the MCP endpoint at `url`. Without a `key`, use a placeholder."""
-    headers = {"Authorization": f"Bearer {key or '<your key>'}", "Content-Type": "application/json"}
-    server = {"type": "http", "url": url, "headers": headers}
-    generic = {
-        "name": NAME,
-        "serverUrl": url,
-        "transport": "http",
-        "headers": headers,
-        "capabilities": {"tools": True},
-    }
-    return [
-        Editor("vscode", "VS Code", ".vscode/mcp.json", serialization.pretty(_vs_code(server, key))),
-        Editor("cursor", "Cursor", "~/.cursor/mcp.json", _servers({"url": url, "headers": headers})),
-        Editor("claude", "Claude Code", ".mcp.json", _servers(server)),
-        Editor(
-            "windsurf",
-            "Windsurf",
-            "~/.codeium/windsurf/mcp_config.json",
-            _servers({"serverUrl": url, "headers": headers}),
-        ),
-        Editor("generic", "MCP", "", serialization.pretty(generic)),
-    ]
+def _generic(url: str) -> Setup:
+    """Return settings for clients with a format of their own."""
+    headers = {"Authorization": "Bearer <KEY>", "Content-Type": "application/json"}
+    transport = {"serverUrl": url, "transport": "http", "headers": headers}
+    return Setup("others", "Others", "", {"name": NAME, **transport, "capabilities": {"tools": True}}, "file")
 
 
-def input_id(url: str) -> str:
-    """Return the id of the VS Code input for the key of the directory at `url`.
+def input_prefix(url: str) -> str:
+    """Return the prefix of the id of the VS Code input for the key of the directory at `url`.
 
     VS Code shares the stored value between all servers whose configuration has the same id. So the id contains a digest
-    of the URL. It differs between directories, and from the ids of entries, which end with the name of an input.
+    of the URL. It differs between directories, and from the ids of entries, which contain a whole `mcp_id`.
     """
-    return f"mcp-directory-key-{sha256(url.encode()).hexdigest()[:16]}"
-
-
-def _servers(server: dict[str, Any]) -> str:
-    return serialization.pretty({"mcpServers": {NAME: server}})
-
-
-def _vs_code(server: dict[str, Any], key: str | None) -> dict[str, Any]:
-    if key is not None:
-        return {"servers": {NAME: server}}
-    # VS Code asks for the key once and stores it outside the file.
-    name = input_id(server["url"])
-    key_input = {"id": name, "type": "promptString", "description": "Key of the MCP directory", "password": True}
-    headers = {**server["headers"], "Authorization": f"Bearer ${{input:{name}}}"}
-    return {"inputs": [key_input], "servers": {NAME: {**server, "headers": headers}}}
+    return f"mcp-directory-{sha256(url.encode()).hexdigest()[:16]}"
 
 
 @frozen
@@ -93,7 +58,7 @@ class ConnectPage:
     async def get(self, request: Request) -> bytes:
         """Return the editor configurations with a placeholder for the key."""
         member = await self._requests.member(request)
-        values = {"editors": self.editors(request, None), "endpoint": PATH.decode()}
+        values = {"setups": self.setups(request), "endpoint": PATH.decode()}
         return self._requests.page(request, member.session, "connect", values)
 
     async def test(self, request: Request) -> bytes:
@@ -112,8 +77,8 @@ class ConnectPage:
             return self._requests.redirect(request, CONNECT)
         return self._requests.page(request, member.session, "test", {"tools": ""})
 
-    def editors(self, request: Request, key: str | None) -> Sequence[Editor]:
-        """Return the configuration of each editor."""
+    def setups(self, request: Request) -> OptionView:
+        """Return the setups of each editor."""
         scheme = "https" if self._proxies.is_secure(request) else "http"
         base = self._url.rstrip("/") or f"{scheme}://{header(request, 'Host')}"
-        return editors(base + PATH.decode(), key)
+        return setups_view(base + PATH.decode())

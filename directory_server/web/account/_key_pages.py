@@ -99,7 +99,7 @@ class KeyPages:
             "secret": new.secret,
             "rotated": new.rotated,
             "grace": ceil(self._keys.grace),
-            "editors": self._connect.editors(request, new.secret),
+            "setups": self._connect.setups(request),
             "endpoint": PATH.decode(),
         }
         return self._requests.page(request, member.session, "key", values)

@@ -3,10 +3,13 @@
 from ._access import PageAccess
 from ._assets import PATH as ASSETS_PATH
 from ._assets import Assets
+from ._entry_page import EntryPage
 from ._feeds import Feeds
+from ._install import OptionView, editor_views
 from ._layout import Address, Layout, Viewer
 from ._notifications import STREAMS, AnonymousOwners
 from ._pages import PageHandlers, page_handlers
+from ._readme import Readmes
 from ._reports import ReportPages
 from ._search import SearchPage
 from ._site_files import SiteFiles
@@ -17,13 +20,17 @@ __all__ = [
     "Address",
     "AnonymousOwners",
     "Assets",
+    "EntryPage",
     "Feeds",
     "Layout",
+    "OptionView",
     "PageAccess",
     "PageHandlers",
+    "Readmes",
     "ReportPages",
     "SearchPage",
     "SiteFiles",
     "Viewer",
+    "editor_views",
     "page_handlers",
 ]

@@ -7,27 +7,13 @@ from typing import Any
 
 from attrs import frozen
 
-from ... import serialization
-from ...client_config import Installation, Notice
 from ...domain.entries import Entry
 from ...domain.licenses import UNKNOWN
-from ...domain.views import Detail, Tool
+from ...domain.views import Detail
 from ._filters import caution, link, plain
-
-MAX_TOOLS = 40
-"""Maximum number of tools on the page."""
 
 MAX_TARGETS = 5
 """Maximum number of packages, and of remotes, on the page."""
-
-MAX_INSTALLATIONS = 2
-"""Maximum number of installations on the page."""
-
-MAX_UNAVAILABLE = 4
-"""Maximum number of unavailable installations whose reason is on the page."""
-
-MAX_CONFIGURATION = 4_000
-"""Maximum length of a configuration in characters. Longer ones are only in the detail record."""
 
 MAX_TAGS = 20
 """Maximum number of tags on the page."""
@@ -60,25 +46,6 @@ class Target:
 
 
 @frozen
-class ConfigurationView:
-    """The configuration for one editor: the editor's name, its file and the text."""
-
-    editor: str
-    file: str
-    text: str
-
-
-@frozen
-class InstallationView:
-    """The configurations and warnings of a package or remote, or the reason why it is unavailable."""
-
-    name: str
-    configurations: Sequence[ConfigurationView]
-    warnings: Sequence[Notice]
-    reason: Notice | None
-
-
-@frozen
 class EntryView:
     """An entry as sanitized text. Long texts and lists are truncated."""
 
@@ -99,14 +66,9 @@ class EntryView:
     repository: str
     published: str
     updated: str
-    tools: Sequence[Tool]
-    more_tools: int
     packages: Sequence[Target]
     remotes: Sequence[Target]
     more_targets: int
-    installations: Sequence[InstallationView]
-    too_long: Sequence[str]
-    unavailable: Sequence[InstallationView]
 
 
 def entry_view(detail: Detail, language: str) -> EntryView:
@@ -115,8 +77,6 @@ def entry_view(detail: Detail, language: str) -> EntryView:
     website = link(detail.website_url)
     brief = plain(detail.descriptions.get(language) or detail.brief, 400)
     description = plain(detail.long_description, 2_000)
-    installations = [_installation(each) for each in detail.install if not each.unavailable][:MAX_INSTALLATIONS]
-    unavailable = [_installation(each) for each in detail.install if each.unavailable][:MAX_UNAVAILABLE]
     return EntryView(
         mcp_id=detail.mcp_id,
         name=plain(detail.name, 100) or detail.mcp_id,
@@ -135,24 +95,10 @@ def entry_view(detail: Detail, language: str) -> EntryView:
         repository=repository,
         published=plain(detail.published_at or "", 11)[:10],
         updated=plain(detail.updated_at or "", 11)[:10],
-        tools=[Tool(plain(tool.name, 60), plain(tool.description, 140)) for tool in detail.tools[:MAX_TOOLS]],
-        more_tools=max(0, len(detail.tools) - MAX_TOOLS),
         packages=[_package(each) for each in detail.packages[:MAX_TARGETS]],
         remotes=[_remote(each) for each in detail.remotes[:MAX_TARGETS]],
         more_targets=sum(max(0, len(targets) - MAX_TARGETS) for targets in (detail.packages, detail.remotes)),
-        installations=[each for each in installations if each.configurations],
-        too_long=[each.name for each in installations if not each.configurations],
-        unavailable=unavailable,
     )
-
-
-def _installation(installation: Installation) -> InstallationView:
-    configurations = [
-        ConfigurationView(each.editor, each.file, serialization.pretty(each.config))
-        for each in installation.configurations
-    ]
-    short = [each for each in configurations if len(each.text) <= MAX_CONFIGURATION]
-    return InstallationView(plain(installation.name, 100), short, installation.warnings, installation.unavailable)
 
 
 def _package(package: Mapping[str, Any]) -> Target:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+import tomllib
 from html import unescape
 from typing import Any
 
@@ -12,51 +14,91 @@ import pytest
 from ..conftest import Server
 from .conftest import Browser
 
-_PASTED = re.compile(r'<pre [^>]*id="for-(\w+)">(.*?)</pre>', re.DOTALL)
+_PASTED = re.compile(r'<details [^>]*data-editor="([a-z-]+)".*?<code data-copyable>(.*?)</code>', re.DOTALL)
+_COMMAND = re.compile(r'class="command"><code data-copyable>(.*?)</code>')
+
+URL = "http://localhost/api/open/mcp"
 
 
 def configurations(browser: Browser) -> dict[str, Any]:
     """Return the parsed configuration of each editor on the page."""
-    return {editor: json.loads(unescape(text)) for editor, text in _PASTED.findall(browser.page)}
+    return {
+        editor: (tomllib.loads if editor == "codex" else json.loads)(unescape(text))
+        for editor, text in _PASTED.findall(browser.page)
+    }
+
+
+def headers_with(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
 
 
 def test_every_editor_gets_its_configuration_format(member: Browser) -> None:
     secret = member.create_key()
-    url = "http://localhost/api/open/mcp"
-    headers = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json"}
-    assert configurations(member) == {
-        "vscode": {"servers": {"mcp-directory": {"type": "http", "url": url, "headers": headers}}},
-        "cursor": {"mcpServers": {"mcp-directory": {"url": url, "headers": headers}}},
-        "claude": {"mcpServers": {"mcp-directory": {"type": "http", "url": url, "headers": headers}}},
-        "windsurf": {"mcpServers": {"mcp-directory": {"serverUrl": url, "headers": headers}}},
-        "generic": {
+    found = configurations(member)
+    (prompt,) = found["vscode"]["inputs"]
+    assert prompt["password"] is True
+    url = {"url": URL}
+    assert found == {
+        "vscode": {
+            "inputs": [prompt],
+            "servers": {
+                "mcp-directory": {"type": "http", **url, "headers": headers_with(f"${{input:{prompt['id']}}}")}
+            },
+        },
+        "cursor": {"mcpServers": {"mcp-directory": {**url, "headers": headers_with("${env:MCP_DIRECTORY_KEY}")}}},
+        "claude-code": {
+            "mcpServers": {"mcp-directory": {"type": "http", **url, "headers": headers_with("${MCP_DIRECTORY_KEY}")}}
+        },
+        "codex": {
+            "mcp_servers": {
+                "mcp-directory": {
+                    **url,
+                    "bearer_token_env_var": "MCP_DIRECTORY_KEY",
+                    "http_headers": {"Content-Type": "application/json"},
+                }
+            }
+        },
+        "gemini": {"mcpServers": {"mcp-directory": {"httpUrl": URL, "headers": headers_with("${MCP_DIRECTORY_KEY}")}}},
+        "windsurf": {
+            "mcpServers": {"mcp-directory": {"serverUrl": URL, "headers": headers_with("${env:MCP_DIRECTORY_KEY}")}}
+        },
+        "zed": {"context_servers": {"mcp-directory": {**url, "headers": headers_with("<KEY>")}}},
+        "jetbrains": {"mcpServers": {"mcp-directory": {**url, "headers": headers_with("<KEY>")}}},
+        "others": {
             "name": "mcp-directory",
-            "serverUrl": url,
+            "serverUrl": URL,
             "transport": "http",
-            "headers": headers,
+            "headers": headers_with("<KEY>"),
             "capabilities": {"tools": True},
         },
     }
     for file in (".vscode/mcp.json", "~/.cursor/mcp.json", ".mcp.json", "~/.codeium/windsurf/mcp_config.json"):
         assert file in member.text
+    # The key is in its box and in the form that tests it, and in no configuration.
+    assert member.page.count(secret) == 2
 
 
-def test_configurations_have_a_placeholder_for_the_key(member: Browser) -> None:
+def test_configurations_are_the_same_without_a_new_key(member: Browser) -> None:
     member.create_key()
+    shown = configurations(member)
     member.get("/account/connect")
     assert "mcpd_" not in member.page
-    found = configurations(member)
-    assert found["cursor"]["mcpServers"]["mcp-directory"]["headers"]["Authorization"] == "Bearer <your key>"
-    vscode = found["vscode"]
-    assert vscode["inputs"][0]["password"] is True
-    authorization = vscode["servers"]["mcp-directory"]["headers"]["Authorization"]
-    assert authorization == f"Bearer ${{input:{vscode['inputs'][0]['id']}}}"
+    assert configurations(member) == shown
+
+
+def test_the_command_is_read_by_a_shell(member: Browser) -> None:
+    member.get("/account/connect")
+    (command,) = _COMMAND.findall(member.page)
+    assert shlex.split(unescape(command)) == [
+        *("claude", "mcp", "add", "--scope", "project", "--transport", "http", "mcp-directory", URL),
+        *("--header", "Authorization: Bearer ${MCP_DIRECTORY_KEY}", "--header", "Content-Type: application/json"),
+    ]
 
 
 @pytest.mark.parametrize("server", [{"url": "https://directory.example.org/"}], indirect=True)
 def test_configurations_use_the_configured_url(member: Browser) -> None:
     member.get("/account/connect")
-    assert configurations(member)["generic"]["serverUrl"] == "https://directory.example.org/api/open/mcp"
+    assert configurations(member)["others"]["serverUrl"] == "https://directory.example.org/api/open/mcp"
 
 
 def test_behind_a_tls_proxy_the_url_is_https(server: Server, member: Browser) -> None:
@@ -65,7 +107,7 @@ def test_behind_a_tls_proxy_the_url_is_https(server: Server, member: Browser) ->
     proxied.headers["Origin"] = "https://localhost"
     proxied.sign_in()
     proxied.get("/account/connect")
-    assert configurations(proxied)["generic"]["serverUrl"] == "https://localhost/api/open/mcp"
+    assert configurations(proxied)["others"]["serverUrl"] == "https://localhost/api/open/mcp"
 
 
 def test_the_key_test_lists_the_tools(server: Server, member: Browser) -> None:

@@ -15,7 +15,7 @@ from directory_server.domain.filters import FILTERS
 from ..conftest import MAIL, POSTGRES_ID, Server, entry
 from .conftest import Document, GetPage
 
-LARGEST = 100_000
+LARGEST = 150_000
 """Maximum size of a page in bytes."""
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{7*7}}{count}"

@@ -20,8 +20,49 @@ for (const element of document.querySelectorAll("[data-copyable]")) {
     button.textContent = labels.copied;
     setTimeout(() => { button.textContent = labels.copy; }, 2000);
   });
-  (element.closest("pre") ?? element).before(button);
+  const block = element.closest("pre");
+  if (block) {
+    const frame = document.createElement("div");
+    frame.className = "code";
+    block.replaceWith(frame);
+    frame.append(button, block);
+  } else {
+    element.before(button);
+  }
 }
+
+// The editor that the reader opened last is open on every page.
+const EDITOR = "editor";
+const remembered = () => {
+  try {
+    return localStorage.getItem(EDITOR);
+  } catch {
+    return null; // Browsers can forbid storage.
+  }
+};
+const editor = remembered();
+for (const details of document.querySelectorAll("details[data-editor]")) {
+  if (details.dataset.editor === editor) details.open = true;
+  details.querySelector("summary").addEventListener("click", () => {
+    // The click opens it after this event.
+    if (details.open) return;
+    try {
+      localStorage.setItem(EDITOR, details.dataset.editor);
+    } catch {
+      // Nothing is remembered.
+    }
+  });
+}
+
+// Print the configuration, also if the reader closed it.
+addEventListener("beforeprint", () => {
+  for (const card of document.querySelectorAll(".install")) {
+    const all = [...card.querySelectorAll("details[data-editor]")];
+    if (all.length && !all.some((each) => each.open)) {
+      (all.find((each) => each.dataset.editor === remembered()) ?? all[0]).open = true;
+    }
+  }
+});
 
 const box = document.getElementById("q");
 if (box) {

@@ -1,0 +1,133 @@
+"""The page of an entry."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from attrs import frozen
+
+from ... import serialization
+from ...client_config import install_options
+from ...domain.entries import Entry
+from ...domain.ports.storage import Store
+from ...domain.search import Query
+from ...domain.views import Hit
+from ...http import Request
+from ...services.directory import Directory
+from ._access import PageAccess
+from ._entries import entry_view
+from ._filters import plain
+from ._install import option_views
+from ._layout import Address, Layout, Viewer
+from ._readme import Readmes
+from ._tools import tool_views
+
+MAX_OPTIONS = 2
+"""Packages and remotes whose configurations are on the page."""
+
+MAX_UNAVAILABLE = 4
+"""Packages and remotes without a configuration whose reason is on the page."""
+
+MAX_VERSIONS = 10
+"""Versions on the page."""
+
+VERSIONS_BYTES = 500_000
+"""Bytes of versions that are read for their dates."""
+
+MAX_SIMILAR = 5
+"""Similar servers on the page."""
+
+SIMILAR_WORDS = 6
+"""Words of an entry that find similar ones."""
+
+
+OperatorBar = Callable[[Request, Viewer | None, str], Awaitable[Mapping[str, Any] | None]]
+"""Returns the values of the bar that an operator sees on the page of the entry with a name; None for other viewers."""
+
+
+@frozen
+class VersionView:
+    """A version: its text, its date, and whether it is the latest."""
+
+    version: str
+    published: str
+    is_latest: bool
+
+
+@frozen
+class EntryPage:
+    """Handles `/servers/{mcp_id}`; `_reports` is whether entries have a link to report them."""
+
+    _layout: Layout
+    _access: PageAccess
+    _directory: Directory
+    _store: Store
+    _readmes: Readmes
+    _operator_bar: OperatorBar
+    _reports: bool
+
+    async def get(self, request: Request, mcp_id: str) -> bytes:
+        """Return the page of an entry. Raises NotFound."""
+        viewer = await self._access.authenticate(request)
+        entry = await self._directory.entry(serialization.entry_id(mcp_id))
+        language = self._layout.translations(request).language
+        tools, more_tools = tool_views(entry)
+        options = install_options(entry.name, entry.mcp_id, entry.packages, entry.remotes)
+        values = {
+            "entry": entry_view(await self._directory.detail_of(entry), language),
+            "options": option_views([each for each in options if each.setups][:MAX_OPTIONS]),
+            "unavailable": option_views([each for each in options if not each.setups][:MAX_UNAVAILABLE]),
+            "tools": tools,
+            "more_tools": more_tools,
+            "readme": await self._readmes.html(entry.readme),
+            "versions": await self._versions(entry),
+            "similar": await self._similar(entry),
+            "reports": self._reports,
+            "operator_bar": await self._operator_bar(request, viewer, entry.name),
+        }
+        address = Address(f"/servers/{entry.mcp_id}", self._access.is_public)
+        return self._layout.page(request, "entry.html", values, account=viewer, address=address)
+
+    async def _versions(self, entry: Entry) -> Sequence[VersionView]:
+        """Return the last versions, none if there is only one."""
+        versions = await self._store.versions(entry.name, limit=MAX_VERSIONS, most=VERSIONS_BYTES)
+        found = [
+            VersionView(plain(each.version, 60), _date(each.published_at), each.latest)
+            for each in versions
+            if not each.deleted
+        ]
+        return found if len(found) > 1 else []
+
+    async def _similar(self, entry: Entry) -> Sequence[Hit]:
+        """Return the entries that the words of this one find, itself left out. The directory caches the search."""
+        words = similar_words(entry)
+        if not words:
+            return []
+        page = await self._directory.search(Query(words, MAX_SIMILAR + 1))
+        return [hit for hit in page.hits if hit.mcp_id != entry.mcp_id][:MAX_SIMILAR]
+
+
+def similar_words(entry: Entry) -> str:
+    """Return a query for entries like this one: words of its name, tags and categories. None of them is a filter."""
+    name = entry.title or entry.name.rpartition("/")[2]
+    texts = [name, *entry.tags[:6], *entry.categories[:2]]
+    words = (word.lower() for text in texts for word in _words(text[:100]))
+    return " ".join([word for word in dict.fromkeys(words) if word not in _EMPTY][:SIMILAR_WORDS])
+
+
+_EMPTY = frozenset({"mcp", "server", "servers", "the", "for", "and", "of", "a", "an", "to", "with", "by", "in", "on"})
+"""Words that say nothing about an entry."""
+
+
+def _words(text: str) -> Sequence[str]:
+    """Return the words of a text. Quotes, colons and hyphens, which have a meaning in queries, separate them."""
+    return [word[:30] for word in "".join(each if each.isalnum() else " " for each in text).split()]
+
+
+def _date(seconds: float) -> str:
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
+    except (ValueError, OverflowError, OSError):
+        return ""
