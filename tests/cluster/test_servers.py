@@ -6,6 +6,7 @@ import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from directory_server.postgres import place
 
 from ..process.conftest import MCP, SEARCH, TIMEOUT, Response, Server, entry_line, until
+from ..process.mcp_publisher import McpPublisher, PublisherFailed
 from ..process.test_metrics import metric
 from .conftest import Cluster
 
@@ -176,3 +178,31 @@ def test_the_search_of_rest_is_the_same_at_both(cluster: Cluster) -> None:
             pages = [json.loads(each.request(f"{SEARCH}?keywords=files&limit=30", key).body) for each in (one, two)]
     assert len(pages[0]["data"]) == 30
     assert pages[0] == pages[1]
+
+
+def test_a_published_version_is_immutable_and_found_by_both(cluster: Cluster, tmp_path: Path) -> None:
+    key = cluster.new_key("--limit", "unlimited")
+    token = cluster.command("publisher", "create", "--label", "ci", "--namespace", "io.acme/*").strip()
+    settings = ("--set", "publish.enabled=true")
+    with cluster.serve("one", *settings) as one, cluster.serve("two", *settings) as two:
+        publishers = []
+        for number, server in enumerate((one, two)):
+            home = tmp_path / f"home {number}"
+            home.mkdir()
+            publishers.append(McpPublisher(home))
+            publishers[-1].login_github(server.url, token)
+        document = {"name": "io.acme/weather", "description": "Forecasts of the weather.", "version": "1.0.0"}
+        assert publishers[0].publish(document) == ("io.acme/weather", "1.0.0")
+        with pytest.raises(PublisherFailed, match="version_exists"):
+            publishers[1].publish(document)
+        until(lambda: one.entry_count() == two.entry_count() == 1, "the entry is in both indexes")
+        assert two.search_names("weather", key) == ["io.acme/weather"]
+        assert publishers[1].status("io.acme/weather", "1.0.0", "deleted") == ("active", "deleted")
+        until(lambda: one.entry_count() == two.entry_count() == 0, "the entry is gone")
+        (shown,) = json.loads(cluster.command("publisher", "list", "--json"))
+        cluster.command("publisher", "revoke", shown["id"])
+        for publisher in publishers:
+            with pytest.raises(PublisherFailed, match="status 401"):
+                publisher.publish({**document, "version": "2.0.0"})
+        outcomes = [each["outcome"] for each in json.loads(cluster.command("publisher", "log", "--json"))]
+        assert outcomes == ["done", "version_exists", "done"]
