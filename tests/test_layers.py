@@ -87,7 +87,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.account": _WEB | {"web.mcp", "web.pages", "web.user_agents"},
     "web.admin": _WEB | {"web.account", "web.pages", "__init__"},
     "web.docs": _WEB | {"web.openapi", "web.pages"},
-    "web.openapi": _WEB | {"web.rest", "web.changes", "web.health", "__init__"},
+    "web.openapi": _WEB | {"web.rest", "web.changes", "web.health", "web.registry", "__init__"},
     "web.routing": _WEB
     | {"web.rest", "web.changes", "web.registry", "web.mcp", "web.pages", "web.account", "web.openapi", "web.docs"}
     | {"web.admin", "web.publish"}

@@ -48,6 +48,8 @@ from ._parameters import (
     search_query,
 )
 from ._publishing import (
+    MAX_MESSAGE,
+    STATUSES,
     changed_response,
     login_secret,
     published_entry,
@@ -99,6 +101,8 @@ __all__ = [
     "MAX_ENTRY",
     "MAX_KEYWORDS",
     "MAX_LIMIT",
+    "MAX_MESSAGE",
+    "STATUSES",
     "ChangeItem",
     "ChangesPage",
     "ChangesParameters",

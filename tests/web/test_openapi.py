@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -17,6 +18,7 @@ from directory_server.domain.views import Detail
 
 from .conftest import POSTGRES_ID, Server
 from .test_every_route import ENDPOINTS
+from .test_publish import new_publisher
 
 PATH = "/api/open/openapi.json"
 
@@ -27,8 +29,15 @@ def document(server: Server) -> Any:
 
 
 def operations(document: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the operations that read; those of publishers are below."""
     for path, methods in document["paths"].items():
-        yield path, methods["get"]
+        if "get" in methods:
+            yield path, methods["get"]
+
+
+def writing_operations(document: Any) -> Iterator[tuple[str, str, Any]]:
+    for path, methods in document["paths"].items():
+        yield from ((method.upper(), path, operation) for method, operation in methods.items() if method != "get")
 
 
 def assert_valid(value: Any, schema: Any, document: Any) -> None:
@@ -41,17 +50,14 @@ def test_it_is_openapi_3_1(document: Any) -> None:
     assert document["openapi"].startswith("3.1")
 
 
-NOT_REST = {"/api/open/mcp", "/", "/servers/{mcp_id}", "/news", "/assets/{name}", "/docs", "/docs/api", "/docs/*"}
-"""GET paths that are not in the document: MCP, and pages."""
-
-
 def test_the_document_has_every_rest_path_and_no_other(document: Any) -> None:
+    # The official registry describes how its API is read.
     rest = {
-        endpoint.path for endpoint in ENDPOINTS.values() if endpoint.method == "GET" and endpoint.path not in NOT_REST
+        endpoint.path
+        for endpoint in ENDPOINTS.values()
+        if endpoint.method == "GET" and endpoint.api in ("REST", "status")
     }
-    # The registry API is described by the official registry.
-    rest = {path for path in rest if not path.startswith(("/account/", "/v0/", "/v0.1/", "/r/"))}
-    assert set(document["paths"]) == rest
+    assert {path for path, _ in operations(document)} == rest
 
 
 def test_the_document_marks_the_operations_that_need_a_key(document: Any) -> None:
@@ -157,3 +163,38 @@ def test_all_references_resolve(document: Any) -> None:
     for name in re.findall(r"#/components/(\w+/[\w-]+)", str(document)):
         kind, _, which = name.partition("/")
         assert which in document["components"][kind]
+
+
+def test_the_document_has_the_operations_of_publishers(document: Any) -> None:
+    written = {
+        (endpoint.method, endpoint.path.replace("*", "{name}").replace("{method}", "github-at"))
+        for endpoint in ENDPOINTS.values()
+        if endpoint.path.startswith("/v0.1/") and endpoint.method != "GET"
+    }
+    assert {(method, path) for method, path, _ in writing_operations(document)} == written
+
+
+def test_requests_and_responses_of_publishers_match_their_schemas(server: Server, document: Any) -> None:
+    publisher = new_publisher(server, "io.acme/*")
+    schemas = document["components"]["schemas"]
+    # In the order of the document, in which a version is published before its status changes.
+    for method, path, operation in writing_operations(document):
+        content = operation["requestBody"]["content"]["application/json"]
+        assert_valid(content["example"], content["schema"], document)
+        body = {"github_token": publisher.secret} if path.endswith("github-at") else content["example"]
+        body = {"status": "deleted"} if path.endswith("{name}/status") else body
+        target = path.format(name="io.acme%2Fweather", version="1.0.0")
+        response = publisher.send(method, target, body)
+        assert response.status == 200, response.body
+        assert_valid(response.json, operation["responses"]["200"]["content"]["application/json"]["schema"], document)
+        secured = operation["security"] == [{"publisher": []}]
+        rejected = server.request(method, target, key=None, body=json.dumps(body).encode())
+        assert (rejected.status == 401) is secured
+        for error in operation["responses"].values():
+            for kind, described in error["content"].items():
+                if kind == "application/problem+json":
+                    assert_valid(
+                        described.get("example", {"title": "x", "status": 1, "detail": ""}),
+                        schemas["Problem"],
+                        document,
+                    )

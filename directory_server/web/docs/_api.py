@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
@@ -63,13 +63,24 @@ class Api:
     schemas: Sequence[Schema]
 
 
-def api_view(document: Mapping[str, Any]) -> Api:
-    """Return the view of an OpenAPI 3.1 document."""
-    return Api(
-        [_inline(text) for text in document["info"]["description"].strip().split("\n\n")],
-        list(_operations(document)),
-        [Schema(name, list(_members(schema))) for name, schema in document["components"]["schemas"].items()],
-    )
+def api_view(document: Mapping[str, Any], publishing: Collection[str]) -> tuple[Api, Api]:
+    """Return the views of an OpenAPI 3.1 document: without the operations of publishers, and with these only.
+
+    `publishing` has the names of the schemas of publishers.
+    """
+    schemas = [
+        (name, Schema(name, list(_members(schema)))) for name, schema in document["components"]["schemas"].items()
+    ]
+    operations = list(_operations(document))
+
+    def part(of_publishers: bool) -> Api:
+        return Api(
+            [_inline(text) for text in document["info"]["description"].strip().split("\n\n")],
+            [each for each in operations if each.path.startswith("/v0.1/") is of_publishers],
+            [schema for name, schema in schemas if (name in publishing) is of_publishers],
+        )
+
+    return part(False), part(True)
 
 
 def _operations(document: Mapping[str, Any]) -> Iterator[Operation]:

@@ -13,10 +13,10 @@ from markupsafe import Markup
 from ... import serialization
 from ...domain.errors import NotFound
 from ...http import Request
-from ..openapi import DOCUMENT
+from ..openapi import DOCUMENT, SCHEMAS_OF_PUBLISHING
 from ..pages import Address, Layout, PageAccess, Viewer
 from ..responses import json_response
-from ._api import api_view
+from ._api import Api, api_view
 
 API = "api"
 """The path of the REST API's page below /docs/."""
@@ -64,7 +64,7 @@ def contents() -> Contents:
 
 @frozen
 class DocsPages:
-    """Handles `/docs`, `/docs/api` and `/docs/{path}`."""
+    """Handles `/docs`, `/docs/api`, `/docs/api/publishing` and `/docs/{path}`."""
 
     _layout: Layout
     _access: PageAccess
@@ -78,9 +78,11 @@ class DocsPages:
 
     async def api(self, request: Request) -> bytes:
         """Return the REST API, from the OpenAPI document."""
-        viewer = await self._access.identify(request)
-        values = {**self._navigation(API), "api": _api()}
-        return self._page(request, API, "api", values, viewer)
+        return await self._api(request, API, _api()[0])
+
+    async def publishing(self, request: Request) -> bytes:
+        """Return the operations of publishers, from the OpenAPI document."""
+        return await self._api(request, f"{API}/publishing", _api()[1])
 
     async def get(self, request: Request, path: str) -> bytes:
         """Return a page or an image. Raises NotFound."""
@@ -102,10 +104,15 @@ class DocsPages:
         address = Address(f"/docs/{path}".rstrip("/"), indexed=True)
         return self._layout.page(request, f"docs/{template}.html", values, account=viewer, address=address)
 
+    async def _api(self, request: Request, path: str, api: Api) -> bytes:
+        viewer = await self._access.identify(request)
+        values = {**self._navigation(API), "api": api}
+        return self._page(request, path, "api", values, viewer)
+
     def _navigation(self, current: str) -> dict[str, Any]:
         return {"documents": contents().documents, "current": current}
 
 
 @cache
-def _api() -> Any:
-    return api_view(serialization.decode(DOCUMENT))
+def _api() -> tuple[Api, Api]:
+    return api_view(serialization.decode(DOCUMENT), SCHEMAS_OF_PUBLISHING)

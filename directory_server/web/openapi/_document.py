@@ -9,6 +9,7 @@ from ...domain import errors
 from ...serialization import ChangesParameters, DetailArguments, SearchParameters
 from ..changes import PATH as CHANGES
 from ..rest import SEARCH
+from ._publishing import SCHEMAS_OF_PUBLISHING, SECURITY, publishing_paths
 from ._responses import KEY_ERRORS, error_responses, headers, success
 from ._schemas import parameters, schemas
 
@@ -17,7 +18,8 @@ PATH = "/api/open/openapi.json"
 _SUMMARY = """\
 A directory of MCP (Model Context Protocol) servers. Search it, read entries and follow changes.
 
-Every request needs an API key (`Authorization: Bearer mcpd_…`), except `/healthz`, `/readyz` and this document. A \
+Every request needs an API key (`Authorization: Bearer mcpd_…`), except `/healthz`, `/readyz`, this document, and the \
+operations of publishers, which need a publisher token. A \
 successful request costs one request of the key's quota, which counts the last 60 minutes. A rejected request costs \
 nothing. MCP clients use the same directory at `/api/open/mcp`, which this document does not describe.
 """
@@ -46,6 +48,7 @@ def _document() -> bytes:
                 "/healthz": {"get": _health()},
                 "/readyz": {"get": _readiness()},
                 PATH: {"get": _openapi()},
+                **publishing_paths(),
             },
             "components": {
                 "securitySchemes": {
@@ -53,10 +56,11 @@ def _document() -> bytes:
                         "type": "http",
                         "scheme": "bearer",
                         "description": "API key, issued by the operator of the directory.",
-                    }
+                    },
+                    **SECURITY,
                 },
                 "headers": headers(),
-                "schemas": schemas(),
+                "schemas": {**schemas(), **SCHEMAS_OF_PUBLISHING},
             },
         }
     )

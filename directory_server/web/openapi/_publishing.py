@@ -1,0 +1,233 @@
+"""Operations of publishers in the OpenAPI document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twisted.python.failure import Failure
+
+from ...domain import errors
+from ...domain.entries import MAX_NAME, MAX_VERSION
+from ...domain.server_json import SCHEMAS
+from ...domain.shapes import Issue
+from ...serialization import MAX_MESSAGE, STATUSES, Schema
+from ..error_responses import error_response
+from ..registry import problem
+from ._schemas import TEXT
+
+SECURITY = {
+    "publisher": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "Publisher token (`mcpp_…`), issued by the operator for namespaces.",
+    }
+}
+"""The security scheme of these operations."""
+
+_SERVER = {
+    "type": "object",
+    "description": f"A server.json of the schema {SCHEMAS[0]}.",
+    "properties": {
+        "name": {**TEXT, "description": "Namespace and name.", "minLength": 3, "maxLength": MAX_NAME},
+        "description": {**TEXT, "description": "What the server does.", "minLength": 1, "maxLength": 100},
+        "version": {**TEXT, "description": "One version, not a range.", "minLength": 1, "maxLength": MAX_VERSION},
+    },
+    "required": ["name", "description", "version"],
+}
+
+_EXAMPLES = {
+    "Server": {"name": "io.acme/weather", "description": "Forecasts.", "version": "1.0.0"},
+    "StatusChange": {"status": "deprecated"},
+    "Login": {"github_token": "mcpp_" + "x" * 38},
+}
+"""A body of each schema of requests."""
+
+SCHEMAS_OF_PUBLISHING: dict[str, Schema] = {
+    "Server": _SERVER,
+    "ServerVersion": {
+        "type": "object",
+        "properties": {
+            "server": {"$ref": "#/components/schemas/Server"},
+            "_meta": {"type": "object", "description": "Status, dates and whether it is the latest version."},
+        },
+        "required": ["server", "_meta"],
+    },
+    "StatusChange": {
+        "type": "object",
+        "properties": {
+            "status": {**TEXT, "description": "The new status.", "enum": list(STATUSES)},
+            "statusMessage": {**TEXT, "description": "The reason; absent for `active`.", "maxLength": MAX_MESSAGE},
+        },
+        "required": ["status"],
+        "additionalProperties": False,
+    },
+    "StatusChanges": {
+        "type": "object",
+        "properties": {
+            "updatedCount": {"type": "integer", "description": "Number of versions that changed."},
+            "servers": {
+                "type": "array",
+                "items": {"$ref": "#/components/schemas/ServerVersion"},
+                "description": "These versions, the first 1 MB of them.",
+            },
+        },
+        "required": ["updatedCount", "servers"],
+    },
+    "Validation": {
+        "type": "object",
+        "properties": {
+            "valid": {"type": "boolean", "description": "Whether the document can be published."},
+            "issues": {"type": "array", "items": {"$ref": "#/components/schemas/Issue"}, "description": "The errors."},
+        },
+        "required": ["valid", "issues"],
+    },
+    "Issue": {
+        "type": "object",
+        "properties": {
+            "type": {**TEXT, "description": "Always `schema`."},
+            "path": {**TEXT, "description": "The member, such as `packages[0].version`."},
+            "message": {**TEXT, "description": "What is allowed."},
+            "severity": {**TEXT, "description": "Always `error`."},
+            "reference": {**TEXT, "description": "Empty."},
+        },
+        "required": ["path", "message"],
+    },
+    "Login": {
+        "type": "object",
+        "properties": {"github_token": {**TEXT, "description": "A publisher token, not one of GitHub."}},
+        "required": ["github_token"],
+        "additionalProperties": False,
+    },
+    "RegistryToken": {
+        "type": "object",
+        "properties": {
+            "registry_token": {**TEXT, "description": "The same publisher token."},
+            "expires_at": {"type": "integer", "description": "When it ends, in seconds since the epoch; 0 for never."},
+        },
+        "required": ["registry_token", "expires_at"],
+    },
+    "Problem": {
+        "type": "object",
+        "properties": {
+            "title": {**TEXT, "description": "The error code."},
+            "status": {"type": "integer", "description": "The HTTP status."},
+            "detail": {**TEXT, "description": "A sentence for people."},
+            "errors": {
+                "type": "array",
+                "items": {"type": "object", "required": ["location", "message"]},
+                "description": "Each invalid member of the body.",
+            },
+        },
+        "required": ["title", "status", "detail"],
+    },
+}
+"""Schemas of these operations, by name."""
+
+_ERRORS: list[tuple[str, errors.DirectoryError]] = [
+    ("The body is not JSON, the version exists, or a limit is reached.", errors.BadInput("version: …")),
+    ("The token is missing, unknown, revoked or expired.", errors.UnknownPublisher()),
+    ("The token may not publish this name.", errors.Forbidden("…", code="forbidden_namespace")),
+    ("Publishing is off, or no such version was published.", errors.NotFound("…")),
+    ("The document is invalid.", errors.InvalidServer([Issue("version", "must be one version.")])),
+    ("Too many requests of the token or the address.", errors.Throttled(12)),
+]
+
+
+def publishing_paths() -> dict[str, Any]:
+    """Return the path items of publishing."""
+    schema = {**TEXT, "minLength": 1}
+    name = {"name": "name", "in": "path", "required": True, "description": "Name, percent-encoded.", "schema": schema}
+    version = {**name, "name": "version", "description": "Version, percent-encoded."}
+    return {
+        "/v0.1/publish": {
+            "post": _operation(
+                "publish",
+                "Publish a version",
+                "Stores a new version. Versions are immutable.",
+                "Server",
+                "ServerVersion",
+            )
+        },
+        "/v0.1/servers/{name}/versions/{version}/status": {
+            "patch": _operation(
+                "changeStatus",
+                "Change the status of a version",
+                "Deprecates, deletes or restores a published version.",
+                "StatusChange",
+                "ServerVersion",
+                parameters=[name, version],
+            )
+        },
+        "/v0.1/servers/{name}/status": {
+            "patch": _operation(
+                "changeAllStatus",
+                "Change the status of all versions",
+                "Deprecates, deletes or restores all published versions of a name.",
+                "StatusChange",
+                "StatusChanges",
+                parameters=[name],
+            )
+        },
+        "/v0.1/validate": {
+            "post": _operation(
+                "validate",
+                "Validate a document",
+                "Checks a server.json. Needs no token.",
+                "Server",
+                "Validation",
+                open_=True,
+            )
+        },
+        "/v0.1/auth/github-at": {
+            "post": _operation(
+                "login",
+                "Log in with `mcp-publisher`",
+                "Returns the publisher token that is sent, for `mcp-publisher login github --token`.",
+                "Login",
+                "RegistryToken",
+                open_=True,
+            )
+        },
+    }
+
+
+def _operation(
+    name: str,
+    summary: str,
+    description: str,
+    body: str,
+    response: str,
+    *,
+    parameters: list[dict[str, Any]] | None = None,
+    open_: bool = False,
+) -> dict[str, Any]:
+    content = {**_content(body), "example": _EXAMPLES[body]}
+    return {
+        "operationId": name,
+        "summary": summary,
+        "description": f"{description} Exists with `publish.enabled`.",
+        "security": [] if open_ else [{"publisher": []}],
+        **({"parameters": parameters} if parameters else {}),
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": content},
+        },
+        "responses": {
+            "200": {"description": "Done.", "content": {"application/json": _content(response)}},
+            **{
+                str(found.status): {
+                    "description": meaning,
+                    "content": {"application/problem+json": {**_content("Problem"), "example": problem(found)}},
+                }
+                for meaning, found in ((meaning, error_response(Failure(error))) for meaning, error in _ERRORS)
+            },
+            "default": {
+                "description": "Any other error, in the same format.",
+                "content": {"application/problem+json": _content("Problem")},
+            },
+        },
+    }
+
+
+def _content(schema: str) -> dict[str, Any]:
+    return {"schema": {"$ref": f"#/components/schemas/{schema}"}}
