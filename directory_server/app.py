@@ -12,11 +12,12 @@ from twisted.internet.defer import Deferred
 from twisted.internet.error import CannotListenError
 from twisted.logger import Logger
 
-from . import process
-from .config import Config
+from . import __version__, process
+from .config import Config, record_folder, shown_settings
 from .domain.errors import Unavailable
 from .process import StartFailed
 from .run_sync import run_until_done
+from .running import RunningServer, ServerRecord
 
 if TYPE_CHECKING:
     from .composition import Application
@@ -33,6 +34,7 @@ class DirectoryService(MultiService):
 
     _log = Logger()
     application: Application
+    _record: ServerRecord | None = None
 
     def __init__(self, config: Config, reactor: Any, terminal: process.Terminal | None = None) -> None:
         super().__init__()
@@ -60,6 +62,7 @@ class DirectoryService(MultiService):
                 for port in application.ports:
                     port.setServiceParent(self)
             super().startService()
+        self._record = self._recorded()
         # A signal that arrives before the reactor runs must end the process in the default way.
         self._reactor.callWhenRunning(self._announce)
         if self._terminal is not None:
@@ -67,9 +70,23 @@ class DirectoryService(MultiService):
 
     def stopService(self) -> Deferred[None]:
         self.application.readiness.draining = True
+        if self._record is not None:
+            self._record.close()
+            self._record = None
         stopped: Deferred[None] = super().stopService()
         # The feed reads and writes until it has stopped.
         return stopped.addBoth(lambda _: self.application.close())
+
+    def _recorded(self) -> ServerRecord | None:
+        """Record the settings of this process for `directory-server config`. It serves without the record too."""
+        folder, now = record_folder(self._config), self.application.runtime.wall()
+        if folder is None:
+            return None
+        try:
+            return ServerRecord(folder, RunningServer(os.getpid(), __version__, now, shown_settings(self._config)))
+        except OSError as error:
+            self._log.warn("The settings cannot be recorded in {folder}: {error}", folder=folder, error=error)
+            return None
 
     def _build(self) -> Application:
         # The composition imports Klein, which installs a reactor: twistd must have chosen one before.

@@ -49,6 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "run_sync": set(),
     "threads": {"domain.ports", "domain.errors"},
     "process": set(),
+    "running": {"domain.errors", "serialization"},
     "turn": {"domain.ports"},
     "listeners": set(),
     "sealing": set(),

@@ -1,1 +1,1 @@
-"""The command line `directory-server`: each command is in the module of its name, `status` and `config` in `main`."""
+"""The command line `directory-server`: each command is in the module of its name."""

@@ -16,8 +16,10 @@ import click
 from .. import __version__, serialization
 from ..domain.errors import BadInput
 from ..domain.upstreams import UpstreamState
+from ..running import RunningServer
 from ..storage import place
 from ._account import account_state
+from ._config import server_line, servers_of
 from ._context import PROXY, CommandContext, base_url, command_context, wait_for
 from ._key import key_state
 from ._output import echo, json_option, minute, print_json
@@ -51,6 +53,7 @@ def _status(context: CommandContext) -> dict[str, Any]:
     return {
         "software": __version__,
         "server": _server(base_url(context.config.listen)),
+        "processes": [_process(each) for each in servers_of(context.config)],
         "storage": place(context.config) if context.config.database else str(context.config.data_dir.resolve()),
         "bytes": None if context.config.database else _size(context.config.data_dir),
         "entries": wait_for(storage.store.count()),
@@ -66,6 +69,8 @@ def _lines(context: CommandContext, found: dict[str, Any]) -> Iterator[tuple[str
     server = found["server"]
     yield "server", f"{server['state']}{' at ' + server['url'] if server['url'] else ''}"
     yield "software", found["software"]
+    for running in servers_of(context.config):
+        yield "process", server_line(running).removeprefix("process ")
     yield ("database" if context.config.database else "data directory"), found["storage"]
     if found["bytes"] is not None:
         yield "disk", f"{found['bytes'] / 1e6:,.1f} MB"
@@ -91,6 +96,11 @@ def _upstream(state: UpstreamState) -> dict[str, Any]:
         "failures": state.failures,
         "error": state.error,
     }
+
+
+def _process(server: RunningServer) -> dict[str, Any]:
+    started_at = serialization.rfc3339(server.started_at)
+    return {"pid": server.pid, "version": server.version, "started_at": started_at}
 
 
 def _server(url: str) -> dict[str, Any]:

@@ -10,18 +10,19 @@ from typing import Any
 import click
 
 from .. import __version__
-from ..config import ConfigError, describe, load, settings_tables
+from ..config import ConfigError, load
 from ..domain.errors import DirectoryError, Unavailable
 from ..sanitize import clean
 from ..storage import place
 from ._account import account
 from ._after_restore import after_restore
+from ._config import config
 from ._context import configuration
 from ._database import database
 from ._entry import entry
 from ._import import import_
 from ._key import key
-from ._output import Group, echo
+from ._output import Group
 from ._publisher import publisher
 from ._quickstart import quickstart
 from ._registry import registry
@@ -57,19 +58,7 @@ def main(ctx: click.Context, data_dir: Path | None, file: Path | None, settings:
 
 
 for each in (
-    *(account, after_restore, database, entry, import_, key),
+    *(account, after_restore, config, database, entry, import_, key),
     *(publisher, quickstart, registry, report, status, sync, verify),
 ):
     main.add_command(each)
-
-
-@main.command()
-@click.option("--markdown", is_flag=True, help="Print a table of all settings with their types and defaults instead.")
-@click.pass_context
-def config(ctx: click.Context, markdown: bool) -> None:
-    """Show the settings in effect, secrets masked."""
-    if markdown:
-        echo(settings_tables().rstrip("\n"))
-        return
-    for name, value, meaning in describe(configuration(ctx)):
-        echo(f"{name} = {value}\n    {meaning}")

@@ -5,7 +5,7 @@ A setting has one name everywhere: `streams.per_key` is `per_key` in the table `
 """
 
 from ._load import load
-from ._reference import describe, settings_tables
+from ._reference import describe, record_folder, settings_tables, shown_settings
 from ._settings import (
     AccountsConfig,
     Config,
@@ -44,6 +44,8 @@ __all__ = [
     "WebConfig",
     "describe",
     "load",
+    "record_folder",
     "setting",
     "settings_tables",
+    "shown_settings",
 ]

@@ -39,6 +39,19 @@ def describe(config: AttrsInstance, section: str = "") -> Iterator[tuple[str, st
             yield section + field.name, _as_text(value, field), field.metadata["doc"]
 
 
+def shown_settings(config: Config) -> dict[str, str]:
+    """Return the texts of all settings by name, secrets masked, with an absolute data_dir."""
+    absolute = attrs.evolve(config, data_dir=config.data_dir.absolute())
+    return {name: value for name, value, _ in describe(absolute)}
+
+
+def record_folder(config: Config) -> Path | None:
+    """Return the folder in which servers record their settings; None if they have no folder of their own."""
+    if config.database:
+        return Path(config.index_dir) if config.index_dir else None
+    return config.data_dir
+
+
 def settings_tables(cls: type[AttrsInstance] = Config) -> str:
     """Return a Markdown table of the settings in `cls`, and one for each array of tables, which only a file has."""
     known = dict(all_settings(cls))

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from directory_server.cli.main import main
+from directory_server.running import RunningServer, ServerRecord
 
 from .conftest import CommandLine, entry_line
 
@@ -74,6 +75,30 @@ def test_config_shows_the_settings_in_effect(directory: CommandLine, monkeypatch
     monkeypatch.setenv("DIRECTORY_SERVER_STREAMS__PER_KEY", "3")
     shown = directory.succeed("--set", "quota.limit=7", "config").splitlines()
     assert {"quota.limit = 7", "streams.per_key = 3", f"data_dir = {directory.data}"} <= set(shown)
+
+
+def test_config_shows_the_settings_of_the_running_server(directory: CommandLine) -> None:
+    result = directory.run("--set", "quota.limit=7", "config")
+    assert "No server runs on this data directory" in result.stderr
+    settings = json.loads(directory.succeed("config", "--json"))["command"]
+    server = RunningServer(4_321, "1.2.3", 1_700_000_000.0, {**settings, "streams.per_key": "9"})
+    record = ServerRecord(directory.data, server)
+    result = directory.run("--set", "quota.limit=7", "config")
+    assert {"quota.limit = 20", "streams.per_key = 9"} <= set(result.stdout.splitlines())
+    assert "process 4321, version 1.2.3, since 2023-11-14 22:13 UTC" in result.stderr
+    assert "quota.limit: the command has '7'." in result.stderr
+    assert "streams.per_key: the command has '16'." in result.stderr
+    assert len(result.stderr.splitlines()) == 3
+    shown = json.loads(directory.succeed("config", "--json"))
+    assert (shown["servers"][0]["pid"], shown["settings"]["streams.per_key"]) == (4_321, "9")
+    assert "process         4321, version 1.2.3" in directory.succeed("status")
+    record.close()
+    assert "No server runs" in directory.run("config").stderr
+
+
+def test_config_masks_secrets(directory: CommandLine) -> None:
+    result = directory.run("--set", "database=host=db password=hunter2", "config", "--json")
+    assert "hunter2" not in result.output
 
 
 def test_invalid_setting_is_reported_in_one_line(directory: CommandLine) -> None:

@@ -131,3 +131,12 @@ def test_daemon_that_cannot_start_prints_the_reason_and_leaves_no_pid_file(insta
     assert str(installation.data) in log.read_text()
     assert "Traceback" not in log.read_text()
     assert not pid_file.exists()
+
+
+def test_config_shows_what_the_running_server_uses(installation: Installation) -> None:
+    installation.command("quickstart")
+    with installation.serve("--set", "quota.limit=7") as server:
+        shown = installation.command("config").splitlines()
+        assert "quota.limit = 7" in shown
+        server.stop()
+    assert "quota.limit = 20" in installation.command("config").splitlines()

@@ -1,0 +1,77 @@
+"""`directory-server config`: the settings of the running server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import click
+
+from .. import serialization
+from ..config import Config, describe, record_folder, settings_tables, shown_settings
+from ..running import RunningServer, running_servers
+from ._context import configuration
+from ._output import echo, json_option, minute, print_json
+
+
+@click.command()
+@click.option("--markdown", is_flag=True, help="Print a table of all settings with their types and defaults instead.")
+@json_option
+@click.pass_context
+def config(ctx: click.Context, markdown: bool, as_json: bool) -> None:
+    """Show the settings of the running server, secrets masked.
+
+    If no server runs on the data directory, show the settings that one would have. Standard error says which, and what
+    differs from the settings of this command: a server reads settings at its start only.
+    """
+    if markdown:
+        echo(settings_tables().rstrip("\n"))
+        return
+    own = configuration(ctx)
+    here = shown_settings(own)
+    servers = servers_of(own)
+    shown = servers[0].settings if servers else here
+    if as_json:
+        print_json({"servers": [_record(each) for each in servers], "settings": dict(shown), "command": here})
+        return
+    meanings = {name: meaning for name, _, meaning in describe(own)}
+    for name, value in shown.items():
+        echo(f"{name} = {value}\n    {meanings.get(name, '')}".rstrip())
+    _explain(own, servers, here)
+
+
+def servers_of(config: Config) -> Sequence[RunningServer]:
+    """Return the servers of this machine that run on the data of `config`."""
+    folder = record_folder(config)
+    return [] if folder is None else running_servers(folder)
+
+
+def server_line(server: RunningServer) -> str:
+    """Return process, version and start of a server."""
+    return f"process {server.pid}, version {server.version}, since {minute(server.started_at)} UTC"
+
+
+def _record(server: RunningServer) -> dict[str, object]:
+    started_at = serialization.rfc3339(server.started_at)
+    return {"pid": server.pid, "version": server.version, "started_at": started_at, "settings": dict(server.settings)}
+
+
+def _explain(config: Config, servers: Sequence[RunningServer], here: Mapping[str, str]) -> None:
+    """Print whose settings these are, and which settings differ."""
+    if record_folder(config) is None:
+        echo("Servers record no settings with 'database' and without 'index_dir'; these are of the command.", err=True)
+        return
+    if not servers:
+        echo("No server runs on this data directory; these are the settings of the command.", err=True)
+        return
+    first, *others = servers
+    echo(f"These are the settings of the server: {server_line(first)}.", err=True)
+    _print_differences(first.settings, here, "the command has")
+    for other in others:
+        echo(f"Another server: {server_line(other)}.", err=True)
+        _print_differences(first.settings, other.settings, "it has")
+
+
+def _print_differences(shown: Mapping[str, str], other: Mapping[str, str], subject: str) -> None:
+    for name in dict.fromkeys((*shown, *other)):
+        if shown.get(name) != other.get(name):
+            echo(f"  {name}: {subject} {other.get(name, 'no such setting')!r}.", err=True)
