@@ -45,13 +45,15 @@ class Part:
     """A distinct part of a query, usually a word: its weight (idf), and its groups of terms.
 
     It has no groups if no document has a term. The concepts whose expressions have one of the `stems` count for the
-    part, too. A document scores by the sum of the groups, or by the best one if they are `alternatives`.
+    part, too. A document scores by the sum of the groups, or by the best one if they are `alternatives`. `is_corrected`
+    is true if the documents have only corrections of the word.
     """
 
     stems: Set[str]
     weight: float
     groups: Sequence[TermGroup]
     alternatives: bool = False
+    is_corrected: bool = False
 
 
 def add_terms(weights: dict[int, float], collection: Collection, words: Mapping[str, float]) -> None:

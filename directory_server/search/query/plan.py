@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from typing import Protocol
 
 from attrs import evolve, frozen
@@ -18,8 +18,18 @@ from .foreign import country_groups, pinyin_groups, run_parts
 from .groups import Part, TermGroup
 from .names import exact_name_matches, fuzzy_name_matches, prefix_name_matches
 from .parsing import ParsedQuery
+from .stop_words import GENERAL_STEMS
 from .terms import joined_groups, similar_groups, word_parts
 from .translation import translate
+
+GENERAL_WEIGHT = 0.5
+"""The weight of a word on any topic beside other words."""
+
+MIN_NAMED = 0.25
+"""The share of the entries with a word that have it in their names, from which it may be a name."""
+
+MIN_SENTENCE = 5
+"""Parts of a query that is no name."""
 
 
 class Evidence(Protocol):
@@ -87,8 +97,9 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
         # No document has the other words: those that may state a condition are the topic.
         request = request.certain()
     elif light:
-        parts = [_lighter(part) if part.stems <= light else part for part in parts]
+        parts = [_lighter(part, LIGHT) if part.stems <= light else part for part in parts]
         others = [group for group in others if not request.light.issuperset(group.label.split())]
+    parts = [*_without_general_words(parts, known, collection)]
     if parts:
         others = [*others, *country_groups(translation, collection)]
     query_weight = max(sum(part.weight for part in parts), 1.0)
@@ -104,6 +115,8 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
     matched = {term for part in parts for term in part.stems}
     unknown = {term for each in concepts for term in each.shares} - matched
     parts += [Part({term}, word_idf(term, collection), []) for term in sorted(unknown)]
+    # Corrections of several words may all be wrong; one misspelt word is mostly a name.
+    is_guess = len(parts) > 1 and all(part.is_corrected for part in parts)
     find = collection.find
     return Plan(
         parts,
@@ -113,7 +126,7 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
         names,
         query_weight,
         # Feedback terms are English, and would rank the few entries in other scripts lower.
-        not exact and not query.has_filters and all(word.spaced for word in query.words),
+        not (exact or query.has_filters or is_guess) and all(word.spaced for word in query.words),
         [find(term) for term in query.required],
         [term for word in query.excluded if (term := find(word)) is not None],
         query.phrases,
@@ -123,10 +136,24 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
     )
 
 
-def _lighter(part: Part) -> Part:
-    """Return a part that may state the topic or a condition, with the weight LIGHT."""
-    groups = [evolve(group, idf=LIGHT * group.idf) for group in part.groups]
-    return evolve(part, weight=LIGHT * part.weight, groups=groups)
+def _lighter(part: Part, factor: float) -> Part:
+    """Return a part with its weight times `factor`."""
+    groups = [evolve(group, idf=factor * group.idf) for group in part.groups]
+    return evolve(part, weight=factor * part.weight, groups=groups)
+
+
+def _without_general_words(parts: Sequence[Part], known: Set[str], collection: Collection) -> Iterator[Part]:
+    """Yield `parts` with a lower weight for words on any topic, if there are others.
+
+    Words of concepts (stems in `known`) keep their weight, and in a short query those of names ("Google Keep").
+    """
+    stems = GENERAL_STEMS - known
+    topical = not all(part.stems <= stems for part in parts)
+    for part in parts:
+        is_general = topical and part.stems <= stems
+        if is_general and len(parts) < MIN_SENTENCE:
+            is_general = _name_ratio(part.groups, collection) < MIN_NAMED
+        yield _lighter(part, GENERAL_WEIGHT) if is_general else part
 
 
 def _name_ratio(words: Sequence[TermGroup], collection: Collection) -> float:

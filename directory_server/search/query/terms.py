@@ -15,7 +15,7 @@ from .foreign import part_of, translated_part
 from .groups import Part, TermGroup, add_terms, group_of, raise_weights
 from .parsing import ParsedQuery
 from .spelling import COMPLETION_WEIGHT, completions, corrections, similar_words
-from .stop_words import FUNCTION_WORDS, STOP_WORDS
+from .stop_words import FUNCTION_WORDS, GENERAL_WORDS, STOP_WORDS
 from .translation import Translation
 
 MIN_KNOWN = 4
@@ -76,14 +76,16 @@ def word_parts(query: ParsedQuery, collection: Collection, known: Set[str], tran
         weights, frequency, may_be_misspelt = _word_terms(part, collection, unfinished=part == last)
         compound = split(part, collection, frequency) if splits else None
         splits -= frequency < MAX_FREQUENCY
+        is_corrected = False
         if compound is None and may_be_misspelt and corrected < MAX_CORRECTIONS and term not in known:
             corrected += 1
+            is_corrected = not weights
             raise_weights(weights, corrections(part, collection, frequency))
         groups = _with_compound(group_of(part, weights, collection), compound, frequency, collection)
         if part in doubtful:
             yield from part_of({term}, doubtful[part], groups, collection)
         elif groups:
-            yield Part({term}, groups[0].idf, groups, alternatives=True)
+            yield Part({term}, groups[0].idf, groups, alternatives=True, is_corrected=is_corrected)
 
 
 def _with_compound(
@@ -117,7 +119,7 @@ def _word_terms(part: str, collection: Collection, *, unfinished: bool) -> tuple
         raise_weights(weights, {term: COMPLETION_WEIGHT * (0.7 + 0.3 * count / most) for term, count in longer.items()})
     elif len(part) > CORRECTABLE_LENGTHS.start:
         raise_weights(weights, dict.fromkeys(longer, EXTRA_COMPLETION_WEIGHT))
-    is_rare = frequency < MIN_KNOWN and prefixed < MIN_KNOWN
+    is_rare = frequency < MIN_KNOWN and prefixed < MIN_KNOWN and part not in GENERAL_WORDS
     return weights, frequency, is_rare and len(part) > CORRECTABLE_LENGTHS.start and part.isascii()
 
 

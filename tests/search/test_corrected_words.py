@@ -1,0 +1,35 @@
+"""Feedback does not run on corrected words alone."""
+
+from __future__ import annotations
+
+from directory_server.search import ImpactIndex
+from directory_server.search.query.parsing import parse
+from directory_server.search.query.plan import build_plan
+from tests.contract import awaited
+from tests.contract.index import additions, make_entry
+
+from . import inline
+
+
+async def allows_feedback(keywords: str) -> bool:
+    index = ImpactIndex(inline)
+    await index.apply(
+        additions(*(make_entry(f"org.example/{number}", "Calendars and meetings of a week") for number in range(20)))
+    )
+    return build_plan(parse(keywords), index.snapshot.collection).allows_feedback
+
+
+@awaited
+async def test_feedback_does_not_run_on_several_corrected_words() -> None:
+    assert not await allows_feedback("kalendars meetinks")
+
+
+@awaited
+async def test_feedback_runs_on_a_known_word_beside_a_corrected_one() -> None:
+    assert await allows_feedback("kalendars meetings")
+    assert await allows_feedback("calendars meetings")
+
+
+@awaited
+async def test_feedback_runs_on_one_misspelt_word() -> None:
+    assert await allows_feedback("kalendars")
