@@ -74,6 +74,18 @@ def _search_states(page: Any, site: Site, name: str) -> Iterator[str]:
     yield "home"
     page.goto("/?q=github")
     yield "results"
+    page.goto("/?q=runs:local&sort=stars")
+    yield "results, filtered and sorted"
+    page.locator(".filters summary").click()
+    page.locator("#q").press("End")
+    page.keyboard.type(" tag:")
+    page.locator("#suggestions").wait_for(state="visible")
+    page.keyboard.press("ArrowDown")
+    yield "results, with suggestions and the list of filters"
+    page.goto("/?sort=relevance")
+    page.locator("a[rel=next]").click()
+    page.wait_for_url("**cursor=**")
+    yield "all servers, second page"
     page.goto("/?q=zzzzqqqq")
     yield "no results"
     page.goto("/?q=" + "x" * 300)

@@ -58,8 +58,88 @@ def test_keyboard_shortcuts_focus_search_and_results(open_page: Open) -> None:
     page.wait_for_url("**/servers/*")
 
 
-def test_the_first_tab_stop_is_the_skip_link(open_page: Open) -> None:
+def options(page: Any) -> list[str]:
+    """Return the suggestions that are shown."""
+    return list(page.locator("#suggestions:visible [role=option] code").all_inner_texts())
+
+
+def test_the_field_has_the_focus_on_the_start_page_and_after_an_error(open_page: Open) -> None:
+    for path, focused in (("/", "q"), ("/?q=runs:nowhere", "q"), ("/?q=github", "")):
+        assert open_page(path).evaluate("document.activeElement.id") == focused
+
+
+def test_filters_are_suggested_and_chosen_with_the_keyboard(open_page: Open) -> None:
     page = open_page("/")
+    box = page.locator("#q")
+    page.keyboard.type("mail pa")
+    assert options(page) == ["package:"]
+    assert box.get_attribute("aria-expanded") == "true"
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.querySelector('[aria-selected=true]').id") == box.get_attribute(
+        "aria-activedescendant"
+    )
+    page.keyboard.press("Enter")
+    assert box.input_value() == "mail package:"
+    assert "package:npm" in options(page)
+    page.keyboard.type("np")
+    assert options(page) == ["package:npm"]
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert box.input_value() == "mail package:npm "
+    page.locator("#results .badge.filter", has_text="package").first.wait_for()
+    assert page.url.endswith("/?q=mail+package%3Anpm")
+    assert options(page) == []
+
+
+def test_suggestions_close_and_do_not_take_over_other_keys(open_page: Open) -> None:
+    page = open_page("/?q=search")
+    box = page.locator("#q")
+    box.focus()
+    page.keyboard.press("End")
+    page.keyboard.type(" tag:")
+    assert all(each.startswith("tag:") for each in options(page))
+    assert options(page)
+    page.keyboard.press("Escape")
+    assert options(page) == []
+    assert box.input_value() == "search tag:"
+    # Without suggestions, the arrow keys move to the results.
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.textContent") == names(page)[0]
+    box.fill("search ru")
+    assert options(page) == ["runs:"]
+    page.locator("h1").click()
+    assert options(page) == []
+    box.fill("search ru")
+    page.locator("#suggestions li").click()
+    assert box.input_value() == "search runs:"
+
+
+def test_lists_are_narrowed_down_and_sorted_with_and_without_script(open_page: Open) -> None:
+    for script in (True, False):
+        page = open_page("/?q=github", java_script_enabled=script)
+        before = names(page)
+        page.locator("#facets a[data-filter='runs:remote']").click()
+        page.wait_for_url("**/?q=github+runs%3Aremote")
+        assert set(names(page)) <= set(before)
+        page.locator(".sorts a", has_text="Stars").click()
+        page.wait_for_url("**/?q=github+runs%3Aremote&sort=stars")
+        page.locator(".selected a").click()
+        page.wait_for_url("**/?q=github&sort=stars")
+        page.locator(".cards a.transport").first.click()
+        page.wait_for_url("**/?q=transport%3A*")
+        assert names(page)
+
+
+def test_typing_keeps_the_order(open_page: Open) -> None:
+    page = open_page("/?q=github&sort=stars")
+    page.locator("#q").fill("search")
+    page.locator("#results-title", has_text="“search”").wait_for()
+    assert page.url.endswith("/?q=search&sort=stars")
+    assert page.locator(".sorts [aria-current]").inner_text() == "Stars"
+
+
+def test_the_first_tab_stop_is_the_skip_link(open_page: Open) -> None:
+    page = open_page("/?q=github")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
     page.keyboard.press("Enter")
