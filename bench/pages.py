@@ -4,13 +4,14 @@
 
 Each word is searched for, first with an empty page cache, then again. The pages of all servers found and of a new
 account follow. "elapsed" is the time from the request to the last byte; other processes on the machine increase it.
-"CPU" is the CPU time of all threads of the server. Signing in is not in the table, because password hashes are slow on
-purpose.
+"CPU" is the CPU time of all threads of the server. "gzip" is the largest page as a proxy in front compresses it.
+Signing in is not in the table, because password hashes are slow on purpose.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import re
 import time
 from http.client import HTTPConnection
@@ -32,13 +33,20 @@ SETTINGS = {
 }
 
 
+FILTERS = ("runs:local", "auth:key", "package:npm", "language:python", "official:true", "transport:http")
+
+
 @frozen
 class Sample:
-    """The response time and the CPU time of one response in milliseconds, and its size in bytes."""
+    """The response time and the CPU time of one response in milliseconds, and its size in bytes.
+
+    `compressed` is the size after gzip, as a proxy in front sends it.
+    """
 
     elapsed: float
     cpu: float
     size: int
+    compressed: int
 
 
 @define
@@ -78,7 +86,7 @@ class Browser:
             name, _, value = each.partition(";")[0].partition("=")
             self._cookies[name] = value
         self.page = body.decode() or self.page
-        return Sample(elapsed * 1000, cpu.seconds() * 1000, len(body))
+        return Sample(elapsed * 1000, cpu.seconds() * 1000, len(body), len(gzip.compress(body)))
 
 
 def row(name: str, samples: list[Sample]) -> str:
@@ -88,6 +96,7 @@ def row(name: str, samples: list[Sample]) -> str:
     return (
         f"{name:24} {len(samples):8} {median(elapsed):8.1f} {p99:8.1f} {max(elapsed):8.1f}"
         f" {median(cpu):9.1f} {max(cpu):9.1f} {max(each.size for each in samples):10,}"
+        f" {max(each.compressed for each in samples):10,}"
     )
 
 
@@ -111,6 +120,12 @@ def main() -> None:
         rows = {
             "/": [browser.get("/") for _ in range(50)],
             "/?q=, first": first,
+            "/?q=, sorted": [browser.get(f"{path}&sort={sort}") for path in paths for sort in ("stars", "updated")],
+            "/?q=, filtered": [browser.get(f"{path}+{each}") for path in paths for each in FILTERS],
+            "/?q=, filters only": [browser.get(f"/?q={each}") for each in FILTERS],
+            "/?sort=": [browser.get(f"/?sort={each}") for each in ("relevance", "stars", "updated") for _ in range(5)],
+            "/feed.atom": [browser.get("/feed.atom") for _ in range(20)],
+            "/feed.atom?q=": [browser.get(f"/feed.atom?q={quote(word)}") for word in words],
             "/?q=, again": [browser.get(path) for path in paths for _ in range(5)],
             "/servers/": [browser.get(path) for path in sorted(ids)],
             "/account/sign-in": [browser.get("/account/sign-in") for _ in range(50)],
@@ -124,7 +139,10 @@ def main() -> None:
         for path in ("/account/connect", "/account/sessions", "/account/password", "/account/delete"):
             rows[path] = [browser.get(path) for _ in range(50)]
     print(f"{'milliseconds':33} {'elapsed':>8} {'':>17} {'CPU':>9}")
-    print(f"{'page':24} {'requests':>8} {'median':>8} {'p99':>8} {'max':>8} {'median':>9} {'max':>9} {'max bytes':>10}")
+    print(
+        f"{'page':24} {'requests':>8} {'median':>8} {'p99':>8} {'max':>8} {'median':>9} {'max':>9} {'max bytes':>10}"
+        f" {'gzip':>10}"
+    )
     for name, samples in rows.items():
         print(row(name, samples))
 

@@ -146,6 +146,11 @@ def filters_of(keywords: str) -> Sequence[Filter]:
     ]
 
 
+def words_beside_filters(keywords: str) -> str:
+    """Return `keywords` without filters."""
+    return " ".join(PIECE.sub(lambda piece: " " if piece["filter"] else piece[0], keywords).split())
+
+
 def with_filter(keywords: str, name: str, value: str) -> str:
     """Return `keywords` with one more filter. `value` has no quotation marks."""
     quoted = value if value and not any(map(str.isspace, value)) else f'"{value}"'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from urllib.parse import urlencode
 
@@ -128,29 +129,35 @@ def search_url(keywords: str, **others: str) -> str:
     return f"/?{urlencode(given)}" if given else "/"
 
 
+# A page has about 200 of these links, and most entries share a few values. The cache takes at most about 1 MB.
+@lru_cache(maxsize=4_096)
+def _filter_url(name: str, value: str) -> str:
+    return search_url(with_filter("", name, value))
+
+
 def _mark(mark: str) -> Chip:
     name, _, value = mark.partition("_")
-    href = search_url(with_filter("", name, value)) if value in FILTERS.get(name, ()) else ""
+    href = _filter_url(name, value) if value in FILTERS.get(name, ()) else ""
     return Chip("fact", href, text=f"entry.{mark}")
 
 
 def _transports(entry: Entry) -> Sequence[Chip]:
     found = transports(entry.transports)
-    return [Chip("transport", search_url(with_filter("", "transport", each.lower())), each) for each in found]
+    return [Chip("transport", _filter_url("transport", each.lower()), each) for each in found]
 
 
 def _packages(entry: Entry) -> Sequence[Chip]:
     kinds = [package.get("registryType") for package in entry.packages]
     known = [each for each in PACKAGES if each in kinds][:MAX_KINDS]
-    return [Chip("package", search_url(with_filter("", "package", each)), PACKAGE_NAMES[each]) for each in known]
+    return [Chip("package", _filter_url("package", each), PACKAGE_NAMES[each]) for each in known]
 
 
 def _tags(entry: Entry) -> Sequence[Chip]:
-    labels = dict.fromkeys(plain(tag, 30) for tag in (*entry.tags, *entry.categories)[: 2 * MAX_TAGS])
-    return [Chip("tag", _tag_url(entry, label), label) for label in [*labels][:MAX_TAGS] if label]
-
-
-def _tag_url(entry: Entry, label: str) -> str:
+    published = (*entry.tags, *entry.categories)[: 2 * MAX_TAGS]
+    labels = [each for each in dict.fromkeys(plain(tag, 30) for tag in published) if each][:MAX_TAGS]
     # A shortened or cleaned label is not the tag.
-    is_tag = '"' not in label and any(map(str.isalnum, label)) and label in (*entry.tags, *entry.categories)
-    return search_url(with_filter("", "tag", label)) if is_tag else ""
+    return [Chip("tag", _tag_url(label) if label in published else "", label) for label in labels]
+
+
+def _tag_url(label: str) -> str:
+    return _filter_url("tag", label) if '"' not in label and any(map(str.isalnum, label)) else ""

@@ -11,7 +11,7 @@ from ... import serialization
 from ...domain.entries import Entry
 from ...domain.errors import BadInput
 from ...domain.facts import auth_of, facts_of, runs_of
-from ...domain.filters import FILTERS, PACKAGES, wrong_filter
+from ...domain.filters import FILTERS, PACKAGES, words_beside_filters, wrong_filter
 from ...domain.ports.storage import Store
 from ...domain.search import DEFAULT_ORDER, ORDERS, Order, Page, Query
 from ...http import Request
@@ -33,16 +33,22 @@ NEWEST = 6
 
 @frozen
 class Help:
-    """A kind of filter: examples, the key of the text that explains them, and its name and values for suggestions."""
+    """A kind of filter: examples with their URLs, the key of the text that explains them, and its name and values for
+    suggestions.
+    """
 
-    examples: Sequence[str]
+    examples: Sequence[tuple[str, str]]
     text: str
     name: str = ""
-    values: Sequence[str] = ()
+    values: str = ""
 
 
 def _help(name: str, *examples: str, values: Sequence[str] = ()) -> Help:
-    return Help([f"{name}:{each}" for each in examples], name, name, values or FILTERS[name])
+    return Help(_examples(*(f"{name}:{each}" for each in examples)), name, name, " ".join(values or FILTERS[name]))
+
+
+def _examples(*words: str) -> Sequence[tuple[str, str]]:
+    return [(each, search_url(each)) for each in words]
 
 
 HELP = (
@@ -55,8 +61,8 @@ HELP = (
     _help("transport", "stdio", "http", "sse"),
     _help("tag", "monitoring"),
     _help("official", "true"),
-    Help(['"vector database"'], "phrase"),
-    Help(["-word"], "excluded"),
+    Help(_examples('"vector database"'), "phrase"),
+    Help(_examples("-word"), "excluded"),
 )
 """The filters that the search page explains."""
 
@@ -78,10 +84,12 @@ class SearchPage:
         parameters = page_parameters(request)
         language = self._layout.translations(request).language
         keywords, sort = search_words(parameters), _order(parameters)
-        cursor = parameters.get("cursor")
+        cursor, words = parameters.get("cursor"), words_beside_filters(keywords)
         is_list = bool(keywords or cursor or "sort" in parameters)
         values: dict[str, Any] = {
             "keywords": keywords,
+            "words": words or keywords,
+            "is_close": bool(words) and sort != DEFAULT_ORDER,
             "sort": sort if sort != DEFAULT_ORDER else "",
             "is_list": is_list,
             "is_continued": cursor is not None,

@@ -74,6 +74,10 @@ def test_chips_narrow_a_list_down_and_back(get_page: GetPage, server: Server) ->
     back, _, selected = Facets(narrowed).found["package:npm"]
     assert (selected, query_of(back)) == (True, {"q": ["zebra"]})
     assert "package: npm" in Document(narrowed).text
+    assert "1 result for “zebra”" in Document(narrowed).text
+    assert "1 close match for “zebra”" in Document(get_page(f"{href}&sort=stars")).text
+    # Filters have no close matches: an entry has a value or not.
+    assert "1 result for “package:npm”" in Document(get_page("/?q=package:npm&sort=stars")).text
     tag, count, _ = Facets(first).found['tag:"Data & Co"']
     assert (count, query_of(tag)) == (2, {"q": ['zebra tag:"Data & Co"']})
     assert sorted(names(get_page(tag))) == ["1", "2"]
