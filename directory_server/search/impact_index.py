@@ -20,7 +20,7 @@ from .index.segment import Segment
 from .index.snapshot import Snapshot
 from .index.tiers import BULK, SIZES, LiveSegment, merged
 from .index.verified import document_of
-from .query.cost import is_expensive
+from .query.cost import is_expensive, is_expensive_plan
 from .query.parsing import ParsedQuery, parse
 from .query.plan import Plan, build_plan
 from .ranking.browsing import Facets, close_matches, sorted_documents, summary, with_phrases
@@ -107,8 +107,11 @@ class ImpactIndex:
             search = partial(_browse, self._facets_of)
         # The first search loads the lexicon, which takes about .1 seconds.
         if not translations_are_loaded() or is_expensive(query, parsed, collection):
-            return await self._offload(search, query, parsed, collection, live, pinned)
-        return search(query, parsed, collection, live, pinned)
+            return await self._offload(_plan_and_search, search, query, parsed, collection, live, pinned)
+        plan = build_plan(parsed, collection)
+        if is_expensive_plan(plan, collection):
+            return await self._offload(search, query, plan, collection, live, pinned)
+        return search(query, plan, collection, live, pinned)
 
     def explain(self, query: Query) -> str:
         """Return an explanation of the ranking of the hits for `query`, as text."""
@@ -153,10 +156,18 @@ class ImpactIndex:
         return vocabulary is not before.vocabulary
 
 
-def _search(
-    query: Query, parsed: ParsedQuery, collection: Collection, live: Sequence[Bools], pinned: Sequence[Ints]
+def _plan_and_search(
+    search: Callable[..., Page],
+    query: Query,
+    parsed: ParsedQuery,
+    collection: Collection,
+    live: Sequence[Bools],
+    pinned: Sequence[Ints],
 ) -> Page:
-    plan = build_plan(parsed, collection)
+    return search(query, build_plan(parsed, collection), collection, live, pinned)
+
+
+def _search(query: Query, plan: Plan, collection: Collection, live: Sequence[Bools], pinned: Sequence[Ints]) -> Page:
     ranked = ranked_documents(plan, collection, live, pinned, query.limit + 1, query.after)
     return _page(plan, collection.segments, ranked, query.limit)
 
@@ -164,13 +175,12 @@ def _search(
 def _browse(
     facets_of: Callable[[Collection], Facets],
     query: Query,
-    parsed: ParsedQuery,
+    plan: Plan,
     collection: Collection,
     live: Sequence[Bools],
     pinned: Sequence[Ints],
 ) -> Page:
     """Search in the order of `query`, and with a summary if it asks for one."""
-    plan = build_plan(parsed, collection)
     if query.browse and not query.keywords.strip():
         plan = evolve(plan, filters_only=True, allows_feedback=False)
     segments = collection.segments

@@ -148,6 +148,11 @@ async def test_an_expensive_search_runs_through_the_offload(monkeypatch: pytest.
     assert len(offloaded) == 1
     assert len(await search_names(index, "official:false -parcels")) == 9
     assert len(offloaded) == 2
+    monkeypatch.setattr(cost, "MAX_SCORED", 8)
+    assert len(await search_names(index, "letters ")) == 9
+    assert len(offloaded) == 3
+    await search_names(index, "parcels ")
+    assert len(offloaded) == 3
 
 
 @awaited

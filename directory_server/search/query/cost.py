@@ -1,4 +1,4 @@
-"""Estimates of the cost of a search, before it is planned."""
+"""Estimates of the cost of a search, before and after it is planned."""
 
 from __future__ import annotations
 
@@ -6,26 +6,28 @@ from ...domain.search import Query
 from ..index import arrays
 from ..index.collection import Collection
 from .parsing import ParsedQuery
+from .plan import Plan
 from .stop_words import STOP_WORDS
 from .terms import MIN_KNOWN
 
 SMALL = 50_000
 """Documents of a collection in which no search by words takes 10 ms."""
 
-FEEDBACK_SHARE = 0.3
-"""Postings of the terms that feedback adds, as a share of the documents. Measured on real entries: .26 for half of the
-queries."""
-
 MAX_POSTINGS = 2_000_000 if arrays.kernel is not None else 250_000
-"""Postings of a search that takes about 5 ms."""
+"""Postings, or words that are compared, before the plan of a search takes about 5 ms."""
 
+MAX_SCORED = 150_000 if arrays.ranking is not None else 50_000
+"""Postings of a plan whose documents are scored in about 5 ms."""
 
 MAX_TEXTS = 3_000
 """Documents whose texts are searched for phrases in about 5 ms."""
 
 
 def is_expensive(query: Query, parsed: ParsedQuery, collection: Collection) -> bool:
-    """Return whether a search for `query`, of which `parsed` are the words, may take more than about 10 ms."""
+    """Return whether the plan of a search for `query`, of which `parsed` are the words, may take more than about 5 ms.
+
+    Also return True if it is known before the plan that the search takes more than 10 ms.
+    """
     size = collection.size
     if parsed.phrases and (query.browse or query.sort != "relevance" or not _tokens(parsed)):
         # No word narrows the documents down, as in "to be or not to be": the phrases are looked for in all texts. They
@@ -37,15 +39,23 @@ def is_expensive(query: Query, parsed: ParsedQuery, collection: Collection) -> b
     return size > SMALL and (query.browse or _postings(parsed, collection) > MAX_POSTINGS)
 
 
+def is_expensive_plan(plan: Plan, collection: Collection) -> bool:
+    """Return whether the documents of a plan may take more than about 5 ms to score."""
+    if collection.size <= SMALL:
+        return False
+    groups = [*plan.groups, *(group for concept in plan.concepts for group in concept.terms)]
+    return sum(sum(collection.document_frequencies(group.terms)) for group in groups) > MAX_SCORED
+
+
 def _tokens(query: ParsedQuery) -> list[str]:
     return [token for word in query.words for token in word.tokens if token not in STOP_WORDS]
 
 
 def _postings(query: ParsedQuery, collection: Collection) -> float:
-    """Return about how many postings a search reads. A word of a dictionary that is compared counts as a posting."""
+    """Return about how many postings of its own words a search reads. A word that is compared counts as a posting."""
     size = collection.size
     # Filters without words match all documents.
-    total = size * FEEDBACK_SHARE if query.words else size * (1 + len(query.required) + len(query.excluded))
+    total = 0 if query.words else size * (1 + len(query.required) + len(query.excluded))
     tokens = _tokens(query)
     for token in tokens:
         term = collection.term(token)
