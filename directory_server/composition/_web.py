@@ -164,6 +164,7 @@ def _routes(
             storage.store,
             core.search.index.__len__,
             core.runtime.now,
+            _entry_checks(core),
         ),
         pages.Feeds(people.pages.layout, people.pages.access, directory, storage.store, core.runtime.now),
         pages.SiteFiles(people.pages.layout, people.pages.access),
@@ -177,10 +178,17 @@ def _routes(
             pages.Readmes(offload),
             admin.OperatorBar(people.cookies, storage.curation),
             config.web.reports,
+            _entry_checks(core),
         ),
         _report_pages(core, people),
         operators,
     )
+
+
+def _entry_checks(core: Core) -> pages.EntryChecks:
+    """Return the checks of entries for pages."""
+    verify = core.config.verify
+    return pages.EntryChecks(core.verified, core.runtime.now, verify.remotes or verify.packages)
 
 
 def _report_pages(core: Core, people: People) -> pages.ReportPages:

@@ -13,6 +13,7 @@ from ._readme import Readmes
 from ._reports import ReportPages
 from ._search import SearchPage
 from ._site_files import SiteFiles
+from ._verification import EntryChecks
 
 __all__ = [
     "ASSETS_PATH",
@@ -20,6 +21,7 @@ __all__ = [
     "Address",
     "AnonymousOwners",
     "Assets",
+    "EntryChecks",
     "EntryPage",
     "Feeds",
     "Layout",

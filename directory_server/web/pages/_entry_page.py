@@ -23,6 +23,7 @@ from ._install import option_views
 from ._layout import Address, Layout, Viewer
 from ._readme import Readmes
 from ._tools import tool_views
+from ._verification import EntryChecks
 
 MAX_OPTIONS = 2
 """Packages and remotes whose configurations are on the page."""
@@ -67,6 +68,7 @@ class EntryPage:
     _readmes: Readmes
     _operator_bar: OperatorBar
     _reports: bool
+    _checks: EntryChecks
 
     async def get(self, request: Request, mcp_id: str) -> bytes:
         """Return the page of an entry. Raises NotFound."""
@@ -75,8 +77,10 @@ class EntryPage:
         language = self._layout.translations(request).language
         tools, more_tools = tool_views(entry)
         options = install_options(entry.name, entry.mcp_id, entry.packages, entry.remotes)
+        detail = await self._directory.detail_of(entry)
         values = {
-            "entry": entry_view(await self._directory.detail_of(entry), language),
+            "entry": entry_view(detail, language),
+            "checks": await self._checks.view(detail),
             "options": option_views([each for each in options if each.setups][:MAX_OPTIONS]),
             "unavailable": option_views([each for each in options if not each.setups][:MAX_UNAVAILABLE]),
             "tools": tools,

@@ -23,6 +23,7 @@ from ._facets import facets, selected_filters, sort_links
 from ._feeds import feed_url
 from ._layout import Address, Layout
 from ._search_words import page_parameters, search_words
+from ._verification import EntryChecks
 
 PER_PAGE = 20
 """Hits per page."""
@@ -77,6 +78,7 @@ class SearchPage:
     _store: Store
     _size: Callable[[], int]
     _now: Callable[[], float]
+    _checks: EntryChecks
 
     async def get(self, request: Request) -> bytes:
         """Return the search form with the newest entries, or with a list of entries."""
@@ -100,6 +102,7 @@ class SearchPage:
             "error": None,
             "filter": None,
             "cards": [],
+            "checks": {},
             "next_url": "",
             "total": 0,
             "facets": [],
@@ -117,6 +120,7 @@ class SearchPage:
                 values["cards"] = await self._store.newest(NEWEST, lambda entry: _new_card(entry, language))
             if page.summary is not None:
                 values["total"], values["facets"] = page.summary.total, facets(keywords, sort, page.summary)
+            values["checks"] = self._checks.notes(each.mcp_id for each in values["cards"])
         except BadInput as error:
             values["error"] = error.code
             values["filter"] = wrong_filter(keywords)
