@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from attrs import frozen
@@ -88,14 +88,7 @@ class PublishHandlers:
     async def all_status(self, request: Request, name: str) -> bytes:
         """Change the status of all versions of a name; respond with their number and the first of them."""
         changed = await self._change(request, path_text(name), None)
-        items: list[bytes] = []
-        size = 0
-        for each in changed:
-            items.append(self._item(each))
-            size += len(items[-1])
-            if size >= PAGE_BYTES:
-                break
-        return json_response(request, serialization.changed_response(len(changed), items))
+        return json_response(request, await self._offload(self._changed, changed))
 
     async def validate(self, request: Request) -> bytes:
         """Respond with the issues of the server.json in the body. It needs no token, as in the official registry."""
@@ -121,6 +114,16 @@ class PublishHandlers:
             await self._service.reject(publisher, "status", name, version or "*", error)
             raise
         return list(await self._service.change(publisher, name, version, status, change))
+
+    def _changed(self, changed: Sequence[PublishedVersion]) -> bytes:
+        items: list[bytes] = []
+        size = 0
+        for each in changed:
+            items.append(self._item(each))
+            size += len(items[-1])
+            if size >= PAGE_BYTES:
+                break
+        return serialization.changed_response(len(changed), items)
 
     def _item(self, published: PublishedVersion) -> bytes:
         return serialization.published_response(published.entry, published.latest, self._now())
