@@ -28,7 +28,7 @@ SCRIPTS = {
 MAX_BYTES = 400_000
 """Bytes of the tables together."""
 
-MAX_MEMORY = 5_000_000
+MAX_MEMORY = 5_500_000
 """Bytes of the loaded lexicon."""
 
 
