@@ -4,13 +4,14 @@
 # make coverage   uncovered lines of the HTTP layer and the quota
 # make lock       requirements.lock from pyproject.toml
 # make screenshots  docs/search-light.png and docs/search-dark.png
+# make share      manual pages, shell completions and files of systemd in build/share and build/lib
 # make release    sdist and wheel in dist/, checked in an environment of their own
 PYTHON ?= python3
 DATA ?= data
 # One worker for each processor, up to 4. A file runs in one worker: its tests share servers.
 WORKERS ?= --numprocesses=auto --maxprocesses=4 --dist=loadfile
 
-.PHONY: run test check coverage lock release screenshots conformance clients slow clean
+.PHONY: run test check coverage lock release share screenshots conformance clients slow clean
 
 # The pages are public here: the server listens on loopback only.
 run: export DIRECTORY_SERVER_WEB__SEARCH ?= public
@@ -57,6 +58,10 @@ release: .venv/dev
 	cd .release && bin/twistd --pidfile=server.pid --logfile=server.log directory --data-dir data --listen tcp:0:interface=127.0.0.1
 	cd .release && pid=$$(cat server.pid) && kill $$pid && while kill -0 $$pid 2> /dev/null; do sleep 0.1; done
 	rm -rf .release
+
+# Manual pages and completions, from the commands themselves. Install: cp -r build/share build/lib /usr/local/
+share: .venv/run
+	.venv/bin/python deploy/share.py build
 
 # The screenshots of README.md, from a running server; needs Chromium.
 screenshots: .venv/dev

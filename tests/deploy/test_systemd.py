@@ -31,11 +31,12 @@ def loaded() -> Config:
     return config.load(file=SYSTEMD / "directory-server.toml", environ={}, settings=[])
 
 
-def test_the_unit_is_valid(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["directory-server.service", "directory-server@.service"])
+def test_the_unit_is_valid(tmp_path: Path, name: str) -> None:
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd-analyze is not installed")
-    unit = tmp_path / "directory-server@01.service"
-    unit.write_text(replaced(UNIT.read_text("utf-8"), {"/opt/directory-server/bin/twistd": TWISTD}))
+    unit = tmp_path / name.replace("@", "@01")
+    unit.write_text(replaced((SYSTEMD / name).read_text("utf-8"), {"/opt/directory-server/bin/twistd": TWISTD}))
     done = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", unit], capture_output=True, text=True, check=False, timeout=60
     )
