@@ -80,7 +80,7 @@ class EntryPages:
             "marks": MARKS,
             "fields": fields,
             "lengths": FIELDS,
-            "url": "" if entry is None or flags.hidden else f"/servers/{mcp_id_of(name)}",
+            "entry_url": "" if entry is None or flags.hidden else f"/servers/{mcp_id_of(name)}",
             "is_known": entry is not None,
         }
         return self._requests.page(request, member.session, "entry", values)
@@ -122,7 +122,7 @@ class EntryPages:
         member = await self._requests.member(request)
         name = parameters(request).get("name", "")
         await self._check(name)
-        return self._requests.page(request, member.session, "disown", {"name": name, "url": _url(name)})
+        return self._requests.page(request, member.session, "disown", {"name": name, "back_url": _url(name)})
 
     async def disown(self, request: Request) -> bytes:
         """Remove the operator's own entry, and redirect to the page of the entry."""
