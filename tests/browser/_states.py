@@ -12,7 +12,7 @@ from .conftest import Site
 
 PASSWORD = "correct horse battery"
 
-FULL_ENTRY = {
+FULL_ENTRY: dict[str, Any] = {
     "server": {
         "name": "io.github.example/rich",
         "title": "Rich 服务器 " + "long" * 20,

@@ -77,11 +77,13 @@ class EntryPage:
         language = self._layout.translations(request).language
         tools, more_tools = tool_views(entry)
         options = install_options(entry.name, entry.mcp_id, entry.packages, entry.remotes)
+        available = [each for each in options if each.setups]
         detail = await self._directory.detail_of(entry)
         values = {
             "entry": entry_view(detail, language),
             "checks": await self._checks.view(detail),
-            "options": option_views([each for each in options if each.setups][:MAX_OPTIONS]),
+            "options": option_views(available[:MAX_OPTIONS]),
+            "more_options": max(0, len(available) - MAX_OPTIONS),
             "unavailable": option_views([each for each in options if not each.setups][:MAX_UNAVAILABLE]),
             "tools": tools,
             "more_tools": more_tools,

@@ -224,6 +224,17 @@ def test_links_of_an_entry_page_have_allowed_schemes(get_page: GetPage, server: 
         assert set(attributes) <= {"name", "data-editor", "open"}
 
 
+def test_an_entry_page_counts_the_installations_that_it_leaves_out(get_page: GetPage, server: Server) -> None:
+    urls = [f"https://{number}.example.org/mcp" for number in range(4)]
+    many = entry("io.github.example/many", remotes=[{"type": "streamable-http", "url": url} for url in urls])
+    server.publish(many)
+    page = Document(get_page(f"/servers/{many.mcp_id}")).text
+    assert "Configurations for 2 more packages and remote URLs are in the detail record" in page
+    few = entry("io.github.example/few", remotes=[{"type": "streamable-http", "url": url} for url in urls[:2]])
+    server.publish(few)
+    assert "more packages" not in Document(get_page(f"/servers/{few.mcp_id}")).text
+
+
 def test_an_entry_page_offers_links_commands_and_files(get_page: GetPage, server: Server) -> None:
     token = {"name": "MAIL_TOKEN", "description": "A token.", "isRequired": True, "isSecret": True}
     package = {"registryType": "npm", "identifier": "@a/mail", "version": "1.2.3", "transport": {"type": "stdio"}}
