@@ -101,6 +101,7 @@ def instructions(base: str, key: str | None, entries: int, *, pages: bool = Fals
     key_line = f"Your API key (shown only once): {key}" if key else "Your API key: the one shown at the first start"
     address = "  ADDRESS:       the address of your proxy or systemd socket\n" if base == PROXY else ""
     browser = f"  In a browser:  {base}/\n" if pages else ""
+    others = f"{base}/docs/start" if pages else "README.md"
     return f"""
 MCP directory server: {entries:,} entries
   MCP endpoint:  {base}{MCP_PATH}
@@ -110,6 +111,6 @@ MCP directory server: {entries:,} entries
 Try it:
   curl -H 'Authorization: Bearer {shown}' '{base}{SEARCH_PATH}?keywords=github'
 
-Paste into an editor (Cursor: ~/.cursor/mcp.json; others: see README.md):
+Paste into an editor (Cursor: ~/.cursor/mcp.json; others: see {others}):
 {editor_configuration(base, shown)}
 """

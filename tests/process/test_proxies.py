@@ -10,9 +10,10 @@ import ssl
 import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
-from http.client import HTTPResponse, HTTPSConnection
+from http.client import HTTPConnection, HTTPResponse, HTTPSConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from attrs import frozen
@@ -41,8 +42,9 @@ def replaced(text: str, changes: dict[str, str]) -> str:
     return text
 
 
-def nginx(folder: Path, pem: Path, ours: int, port: int) -> list[object]:
+def nginx(folder: Path, pem: Path, ours: int, port: int, plain: int) -> list[object]:
     changes = {
+        "listen 80;": f"listen 127.0.0.1:{plain};",
         "listen 443 ": f"listen 127.0.0.1:{port} ",
         "127.0.0.1:8080": f"127.0.0.1:{ours}",
         "/etc/ssl/certs/directory.pem": str(pem),
@@ -59,8 +61,9 @@ def nginx(folder: Path, pem: Path, ours: int, port: int) -> list[object]:
     return ["nginx", "-p", folder, "-c", file]
 
 
-def haproxy(folder: Path, pem: Path, ours: int, port: int) -> list[object]:
+def haproxy(folder: Path, pem: Path, ours: int, port: int, plain: int) -> list[object]:
     changes = {
+        "bind :80\n": f"bind 127.0.0.1:{plain}\n",
         "bind :443 ": f"bind 127.0.0.1:{port} ",
         "127.0.0.1:8080": f"127.0.0.1:{ours}",
         "/etc/ssl/private/directory.pem": str(pem),
@@ -71,13 +74,13 @@ def haproxy(folder: Path, pem: Path, ours: int, port: int) -> list[object]:
     return ["haproxy", "-db", "-f", file]
 
 
-def caddy(folder: Path, pem: Path, ours: int, port: int) -> list[object]:
+def caddy(folder: Path, pem: Path, ours: int, port: int, plain: int) -> list[object]:
     changes = {
         "directory.example.org {": f"https://localhost:{port} {{\n    bind 127.0.0.1\n    tls {pem} {pem}",
         "127.0.0.1:8080": f"127.0.0.1:{ours}",
     }
     file = folder / "Caddyfile"
-    options = "{\n    admin off\n    auto_https disable_redirects\n}\n"
+    options = f"{{\n    admin off\n    http_port {plain}\n    https_port {port}\n    default_bind 127.0.0.1\n}}\n"
     file.write_text(options + replaced(documented_configuration("caddy"), changes))
     return ["caddy", "run", "--adapter", "caddyfile", "--config", file]
 
@@ -91,6 +94,7 @@ class Proxied:
 
     name: str
     port: int
+    plain: int
     context: ssl.SSLContext
     installation: Installation
     server: Server
@@ -151,9 +155,9 @@ def proxied(request: Any, server_behind_proxy: tuple[Installation, Server], tmp_
     """Return each installed proxy, with the server behind it."""
     folder = tmp_path_factory.mktemp(request.param)
     pem = certificate(folder)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    command = PROXIES[request.param](folder, pem, server_behind_proxy[1].port, port)
+    with socket.create_server(("127.0.0.1", 0)) as free, socket.create_server(("127.0.0.1", 0)) as other:
+        port, plain = free.getsockname()[1], other.getsockname()[1]
+    command = PROXIES[request.param](folder, pem, server_behind_proxy[1].port, port, plain)
     log = folder / "log"
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -174,7 +178,9 @@ def proxied(request: Any, server_behind_proxy: tuple[Installation, Server], tmp_
 
     try:
         until(accepts_connections, f"the start of {request.param}")
-        yield Proxied(request.param, port, ssl.create_default_context(cafile=str(pem)), *server_behind_proxy, folder)
+        yield Proxied(
+            request.param, port, plain, ssl.create_default_context(cafile=str(pem)), *server_behind_proxy, folder
+        )
     finally:
         process.terminate()
         process.wait(TIMEOUT)
@@ -241,6 +247,21 @@ def test_pages_behind_tls_have_secure_cookies_and_hsts(proxied: Proxied) -> None
     assert page.headers["Set-Cookie"].startswith("__Host-session=")
     assert "; Secure" in page.headers["Set-Cookie"]
     assert page.headers["Strict-Transport-Security"] == "max-age=60"
+
+
+def test_requests_without_tls_are_redirected(proxied: Proxied) -> None:
+    connection = HTTPConnection("localhost", proxied.plain, timeout=TIMEOUT, source_address=("127.0.0.1", 0))
+    connection.request("GET", f"{SEARCH}?keywords=a%20b", headers={"Host": "localhost"})
+    with connection.getresponse() as response:
+        assert response.status in (301, 308)
+        target = urlsplit(response.headers["Location"])
+    # The test's port of TLS is not 443. Only Caddy knows it.
+    assert (target.scheme, target.hostname, target.path, target.query) == (
+        "https",
+        "localhost",
+        SEARCH,
+        "keywords=a%20b",
+    )
 
 
 def test_proxy_log_contains_no_secrets_of_paths(proxied: Proxied) -> None:
