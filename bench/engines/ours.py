@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from directory_server.domain.changes import Change
@@ -19,12 +19,14 @@ LOG = "benchmark"
 """The id of the change log in the file of the index."""
 
 
-def our_index(entries: Sequence[Entry]) -> ImpactIndex:
-    """Return our index of `entries`."""
+def our_index(entries: Sequence[Entry], verification: Callable[[Entry], bytes | None] = lambda _: None) -> ImpactIndex:
+    """Return our index of `entries`. `verification` returns what checks of an entry have found."""
     index, analysis = ImpactIndex(inline), TextAnalysis()
-    run_sync(
-        index.apply([Change(seq, "added", e.mcp_id, encode_entry(e), analysis(e)) for seq, e in enumerate(entries, 1)])
-    )
+    changes = [
+        Change(seq, "added", e.mcp_id, encode_entry(e), analysis(e), verified=verification(e))
+        for seq, e in enumerate(entries, 1)
+    ]
+    run_sync(index.apply(changes))
     return index
 
 
