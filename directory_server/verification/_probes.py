@@ -43,7 +43,7 @@ def remote_prober(
     """
     network = _network(reactor, lookup or offload, contact, allowed_networks, connect_timeout)
     time = clock or reactor
-    return RemoteProber(network, Robots(time, now), offload, time, now, timeout)
+    return RemoteProber(network, Robots(time, now, offload), offload, time, now, timeout)
 
 
 def package_checker(

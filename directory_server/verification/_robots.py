@@ -10,6 +10,7 @@ from urllib.parse import quote, unquote, urlsplit
 from attrs import frozen
 from twisted.internet.defer import CancelledError, Deferred, TimeoutError
 
+from ..domain.ports.runtime import Offload
 from ..http_client import BadResponse, cancellable
 from ._client import Client, target_of
 from ._ending import Ended
@@ -19,6 +20,12 @@ TOKEN = "directory-server"
 
 MAX_ROBOTS = 65_536
 """Bytes of a robots.txt that are allowed; a longer one is ignored."""
+
+MAX_INLINE = 4_096
+"""Bytes of a robots.txt that is parsed without a thread."""
+
+MAX_INLINE_RULES = 20
+"""Rules that are matched without a thread."""
 
 MAX_RULES = 1_000
 """Rules that are read of one robots.txt."""
@@ -53,7 +60,8 @@ class Rules:
 class Robots:
     """The robots.txt of each origin, kept for LIFETIME seconds; `now` returns seconds."""
 
-    def __init__(self, clock: Any, now: Callable[[], float]) -> None:
+    def __init__(self, clock: Any, now: Callable[[], float], offload: Offload) -> None:
+        self._offload = offload
         self._clock = clock
         self._now = now
         self._kept: OrderedDict[str, tuple[float, Rules]] = OrderedDict()
@@ -71,7 +79,9 @@ class Robots:
             self._kept.move_to_end(target.origin)
             while len(self._kept) > MAX_CACHED:
                 self._kept.popitem(last=False)
-        return rules.allow(target.url)
+        if len(rules.rules) <= MAX_INLINE_RULES:
+            return rules.allow(target.url)
+        return await self._offload(rules.allow, target.url)
 
     async def _load(self, client: Client, origin: str) -> Rules:
         getting = client.get(f"{origin}/robots.txt", max_bytes=MAX_ROBOTS, accept="text/plain")
@@ -86,7 +96,9 @@ class Robots:
             if error.target:
                 return Rules()
             raise
-        return parse(body) if 200 <= code < 300 else Rules()
+        if not 200 <= code < 300:
+            return Rules()
+        return parse(body) if len(body) <= MAX_INLINE else await self._offload(parse, body)
 
 
 def parse(body: bytes) -> Rules:

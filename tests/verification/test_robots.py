@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from directory_server.domain.verification import RemoteStatus
@@ -76,6 +78,24 @@ async def test_rules_of_an_origin_are_kept_for_a_day(harness: Harness) -> None:
     now[0] += 86_400
     harness.remotes.robots = b"User-agent: *\nDisallow: /"
     assert (await harness.check("modern")).status is RemoteStatus.REFUSES_ROBOTS
+
+
+@awaited
+async def test_long_lists_of_rules_are_read_and_matched_in_threads(harness: Harness) -> None:
+    called: list[str] = []
+
+    async def offload(function: Any, *arguments: Any) -> Any:
+        called.append(function.__name__)
+        return function(*arguments)
+
+    harness.prober._robots._offload = offload  # type: ignore[assignment]
+    harness.remotes.robots = f"{US}Disallow: /modern\n".encode()
+    assert (await harness.check("modern")).status is RemoteStatus.REFUSES_ROBOTS
+    assert called == []
+    harness.remotes.robots += b"Disallow: /other\n" * 500
+    harness.prober._robots._kept.clear()
+    assert (await harness.check("modern")).status is RemoteStatus.REFUSES_ROBOTS
+    assert called == ["parse", "allow"]
 
 
 @awaited
