@@ -6,7 +6,9 @@ import fcntl
 import json
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -69,6 +71,19 @@ def test_status_of_a_server_that_listens_on_a_socket(directory: CommandLine) -> 
 def test_help_shows_whole_sentences(directory: CommandLine, group: str) -> None:
     output = directory.succeed(*group.split(), "--help")
     assert "..." not in output.partition("Commands:")[2]
+
+
+def test_every_listing_prints_json() -> None:
+    def commands(group: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+        for name, command in group.commands.items():
+            yield f"{path}{name}", command
+            if hasattr(command, "commands"):
+                yield from commands(command, f"{path}{name} ")
+
+    listings = {path: command for path, command in commands(main) if path.split()[-1] in ("list", "log", "search")}
+    assert len(listings) >= 7
+    for path, command in {**listings, "status": main.commands["status"], "config": main.commands["config"]}.items():
+        assert any("--json" in option.opts for option in command.params), path
 
 
 def test_config_shows_the_settings_in_effect(directory: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:

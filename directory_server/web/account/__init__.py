@@ -1,5 +1,6 @@
 """Account pages: sign-in, registration, API keys and editor configuration."""
 
+from ._forms import CSRF
 from ._limits import RegistrationPolicy
 from ._moments import Moment, moment
 from ._pages import AccountPages, account_pages, session_cookies
@@ -7,6 +8,7 @@ from ._requests import SIGN_IN, AccountRequests, Member, PageLayout
 from ._sessions import SessionCookies
 
 __all__ = [
+    "CSRF",
     "SIGN_IN",
     "AccountPages",
     "AccountRequests",

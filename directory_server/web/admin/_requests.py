@@ -7,11 +7,13 @@ from typing import TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 from attrs import frozen
+from twisted.logger import Logger
 from werkzeug.exceptions import NotFound
 
 from ...http import Request
 from ...http.headers import query
-from ..account import AccountRequests, Member
+from ...sanitize import clean_line
+from ..account import CSRF, AccountRequests, Member
 
 ADMIN = "/admin"
 
@@ -19,6 +21,11 @@ PER_PAGE = 20
 """Rows of a list on one page."""
 
 MAX_PARAMETERS = 20
+
+MAX_LOGGED = 100
+"""Characters of a field of a form in the log."""
+
+_log = Logger()
 
 T = TypeVar("T")
 
@@ -37,6 +44,14 @@ class OperatorRequests(AccountRequests):
         if not member.account.is_operator:
             raise NotFound
         return member
+
+    async def member_form(self, request: Request) -> tuple[Member, Mapping[str, str]]:
+        """Return the operator and the fields of a form, and log both. Raises as `member` does, Forbidden and BadInput."""
+        member, form = await super().member_form(request)
+        sent = {name: clean_line(text, MAX_LOGGED) for name, text in form.items() if name != CSRF}
+        path = clean_line(request.path.decode("latin-1"), MAX_LOGGED)
+        _log.info("Operator {account}: {path} {sent}", account=member.account.id, path=path, sent=sent)
+        return member, form
 
 
 def parameters(request: Request) -> Mapping[str, str]:

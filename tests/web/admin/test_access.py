@@ -8,6 +8,7 @@ from directory_server.domain.accounts import Account
 from directory_server.run_sync import run_sync
 from directory_server.web.routes import ROUTES
 
+from ...logs import captured_lines
 from ..conftest import POSTGRES, Server
 from .conftest import PASSWORD, Browser
 
@@ -82,6 +83,24 @@ def test_forms_without_a_valid_csrf_token_are_rejected(
     path = path.replace("{account_id}", ann.id).replace("{key_id}", server.key_id)
     assert operator.post(path, {**FIELDS, "csrf": csrf}).status == 403
     assert_unchanged(server)
+
+
+def test_the_log_says_which_operator_changed_what(
+    server: Server, operator_account: Account, operator: Browser, member: Browser
+) -> None:
+    operator.get("/admin/entry?name=" + POSTGRES.name)
+    token = operator.csrf
+    with captured_lines() as lines:
+        operator.post("/admin/entry/mark", {"name": POSTGRES.name, "mark": "pinned", "on": "yes\n[-] forged"})
+        member.get("/account/keys")
+        member.post("/admin/entry/mark", FIELDS)
+        operator.post("/admin/entry/mark", FIELDS, Origin="https://evil.example")
+    logged = [line for line in lines if "Operator " in line]
+    assert len(logged) == 1
+    assert f"Operator {operator_account.id}: /admin/entry/mark" in logged[0]
+    assert POSTGRES.name in logged[0]
+    assert token not in logged[0]
+    assert "\n" not in logged[0].strip()
 
 
 def assert_unchanged(server: Server) -> None:
