@@ -20,14 +20,14 @@ from directory_server.domain.search import DEFAULT_LIMIT
 
 FLOORS: Mapping[str, float] = {
     "queries": 0.92,
-    "needs": 0.63,
+    "needs": 0.64,
     "cjk": 0.74,
     "other_languages": 0.76,
-    "sentences": 0.66,
-    "capability": 0.74,
-    "category": 0.84,
-    "conditions": 0.76,
-    "products": 0.90,
+    "sentences": 0.69,
+    "capability": 0.79,
+    "category": 0.86,
+    "conditions": 0.80,
+    "products": 0.92,
 }
 """The least nDCG@10 of each file, both halves: a little below what is measured. A gain raises its floor."""
 
