@@ -46,7 +46,10 @@ class OperatorRequests(AccountRequests):
         return member
 
     async def member_form(self, request: Request) -> tuple[Member, Mapping[str, str]]:
-        """Return the operator and the fields of a form, and log both. Raises as `member` does, Forbidden and BadInput."""
+        """Return the operator and the fields of a form, and log both.
+
+        Raises as `member` does, Forbidden and BadInput.
+        """
         member, form = await super().member_form(request)
         sent = {name: clean_line(text, MAX_LOGGED) for name, text in form.items() if name != CSRF}
         path = clean_line(request.path.decode("latin-1"), MAX_LOGGED)
