@@ -1,0 +1,21 @@
+"""Compare the filters in docs/browse.md with those that the search knows."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from directory_server.domain.filters import FILTERS, PACKAGES
+
+BROWSE = Path(__file__).parents[2] / "docs" / "browse.md"
+
+
+def test_the_page_about_browsing_has_every_filter_with_its_values() -> None:
+    rows = dict(re.findall(r"^\| `(\w+):` \| (.*) \|$", BROWSE.read_text("utf-8"), re.MULTILINE))
+    assert rows.keys() == FILTERS.keys()
+    for name, text in rows.items():
+        shown = set(re.findall(r"`([\w.-]+)`", text))
+        allowed = {str(each) for each in FILTERS[name]} or {*PACKAGES, "tag:monitoring"}
+        assert shown <= allowed
+        # Languages and licences have examples only.
+        assert shown == allowed or name in ("tag", "package", "language", "license")
