@@ -32,7 +32,7 @@ def test_overview_shows_the_server(server: Server, operator: Browser) -> None:
     server.clock.advance(3_725)
     operator.get("/admin")
     assert f"Version {__version__}" in operator.text
-    assert "Uptime 0 days 1 hours 2 minutes" in operator.text
+    assert "Uptime 0 d 1 h 2 min" in operator.text
     assert "Entries 2" in operator.text
     assert "Open streams of keys 0" in operator.text
     stream = server.open("GET", "/api/open/v1/changes", headers={"Accept": "text/event-stream"})
