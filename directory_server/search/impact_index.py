@@ -44,7 +44,6 @@ class ImpactIndex:
         self._pace = pace
         self._sizes = sizes
         self._snapshot = Snapshot()
-        self._facets: tuple[Collection, Facets] | None = None
         self._write_lock = Lock()
         self._journal: list[Change] | None = None
         """The changes since `copy`, if it was called."""
@@ -104,7 +103,7 @@ class ImpactIndex:
         collection, live, pinned = self._collection(snapshot)
         search: Callable[..., Page] = _search
         if query.browse or query.sort != "relevance":
-            search = partial(_browse, self._facets_of)
+            search = _browse
         # The first search loads the lexicon, which takes about .1 seconds.
         if not translations_are_loaded() or is_expensive(query, parsed, collection):
             return await self._offload(_plan_and_search, search, query, parsed, collection, live, pinned)
@@ -123,13 +122,6 @@ class ImpactIndex:
         """Return the segments to search, and the live and the pinned documents of each."""
         parts = snapshot.parts
         return snapshot.collection, [part.live for part in parts], [part.pinned for part in parts]
-
-    def _facets_of(self, collection: Collection) -> Facets:
-        """Return the values that are counted in `collection`. Any thread may call it."""
-        known = self._facets
-        if known is None or known[0] is not collection:
-            known = self._facets = collection, Facets.of(collection)
-        return known[1]
 
     def _write(self, changes: Sequence[Change]) -> bool:
         """Apply `changes` and return whether all segments were merged."""
@@ -172,14 +164,7 @@ def _search(query: Query, plan: Plan, collection: Collection, live: Sequence[Boo
     return _page(plan, collection.segments, ranked, query.limit)
 
 
-def _browse(
-    facets_of: Callable[[Collection], Facets],
-    query: Query,
-    plan: Plan,
-    collection: Collection,
-    live: Sequence[Bools],
-    pinned: Sequence[Ints],
-) -> Page:
+def _browse(query: Query, plan: Plan, collection: Collection, live: Sequence[Bools], pinned: Sequence[Ints]) -> Page:
     """Search in the order of `query`, and with a summary if it asks for one."""
     if query.browse and not query.keywords.strip():
         plan = evolve(plan, filters_only=True, allows_feedback=False)
@@ -193,7 +178,10 @@ def _browse(
         matches = matches if plan.filters_only else close_matches(matches)
         ranked = sorted_documents(segments, matches, query)
     page = _page(plan, segments, ranked, query.limit)
-    return evolve(page, summary=summary(facets_of(collection), segments, matches)) if query.browse else page
+    if not query.browse:
+        return page
+    facets = collection.once(Facets, partial(Facets.of, collection))
+    return evolve(page, summary=summary(facets, segments, matches))
 
 
 def _page(plan: Plan, segments: Sequence[Segment], ranked: Sequence[Ranked], limit: int) -> Page:

@@ -196,6 +196,7 @@ async def test_a_change_frees_the_state_that_was_searched_before_it() -> None:
     index = ImpactIndex(inline)
     await index.apply(additions(make_entry("org.example/old", "letters")))
     await index.search(Query("letters lettres mail"))
+    await index.search(Query("letters", browse=True))
     before = ref(index.snapshot.collection)
 
     gc.disable()
