@@ -118,6 +118,7 @@ ROUTES: tuple[Route, ...] = (
     Route("/assets/{name}", "GET", PAGES, "asset"),
     Route("/docs", "GET", PAGES, "docs.index"),
     Route("/docs/api", "GET", PAGES, "docs.api"),
+    Route("/docs/api/objects", "GET", PAGES, "docs.objects"),
     Route("/docs/api/publishing", "GET", PAGES, "docs.publishing"),
     Route("/docs/{path:path}", "GET", PAGES, "docs.get"),
     Route("/account/sign-in", "GET", PAGES, "account.sign_in.get"),

@@ -11,7 +11,7 @@ import directory_server
 
 PACKAGE = Path(directory_server.__file__).parent
 
-OWN = {"", "api", "api/publishing"}
+OWN = {"", "api", "api/objects", "api/publishing"}
 """Pages that are not rendered from Markdown: the list of all pages, and the REST API."""
 
 _NAMED = re.compile(r"(?<![\w.])/docs(?:/([\w/-]+))?(?![\w{}/:])")

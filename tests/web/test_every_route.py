@@ -169,6 +169,7 @@ VALID_REQUESTS = {
     "GET /news": [ValidRequest("GET", "/news")],
     "GET /docs": [ValidRequest("GET", "/docs")],
     "GET /docs/api": [ValidRequest("GET", "/docs/api")],
+    "GET /docs/api/objects": [ValidRequest("GET", "/docs/api/objects")],
     "GET /docs/api/publishing": [ValidRequest("GET", "/docs/api/publishing")],
     "GET /docs/*": [ValidRequest("GET", "/docs/operations/back-up")],
     "GET /assets/{name}": [ValidRequest("GET", Assets().path(name)) for name in ("style.css", "script.js", "icon.svg")],

@@ -56,31 +56,44 @@ class Schema:
 
 @frozen
 class Api:
-    """The whole API; `description` has one paragraph for each item."""
+    """A part of the API, on one page.
+
+    `description` has one paragraph for each item. `objects` is the path of the page with the objects that the
+    operations name, empty for this page.
+    """
 
     description: Sequence[Markup]
     operations: Sequence[Operation]
     schemas: Sequence[Schema]
+    objects: str = ""
 
 
-def api_view(document: Mapping[str, Any], publishing: Collection[str]) -> tuple[Api, Api]:
-    """Return the views of an OpenAPI 3.1 document: without the operations of publishers, and with these only.
+@frozen
+class ApiPages:
+    """The pages of the API: operations of readers, their objects, and all of publishers. Each is below 30 KB."""
 
-    `publishing` has the names of the schemas of publishers.
+    operations: Api
+    objects: Api
+    publishing: Api
+
+
+def api_pages(document: Mapping[str, Any], publishing: Collection[str], objects: str) -> ApiPages:
+    """Return the pages of an OpenAPI 3.1 document.
+
+    `publishing` has the names of the schemas of publishers, `objects` is the path of the page of objects.
     """
     schemas = [
         (name, Schema(name, list(_members(schema)))) for name, schema in document["components"]["schemas"].items()
     ]
     operations = list(_operations(document))
-
-    def part(of_publishers: bool) -> Api:
-        return Api(
-            [_inline(text) for text in document["info"]["description"].strip().split("\n\n")],
-            [each for each in operations if each.path.startswith("/v0.1/") is of_publishers],
-            [schema for name, schema in schemas if (name in publishing) is of_publishers],
-        )
-
-    return part(False), part(True)
+    description = [_inline(text) for text in document["info"]["description"].strip().split("\n\n")]
+    of_readers = [each for each in operations if not each.path.startswith("/v0.1/")]
+    of_publishers = [each for each in operations if each.path.startswith("/v0.1/")]
+    return ApiPages(
+        operations=Api(description, of_readers, (), objects),
+        objects=Api((), (), [schema for name, schema in schemas if name not in publishing]),
+        publishing=Api(description, of_publishers, [schema for name, schema in schemas if name in publishing]),
+    )
 
 
 def _operations(document: Mapping[str, Any]) -> Iterator[Operation]:

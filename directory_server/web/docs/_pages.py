@@ -16,10 +16,12 @@ from ...http import Request
 from ..openapi import DOCUMENT, SCHEMAS_OF_PUBLISHING
 from ..pages import Address, Layout, PageAccess, Viewer
 from ..responses import json_response
-from ._api import Api, api_view
+from ._api import Api, ApiPages, api_pages
 
 API = "api"
 """The path of the REST API's page below /docs/."""
+
+_OBJECTS = f"{API}/objects"
 
 _CONTENT = "pages.json"
 
@@ -64,7 +66,7 @@ def contents() -> Contents:
 
 @frozen
 class DocsPages:
-    """Handles `/docs`, `/docs/api`, `/docs/api/publishing` and `/docs/{path}`."""
+    """Handles `/docs`, `/docs/api`, `/docs/api/objects`, `/docs/api/publishing` and `/docs/{path}`."""
 
     _layout: Layout
     _access: PageAccess
@@ -72,17 +74,19 @@ class DocsPages:
     async def index(self, request: Request) -> bytes:
         """Return the table of contents."""
         viewer = await self._access.identify(request)
-        return self._layout.page(
-            request, "docs/index.html", self._navigation(""), account=viewer, address=Address("/docs", True)
-        )
+        return self._page(request, "/docs", "index", self._navigation(""), viewer)
 
     async def api(self, request: Request) -> bytes:
-        """Return the REST API, from the OpenAPI document."""
-        return await self._api(request, API, _api()[0])
+        """Return the operations of the REST API, from the OpenAPI document."""
+        return await self._api(request, API, _api().operations)
+
+    async def objects(self, request: Request) -> bytes:
+        """Return the objects of the REST API, from the OpenAPI document."""
+        return await self._api(request, _OBJECTS, _api().objects)
 
     async def publishing(self, request: Request) -> bytes:
         """Return the operations of publishers, from the OpenAPI document."""
-        return await self._api(request, f"{API}/publishing", _api()[1])
+        return await self._api(request, f"{API}/publishing", _api().publishing)
 
     async def get(self, request: Request, path: str) -> bytes:
         """Return a page or an image. Raises NotFound."""
@@ -94,25 +98,24 @@ class DocsPages:
         if page is None:
             raise NotFound("There is no such page in the documentation. /docs lists all pages.")
         values = {**self._navigation(page.parent), "page": page, "sections": found.sections(page.parent)}
-        return self._layout.page(
-            request, "docs/page.html", values, account=viewer, address=Address(f"/docs/{page.path}", True)
-        )
+        return self._page(request, f"/docs/{page.path}", "page", values, viewer)
 
     def _page(
         self, request: Request, path: str, template: str, values: Mapping[str, Any], viewer: Viewer | None
     ) -> bytes:
-        address = Address(f"/docs/{path}".rstrip("/"), indexed=True)
-        return self._layout.page(request, f"docs/{template}.html", values, account=viewer, address=address)
+        return self._layout.page(
+            request, f"docs/{template}.html", values, account=viewer, address=Address(path, indexed=True)
+        )
 
     async def _api(self, request: Request, path: str, api: Api) -> bytes:
         viewer = await self._access.identify(request)
         values = {**self._navigation(API), "api": api}
-        return self._page(request, path, "api", values, viewer)
+        return self._page(request, f"/docs/{path}", "api", values, viewer)
 
     def _navigation(self, current: str) -> dict[str, Any]:
         return {"documents": contents().documents, "current": current}
 
 
 @cache
-def _api() -> tuple[Api, Api]:
-    return api_view(serialization.decode(DOCUMENT), SCHEMAS_OF_PUBLISHING)
+def _api() -> ApiPages:
+    return api_pages(serialization.decode(DOCUMENT), SCHEMAS_OF_PUBLISHING, f"/docs/{_OBJECTS}")

@@ -39,7 +39,7 @@ def test_a_document_is_a_page(server: Server, path: str) -> None:
 
 
 def test_every_page_is_small(server: Server) -> None:
-    for path in [*_pages.contents().pages, "api", "api/publishing"]:
+    for path in [*_pages.contents().pages, "api", "api/objects", "api/publishing"]:
         server.clock.advance(1)
         assert len(page(server, f"/docs/{path}").body) < 30_000, path
 
@@ -57,7 +57,8 @@ def test_an_unknown_page_is_not_found(server: Server) -> None:
 
 
 def test_the_api_page_has_every_operation_parameter_response_and_field(server: Server) -> None:
-    text = unescape("".join(page(server, path).body.decode() for path in ("/docs/api", "/docs/api/publishing")))
+    paths = ("/docs/api", "/docs/api/objects", "/docs/api/publishing")
+    text = unescape("".join(page(server, path).body.decode() for path in paths))
     words = re.sub("</?code>", "`", text)
     document = json.loads(DOCUMENT)
     for path, operations in document["paths"].items():
