@@ -117,12 +117,19 @@ def client_sockets(files: int) -> int:
 def handle_signals(reactor: Any, reopen: Callable[[], None]) -> None:
     """Make SIGHUP call `reopen` on `reactor`, and ignore SIGUSR1 and SIGUSR2.
 
-    Without a handler all three end the process (signal(7)). twistd's handler for SIGUSR1, if installed, stays.
+    Without a handler all three end the process (signal(7)). twistd's handler for SIGUSR1, if installed, stays. Once
+    the reactor stops, SIGINT and SIGTERM are ignored: Twisted logs a traceback when a second one arrives.
     """
+    reactor.addSystemEventTrigger("before", "shutdown", _ignore_stop_signals)
     signal.signal(signal.SIGHUP, lambda *_: reactor.callFromThread(reopen))
     for number in (signal.SIGUSR1, signal.SIGUSR2):
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, signal.SIG_IGN)
+
+
+def _ignore_stop_signals() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def notify_systemd(environ: Mapping[str, str]) -> None:

@@ -83,6 +83,8 @@ def test_requests_in_progress_are_finished_before_the_process_ends(installation:
         # The server no longer accepts connections, and waits for the rest of the request.
         until(lambda: is_refused(server.port), "the end of listening")
         assert server.process.poll() is None
+        # A second signal changes nothing.
+        server.process.send_signal(signal.SIGTERM)
         slow.sendall(body[10:])
         response = read_to_the_end(slow)
         server.process.wait(TIMEOUT)
