@@ -8,8 +8,9 @@
 # make release    sdist and wheel in dist/, checked in an environment of their own
 PYTHON ?= python3
 DATA ?= data
-# One worker for each processor, up to 4. A file runs in one worker: its tests share servers.
-WORKERS ?= --numprocesses=auto --maxprocesses=4 --dist=loadfile
+# More workers than the two processors of a small machine: tests of processes wait most of their time.
+# A file runs in one worker: its tests share servers.
+WORKERS ?= --numprocesses=3 --dist=loadfile
 
 .PHONY: run test check coverage lock release share screenshots conformance clients slow clean
 
