@@ -240,9 +240,13 @@ def _parameters(query: bytes, *known: str) -> dict[str, str]:
         if name not in known:
             allowed = f"allowed: {', '.join(known)}" if known else "this path has no parameters"
             raise BadInput(f"Unknown parameter {name[:100]!r}; {allowed}.")
-        if name in values:
+        if name == "fields" and name in values:
+            # Generated clients repeat the parameter of a list, although the OpenAPI document says "explode: false".
+            values[name] += f",{value}"
+        elif name in values:
             raise BadInput(f"{name}: is given more than once.")
-        values[name] = value
+        else:
+            values[name] = value
     return values
 
 
