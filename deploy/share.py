@@ -14,6 +14,7 @@ from textwrap import wrap
 from typing import Any
 
 import click
+import twistd_completion
 from click.shell_completion import BashComplete, FishComplete, ShellComplete, ZshComplete
 
 from directory_server import __version__
@@ -62,6 +63,8 @@ def write(folder: Path) -> None:
         f"share/man/man1/{NAME}.1": command_page(),
         "share/man/man1/twistd-directory.1": plugin_page(),
         **{path: completion(kind, version) for path, kind in COMPLETIONS.items()},
+        "share/bash-completion/completions/twistd": twistd_completion.bash(),
+        "share/fish/vendor_completions.d/twistd.fish": twistd_completion.fish(),
         **{path: (Path(__file__).parent / "systemd" / name).read_text("utf-8") for path, name in SYSTEMD.items()},
     }
     for path, text in texts.items():
@@ -137,15 +140,9 @@ def plugin_page() -> str:
 
 def _plugin_options(options: Any) -> Iterator[tuple[str, str]]:
     """Yield the options of the plugin: their forms, and their meaning."""
-    for declared in sorted(options.longOpt):
-        name = declared.removesuffix("=")
-        if name == "version":
-            continue
-        value = "=VALUE" if declared.endswith("=") else ""
-        short = [f"-{each}, " for each, long in options.synonyms.items() if long == name and len(each) == 1]
-        method = getattr(options, f"opt_{name.replace('-', '_')}", None)
-        meaning = options.docs.get(name) or (method.__doc__ if method else "") or ""
-        yield f"{''.join(short)}--{name}{value}", " ".join(meaning.split())
+    for name, letter, has_value, meaning in twistd_completion.options_of(options):
+        if name != "version":
+            yield f"{f'-{letter}, ' if letter else ''}--{name}{'=VALUE' if has_value else ''}", meaning
 
 
 def _title(name: str, summary: str) -> str:

@@ -12,7 +12,7 @@ from twisted.internet.endpoints import serverFromString
 from twisted.python import usage
 
 from .app import DirectoryService
-from .config import Config, ConfigError, endpoints, load
+from .config import Config, ConfigError, endpoints, load, setting_names
 from .machine import use_monotonic_timers
 from .process import Terminal
 
@@ -32,6 +32,15 @@ class Options(usage.Options):
     optFlags = [  # noqa: RUF012 (Twisted reads it from the class)
         ["reuse-port", None, "Let several processes listen on the same ports (setting reuse_port)."],
     ]
+    compData = usage.Completions(
+        optActions={
+            "config": usage.CompleteFiles("*.toml"),
+            "data-dir": usage.CompleteDirs(),
+            "listen": usage.Completer(),
+            "set": usage.CompleteList([f"{name}=" for name in setting_names()]),
+        },
+        multiUse=["listen", "set"],
+    )
 
     def __init__(self) -> None:
         super().__init__()

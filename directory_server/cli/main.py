@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from .. import __version__
-from ..config import ConfigError, load
+from ..config import ConfigError, load, setting_names
 from ..domain.errors import DirectoryError, Unavailable
 from ..sanitize import clean
 from ..storage import place
@@ -46,11 +46,22 @@ class Commands(Group):
             raise click.ClickException(str(error)) from None
 
 
+def _complete_setting(_ctx: click.Context, _parameter: click.Parameter, word: str) -> list[str]:
+    """Return the names of settings that begin with `word`, for completion in shells."""
+    return [f"{name}=" for name in setting_names() if name.startswith(word)]
+
+
 @click.group(cls=Commands)
 @click.version_option(__version__, prog_name="directory-server")
 @click.option("--data-dir", type=click.Path(path_type=Path, file_okay=False), help="Data directory.")
 @click.option("--config", "file", type=click.Path(path_type=Path), help="TOML file of settings.")
-@click.option("--set", "settings", multiple=True, metavar="SECTION.KEY=VALUE", help="A setting; may be repeated.")
+@click.option(
+    *("--set", "settings"),
+    multiple=True,
+    metavar="SECTION.KEY=VALUE",
+    shell_complete=_complete_setting,
+    help="A setting; may be repeated.",
+)
 @click.pass_context
 def main(ctx: click.Context, data_dir: Path | None, file: Path | None, settings: Sequence[str]) -> None:
     """Manage the data directory or the database of an MCP directory server. The server may be running."""

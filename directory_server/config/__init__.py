@@ -5,7 +5,7 @@ A setting has one name everywhere: `streams.per_key` is `per_key` in the table `
 """
 
 from ._load import load
-from ._reference import describe, record_folder, settings_tables, shown_settings
+from ._reference import describe, record_folder, setting_names, settings_tables, shown_settings
 from ._settings import (
     AccountsConfig,
     Config,
@@ -46,6 +46,7 @@ __all__ = [
     "load",
     "record_folder",
     "setting",
+    "setting_names",
     "settings_tables",
     "shown_settings",
 ]

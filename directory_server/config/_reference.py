@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -37,6 +37,11 @@ def describe(config: AttrsInstance, section: str = "") -> Iterator[tuple[str, st
                 yield from describe(table, f"{field.name}.{table.name}.")
         else:
             yield section + field.name, _as_text(value, field), field.metadata["doc"]
+
+
+def setting_names() -> Sequence[str]:
+    """Return the names of all settings but those of upstreams."""
+    return [name for name, _, _ in describe(Config())]
 
 
 def shown_settings(config: Config) -> dict[str, str]:

@@ -33,6 +33,12 @@ source $script; _directory_server_completion
 """
 
 
+TWISTD_BASH = """
+source "$1"; COMP_WORDS=(twistd "${@:2}"); COMP_CWORD=$(( ${#COMP_WORDS[@]} - 1 ))
+_twistd_directory twistd "${COMP_WORDS[-1]}" "${COMP_WORDS[-2]}"; printf '%s\\n' "${COMPREPLY[@]}" | sed '/^$/d'
+"""
+
+
 @pytest.fixture(scope="module")
 def share(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder with the generated files."""
@@ -120,6 +126,7 @@ def test_man_shows_the_pages(share: Path) -> None:
         (["account", "dis"], ["disable"]),
         (["status", "--js"], ["--json"]),
         (["--data"], ["--data-dir"]),
+        (["--set", "quota.l"], ["quota.limit="]),
     ],
 )
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -137,6 +144,43 @@ def test_shells_complete_commands_and_options(share: Path, shell: str, words: li
         shown = run("fish", "--no-config", "-c", f"source {script}; complete --do-complete '{line}'")
         found = [each.partition("\t")[0] for each in shown.splitlines()]
     assert found == completed
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        (["dir"], ["directory"]),
+        (["--noda"], ["--nodaemon"]),
+        (["--nodaemon", "directory", "--reu"], ["--reuse-port"]),
+        (["directory", "--set", "quota.l"], ["quota.limit="]),
+        (["directory", "--data-dir", "tests/depl"], ["tests/deploy"]),
+        (["directory", "--config", "pyproj"], ["pyproject.toml"]),
+        (["directory", "--listen", "pyproj"], []),
+    ],
+)
+@pytest.mark.parametrize("shell", ["bash", "fish"])
+def test_shells_complete_the_server(share: Path, shell: str, words: list[str], completed: list[str]) -> None:
+    needs(shell)
+    if shell == "bash":
+        script = share / "share/bash-completion/completions/twistd"
+        found = run("bash", "--norc", "-c", TWISTD_BASH, "bash", script, *words).splitlines()
+    else:
+        script = share / "share/fish/vendor_completions.d/twistd.fish"
+        line = " ".join(["twistd", *words])
+        shown = run("fish", "--no-config", "-c", f"source {script}; complete --do-complete '{line}'")
+        found = [each.partition("\t")[0] for each in shown.splitlines()]
+    assert [each.rstrip("=/ ") for each in found] == [each.rstrip("=") for each in completed]
+
+
+def test_zsh_gets_the_completion_of_the_server_from_twistd() -> None:
+    # The function `_twisted` of zsh calls the command like this, and evaluates the output.
+    shown = run("twistd", "directory", "--set", "quota.l", "--_shell-completion", "zsh:4")
+    options = {line.partition("[")[0]: line.rpartition("]:")[2] for line in shown.splitlines()}
+    assert options["'(-c)--config="].startswith('config (*.toml):_files -g "*.toml"')
+    assert options["'(-d)--data-dir="].startswith("data-dir:_directories")
+    # They may be given more than once.
+    assert options["'*--listen="].startswith("listen:'")
+    assert " quota.limit= " in options["'*--set="]
 
 
 def test_the_user_and_the_data_directory_are_created(share: Path, tmp_path: Path) -> None:
