@@ -19,7 +19,11 @@ from .files import Judged
 SETS = Path(__file__).parents[2] / "tests" / "relevance"
 """The folder of the sets."""
 
-KINDS = ("cjk", "other_languages", "sentences", "products", "capability", "category", "conditions")
+KINDS = (
+    "cjk", "other_languages", "cjk_2", "other_languages_2",
+    "sentences", "products", "capability", "category", "conditions",
+)  # fmt: skip
+"""Kinds of queries. A set with the number 2 was written later, on other topics, for languages of the first one."""
 
 WORK, HELD = HALVES = ("work", "held")
 

@@ -23,6 +23,8 @@ FLOORS: Mapping[str, float] = {
     "needs": 0.64,
     "cjk": 0.74,
     "other_languages": 0.76,
+    "cjk_2": 0.5,
+    "other_languages_2": 0.5,
     "sentences": 0.69,
     "capability": 0.79,
     "category": 0.86,

@@ -16,6 +16,8 @@ from bench.catalogue.sets import HALVES, KINDS, SETS, GradedQuery, half_of, read
 LANGUAGES = {
     "cjk": {"zh", "ja", "ko"},
     "other_languages": {"de", "es", "fr", "pt", "ru", "ar", "hi", "vi"},
+    "cjk_2": {"zh", "ja", "ko"},
+    "other_languages_2": {"de", "es", "fr", "pt", "it", "ru", "ar", "hi", "vi", "tr", "id"},
 }
 """The languages of the queries of a kind; English for other kinds."""
 
