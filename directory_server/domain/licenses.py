@@ -4,11 +4,14 @@ from __future__ import annotations
 
 UNKNOWN = "unknown"
 
+OTHER = "other"
+"""The licences that are not recognised."""
+
 LICENSES = (
     *("mit", "apache-2.0", "gpl-2.0", "gpl-3.0", "agpl-3.0", "lgpl-2.1", "lgpl-3.0", "mpl-2.0", "bsd-2-clause"),
-    *("bsd-3-clause", "isc", "unlicense", "cc0-1.0", "mit-0", "other"),
+    *("bsd-3-clause", "isc", "unlicense", "cc0-1.0", "mit-0", OTHER),
 )
-"""The licences that are recognised, as SPDX identifiers in lower case, and `other`."""
+"""The licences that are recognised, as SPDX identifiers in lower case, and OTHER."""
 
 _LICENSE_FORMS = {
     "mit license": "mit",
@@ -39,4 +42,4 @@ def license_of(value: object) -> str:
     if name in _NO_LICENSE:
         return UNKNOWN
     name = _LICENSE_FORMS.get(name, name).removesuffix("-only").removesuffix("-or-later")
-    return name if name in LICENSES else "other"
+    return name if name in LICENSES else OTHER

@@ -13,8 +13,9 @@ from attrs import frozen
 from ...domain.entries import Entry
 from ...domain.facts import CODE_HOSTS
 from ...domain.filters import FILTERS, PACKAGES, with_filter
-from ._entries import transports
+from ._entries import transports, version_name
 from ._filters import plain
+from ._translations import Translations
 
 MAX_TAGS = 5
 """Tags of a card."""
@@ -26,9 +27,6 @@ HUES = 8
 """Colours of avatars; the style sheet has a class for each."""
 
 _DATE = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]")
-
-_NO_VERSION = "0.0.0"
-"""The version that lists of servers give to entries without one."""
 
 PACKAGE_NAMES = {"npm": "npm", "pypi": "PyPI", "oci": "OCI", "nuget": "NuGet", "mcpb": "MCPB", "cargo": "Cargo"}
 """Display names of package types."""
@@ -73,23 +71,22 @@ class Card:
     chips: Sequence[Chip]
 
 
-def card(entry: Entry, language: str, marks: Sequence[str]) -> Card:
-    """Return the card of `entry` in `language`. `marks` are those of its facts."""
+def card(entry: Entry, texts: Translations, marks: Sequence[str]) -> Card:
+    """Return the card of `entry` in the language of `texts`. `marks` are those of its facts."""
     name, namespace = plain(entry.title or entry.name, 100) or entry.mcp_id, entry.name.rpartition("/")[0]
-    version = plain(entry.version, 30)
     return Card(
         mcp_id=entry.mcp_id,
         name=name,
         server_name=plain(entry.name, 120),
-        brief=plain(entry.descriptions.get(language) or entry.brief, 240),
+        brief=plain(entry.descriptions.get(texts.language) or entry.brief, 240),
         owner=plain(owner(namespace), 60),
-        version="" if version == _NO_VERSION else version,
+        version=version_name(entry.version, 30),
         stars="" if entry.stars is None else short_number(entry.stars),
         exact_stars="" if entry.stars is None else f"{entry.stars:,}",
         updated=date(entry.official.get("updatedAt")) or date(entry.official.get("publishedAt")),
         official=entry.is_official,
         avatar=avatar(name, namespace),
-        chips=[*map(_mark, marks), *_transports(entry), *_packages(entry), *_tags(entry)],
+        chips=[*map(_mark, marks), *_transports(entry), *_packages(entry), *_tags(entry, texts)],
     )
 
 
@@ -152,11 +149,11 @@ def _packages(entry: Entry) -> Sequence[Chip]:
     return [Chip("package", _filter_url("package", each), PACKAGE_NAMES[each]) for each in known]
 
 
-def _tags(entry: Entry) -> Sequence[Chip]:
+def _tags(entry: Entry, texts: Translations) -> Sequence[Chip]:
     published = (*entry.tags, *entry.categories)[: 2 * MAX_TAGS]
     labels = [each for each in dict.fromkeys(plain(tag, 30) for tag in published) if each][:MAX_TAGS]
     # A shortened or cleaned label is not the tag.
-    return [Chip("tag", _tag_url(label) if label in published else "", label) for label in labels]
+    return [Chip("tag", _tag_url(label) if label in published else "", texts.category(label)) for label in labels]
 
 
 def _tag_url(label: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from attrs import frozen
 
 from ...domain.entries import Entry
-from ...domain.licenses import UNKNOWN
+from ...domain.licenses import LICENSES, OTHER, UNKNOWN
 from ...domain.views import Detail
 from ._filters import caution, link, plain
 
@@ -20,6 +20,27 @@ MAX_TAGS = 20
 
 _TRANSPORTS = {"stdio": "stdio", "streamable-http": "HTTP", "sse": "SSE"}
 """Display names of transports (MCP 2025-11-25, Transports; SSE of 2024-11-05)."""
+
+
+_LICENSES = {
+    **{"apache-2.0": "Apache-2.0", "unlicense": "Unlicense"},
+    **{"bsd-2-clause": "BSD-2-Clause", "bsd-3-clause": "BSD-3-Clause"},
+}
+"""SPDX identifiers of licences whose identifier is not in capital letters."""
+
+_NO_VERSION = "0.0.0"
+"""The version that lists of servers give to entries without one."""
+
+
+def license_name(text: str) -> str:
+    """Return the SPDX identifier of a licence in the usual case, any other text unchanged."""
+    known = text.casefold()
+    return _LICENSES.get(known, known.upper()) if known in LICENSES and known != OTHER else text
+
+
+def version_name(version: str, size: int) -> str:
+    """Return a version of at most `size` characters, an empty text for the filler of entries without a version."""
+    return "" if version == _NO_VERSION else plain(version, size)
 
 
 def fact_marks(auth: str, runs: Iterable[str]) -> Sequence[str]:
@@ -81,7 +102,7 @@ def entry_view(detail: Detail, language: str) -> EntryView:
         mcp_id=detail.mcp_id,
         name=plain(detail.name, 100) or detail.mcp_id,
         server_name=plain(detail.server_name, 200),
-        version=plain(detail.version, 60),
+        version=version_name(detail.version, 60),
         brief=brief,
         description="" if description == brief else description,
         tags=list(dict.fromkeys(plain(tag, 40) for tag in (*detail.tags, *detail.categories)[:MAX_TAGS])),
@@ -89,7 +110,7 @@ def entry_view(detail: Detail, language: str) -> EntryView:
         transports=transports(Entry(detail.server).transports),
         marks=fact_marks(detail.auth, detail.runs),
         status=plain(detail.status, 30),
-        license=plain(detail.license, 60),
+        license=license_name(plain(detail.license, 60)),
         stars=detail.stars,
         website="" if website == repository else website,
         repository=repository,

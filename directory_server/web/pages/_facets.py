@@ -7,10 +7,13 @@ from collections.abc import Iterator, Sequence
 from attrs import frozen
 
 from ...domain.filters import FACETS, Filter, filters_of, with_filter, without_filter
+from ...domain.licenses import OTHER
 from ...domain.search import DEFAULT_ORDER, ORDERS, FacetValue, Order, Summary
 from ...serialization import MAX_KEYWORDS
 from ._cards import PACKAGE_NAMES, search_url
+from ._entries import license_name
 from ._filters import plain
+from ._translations import Translations
 
 MAX_VALUES, MAX_CATEGORIES = 8, 10
 """Values of a filter, and categories, beside a list: those with the most matches."""
@@ -20,9 +23,6 @@ _LANGUAGES = {
     **{"ocaml": "OCaml", "powershell": "PowerShell"},
 }
 """Display names of programming languages whose name is not the filter's value with a capital letter."""
-
-_LICENSES = {"apache-2.0": "Apache-2.0", "unlicense": "Unlicense", "other": ""}
-"""Display names of licences that are not the filter's value in capital letters."""
 
 
 @frozen
@@ -66,13 +66,13 @@ class SelectedFilter:
     href: str
 
 
-def facets(keywords: str, sort: Order, summary: Summary) -> Sequence[Facet]:
-    """Return the filters that narrow the list for `keywords` down."""
+def facets(keywords: str, sort: Order, summary: Summary, texts: Translations) -> Sequence[Facet]:
+    """Return the filters that narrow the list for `keywords` down, with the names of categories in `texts`."""
     given = filters_of(keywords)
     found = []
     for name in FACETS:
         most = MAX_CATEGORIES if name == "tag" else MAX_VALUES
-        chips = list(_chips(keywords, sort, name, summary.facets.get(name, ())[:most], given))
+        chips = list(_chips(keywords, sort, name, summary.facets.get(name, ())[:most], given, texts))
         if chips:
             found.append(Facet(name, chips))
     return found
@@ -92,7 +92,7 @@ def selected_filters(keywords: str, sort: Order) -> Sequence[SelectedFilter]:
 
 
 def _chips(
-    keywords: str, sort: Order, name: str, values: Sequence[FacetValue], given: Sequence[Filter]
+    keywords: str, sort: Order, name: str, values: Sequence[FacetValue], given: Sequence[Filter], texts: Translations
 ) -> Iterator[FacetChip]:
     for each in values:
         selected = next((one for one in given if one.name == name and one.has_value(each.value)), None)
@@ -100,6 +100,7 @@ def _chips(
         # A longer query would be rejected.
         if len(narrowed) <= MAX_KEYWORDS:
             label, text = _label(name, each.value)
+            label = texts.category(label) if name == "tag" else label
             typed = with_filter("", name, each.value)
             yield FacetChip(label, text, each.count, _url(narrowed, sort), selected is not None, typed)
 
@@ -113,8 +114,7 @@ def _label(name: str, value: str) -> tuple[str, str]:
     if name == "official":
         return "", "entry.official"
     if name == "license":
-        label = _LICENSES.get(value, value.upper())
-        return label, "" if label else "search.license_other"
+        return ("", "search.license_other") if value == OTHER else (license_name(value), "")
     if name == "transport":
         return value if value == "stdio" else value.upper(), ""
     if name == "package":

@@ -23,6 +23,7 @@ from ._facets import facets, selected_filters, sort_links
 from ._feeds import feed_url
 from ._layout import Address, Layout
 from ._search_words import page_parameters, search_words
+from ._translations import Translations
 from ._verification import EntryChecks
 
 PER_PAGE = 20
@@ -84,7 +85,7 @@ class SearchPage:
         """Return the search form with the newest entries, or with a list of entries."""
         viewer = await self._access.authenticate(request)
         parameters = page_parameters(request)
-        language = self._layout.translations(request).language
+        texts = self._layout.translations(request)
         keywords, sort = search_words(parameters), _order(parameters)
         cursor, words = parameters.get("cursor"), words_beside_filters(keywords)
         is_list = bool(keywords or cursor or "sort" in parameters)
@@ -113,13 +114,16 @@ class SearchPage:
             search = self._query(keywords, sort, cursor, PER_PAGE if is_list else 1)
             page = await self._directory.search(search, "pages")
             if is_list:
-                values["cards"] = await self._cards(page, language)
+                values["cards"] = await self._cards(page, texts)
                 values["next_url"] = _next_url(search, page)
                 values["sorts"], values["selected"] = sort_links(keywords, sort), selected_filters(keywords, sort)
             else:
-                values["cards"] = await self._store.newest(NEWEST, lambda entry: _new_card(entry, language))
+                values["cards"] = await self._store.newest(NEWEST, lambda entry: _new_card(entry, texts))
             if page.summary is not None:
-                values["total"], values["facets"] = page.summary.total, facets(keywords, sort, page.summary)
+                values["total"], values["facets"] = (
+                    page.summary.total,
+                    facets(keywords, sort, page.summary, texts),
+                )
             values["checks"] = self._checks.notes(each.mcp_id for each in values["cards"])
         except BadInput as error:
             values["error"] = error.code
@@ -134,10 +138,10 @@ class SearchPage:
         after = serialization.decode_cursor(cursor, keywords, sort) if cursor else None
         return evolve(query, after=after, browse=True).sorted_by(sort, self._now())
 
-    async def _cards(self, page: Page, language: str) -> list[Card]:
+    async def _cards(self, page: Page, texts: Translations) -> list[Card]:
         hits = {hit.mcp_id: hit for hit in page.hits}
         return [
-            card(entry, language, fact_marks(hit.auth, hit.runs))
+            card(entry, texts, fact_marks(hit.auth, hit.runs))
             for entry in await self._store.entries(list(hits))
             for hit in (hits[entry.mcp_id],)
         ]
@@ -147,9 +151,9 @@ def _order(parameters: Mapping[str, str]) -> Order:
     return next((each for each in ORDERS if each == parameters.get("sort")), DEFAULT_ORDER)
 
 
-def _new_card(entry: Entry, language: str) -> Card:
+def _new_card(entry: Entry, texts: Translations) -> Card:
     known = facts_of(entry).bits
-    return card(entry, language, fact_marks(auth_of(known), runs_of(known)))
+    return card(entry, texts, fact_marks(auth_of(known), runs_of(known)))
 
 
 def _next_url(query: Query, page: Page) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
@@ -24,6 +25,7 @@ class Translations:
 
     language: str
     _texts: Mapping[str, str]
+    _categories: Mapping[str, str]
 
     def __call__(self, key: str, **values: object) -> str:
         """Return the text `key` with `values` in its placeholders. A `count` of 1 selects `key_one`, if it exists.
@@ -35,6 +37,10 @@ class Translations:
 
     def __contains__(self, key: str) -> bool:
         return key in self._texts
+
+    def category(self, label: str) -> str:
+        """Return the name of a publisher's category in this language, the label itself if there is none."""
+        return self._categories.get(_category_key(label), label) if self._categories else label
 
     @property
     def keys(self) -> frozenset[str]:
@@ -48,7 +54,11 @@ class Translations:
 
 def load() -> Mapping[str, Translations]:
     """Return the translations of each language."""
-    return {language: Translations(language, dict(_flat(_table(language)))) for language in LANGUAGES}
+    categories = _table("categories")
+    return {
+        language: Translations(language, dict(_flat(_table(language))), categories.get(language, {}))
+        for language in LANGUAGES
+    }
 
 
 def choose(accepted: str) -> str:
@@ -60,8 +70,13 @@ def choose(accepted: str) -> str:
     return next((tag for tag in accepted_tags if tag in LANGUAGES), DEFAULT)
 
 
-def _table(language: str) -> dict[str, Any]:
-    return tomllib.loads(files(__package__).joinpath("texts", f"{language}.toml").read_text("utf-8"))
+def _category_key(label: str) -> str:
+    """Return the key of a category, the same for its usual spellings."""
+    return " ".join(word for word in re.findall("[a-z0-9]+", label[:100].lower()) if word != "and")
+
+
+def _table(name: str) -> dict[str, Any]:
+    return tomllib.loads(files(__package__).joinpath("texts", f"{name}.toml").read_text("utf-8"))
 
 
 def _flat(table: Mapping[str, Any], section: str = "") -> Iterator[tuple[str, str]]:

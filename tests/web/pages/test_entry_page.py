@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
+from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry, mcp_id_of
 from directory_server.domain.search import Query
 from directory_server.web.pages._entry_page import MAX_SIMILAR, MAX_VERSIONS, SIMILAR_WORDS, similar_words
 from directory_server.web.pages._tools import MAX_ALL_PARAMETERS, MAX_PARAMETERS, MAX_TOOLS, tool_views
@@ -35,6 +35,15 @@ def version(number: int, **status: Any) -> Entry:
     server = {"name": "io.github.example/versions", "description": "Has versions.", "version": f"{number}.0.0"}
     date = f"2026-01-{number:02}T00:00:00Z"
     return Entry(server, {OFFICIAL: {"status": "active", "publishedAt": date, "isLatest": False, **status}})
+
+
+@pytest.mark.parametrize(("version", "is_shown"), [("0.0.0", False), ("1.2.3", True)])
+def test_a_filler_is_no_version(get_page: GetPage, server: Server, version: str, is_shown: bool) -> None:
+    server.publish(entry("io.github.example/old", version=version, _meta={PUBLISHER: {"license": "apache-2.0"}}))
+    page = Document(get_page(f"/servers/{mcp_id_of('io.github.example/old')}"))
+    assert (version in page.text) == is_shown
+    assert ("Version" in page.text) == is_shown
+    assert "Apache-2.0" in page.text
 
 
 def test_tools_are_listed_with_their_parameters(get_page: GetPage, server: Server) -> None:

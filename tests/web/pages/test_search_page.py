@@ -148,6 +148,24 @@ def test_cards_show_owner_version_stars_and_date_with_links(get_page: GetPage, s
         assert names(get_page(search_url(each))) == ["1"]
 
 
+@pytest.mark.parametrize("label", ["Developer Tools", "developer tools"])
+def test_common_categories_are_translated_and_others_are_not(get_page: GetPage, server: Server, label: str) -> None:
+    server.publish(listed(1, publisher={"categories": [label, "zebras"]}))
+    page = Document(get_page("/?q=zebra", Accept_Language="zh"))
+    assert page.text.count("开发者工具") == 2  # beside the list and on the card
+    assert label not in page.text
+    assert "zebras" in page.text
+    assert search_url(with_filter("", "tag", label)) in page.links
+    assert label in Document(get_page("/?q=zebra")).text
+
+
+def test_licences_have_their_usual_names(get_page: GetPage, server: Server) -> None:
+    server.publish(listed(1, publisher={"license": "bsd-3-clause"}), listed(2, publisher={"license": "mit"}))
+    text = Document(get_page("/?q=zebra")).text
+    assert "BSD-3-Clause" in text
+    assert "MIT" in text
+
+
 def test_links_of_chips_are_left_out_where_the_query_would_be_too_long(get_page: GetPage, server: Server) -> None:
     server.publish(listed(1))
     long = "zebra " * 41

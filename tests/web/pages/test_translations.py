@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directory_server.client_config import REASONS, WARNINGS
-from directory_server.web.pages._translations import LANGUAGES, choose, load
+from directory_server.web.pages._translations import LANGUAGES, _category_key, _table, choose, load
 
 TEXTS = load()
 
@@ -44,6 +44,17 @@ def test_every_installation_notice_has_a_text(table: str, messages: Mapping[str,
 def test_chinese_texts_are_translated() -> None:
     untranslated = [key for key in TEXTS["zh"].keys if not re.search(r"[\u4e00-\u9fff]", TEXTS["zh"].template(key))]
     assert untranslated == []
+
+
+def test_categories_are_named_in_every_spelling_and_language() -> None:
+    names = _table("categories")
+    assert names.keys() < LANGUAGES.keys()
+    for language, named in names.items():
+        assert [key for key in named if _category_key(key) != key] == []
+        for label in ("Task & Project Management", "task-and-project_management"):
+            assert TEXTS[language].category(label) == named["task project management"]
+        assert TEXTS[language].category("zebras") == "zebras"
+    assert TEXTS["en"].category("Databases") == "Databases"
 
 
 @pytest.mark.parametrize(
