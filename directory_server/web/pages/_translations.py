@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -52,8 +53,9 @@ class Translations:
         return self._texts[key]
 
 
+@cache
 def load() -> Mapping[str, Translations]:
-    """Return the translations of each language."""
+    """Return the translations of each language. The files are read once in a process."""
     categories = _table("categories")
     return {
         language: Translations(language, dict(_flat(_table(language))), categories.get(language, {}))
