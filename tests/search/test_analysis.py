@@ -45,6 +45,8 @@ NAMES = {
     "3DPrint": "3d print 3dprint",
     "EC2Instance": "ec2 instance ec2instance",
     "S3": "s3",
+    "listAPIs": "list apis listapis",
+    "PDFsToHTML": "pdfs to html pdfstohtml",
     "2FA": "2fa",
     "web3API": "web3 api web3api",
     "lower": "lower",

@@ -7,11 +7,19 @@ from functools import cache
 from importlib.resources import files
 
 import pytest
-from attrs import frozen
+from attrs import evolve, frozen
 
+from directory_server.search import ImpactIndex
+from directory_server.search.query.concepts import expansions
+from directory_server.search.query.parsing import parse
 from directory_server.search.query.stop_words import STOP_WORDS
+from directory_server.search.query.translation import Translation
 from directory_server.search.text.analysis import fold, tokens, words
 from directory_server.search.text.thesaurus import read_thesaurus, singular, thesaurus
+from tests.contract import awaited
+from tests.contract.index import additions, make_entry
+
+from . import inline
 
 MAX_TERMS = 8
 
@@ -136,3 +144,28 @@ def test_expressions_in_other_scripts_are_not_compared() -> None:
 def test_terms_of_a_topic_come_before_its_related_terms() -> None:
     (match,) = read_thesaurus(CONCEPTS, TOPICS).matches(words("aerial photos", humps=False))
     assert match.concept.terms == [("satellit", "imageri"), ("landsat",)]
+
+
+FARMS = """equivalents\trelated\texpressions
+agriculture\tfarm,crop\tcultivation
+image editing\tcropping\tcrop
+"""
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("cultivation of crop", {"agriculture"}),
+        ("crop and rotate", {"image editing"}),
+        # A concept named by its words stays, and so do concepts of the same word.
+        ("cultivation of cropping, image editing", {"agriculture", "image editing"}),
+    ],
+)
+@awaited
+async def test_a_word_that_is_a_term_of_another_concept_asks_for_no_other(query: str, expected: set[str]) -> None:
+    entries = [make_entry("a/x", "agriculture farm crop"), make_entry("a/y", "image editing cropping")]
+    index = ImpactIndex(inline)
+    await index.apply(additions(*entries))
+    collection = evolve(index.snapshot.collection, thesaurus=read_thesaurus("concept = []", FARMS))
+    none = Translation([], [], frozenset(), "")
+    assert {each.name for each in expansions(parse(query), none, collection)} == expected

@@ -73,7 +73,7 @@ class Expansion:
 
 def expansions(query: ParsedQuery, translation: Translation, collection: Collection) -> list[Expansion]:
     """Return the concepts of which `query` or its `translation` has an expression, and `collection` a term."""
-    words = [*query.words]
+    words = [word for word in query.words if not (word.spaced and translation.ignored >= {*word.parts})]
     matches = {match.concept: match for match in collection.thesaurus.matches(words)}
     for expression in translation.unexpanded([*matches.values()]):
         whole = {singular(part) for word in expression for part in word.parts}
@@ -86,7 +86,21 @@ def expansions(query: ParsedQuery, translation: Translation, collection: Collect
         Expansion(concept.name, _stems(match, words), collection.once(concept, partial(_terms, concept, collection)))
         for concept, match in [*matches.items()][:MAX_CONCEPTS]
     ]
-    return [each for each in found if each.terms]
+    found = [each for each in found if each.terms]
+    return [each for each in found if not any(_explains(other, each, collection) for other in found)]
+
+
+def _explains(one: Expansion, other: Expansion, collection: Collection) -> bool:
+    """Return whether the words that ask for `other` are terms of `one`, which other words ask for.
+
+    "agriculture and crops" does not ask for the cropping of images. A concept named by its words stays.
+    """
+    if not set(one.stems).isdisjoint(other.stems):
+        return False
+    string = collection.vocabulary.string
+    named = {string(term) for term in other.terms[0].terms}
+    terms = {string(term) for group in one.terms for term in group.terms}
+    return named.isdisjoint(other.stems) and terms.issuperset(other.stems)
 
 
 def concept_evidence(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from attrs import field, frozen
 
@@ -38,6 +38,7 @@ class ParsedQuery:
 
     `words` are ranked. An entry must have all of `required` (terms) and `phrases` (folded text), and none of `excluded`
     (terms). `is_complete` is true if the last word is finished, false if it may be a prefix. `text` is the folded text.
+    `names` has the words in camelCase as they are written, by their parts.
     """
 
     words: Sequence[Word]
@@ -46,6 +47,7 @@ class ParsedQuery:
     phrases: Sequence[str] = ()
     excluded: Sequence[str] = ()
     text: str = field(default="", repr=False)
+    names: Mapping[Word, Word] = field(factory=dict)
 
     @property
     def has_filters(self) -> bool:
@@ -70,10 +72,13 @@ def parse(keywords: str) -> ParsedQuery:
     text = fold(PIECE.sub(lambda piece: f" {piece['phrase'] or ''} ", keywords))[:MAX_TEXT]
     for symbol, name in _SYMBOLS:
         text = symbol.sub(name, text)
-    found = _limit(words(_CLITIC.sub(" ", text), humps=True))
+    plain = _CLITIC.sub(" ", text)
+    every = words(plain, humps=True)
+    found = _limit(every)
     # A separator of name parts at the end leaves the word unfinished.
     is_complete = bool(found) and not (text[-1:].isalnum() or (text[-1:] in "-_./" and text[-2:-1].isalnum()))
-    return ParsedQuery(found, is_complete, required, phrases, excluded, text)
+    names = {split: whole for split, whole in zip(every, words(plain, humps=False), strict=True) if split != whole}
+    return ParsedQuery(found, is_complete, required, phrases, excluded, text, names)
 
 
 def _limit(every: Sequence[Word]) -> list[Word]:

@@ -12,6 +12,7 @@ from ..index.merging import Postings
 from ..index.segment import Segment
 from ..text.analysis import stem
 from ..text.translation_tables import translations
+from .camel_case import with_whole_names
 from .concepts import ConceptEvidence, concept_evidence, expansions, word_idf
 from .conditions import LIGHT, Condition, Request, find_conditions
 from .foreign import country_groups, pinyin_groups, run_parts
@@ -81,6 +82,7 @@ class Plan:
 
 def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
     """Return the plan of `query`."""
+    query = with_whole_names(query, collection)
     given, request = query, find_conditions(query.words)
     if request.conditions and exact_name_matches(query, collection, 1.0):
         # A name may have the words of a condition.

@@ -53,7 +53,9 @@ def _overlap(one: str, other: str) -> bool:
 def translate(query: ParsedQuery, lexicon: Translations, collection: Collection) -> Translation:
     """Return the translation of `query`."""
     parts = [part for word in query.words if word.spaced for part in word.parts]
-    language = lexicon.likely_language(parts)
+    # Names are no words of a language.
+    names = {part for whole in query.names.values() for part in whole.parts}
+    language = lexicon.likely_language([part for part in parts if part not in names])
 
     def is_known(part: str) -> bool:
         term = collection.term(part)

@@ -60,7 +60,8 @@ _PLAIN = re.compile(r"[\x00-\x7f–—‘’“”•→]*")
 
 _SEPARATOR = re.compile(r"[-_./+]")
 _HUMP = re.compile(
-    r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])"
+    # The plural of an acronym is one word ("APIs").
+    r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z](?!s(?![a-z]))[a-z])"
     # A digit is a unit with the capitals after it ("3D", "2FA"), unless it ends a word ("base64URL").
     r"|(?<=[a-z][0-9])(?=[A-Z])|(?<=[a-z][0-9]{2})(?=[A-Z])"
 )
