@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -72,6 +71,9 @@ def _unknown(item: SourceValue, known: Sequence[Name]) -> str:
     inside = [name for name in known if name[0] == first and len(name) > 1]
     if inside and not rest:
         return f"is a section, not a setting; its settings are {', '.join(map(item.spell, inside))}"
+    # Only an error needs it: it takes .7 MB.
+    from difflib import get_close_matches
+
     dotted = {".".join(name): name for name in known}
     close = get_close_matches(".".join(item.name).lower(), dotted, n=1)
     guess = f"did you mean {item.spell(dotted[close[0]])}? " if close else ""

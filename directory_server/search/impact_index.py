@@ -23,11 +23,11 @@ from .index.verified import document_of
 from .query.cost import is_expensive, is_expensive_plan
 from .query.parsing import ParsedQuery, parse
 from .query.plan import Plan, build_plan
+from .query.tables import are_loaded, load_tables
 from .ranking.browsing import Facets, close_matches, sorted_documents, summary, with_phrases
 from .ranking.explain import explain_lines
 from .ranking.reasons import reasons
 from .ranking.scoring import Ranked, ranked_documents, score_documents, top_documents
-from .text.translation_tables import are_loaded as translations_are_loaded
 
 
 class ImpactIndex:
@@ -99,13 +99,14 @@ class ImpactIndex:
         waiting = self._pace()
         if waiting is not None:
             await waiting
+        if not are_loaded():
+            await self._offload(load_tables)
         snapshot, parsed = self._snapshot, parse(query.keywords)
         collection, live, pinned = self._collection(snapshot)
         search: Callable[..., Page] = _search
         if query.browse or query.sort != "relevance":
             search = _browse
-        # The first search loads the lexicon, which takes about .1 seconds.
-        if not translations_are_loaded() or is_expensive(query, parsed, collection):
+        if is_expensive(query, parsed, collection):
             return await self._offload(_plan_and_search, search, query, parsed, collection, live, pinned)
         plan = build_plan(parsed, collection)
         if is_expensive_plan(plan, collection):

@@ -12,10 +12,10 @@ from ..domain.search import Page, Query
 
 T = TypeVar("T")
 
-PAGES = 500
+PAGES = 250
 """The most pages in the cache."""
 
-PAGES_BYTES = 16 * 1_048_576
+PAGES_BYTES = 8 * 1_048_576
 """The most bytes of hits in the cache. The encoded responses of REST and MCP have up to four times as many."""
 
 

@@ -14,9 +14,10 @@ from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry, mcp_id_o
 from directory_server.domain.filters import category_labels
 from directory_server.domain.search import Order, Page, Query
 from directory_server.run_sync import inline, run_sync
-from directory_server.search import ImpactIndex, impact_index
+from directory_server.search import ImpactIndex
 from directory_server.search.index import arrays
 from directory_server.search.index.listing import Sorting, sorting_of
+from directory_server.search.query.tables import load_tables
 from directory_server.search.ranking import browsing
 from tests.contract.index import additions, removals
 
@@ -198,7 +199,7 @@ def test_slow_queries_run_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index, "_offload", offload)
     monkeypatch.setattr("directory_server.search.query.cost.MAX_TEXTS", 10)
     monkeypatch.setattr("directory_server.search.query.cost.BROWSED", 20)
-    monkeypatch.setattr(impact_index, "translations_are_loaded", lambda: True)
+    load_tables()
     page = browse(index, "package:npm", limit=5)
     browse(index, "mail")
     assert offloaded == []

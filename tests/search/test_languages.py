@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from directory_server.domain.search import Query
 from directory_server.search import ImpactIndex
-from directory_server.search.text.translation_tables import translations
+from directory_server.search.query import tables
+from directory_server.search.text.once import Once
 from tests.contract import awaited
 from tests.contract.index import additions, make_entry, search_names
 
@@ -70,7 +73,7 @@ async def test_explanation_has_the_translation() -> None:
 
 
 @awaited
-async def test_first_search_loads_the_lexicon_in_a_thread() -> None:
+async def test_first_search_loads_the_tables_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     offloaded: list[object] = []
 
     async def offload(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -78,11 +81,11 @@ async def test_first_search_loads_the_lexicon_in_a_thread() -> None:
         return function(*args, **kwargs)
 
     index = ImpactIndex(offload)
-    translations.cache_clear()
+    monkeypatch.setattr(tables, "_TABLES", (Once(list),))
     await search_names(index, "mail")
-    assert len(offloaded) == 1
+    assert offloaded == [tables.load_tables]
     await search_names(index, "mail")
-    assert len(offloaded) == 1
+    assert offloaded == [tables.load_tables]
 
 
 @awaited

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from importlib.resources import files
 
 import numpy as np
@@ -14,6 +13,7 @@ from ...domain.facts import ALL_LANGUAGES, Fact, language_bit
 from ...domain.languages import NAMES, TOPICAL
 from ..index.arrays import Bools, Floats, Sets
 from ..text.analysis import Word, words
+from ..text.once import Once
 
 REWARD, PARTIAL_REWARD, PENALTY = 0.6, 0.2, 0.2
 """What a document gains if it satisfies a condition, or a part of it, and what it loses if a fact contradicts the
@@ -153,7 +153,7 @@ def _places(query: Sequence[Word]) -> Iterator[_Place]:
 
 
 def _longest(tokens: Sequence[str], at: int) -> _Expression | None:
-    for expression in _expressions().get(tokens[at], ()):
+    for expression in conditions().get(tokens[at], ()):
         end = at + len(expression.tokens)
         if tuple(tokens[at:end]) == expression.tokens and (end == len(tokens) or not expression.at_end):
             return expression
@@ -173,14 +173,16 @@ def _words(query: Sequence[Word], kept: Sequence[_Place]) -> Iterator[Word]:
         yield from (Word((piece,), spaced=False) for piece in run.split())
 
 
-@cache
 def _expressions() -> Mapping[str, Sequence[_Expression]]:
-    """Return the expressions by their first token, the longest first."""
     found: dict[str, list[_Expression]] = {}
     for text, condition, at_end in (*_of_file(), *_of_languages()):
         tokens = tuple(token for _, _, token in _places(words(text, humps=False)))
         found.setdefault(tokens[0], []).append(_Expression(tokens, condition, at_end))
     return {first: sorted(each, key=lambda one: -len(one.tokens)) for first, each in found.items()}
+
+
+conditions = Once(_expressions)
+"""Return the expressions for conditions by their first token, the longest first."""
 
 
 def _of_file() -> Iterator[tuple[str, Condition, bool]]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from importlib.resources import files
 from itertools import chain
+from sys import intern
 
 from attrs import frozen
 
 from .analysis import Word, stem, tokens, words
+from .once import Once
 
 _SINGULAR_IN_S = frozenset({"news", "always", "canvas", "atlas", "pandas", "postgres", "kubernetes", "jenkins"})
 
@@ -35,8 +36,8 @@ class Concept:
 class Expression:
     """An expression for a concept: a query must have all its stems, and all its pieces of scripts without spaces."""
 
-    stems: frozenset[str]
-    pieces: Sequence[str]
+    stems: tuple[str, ...]
+    pieces: tuple[str, ...]
     concept: Concept
 
 
@@ -67,13 +68,14 @@ class Thesaurus:
                 *(self.by_stem.get(each, ()) for each in sorted(stems)),
                 *map(self._with_first_character, sorted(characters)),
             )
-            if expression.stems <= stems and all(any(piece in run for run in runs) for piece in expression.pieces)
+            if stems.issuperset(expression.stems)
+            and all(any(piece in run for run in runs) for piece in expression.pieces)
         ]
         found: dict[Concept, Match] = {}
         for expression in _most_specific(matched):
             concept = expression.concept
             match = found.get(concept, Match(concept, frozenset(), frozenset()))
-            found[concept] = Match(concept, match.stems | expression.stems, match.pieces.union(expression.pieces))
+            found[concept] = Match(concept, match.stems.union(expression.stems), match.pieces.union(expression.pieces))
         return list(found.values())
 
     def _with_first_character(self, character: str) -> Sequence[Expression]:
@@ -85,11 +87,12 @@ def _most_specific(matched: Sequence[Expression]) -> Iterator[Expression]:
 
     "satellite imagery" is no search for satellites.
     """
-    every = {each.stems for each in matched if not each.pieces}
-    topics = {each.stems for each in matched if each.concept.is_topic}
+    every = {frozenset(each.stems) for each in matched if not each.pieces}
+    topics = {frozenset(each.stems) for each in matched if each.concept.is_topic}
     for each in matched:
-        is_part = any(each.stems < other for other in every)
-        if each.pieces or not (is_part or (each.stems in topics and not each.concept.is_topic)):
+        stems = frozenset(each.stems)
+        is_part = any(stems < other for other in every)
+        if each.pieces or not (is_part or (stems in topics and not each.concept.is_topic)):
             yield each
 
 
@@ -107,11 +110,13 @@ def singular(word: str) -> str:
     return word[:-1]
 
 
-@cache
-def thesaurus() -> Thesaurus:
-    """Return the thesaurus of the package."""
+def _thesaurus() -> Thesaurus:
     folder = files("directory_server.search").joinpath("data")
     return read_thesaurus(*(folder.joinpath(name).read_text("utf-8") for name in ("thesaurus.toml", "topics.tsv")))
+
+
+thesaurus = Once(_thesaurus)
+"""Return the thesaurus of the package. The first call takes about 0.25 seconds."""
 
 
 def read_thesaurus(toml: str, topics: str = "") -> Thesaurus:
@@ -125,14 +130,17 @@ def read_thesaurus(toml: str, topics: str = "") -> Thesaurus:
     for concept, expressions in chain(_everyday_concepts(toml), _topics(topics)):
         for text in expressions:
             parsed = words(text, humps=False)
-            stems = frozenset(singular(part) for word in parsed if word.spaced for part in word.parts)
-            pieces = [word.parts[0] for word in parsed if not word.spaced]
+            # One object for each stem, and tuples instead of sets, take half of the memory.
+            stems = tuple(
+                dict.fromkeys(intern(singular(part)) for word in parsed if word.spaced for part in word.parts)
+            )
+            pieces = tuple(word.parts[0] for word in parsed if not word.spaced)
             expression = Expression(stems, pieces, concept)
             if stems:
                 by_stem.setdefault(min(stems), []).append(expression)
             else:
                 by_character.setdefault(pieces[0][0], []).append(expression)
-    return Thesaurus(by_stem, by_character)
+    return Thesaurus(*({start: tuple(found) for start, found in each.items()} for each in (by_stem, by_character)))
 
 
 def _everyday_concepts(toml: str) -> Iterator[tuple[Concept, Sequence[str]]]:
@@ -147,4 +155,4 @@ def _topics(table: str) -> Iterator[tuple[Concept, Sequence[str]]]:
 
 
 def _concept(terms: Sequence[str], *, is_topic: bool = False) -> Concept:
-    return Concept(terms[0], [tuple(map(stem, tokens(term))) for term in terms], is_topic)
+    return Concept(terms[0], [tuple(intern(stem(token)) for token in tokens(term)) for term in terms], is_topic)

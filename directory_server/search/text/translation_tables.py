@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from importlib.resources import files
 from itertools import chain
+from sys import intern
 
 from .analysis import fold, is_unsegmented, stem
+from .once import Once
 from .translations import MIN_SOUNDS, NAMES, Alternatives, Translations
 from .transliteration import english_sound_keys
 from .word_forms import STEMMERS, VIETNAMESE, forms_of, language_of_script
@@ -23,18 +24,15 @@ _WORD = re.compile(r"[^\s,./+'’-]+")
 _LATIN = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
-@cache
-def translations() -> Translations:
-    """Return the lexicon of the package. The first call takes about 0.1 seconds."""
+def _translations() -> Translations:
     folder = files("directory_server.search").joinpath("data")
     return read_translations(
         *(folder.joinpath(f"{name}.tsv").read_text("utf-8") for name in ("senses", "names", "function_words"))
     )
 
 
-def are_loaded() -> bool:
-    """Return whether `translations` returns at once."""
-    return translations.cache_info().currsize > 0
+translations = Once(_translations)
+"""Return the lexicon of the package. The first call takes about 0.1 seconds."""
 
 
 def read_translations(senses: str, names: str, function_words: str) -> Translations:
@@ -57,7 +55,8 @@ def read_translations(senses: str, names: str, function_words: str) -> Translati
     shared: dict[str, str] = {}
     for english, cells in chain(*tables):
         number = (len(expressions),)
-        expressions.append([_WORD.findall(each) for each in english.split(",")])
+        # One object for each word saves memory: expressions share most words.
+        expressions.append([tuple(map(intern, _WORD.findall(each))) for each in english.split(",")])
         for language, cell in cells:
             for each in cell.split(",") if cell else ():
                 if is_unsegmented(each.lstrip(_LATIN)):

@@ -1,0 +1,20 @@
+"""The tables of words that searches use: they are loaded by the first search."""
+
+from __future__ import annotations
+
+from ..text.thesaurus import thesaurus
+from ..text.translation_tables import translations
+from .conditions import conditions
+
+_TABLES = thesaurus, translations, conditions
+
+
+def load_tables() -> None:
+    """Load all tables. It takes about 0.4 seconds of processor time, and must not run in the reactor's thread."""
+    for table in _TABLES:
+        table()
+
+
+def are_loaded() -> bool:
+    """Return whether `load_tables` returns at once."""
+    return all(table.is_made for table in _TABLES)
