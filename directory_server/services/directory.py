@@ -49,7 +49,7 @@ class Directory:
         return (await self._counted(query, source)).page
 
     async def search_form(self, query: Query, make: Callable[[Page], T], source: str = "") -> tuple[Page, T]:
-        """Return `search(query, source)`, and `make` of that page, which is cached with it."""
+        """Return `search(query, source)`, and `make` of that page, which is cached with it once it is used again."""
         cached = await self._counted(query, source)
         return cached.page, cached.form(make)
 

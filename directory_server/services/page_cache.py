@@ -27,10 +27,15 @@ class CachedPage:
     _forms: dict[Callable[[Page], Any], Any] = field(factory=dict, init=False)
 
     def form(self, make: Callable[[Page], T]) -> T:
-        """Return `make(page)`, computed once per function."""
-        if make not in self._forms:
-            self._forms[make] = make(self.page)
-        form: T = self._forms[make]
+        """Return `make(page)`, which is not None; the second result of each function is cached.
+
+        Most pages are requested once. If their forms stayed in memory, each new one would use memory that is not in the
+        processor's cache, which takes as long as making the form.
+        """
+        form: T | None = self._forms.get(make)
+        if form is None:
+            form = make(self.page)
+            self._forms[make] = form if make in self._forms else None
         return form
 
 
