@@ -45,4 +45,4 @@ def without_compiler(session: nox.Session) -> None:
     with session.chdir(session.create_tmp()):
         session.run("python", "-c", check)
     session.install("--editable", ".[dev]")
-    session.run("pytest", *(session.posargs or ("-q", "tests/search")), env={"KERNEL": "none"})
+    session.run("pytest", *(session.posargs or ("-q", "tests/search", "tests/serialization")), env={"KERNEL": "none"})

@@ -10,15 +10,20 @@ ROOT = Path(__file__).resolve().parent
 
 COMPILED = [
     Extension(
-        f"directory_server.search.index.{name}",
-        [f"directory_server/search/index/{name}.c"],
+        f"directory_server.{package}.{name}",
+        [f"directory_server/{package.replace('.', '/')}/{name}.c"],
         # The same results as numpy: no fused multiplication and addition.
         extra_compile_args=["-O3", "-ffp-contract=off"],
         py_limited_api=True,
-        # Without a C compiler the package installs all the same, and searches with numpy.
+        # Without a C compiler the package installs all the same, and uses Python and numpy instead.
         optional=True,
     )
-    for name in ("_kernel", "_ranking", "_tables")
+    for package, name in (
+        ("search.index", "_kernel"),
+        ("search.index", "_ranking"),
+        ("search.index", "_tables"),
+        ("serialization", "_joining"),
+    )
 ]
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import orjson
 
+from ..compiled import compiled
 from ..domain.licenses import UNKNOWN
 from ..domain.search import Hits
 from ..domain.verification import VerifiedStatus
@@ -55,21 +56,34 @@ def hits_of(records: Iterable[bytes], reasons: Sequence[str] = ()) -> Hits:
 
 def found_items(hits: Hits) -> orjson.Fragment:
     """Return an encoded array of objects with the IDENTIFIED fields, the known facts, and `matches` with the reason."""
-    # The first two lines are joined. This takes less time than split().
-    items = [record.rpartition(b"\n")[0].replace(b"\n", b"") for record in hits.records]
-    if hits.reasons:
-        encoded = {reason: b',"matches":%s' % encode(reason) if reason else b"" for reason in {*hits.reasons}}
-        items = [item + encoded[reason] for item, reason in zip(items, hits.reasons, strict=True)]
-    return _array(items)
+    encoded = {reason: b',"matches":%s' % encode(reason) if reason else b"" for reason in {*hits.reasons}}
+    return orjson.Fragment(_found(tuple(hits.records), tuple(map(encoded.__getitem__, hits.reasons))))
 
 
 def listed_items(records: Sequence[bytes]) -> orjson.Fragment:
     """Return an encoded array of objects with the LISTED fields."""
-    return _array([record[_LISTED:].partition(b"\n")[0] for record in records])
+    return orjson.Fragment(_listed(tuple(records), _LISTED))
 
 
-def _array(members: Sequence[bytes]) -> orjson.Fragment:
-    return orjson.Fragment(b"[{%s}]" % b"},{".join(members) if members else b"[]")
+def join_found(records: tuple[bytes, ...], endings: tuple[bytes, ...]) -> bytes:
+    """Return an array of objects with the first two lines of each record, and its ending if there are any."""
+    # The first two lines are joined. This takes less time than split().
+    items = [record.rpartition(b"\n")[0].replace(b"\n", b"") for record in records]
+    return _array(list(map(bytes.__add__, items, endings)) if endings else items)
+
+
+def join_listed(records: tuple[bytes, ...], skip: int) -> bytes:
+    """Return an array of objects with the first line of each record, from byte `skip`."""
+    return _array([record[skip:].partition(b"\n")[0] for record in records])
+
+
+def _array(members: Sequence[bytes]) -> bytes:
+    return b"[{%s}]" % b"},{".join(members) if members else b"[]"
+
+
+_compiled = compiled("serialization._joining")
+_found = join_found if _compiled is None else _compiled.found
+_listed = join_listed if _compiled is None else _compiled.listed
 
 
 def _decode(record: bytes) -> tuple[Hit, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from attrs import field, frozen
@@ -90,20 +90,20 @@ def tool_text(page: Page) -> str:
     return serialization.encode(_found(page)).decode()
 
 
-def _found(page: Page) -> SearchResult:
-    hits: Any = serialization.found_items(page.hits)
-    return SearchResult(True, hits, len(page.hits))
+def _found(page: Page) -> dict[str, Any]:
+    """Return the fields of SearchResult. An object of the class takes longer to encode."""
+    return {"success": True, "data": serialization.found_items(page.hits), "count": len(page.hits)}
 
 
 async def _detail(directory: Directory, mcp_id: str) -> dict[str, Any]:
     try:
-        detail: Any = serialization.raw(serialization.encode_detail(await directory.detail(mcp_id)))
+        detail = serialization.raw(serialization.encode_detail(await directory.detail(mcp_id)))
     except errors.NotFound as error:
         raise errors.NotFound(f"{error.message} Use the tool search_mcp to find valid ids.") from None
-    return _result(DetailResult(True, detail))
+    return _result({"success": True, "data": detail})
 
 
-def _result(content: SearchResult | DetailResult) -> dict[str, Any]:
+def _result(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return a tool result with `content` as text and as structured content, each encoded once."""
     body = serialization.encode(content)
     text = serialization.encode([{"type": "text", "text": serialization.quoted(body)}])

@@ -1,0 +1,174 @@
+/* Pages of hits, compiled: joined from records, and JSON as a string in JSON. `_hits.py` and `_json.py` have the same in
+ * Python.
+ *
+ * Each function measures its result first and writes it once. Only the limited API is used, so that one build serves
+ * Python 3.11 and later.
+ */
+
+#define Py_LIMITED_API 0x030B0000
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <string.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* The lines of a record that belong to an item. */
+typedef struct {
+    const char *first, *second;
+    Py_ssize_t first_size, second_size;
+} Lines;
+
+/* Read the lines of record `place`, the first one from byte `skip`. Returns -1 with an error set if it is none. */
+static int read_lines(PyObject *records, Py_ssize_t place, Py_ssize_t skip, Lines *lines) {
+    char *text;
+    Py_ssize_t size;
+    PyObject *record = PyTuple_GetItem(records, place);
+    if (record == NULL || PyBytes_AsStringAndSize(record, &text, &size) < 0)
+        return -1;
+    const char *first = memchr(text, '\n', (size_t)size);
+    const char *second = first == NULL ? NULL : memchr(first + 1, '\n', (size_t)(text + size - first - 1));
+    if (second == NULL || first - text < skip) {
+        PyErr_SetString(PyExc_ValueError, "record is invalid");
+        return -1;
+    }
+    *lines = (Lines){text + skip, first + 1, first - text - skip, second - first - 1};
+    return 0;
+}
+
+static char *put(char *to, const char *from, Py_ssize_t size) {
+    memcpy(to, from, (size_t)size);
+    return to + size;
+}
+
+/* Return an array of one object for each record; of its first line only if `endings` is NULL. */
+static PyObject *array(PyObject *records, PyObject *endings, Py_ssize_t skip) {
+    Lines lines;
+    char *ending = NULL;
+    Py_ssize_t count = PyTuple_Size(records), added = 0, size = 2;
+    if (endings != NULL && PyTuple_Size(endings) != 0 && PyTuple_Size(endings) != count) {
+        PyErr_SetString(PyExc_ValueError, "there must be one ending for each record");
+        return NULL;
+    }
+    int has_endings = endings != NULL && PyTuple_Size(endings) != 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (read_lines(records, i, skip, &lines) < 0)
+            return NULL;
+        if (has_endings && PyBytes_AsStringAndSize(PyTuple_GetItem(endings, i), &ending, &added) < 0)
+            return NULL;
+        size += lines.first_size + (endings == NULL ? 0 : lines.second_size) + added + 2 + (i > 0);
+    }
+    PyObject *result = PyBytes_FromStringAndSize(NULL, size);
+    if (result == NULL)
+        return NULL;
+    char *to = PyBytes_AsString(result);
+    *to++ = '[';
+    for (Py_ssize_t i = 0; i < count; i++) {
+        /* Nothing can have changed since the first loop. */
+        read_lines(records, i, skip, &lines);
+        if (i > 0)
+            *to++ = ',';
+        *to++ = '{';
+        to = put(to, lines.first, lines.first_size);
+        if (endings != NULL)
+            to = put(to, lines.second, lines.second_size);
+        if (has_endings) {
+            PyBytes_AsStringAndSize(PyTuple_GetItem(endings, i), &ending, &added);
+            to = put(to, ending, added);
+        }
+        *to++ = '}';
+    }
+    *to = ']';
+    return result;
+}
+
+/* listed(records, skip): the first lines from byte `skip`. */
+static PyObject *listed(PyObject *module, PyObject *args) {
+    PyObject *records;
+    Py_ssize_t skip;
+    if (!PyArg_ParseTuple(args, "O!n", &PyTuple_Type, &records, &skip))
+        return NULL;
+    if (skip < 0) {
+        PyErr_SetString(PyExc_ValueError, "skip must not be negative");
+        return NULL;
+    }
+    return array(records, NULL, skip);
+}
+
+/* found(records, endings): the first two lines, and the ending of each record; no endings if there are none. */
+static PyObject *found(PyObject *module, PyObject *args) {
+    PyObject *records, *endings;
+    if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &records, &PyTuple_Type, &endings))
+        return NULL;
+    return array(records, endings, 0);
+}
+
+/* Characters that are counted in 8 bits. */
+#define PART 255
+
+static int is_escaped(char character) { return character == '"' || character == '\\'; }
+
+static Py_ssize_t count_escaped(const char *from, Py_ssize_t size) {
+    Py_ssize_t total = 0;
+    for (Py_ssize_t start = 0; start < size; start += PART) {
+        Py_ssize_t end = size - start < PART ? size : start + PART;
+        /* A compiler adds 16 numbers of 8 bits at once. */
+        unsigned char count = 0;
+        for (Py_ssize_t i = start; i < end; i++)
+            count = (unsigned char)(count + is_escaped(from[i]));
+        total += count;
+    }
+    return total;
+}
+
+/* quoted(body): a string with quotes and backslashes escaped. */
+static PyObject *quoted(PyObject *module, PyObject *body) {
+    char *from;
+    Py_ssize_t size;
+    if (PyBytes_AsStringAndSize(body, &from, &size) < 0)
+        return NULL;
+    PyObject *result = PyBytes_FromStringAndSize(NULL, size + count_escaped(from, size) + 2);
+    if (result == NULL)
+        return NULL;
+    const char *end = from + size;
+    char *to = PyBytes_AsString(result);
+    *to++ = '"';
+#ifdef __SSE2__
+    /* 16 bytes are copied at once, up to the first that is escaped. `to` has at least as many left as `from`. */
+    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
+    while (end - from >= 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)from);
+        __m128i found = _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash));
+        unsigned mask = (unsigned)_mm_movemask_epi8(found);
+        _mm_storeu_si128((__m128i *)(void *)to, bytes);
+        int clean = mask ? __builtin_ctz(mask) : 16;
+        from += clean;
+        to += clean;
+        if (mask) {
+            *to++ = '\\';
+            *to++ = *from++;
+        }
+    }
+#endif
+    for (; from < end; from++) {
+        *to = '\\';
+        to += is_escaped(*from);
+        *to++ = *from;
+    }
+    *to = '"';
+    return result;
+}
+
+static PyMethodDef methods[] = {
+    {"found", found, METH_VARARGS, "Join the items of a tool result."},
+    {"listed", listed, METH_VARARGS, "Join the items of a search page."},
+    {"quoted", quoted, METH_O, "Return JSON as a string in JSON."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_joining", "Pages of hits, compiled.", -1, methods, NULL, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit__joining(void) { return PyModule_Create(&definition); }
