@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -39,37 +39,45 @@ def status(ctx: click.Context, as_json: bool) -> None:
     The exit code is 0 also if no server runs.
     """
     context = command_context(ctx)
-    found = _status(context)
+    processes, upstreams = servers_of(context.config), wait_for(context.storage.mirrors.all())
+    found = _status(context, processes, upstreams)
     if as_json:
         print_json(found)
         return
-    for name, text in _lines(context, found):
+    for name, text in _lines(context, found, processes, upstreams):
         echo(f"{name:16}{text}")
 
 
-def _status(context: CommandContext) -> dict[str, Any]:
+def _status(
+    context: CommandContext, processes: Sequence[RunningServer], upstreams: Sequence[UpstreamState]
+) -> dict[str, Any]:
     storage = context.storage
     keys, accounts = wait_for(storage.keys.list()), wait_for(storage.accounts.list())
     return {
         "software": __version__,
         "server": _server(base_url(context.config.listen)),
-        "processes": [_process(each) for each in servers_of(context.config)],
+        "processes": [_process(each) for each in processes],
         "storage": place(context.config) if context.config.database else str(context.config.data_dir.resolve()),
         "bytes": None if context.config.database else _size(context.config.data_dir),
         "entries": wait_for(storage.store.count()),
         "last_change": wait_for(storage.store.head()),
         "keys": {"valid": sum(key_state(each) == "valid" for each in keys), "total": len(keys)},
         "accounts": dict(Counter(map(account_state, accounts))),
-        "upstreams": [_upstream(each) for each in wait_for(storage.mirrors.all())],
+        "upstreams": [_upstream(each) for each in upstreams],
     }
 
 
-def _lines(context: CommandContext, found: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _lines(
+    context: CommandContext,
+    found: dict[str, Any],
+    processes: Sequence[RunningServer],
+    upstreams: Sequence[UpstreamState],
+) -> Iterator[tuple[str, str]]:
     """Yield the names and texts of the lines."""
     server = found["server"]
     yield "server", f"{server['state']}{' at ' + server['url'] if server['url'] else ''}"
     yield "software", found["software"]
-    for running in servers_of(context.config):
+    for running in processes:
         yield "process", server_line(running).removeprefix("process ")
     yield ("database" if context.config.database else "data directory"), found["storage"]
     if found["bytes"] is not None:
@@ -81,7 +89,7 @@ def _lines(context: CommandContext, found: dict[str, Any]) -> Iterator[tuple[str
     for line in wait_for(context.storage.describe()):
         name, _, text = line.partition("  ")
         yield name, text.strip()
-    for each in wait_for(context.storage.mirrors.all()):
+    for each in upstreams:
         last = f"last sync {minute(each.last_success)} UTC" if each.last_success else "not synced yet"
         yield "upstream", f"{each.name}: {each.entries:,} entries, {last}"
         if each.error:

@@ -29,6 +29,7 @@ from ._registry import registry
 from ._report import report
 from ._status import status
 from ._sync import sync
+from ._upstream import upstream
 from ._verify import verify
 
 
@@ -70,6 +71,6 @@ def main(ctx: click.Context, data_dir: Path | None, file: Path | None, settings:
 
 for each in (
     *(account, after_restore, config, database, entry, import_, key),
-    *(publisher, quickstart, registry, report, status, sync, verify),
+    *(publisher, quickstart, registry, report, status, sync, upstream, verify),
 ):
     main.add_command(each)

@@ -48,4 +48,5 @@ def build_admin_pages(
         core.config.statistics.queries,
         storage.reports,
         storage.publication_log,
+        storage.mirrors,
     )

@@ -1,4 +1,4 @@
-"""Synchronization state of an upstream registry, and which stored times of it cannot be true."""
+"""Synchronization state of an upstream registry, its last runs, and which stored times of it cannot be true."""
 
 from __future__ import annotations
 
@@ -9,6 +9,28 @@ LEEWAY = 300.0
 
 SKEW = 86_400.0
 """Seconds by which an upstream's clock may be off and still be believed about itself."""
+
+MAX_RUNS = 20
+"""Finished sync runs that are stored of each upstream."""
+
+
+@frozen
+class FinishedRun:
+    """A finished sync run. Times are seconds since the epoch; `error` is empty after a success.
+
+    The numbers are of entries: read, added, changed, removed and rejected. A continued run counts from its
+    continuation.
+    """
+
+    started_at: float
+    ended_at: float
+    full: bool
+    entries: int = 0
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    rejected: int = 0
+    error: str = ""
 
 
 @frozen

@@ -10,7 +10,7 @@ from attrs import define, evolve, field, frozen
 
 from ..domain.changes import ChangeKind
 from ..domain.entries import mcp_id_of
-from ..domain.upstreams import Lease, UpstreamState
+from ..domain.upstreams import FinishedRun, Lease, UpstreamState
 from ..domain.versions import Record
 from ..domain.visibility import Flags, Visibility, transition
 
@@ -65,6 +65,7 @@ class Catalogue:
     names: dict[str, StoredName] = field(factory=dict)
     log: list[LoggedChange] = field(factory=list)
     upstreams: dict[str, UpstreamState] = field(factory=dict)
+    runs: dict[str, Sequence[FinishedRun]] = field(factory=dict)
     seen: dict[str, dict[str, bool]] = field(factory=dict)
     leases: dict[str, Lease] = field(factory=dict)
     verified: dict[str, bytes] = field(factory=dict)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from attrs import frozen
 
 from ..domain.ports.storage import UNSEEN_BYTES
-from ..domain.upstreams import Lease, UpstreamState, may_hold
+from ..domain.upstreams import MAX_RUNS, FinishedRun, Lease, UpstreamState, may_hold
 from ._catalogue import Catalogue
 
 
@@ -24,9 +24,16 @@ class MemoryMirrors:
     async def get(self, name: str) -> UpstreamState:
         return self._data.upstreams.get(name) or UpstreamState(name)
 
-    async def put(self, state: UpstreamState, *, seen: Mapping[str, bool] | None = None) -> None:
+    async def put(
+        self, state: UpstreamState, *, seen: Mapping[str, bool] | None = None, run: FinishedRun | None = None
+    ) -> None:
         self._data.upstreams[state.name] = state
         self._data.seen.setdefault(state.name, {}).update(seen or {})
+        if run is not None:
+            self._data.runs[state.name] = [run, *await self.runs(state.name)][:MAX_RUNS]
+
+    async def runs(self, name: str) -> Sequence[FinishedRun]:
+        return self._data.runs.get(name, [])
 
     async def forget_seen(self, name: str) -> None:
         self._data.seen.pop(name, None)

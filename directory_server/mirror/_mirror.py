@@ -15,7 +15,7 @@ from twisted.logger import Logger
 from ..domain.errors import DirectoryError
 from ..domain.ports.runtime import Offload
 from ..domain.ports.storage import Mirrors
-from ..domain.upstreams import UpstreamState, credible
+from ..domain.upstreams import FinishedRun, UpstreamState, credible
 from ..importer import Publish
 from ._client import Client, client
 from ._fetcher import MAX_DELAY
@@ -38,6 +38,9 @@ FIRST_RETRY = 60.0
 
 LAST_RETRY = 21_600.0
 """Maximum seconds until a retry, unless the interval is longer."""
+
+MAX_ERROR = 500
+"""Characters of the error of a stored run."""
 
 JITTER = 0.1
 """The random share of a delay, so that directories do not all send requests at once."""
@@ -99,28 +102,37 @@ class Mirror:
         renew_lease: Callable[[], Deferred[None]],
         on_progress: Callable[[SyncReport], None],
     ) -> SyncReport:
+        started_at, report = self._now(), SyncReport()
         try:
             fetch = self._client.fetch(
                 headers(upstream.headers, self._environ), FILE_BYTES if upstream.is_file else PAGE_BYTES
             )
             sync_run = SyncRun(
-                upstream, fetch, self._publish, self._mirrors, self._offload, self._now, renew_lease, on_progress
+                upstream,
+                fetch,
+                self._publish,
+                self._mirrors,
+                self._offload,
+                self._now,
+                renew_lease,
+                on_progress,
+                report,
             )
             running = Deferred.fromCoroutine(sync_run.run(await self.load_state(upstream), full=full))
             state = await running.addTimeout(DEADLINE, self._clock)
         except TimeoutError:
             error = UpstreamFailed(f"It took more than {DEADLINE:g} seconds; the next sync run continues from there.")
-            await self._failed(upstream, error)
+            await self._failed(upstream, error, started_at, report)
             raise error from None
         except UpstreamBusy:
             raise
         except DirectoryError as error:
-            await self._failed(upstream, error)
+            await self._failed(upstream, error, started_at, report)
             raise
-        await self._succeeded(upstream, state, sync_run.report)
-        return sync_run.report
+        await self._succeeded(upstream, state, started_at, report)
+        return report
 
-    async def _succeeded(self, upstream: Upstream, state: UpstreamState, report: SyncReport) -> None:
+    async def _succeeded(self, upstream: Upstream, state: UpstreamState, started_at: float, report: SyncReport) -> None:
         now = self._now()
         await self._mirrors.put(
             evolve(
@@ -131,7 +143,8 @@ class Mirror:
                 error="",
                 failures=0,
                 entries=await self._mirrors.entries(upstream.name),
-            )
+            ),
+            run=_finished(report, started_at, now),
         )
         if state.error or report.changes:
             self._log.info(
@@ -143,7 +156,7 @@ class Mirror:
                 rejected=report.rejected,
             )
 
-    async def _failed(self, upstream: Upstream, error: DirectoryError) -> None:
+    async def _failed(self, upstream: Upstream, error: DirectoryError, started_at: float, report: SyncReport) -> None:
         now, state = self._now(), await self._mirrors.get(upstream.name)
         wait = min(FIRST_RETRY * 2 ** min(state.failures, 20), max(LAST_RETRY, upstream.interval))
         if isinstance(error, UpstreamFailed):
@@ -157,7 +170,8 @@ class Mirror:
                 error=error.message,
                 failures=state.failures + 1,
                 entries=await self._mirrors.entries(upstream.name),
-            )
+            ),
+            run=_finished(report, started_at, now, error.message),
         )
         if error.message != state.error or upstream.name not in self._logged:
             self._logged.add(upstream.name)
@@ -165,6 +179,20 @@ class Mirror:
 
     def _jittered(self, seconds: float) -> float:
         return seconds * (1 + self._random.random() * JITTER)
+
+
+def _finished(report: SyncReport, started_at: float, ended_at: float, error: str = "") -> FinishedRun:
+    return FinishedRun(
+        started_at,
+        ended_at,
+        report.full,
+        report.entries,
+        report.added,
+        report.changed,
+        report.removed,
+        report.rejected,
+        error[:MAX_ERROR],
+    )
 
 
 def mirror(

@@ -37,6 +37,7 @@ _SEQUENCES = (
     ("report", "ordinal", "pg_get_serial_sequence('report', 'ordinal')"),
     ("publisher_token", "ordinal", "pg_get_serial_sequence('publisher_token', 'ordinal')"),
     ("publication", "number", "pg_get_serial_sequence('publication', 'number')"),
+    ("sync_run", "id", "pg_get_serial_sequence('sync_run', 'id')"),
 )
 """Tables, columns, and the sequences that number them."""
 

@@ -9,7 +9,7 @@ from attrs import astuple, evolve, frozen
 
 from ..domain.entries import storable
 from ..domain.ports.storage import READ_BYTES
-from ..domain.upstreams import SyncProgress, UpstreamState
+from ..domain.upstreams import MAX_RUNS, FinishedRun, SyncProgress, UpstreamState
 from ._connection import Cursor
 from ._database import Database
 
@@ -43,6 +43,19 @@ _PUT = f"""
     INSERT INTO upstream ({", ".join(_COLUMNS)}) VALUES ({", ".join(f"${n}" for n in range(1, len(_COLUMNS) + 1))})
     ON CONFLICT (name) DO UPDATE SET {", ".join(f"{column} = excluded.{column}" for column in _COLUMNS[1:])}
 """
+
+_RUN_COLUMNS = "started_at, ended_at, is_full, entries, added, changed, removed, rejected, error"
+"""The columns of a run, in the order of the fields of FinishedRun."""
+
+_ADD_RUN = f"INSERT INTO sync_run (upstream, {_RUN_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
+
+_DROP_RUNS = f"""
+    DELETE FROM sync_run WHERE upstream = $1 AND id <= (
+        SELECT id FROM sync_run WHERE upstream = $1 ORDER BY id DESC LIMIT 1 OFFSET {MAX_RUNS}
+    )
+"""
+
+_RUNS = f"SELECT {_RUN_COLUMNS} FROM sync_run WHERE upstream = $1 ORDER BY id DESC"
 
 _SEE = """
     INSERT INTO seen (upstream, name, accepted)
@@ -97,8 +110,13 @@ class PostgresMirrors:
         row = await self._database.read(lambda cursor: cursor.one(_GET, name))
         return _state(*row) if row else UpstreamState(name)
 
-    async def put(self, state: UpstreamState, *, seen: Mapping[str, bool] | None = None) -> None:
-        await self._database.write(lambda cursor: _put(cursor, state, seen or {}))
+    async def put(
+        self, state: UpstreamState, *, seen: Mapping[str, bool] | None = None, run: FinishedRun | None = None
+    ) -> None:
+        await self._database.write(lambda cursor: _put(cursor, state, seen or {}, run))
+
+    async def runs(self, name: str) -> Sequence[FinishedRun]:
+        return [FinishedRun(*row) for row in await self._database.read(lambda cursor: cursor.all(_RUNS, name))]
 
     async def forget_seen(self, name: str) -> None:
         await self._change(_FORGET, name)
@@ -126,12 +144,15 @@ class PostgresMirrors:
         return await self._database.read(lambda cursor: int(cursor.one(query, name)[0]))
 
 
-def _put(cursor: Cursor, state: UpstreamState, seen: Mapping[str, bool]) -> None:
+def _put(cursor: Cursor, state: UpstreamState, seen: Mapping[str, bool], run: FinishedRun | None) -> None:
     progress = astuple(state.progress) if state.progress else (None, None, None)
     state = evolve(state, error=storable(state.error))
     cursor.execute(_PUT, (*(getattr(state, column) for column in _STATE), *progress))
     if seen:
         cursor.execute(_SEE, [state.name, list(seen), list(seen.values())])
+    if run is not None:
+        cursor.execute(_ADD_RUN, (state.name, *astuple(evolve(run, error=storable(run.error)))))
+        cursor.execute(_DROP_RUNS, (state.name,))
 
 
 def _unseen(cursor: Cursor, name: str, limit: int) -> list[bytes]:

@@ -67,6 +67,10 @@ _DIRECTORY = {
             walk_began AS progress_began, walk_cursor AS progress_cursor
         FROM upstream ORDER BY name
     """,
+    "sync_run": """
+        SELECT id, upstream, started_at, ended_at, is_full, entries, added, changed, removed, rejected, error
+        FROM sync_run ORDER BY id
+    """,
     "seen": "SELECT upstream, name, taken AS accepted FROM seen ORDER BY upstream, name",
     "target": "SELECT id, mcp_id, kind, host, body, due_at, state FROM target ORDER BY id",
     "verification": "SELECT mcp_id, revision, summary, indexed FROM verification ORDER BY mcp_id",

@@ -11,7 +11,7 @@ from attrs import astuple, evolve, frozen
 from ..domain.entries import storable
 from ..domain.ports.runtime import Offload
 from ..domain.ports.storage import UNSEEN_BYTES
-from ..domain.upstreams import SyncProgress, UpstreamState
+from ..domain.upstreams import MAX_RUNS, FinishedRun, SyncProgress, UpstreamState
 from ._database import Database
 
 _COLUMNS = {
@@ -41,6 +41,19 @@ _ALL = f"SELECT {_ALL_COLUMNS} FROM upstream ORDER BY name"
 _GET = f"SELECT {_ALL_COLUMNS} FROM upstream WHERE name = ?"
 
 _PUT = f"INSERT OR REPLACE INTO upstream ({_ALL_COLUMNS}) VALUES ({', '.join('?' * (len(_COLUMNS) + 3))})"
+
+_RUN_COLUMNS = "started_at, ended_at, is_full, entries, added, changed, removed, rejected, error"
+"""The columns of a run, in the order of the fields of FinishedRun."""
+
+_ADD_RUN = f"INSERT INTO sync_run (upstream, {_RUN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+_DROP_RUNS = f"""
+    DELETE FROM sync_run WHERE upstream = :upstream AND id <= (
+        SELECT id FROM sync_run WHERE upstream = :upstream ORDER BY id DESC LIMIT 1 OFFSET {MAX_RUNS}
+    )
+"""
+
+_RUNS = f"SELECT {_RUN_COLUMNS} FROM sync_run WHERE upstream = ? ORDER BY id DESC"
 
 _SEE = "INSERT OR REPLACE INTO seen (upstream, name, taken) VALUES (?, ?, ?)"
 
@@ -80,8 +93,14 @@ class SqliteMirrors:
         row = await self._database.read(lambda connection: connection.execute(_GET, (name,)).fetchone())
         return _state(*row) if row else UpstreamState(name)
 
-    async def put(self, state: UpstreamState, *, seen: Mapping[str, bool] | None = None) -> None:
-        await self._offload(self._put, state, seen or {})
+    async def put(
+        self, state: UpstreamState, *, seen: Mapping[str, bool] | None = None, run: FinishedRun | None = None
+    ) -> None:
+        await self._offload(self._put, state, seen or {}, run)
+
+    async def runs(self, name: str) -> Sequence[FinishedRun]:
+        rows = await self._database.read(lambda connection: connection.execute(_RUNS, (name,)).fetchall())
+        return [FinishedRun(started, ended, bool(full), *rest) for started, ended, full, *rest in rows]
 
     async def forget_seen(self, name: str) -> None:
         await self._offload(self._change, _FORGET, (name,))
@@ -103,13 +122,16 @@ class SqliteMirrors:
     async def release(self, name: str, holder: str) -> None:
         await self._offload(self._change, _RELEASE, (name, holder))
 
-    def _put(self, state: UpstreamState, seen: Mapping[str, bool]) -> None:
+    def _put(self, state: UpstreamState, seen: Mapping[str, bool], run: FinishedRun | None) -> None:
         state = evolve(state, error=storable(state.error))
         fields = [getattr(state, name) for name in _COLUMNS]
         progress = astuple(state.progress) if state.progress else (None, None, None)
         with self._database.transaction() as connection:
             connection.execute(_PUT, (*fields, *progress))
             connection.executemany(_SEE, [(state.name, name, taken) for name, taken in seen.items()])
+            if run is not None:
+                connection.execute(_ADD_RUN, (state.name, *astuple(evolve(run, error=storable(run.error)))))
+                connection.execute(_DROP_RUNS, {"upstream": state.name})
 
     def _change(self, statement: str, arguments: Sequence[object] | Mapping[str, object]) -> int:
         with self._database.transaction() as connection:

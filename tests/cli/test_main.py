@@ -67,19 +67,21 @@ def test_status_of_a_server_that_listens_on_a_socket(directory: CommandLine) -> 
     assert output.startswith("server          listens on sockets only\n")
 
 
-@pytest.mark.parametrize("group", ["", "account", "entry", "key", "database", "registry token"])
+def commands(group: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield all commands and groups below `group`."""
+    for name, command in group.commands.items():
+        yield f"{path}{name}", command
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{path}{name} ")
+
+
+@pytest.mark.parametrize("group", ["", *(path for path, each in commands(main) if hasattr(each, "commands"))])
 def test_help_shows_whole_sentences(directory: CommandLine, group: str) -> None:
     output = directory.succeed(*group.split(), "--help")
     assert "..." not in output.partition("Commands:")[2]
 
 
 def test_every_listing_prints_json() -> None:
-    def commands(group: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-        for name, command in group.commands.items():
-            yield f"{path}{name}", command
-            if hasattr(command, "commands"):
-                yield from commands(command, f"{path}{name} ")
-
     listings = {path: command for path, command in commands(main) if path.split()[-1] in ("list", "log", "search")}
     assert len(listings) >= 7
     for path, command in {**listings, "status": main.commands["status"], "config": main.commands["config"]}.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import closing
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from directory_server.cli.main import main
-from directory_server.domain.upstreams import UpstreamState
+from directory_server.domain.upstreams import FinishedRun, UpstreamState
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database, SqliteMirrors
 
@@ -51,3 +52,27 @@ def test_status_shows_upstreams(tmp_path: Path) -> None:
         "upstream        b: 0 entries, not synced yet",
         "                3 failed sync runs since then; the last error: It answered 500.",
     ]
+
+
+def test_upstreams_and_their_runs_are_listed(tmp_path: Path) -> None:
+    run(tmp_path, "key", "create", "--label", "a")
+    with closing(Database(tmp_path / "data", "directory")) as database:
+        mirrors = SqliteMirrors(database, lambda: 0.0, inline)
+        state = UpstreamState("b", error="It answered 500.", failures=1, entries=3)
+        run_sync(mirrors.put(state, run=FinishedRun(60.0, 61.5, True, 5, 4, 0, 0, 1)))
+        run_sync(mirrors.put(state, run=FinishedRun(120.0, 120.0, False, error="It answered 500.")))
+        run_sync(mirrors.put(UpstreamState("a")))
+    (first, second) = json.loads(run(tmp_path, "upstream", "list", "--json").stdout)
+    assert (first["name"], first["next_run_at"], second["error"]) == ("a", None, "It answered 500.")
+    assert [line.split() for line in run(tmp_path, "upstream", "log").stdout.splitlines()[1:]] == [
+        ["b", "1970-01-01", "00:02", "0.0", "incremental", "0", "0", "0", "0", "0", "It", "answered", "500."],
+        ["b", "1970-01-01", "00:01", "1.5", "full", "5", "4", "0", "0", "1", "done"],
+    ]
+    (_, oldest) = json.loads(run(tmp_path, "upstream", "log", "b", "--json").stdout)
+    assert oldest == {
+        **{"upstream": "b", "started_at": "1970-01-01T00:01:00Z", "ended_at": "1970-01-01T00:01:01Z", "full": True},
+        **{"entries": 5, "added": 4, "changed": 0, "removed": 0, "rejected": 1, "error": ""},
+    }
+    assert run(tmp_path, "upstream", "log", "a", "--json").stdout == "[]\n"
+    result = run(tmp_path, "upstream", "log", "c")
+    assert (result.exit_code, result.stderr) == (1, "Error: No upstream 'c' was ever synced.\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import evolve
 
 from directory_server.domain.ports.storage import Mirrors, Store
-from directory_server.domain.upstreams import SyncProgress, UpstreamState
+from directory_server.domain.upstreams import MAX_RUNS, FinishedRun, SyncProgress, UpstreamState
 from directory_server.serialization import restore_entry
 
 from . import ContractWithClock, at_once, awaited
@@ -118,3 +118,25 @@ class MirrorsContract(ContractWithClock):
         state = await mirrors.get("a")
         assert state.next_run == 5.0
         assert state.error.startswith("It sent ")
+
+    @awaited
+    async def test_the_last_runs_of_each_upstream_stay(self) -> None:
+        mirrors = await self.mirrors()
+        assert list(await mirrors.runs("a")) == []
+        first = FinishedRun(1.5, 2.5, True, 3, 4, 5, 6, 7, "No.")
+        await mirrors.put(UpstreamState("a"), run=first)
+        await mirrors.put(UpstreamState("a"))
+        await mirrors.put(UpstreamState("b"), run=FinishedRun(0.0, 1.0, False))
+        assert list(await (await self.mirrors()).runs("a")) == [first]
+        for number in range(MAX_RUNS):
+            # The clock goes back: the order is that of the ends of the runs.
+            await mirrors.put(UpstreamState("a"), run=FinishedRun(-float(number), 0.0, False, number))
+        assert [run.entries for run in await mirrors.runs("a")] == list(reversed(range(MAX_RUNS)))
+        assert len(await mirrors.runs("b")) == 1
+
+    @awaited
+    async def test_the_error_of_a_run_may_quote_any_text(self) -> None:
+        mirrors = await self.mirrors()
+        await mirrors.put(UpstreamState("a"), run=FinishedRun(1.0, 2.0, False, error="It sent \0 and \udc80."))
+        (run,) = await mirrors.runs("a")
+        assert run.error.startswith("It sent ")

@@ -8,6 +8,7 @@ import pytest
 
 from directory_server.domain.changes import Outcome
 from directory_server.domain.entries import OFFICIAL, Entry
+from directory_server.domain.upstreams import FinishedRun
 from directory_server.mirror import UpstreamFailed
 from directory_server.mirror._sync_run import FULL_INTERVAL
 from directory_server.serialization import restore_entry
@@ -32,6 +33,22 @@ async def test_the_first_sync_is_full(harness: Harness) -> None:
     assert NOW + 3600 <= state.next_run <= NOW + 3960
     stored = (await harness.store.listing(("", ""), 1))[0]
     assert restore_entry(stored.body) == Entry(ABC[0]["server"], ABC[0]["_meta"])
+
+
+@awaited
+async def test_each_run_is_in_the_history_of_the_upstream(harness: Harness) -> None:
+    harness.registry.entries = ABC
+    await harness.mirror.sync(harness.upstream())
+    harness.clock.advance(3600)
+    await harness.mirror.sync(harness.upstream())
+    harness.clock.advance(3600)
+    with pytest.raises(UpstreamFailed):
+        await harness.mirror.sync(harness.upstream("not-found"))
+    failed, incremental, full = await harness.mirrors.runs("official")
+    assert full == FinishedRun(NOW, NOW, True, entries=3, added=3)
+    assert (incremental.started_at, incremental.full) == (NOW + 3600, False)
+    assert (incremental.added, incremental.error) == (0, "")
+    assert (failed.started_at, failed.entries, failed.error) == (NOW + 7200, 0, "It answered 404.")
 
 
 @awaited

@@ -20,7 +20,7 @@ from directory_server.domain.ports.storage import Mirrors
 from directory_server.domain.ports.verification import Plan
 from directory_server.domain.reports import Report
 from directory_server.domain.targets import Policy, Target, TargetKind
-from directory_server.domain.upstreams import SyncProgress, UpstreamState
+from directory_server.domain.upstreams import FinishedRun, SyncProgress, UpstreamState
 from directory_server.domain.verification import RemoteCheck, RemoteStatus
 from directory_server.postgres import (
     Database,
@@ -126,7 +126,9 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     progress = SyncProgress(True, 11.5, "12")
     state = UpstreamState("first", "q", 1.5, 2.5, 3.5, "No.\0", 4, 5, 6.5, '"7"', "8", 9, 10.5, progress)
     run_sync(mirrors.put(state, seen={"x/a": True, "x/B": False}))
-    run_sync(mirrors.put(UpstreamState("second")))
+    for started in (5.5, 6.5):
+        run = FinishedRun(started, 7.5, True, 1, 2, 3, 4, 5, "No.\0")
+        run_sync(mirrors.put(UpstreamState("second"), run=run))
     run_sync(mirrors.hold("first", "process", seconds=60.0))
 
     verifications = SqliteVerifications(data.directory, now, inline)
@@ -202,6 +204,7 @@ def counts(database: Database) -> dict[str, int]:
 def mirrored(mirrors: Mirrors) -> object:
     return (
         run_sync(mirrors.all()),
+        [list(run_sync(mirrors.runs(name))) for name in SOURCES],
         [run_sync(mirrors.count_seen(name)) for name in SOURCES],
         [run_sync(mirrors.entries(name)) for name in SOURCES],
         sorted(run_sync(mirrors.unseen("first", 100))),

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 from ..changes import Change, Outcome
 from ..entries import Entry
-from ..upstreams import UpstreamState
+from ..upstreams import FinishedRun, UpstreamState
 from ..versions import Version
 from ..visibility import CuratedName, Mark
 
@@ -160,8 +160,16 @@ class Mirrors(Protocol):
     async def get(self, name: str) -> UpstreamState:
         """Return the state of the upstream `name`, a new one if it was never synced."""
 
-    async def put(self, state: UpstreamState, *, seen: Mapping[str, bool] | None = None) -> None:
-        """Store the state, and the names `seen` by its full sync, with whether each was accepted."""
+    async def put(
+        self, state: UpstreamState, *, seen: Mapping[str, bool] | None = None, run: FinishedRun | None = None
+    ) -> None:
+        """Store the state, the names `seen` by its full sync, with whether each was accepted, and the `run` that ended.
+
+        The last MAX_RUNS runs stay.
+        """
+
+    async def runs(self, name: str) -> Sequence[FinishedRun]:
+        """Return the last finished runs of the upstream `name`, newest first."""
 
     async def forget_seen(self, name: str) -> None:
         """Delete the names that earlier full syncs of the upstream `name` have seen."""

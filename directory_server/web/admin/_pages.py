@@ -12,7 +12,7 @@ from ...domain.ports.reports import Reports
 from ...domain.ports.roster import Roster
 from ...domain.ports.runtime import Bus
 from ...domain.ports.statistics import Statistics
-from ...domain.ports.storage import Curation, Store
+from ...domain.ports.storage import Curation, Mirrors, Store
 from ...services.directory import Directory
 from ..account import PageLayout, SessionCookies
 from ._account_pages import AccountPages
@@ -55,6 +55,7 @@ def admin_pages(
     query_days: int,
     reports: Reports,
     publications: PublicationLog,
+    mirrors: Mirrors,
 ) -> AdminPages:
     """Return the operator pages. `now` returns seconds since the epoch.
 
@@ -62,7 +63,7 @@ def admin_pages(
     """
     requests = OperatorRequests(cookies, layout, "admin")
     return AdminPages(
-        ServerPages(requests, server, roster, reports, now),
+        ServerPages(requests, server, roster, reports, mirrors, now),
         AccountPages(requests, accounts, roster, now),
         KeyPages(requests, keys, roster, quota, now),
         EntryPages(requests, curation, store, directory, bus),

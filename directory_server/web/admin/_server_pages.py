@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ... import __version__
 from ...domain.ports.reports import Reports
 from ...domain.ports.roster import Roster
-from ...domain.upstreams import UpstreamState
+from ...domain.ports.storage import Mirrors
+from ...domain.upstreams import FinishedRun, UpstreamState
 from ...http import Request
 from ..account import Moment, moment
 from ._requests import ADMIN, OperatorRequests
@@ -51,6 +52,15 @@ class Server:
 
 
 @frozen
+class RunRow:
+    """A finished sync run in the list of an upstream."""
+
+    started: Moment | None
+    seconds: int
+    run: FinishedRun
+
+
+@frozen
 class UpstreamRow:
     """An upstream in the list. `last_run` and so on are None for never."""
 
@@ -64,6 +74,7 @@ class UpstreamRow:
     failures: int
     is_syncing: bool
     is_resuming: bool
+    runs: Sequence[RunRow] = ()
 
 
 @frozen
@@ -74,6 +85,7 @@ class ServerPages:
     _server: Server
     _roster: Roster
     _reports: Reports
+    _mirrors: Mirrors
     _now: Callable[[], float]
 
     async def get(self, request: Request) -> bytes:
@@ -97,7 +109,10 @@ class ServerPages:
     async def get_upstreams(self, request: Request) -> bytes:
         """Return the list of upstreams."""
         member = await self._requests.member(request)
-        return self._requests.page(request, member.session, "upstreams", {"rows": self._rows()})
+        rows = [
+            evolve(row, runs=[_run_row(each) for each in await self._mirrors.runs(row.name)]) for row in self._rows()
+        ]
+        return self._requests.page(request, member.session, "upstreams", {"rows": rows})
 
     async def sync(self, request: Request) -> bytes:
         """Start a sync run of an upstream, and redirect to the list."""
@@ -126,3 +141,8 @@ def _row(upstream: Upstream) -> UpstreamRow:
         upstream.is_syncing,
         state.progress is not None,
     )
+
+
+def _run_row(run: FinishedRun) -> RunRow:
+    # A clock that was set back gives an end before the start.
+    return RunRow(moment(run.started_at), max(0, round(run.ended_at - run.started_at)), run)

@@ -13,7 +13,7 @@ from attrs import evolve, field, frozen
 from directory_server import __version__
 from directory_server.domain.accounts import Account
 from directory_server.domain.entries import Entry
-from directory_server.domain.upstreams import UpstreamState
+from directory_server.domain.upstreams import FinishedRun, UpstreamState
 from directory_server.run_sync import run_sync
 
 from ..conftest import MAIL, POSTGRES, POSTGRES_ID, Server
@@ -285,6 +285,8 @@ def test_shows_upstreams_and_syncs_on_request(server: Server, operator: Browser)
     pages = server.site._routes.admin.server
     failing = UpstreamState("a/b é", entries=1_234, last_run=1_700_000_000.0, error=HOSTILE, failures=2)
     upstream = FakeUpstream(failing)
+    run_sync(pages._mirrors.put(failing, run=FinishedRun(1_700_000_000.0, 1_700_000_065.0, True, 4_321, error=HOSTILE)))
+    run_sync(pages._mirrors.put(failing, run=FinishedRun(1_700_003_600.0, 1_700_003_601.0, False)))
     shown = evolve(pages, server=evolve(pages._server, upstreams=[upstream]))
     object.__setattr__(pages, "_server", shown._server)
     operator.get("/admin")
@@ -293,6 +295,11 @@ def test_shows_upstreams_and_syncs_on_request(server: Server, operator: Browser)
     assert "1,234" in operator.text
     assert "2023-11-14 22:13 UTC" in operator.text
     assert "<script>alert" not in operator.page
+    rows = [row.partition("</tr>")[0] for row in operator.page.split("<tr>")[2:]]
+    assert len(rows) == 2
+    assert "2023-11-14 23:13 UTC" in rows[0]
+    assert "<td>Done</td>" in rows[0]
+    assert "<td>65</td><td>Yes</td><td>4,321</td>" in rows[1]
     operator.follow(operator.post("/admin/upstreams/sync", {"name": "a/b é"}))
     assert "Sync run started." in operator.text
     assert upstream.requested == [True]
