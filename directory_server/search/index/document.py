@@ -20,6 +20,7 @@ from ...domain.placeholders import is_placeholder
 from ...domain.views import Hit
 from ..text.analysis import COMMON_PARTS, MAX_KEY, MAX_TEXT, MAX_TOKEN, Word, fold, key, tokens, words
 from .bm25 import Field
+from .conversion_terms import conversion_terms
 from .listing import Sorting, sorting_of
 
 MAX_LONG_TEXT = 20_000
@@ -48,7 +49,8 @@ EXACT_NAME, VENDOR_PRODUCT, FACET = "\0spelt:", "\0maker:", "\0"
 """Prefixes of special terms, which are not words.
 
 The first three are normalised names: with the owner, without the owner, and also without COMMON_PARTS. EXACT_NAME is a
-folded name with its punctuation, VENDOR_PRODUCT a product offered by its vendor, FACET a filter value."""
+folded name with its punctuation, VENDOR_PRODUCT a product offered by its vendor, FACET a filter value. See
+also `conversion_terms`."""
 
 MAX_STARS = 100_000
 """Stars above this number do not raise the prior."""
@@ -119,15 +121,18 @@ def build_document(entry: Entry) -> Document:
     title, brief = entry.title[:max_names], entry.brief[:max_brief]
     labels = _truncate(chain(entry.tags, entry.categories), max_labels)[:MAX_LABELS]
     translations, tools = _truncate(entry.descriptions.values(), max_translations), entry.tools
+    tool_names, tool_texts, long_text = map(
+        _joined, ((tool.name for tool in tools), (tool.description for tool in tools), _long_texts(entry)), FIELDS[5:]
+    )
     texts = (
         (short, title),
         (owner,),
         (brief,),
         labels,
         translations,
-        (tool.name for tool in tools),
-        (tool.description for tool in tools),
-        _long_texts(entry),
+        (tool_names,),
+        (tool_texts,),
+        (long_text,),
     )
     weights: dict[str, float] = {}
     counts = list(_word_frequencies(texts))
@@ -148,6 +153,7 @@ def build_document(entry: Entry) -> Document:
         *(facet(name, value) for name, value in _fact_filters(facts)),
         *(facet("package", _scalar_text(package.get("registryType"))) for package in entry.packages[:MAX_PACKAGES]),
         *(facet("transport", kind.removeprefix("streamable-")) for kind in entry.transports[:MAX_PACKAGES]),
+        *conversion_terms((short, title, tool_names), (brief, tool_texts, long_text)),
     }
     # A name alone does not show what a server does: a placeholder is found by its full name, and else comes late.
     if is_placeholder(entry):
@@ -185,8 +191,12 @@ def _product_names(short: str, owner: Sequence[Word], *names: Sequence[Word]) ->
 def _word_frequencies(texts: Sequence[Iterable[str]]) -> Iterator[tuple[float, Counter[str]]]:
     """Yield for each field the weight of one occurrence of a word, and the number of occurrences of each word."""
     for field, parts in zip(FIELDS, texts, strict=True):
-        found = tokens("\n".join(_truncate(parts, field.max_characters)), humps=field.is_name)
+        found = tokens(_joined(parts, field), humps=field.is_name)
         yield field.term_weight(len(found)), Counter(found)
+
+
+def _joined(texts: Iterable[str], field: Field) -> str:
+    return "\n".join(_truncate(texts, field.max_characters))
 
 
 def _truncate(texts: Iterable[str], most: int) -> list[str]:

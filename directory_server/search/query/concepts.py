@@ -93,14 +93,18 @@ def expansions(query: ParsedQuery, translation: Translation, collection: Collect
 def _explains(one: Expansion, other: Expansion, collection: Collection) -> bool:
     """Return whether the words that ask for `other` are terms of `one`, which other words ask for.
 
-    "agriculture and crops" does not ask for the cropping of images. A concept named by its words stays.
+    "agriculture and crops" does not ask for the cropping of images. A concept named by its words stays, and so do two
+    that explain each other.
     """
-    if not set(one.stems).isdisjoint(other.stems):
-        return False
     string = collection.vocabulary.string
+    of_one, of_other = ({string(term) for group in each.terms for term in group.terms} for each in (one, other))
     named = {string(term) for term in other.terms[0].terms}
-    terms = {string(term) for group in one.terms for term in group.terms}
-    return named.isdisjoint(other.stems) and terms.issuperset(other.stems)
+    return (
+        of_one.issuperset(other.stems)
+        and not of_other.issuperset(one.stems)
+        and named.isdisjoint(other.stems)
+        and set(one.stems).isdisjoint(other.stems)
+    )
 
 
 def concept_evidence(

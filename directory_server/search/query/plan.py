@@ -15,6 +15,7 @@ from ..text.translation_tables import translations
 from .camel_case import with_whole_names
 from .concepts import ConceptEvidence, concept_evidence, expansions, word_idf
 from .conditions import LIGHT, Condition, Request, find_conditions
+from .direction import conversion_groups
 from .foreign import country_groups, pinyin_groups, run_parts
 from .groups import Part, TermGroup
 from .names import exact_name_matches, fuzzy_name_matches, prefix_name_matches
@@ -48,10 +49,10 @@ class Evidence(Protocol):
 class Plan:
     """How documents are scored for one query.
 
-    `parts` and `concepts` show how much of the query a document covers, `others` (words written as one) do not. `exact`
-    are exact name matches, `names` prefix and fuzzy ones. `query_weight` is the total idf of the words, at least 1.
-    `allows_feedback` enables pseudo-relevance feedback. Documents gain by the `conditions` that they satisfy. `words`
-    are those of the query. `filters_only` is true if it has none.
+    `parts` and `concepts` show how much of the query a document covers, `others` (words written as one, conversions) do
+    not. `exact` are exact name matches, `names` prefix and fuzzy ones. `query_weight` is the total idf of the words, at
+    least 1. `allows_feedback` enables pseudo-relevance feedback. Documents gain by the `conditions` that they satisfy.
+    `words` are those of the query. `filters_only` is true if it has none.
     """
 
     parts: Sequence[Part]
@@ -113,6 +114,8 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
     concepts = concept_evidence(expanded, collection, query_weight, 1 - is_name)
     if not (parts or others or exact or concepts or names):
         others = similar_groups(query, collection)
+    if parts:
+        others = [*others, *conversion_groups(given, collection, query_weight)]
     # Words that no document has, but that are in expressions of concepts.
     matched = {term for part in parts for term in part.stems}
     unknown = {term for each in concepts for term in each.shares} - matched
