@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -22,6 +21,8 @@ from attrs import define, field, frozen
 from click.testing import CliRunner
 
 from directory_server.cli.main import main
+
+from .fork_server import Forked, can_fork, fork, set_up_process
 
 TIMEOUT = 60.0
 """Upper bound in seconds on the wait for one event, far above what a loaded machine needs."""
@@ -44,6 +45,8 @@ def until(condition: Callable[[], Any], event: str, timeout: float = TIMEOUT) ->
         time.sleep(0.02)
     return result
 
+
+Process = Forked | subprocess.Popen[bytes]
 
 _SETTINGS = [name for name in os.environ if name.startswith("DIRECTORY_SERVER_")]
 
@@ -133,7 +136,7 @@ class Client:
 class Server(Client):
     """A server process, and a client of it."""
 
-    process: subprocess.Popen[bytes] = field(kw_only=True)
+    process: Process = field(kw_only=True)
     log: Path = field(kw_only=True)
 
     def metrics(self) -> Client:
@@ -153,7 +156,7 @@ class Server(Client):
         return self.log.read_text()
 
 
-def wait_for_port(log: Path, process: subprocess.Popen[bytes] | None = None) -> int:
+def wait_for_port(log: Path, process: Process | None = None) -> int:
     """Wait until the server that logs to `log` serves requests; return its port."""
 
     def serving() -> bool:
@@ -182,29 +185,27 @@ def run_server(
     `max_files` is its limit of open files; None keeps the limit of this process. `within` is a command that runs it.
     """
     log = folder / f"server-{len([*folder.glob('server-*.log')])}.log"
+    command, env = [str(_TWISTD), *map(str, arguments)], env or environment()
+    process: Process
     with log.open("xb") as output:
-        process = subprocess.Popen(
-            [*within, _TWISTD, *map(str, arguments)],
-            cwd=folder,
-            env=env or environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            preexec_fn=partial(_set_up_process, max_files),
-        )
+        if can_fork(env) and not within:
+            process = fork(command, folder, env, max_files, output)
+        else:
+            process = subprocess.Popen(
+                [*within, *command],
+                cwd=folder,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                preexec_fn=partial(set_up_process, max_files),
+            )
     try:
         yield Server(wait_for_port(log, process), process=process, log=log)
     finally:
         if process.poll() is None:
             process.kill()
         process.wait(TIMEOUT)
-
-
-def _set_up_process(max_files: int | None) -> None:
-    # A shell starts background processes with SIGINT ignored, and their children inherit that.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if max_files is not None:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max_files, max_files))
 
 
 FOREGROUND: list[object] = ["--nodaemon", "--pidfile="]

@@ -1,0 +1,173 @@
+"""Start servers by forking a process that has imported the server: an import takes a second of processor time.
+
+Run as a program, this file is that process. It reads requests from the socket that is its first argument: `start`
+forks a process that continues as `twistd`, `wait` returns the status of one that has exited.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any, BinaryIO
+
+MODULES = (
+    "directory_server.app",
+    "directory_server.composition",
+    "directory_server.tap",
+    "twisted.scripts.twistd",
+    "twisted.plugins.cred_unix",
+)
+"""Imported before forks."""
+
+REACTOR = "twisted.internet.reactor"
+"""Not imported before forks: it opens descriptors that processes must not share."""
+
+_LOADER = ("LD_PRELOAD", "PYTHONPATH")
+_REQUEST = 65_536
+
+
+class Forked:
+    """A forked process, with the methods of `subprocess.Popen` that tests use."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+        self._exit = select.poll()
+        self._descriptor = os.pidfd_open(pid)
+        self._exit.register(self._descriptor, select.POLLIN)
+
+    def poll(self) -> int | None:
+        """Return the exit status, negative for a signal; None while the process runs."""
+        return self._status(0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return the exit status once the process has exited. Raises subprocess.TimeoutExpired after `timeout` s."""
+        status = self._status(None if timeout is None else timeout * 1_000)
+        if status is None:
+            raise subprocess.TimeoutExpired("twistd", timeout or 0)
+        return status
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal, unless the process has exited."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def _status(self, milliseconds: float | None) -> int | None:
+        if self.returncode is None and self._exit.poll(milliseconds):
+            self.returncode = _ask({"do": "wait", "pid": self.pid})
+            os.close(self._descriptor)
+        return self.returncode
+
+
+def can_fork(env: Mapping[str, str]) -> bool:
+    """Return whether a forked process is the same as an executed one; FAULTS=all executes all."""
+    is_same = all(env.get(name) == os.environ.get(name) for name in _LOADER)
+    return is_same and hasattr(os, "pidfd_open") and os.environ.get("FAULTS") != "all"
+
+
+def fork(
+    arguments: Sequence[str], folder: Path, env: Mapping[str, str], max_files: int | None, output: BinaryIO
+) -> Forked:
+    """Start `twistd` in `folder`. Its output goes to `output`; `max_files` is its limit of open files."""
+    request = {"do": "start", "arguments": arguments, "folder": str(folder), "env": dict(env), "max_files": max_files}
+    return Forked(_ask(request, output))
+
+
+def _ask(request: Mapping[str, Any], *files: BinaryIO) -> int:
+    """Return the answer of the fork server to a request."""
+    connection = _connection()
+    socket.send_fds(connection, [json.dumps(request).encode()], [file.fileno() for file in files])
+    return int(connection.recv(_REQUEST))
+
+
+@cache
+def _connection() -> socket.socket:
+    """Start the fork server of this process; it exits when this process does."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        # With -P the folder of this file is no source of modules.
+        command = [sys.executable, "-P", __file__, str(theirs.fileno())]
+        process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+
+    def stop() -> None:
+        ours.close()
+        process.wait()
+
+    atexit.register(stop)
+    return ours
+
+
+def _serve(connection: socket.socket) -> None:
+    """Answer requests until the client closes its end; in a forked process, return after the fork."""
+    while True:
+        message, files, _, _ = socket.recv_fds(connection, _REQUEST, 1)
+        if not message:
+            sys.exit()
+        request = json.loads(message)
+        if request["do"] == "wait":
+            answer = os.waitstatus_to_exitcode(os.waitpid(request["pid"], 0)[1])
+        else:
+            answer = os.fork()
+            if answer == 0:
+                connection.close()
+                _become(request, files[0])
+                return
+            os.close(files[0])
+        connection.send(str(answer).encode())
+
+
+def _become(request: Mapping[str, Any], output: int) -> None:
+    """Set up this process as an executed one: output, folder, environment, limits, arguments."""
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.close(output)
+    os.chdir(request["folder"])
+    os.environ.clear()
+    os.environ.update(request["env"])
+    set_up_process(request["max_files"])
+    sys.argv = request["arguments"]
+
+
+def set_up_process(max_files: int | None) -> None:
+    """Set the limit of open files, and the default action of SIGINT."""
+    # A shell starts background processes with SIGINT ignored, and their children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if max_files is not None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max_files, max_files))
+
+
+def _main() -> None:
+    # Klein imports the reactor for a function that the server does not call.
+    sys.modules[REACTOR] = ModuleType(REACTOR)
+    for module in MODULES:
+        import_module(module)
+    del sys.modules[REACTOR]
+    # Memory that no collection touches stays shared.
+    gc.freeze()
+    _serve(socket.socket(fileno=int(sys.argv[1])))
+    gc.unfreeze()
+    run = import_module("twisted.scripts.twistd").run
+    sys.exit(run())
+
+
+if __name__ == "__main__":
+    _main()
