@@ -5,17 +5,20 @@ from __future__ import annotations
 import socket
 from collections.abc import Sequence
 from contextlib import closing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import click
 
-from .. import importer, mirror, sample
+from .. import importer, sample
 from ..config import Config, endpoints
 from ..serialization import pretty
 from ._context import PROXY, CommandContext, command_context, configuration, wait_for
 from ._output import echo
 from ._sync import configured_upstreams, run_in_reactor, sync_all
+
+if TYPE_CHECKING:
+    from .. import mirror
 
 MCP_PATH = "/api/open/mcp"
 SEARCH_PATH = "/api/open/v1/search"

@@ -5,19 +5,22 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.python.failure import Failure
 
-from .. import mirror
 from ..config import Config
 from ..domain.errors import DirectoryError
 from ..run_sync import inline
 from ._context import CommandContext, command_context
 from ._output import ShowProgress, echo, print_errors, progress_bar
+
+# Functions import the mirror: with its HTTP client it takes a third of a second, which other commands do not need.
+if TYPE_CHECKING:
+    from .. import mirror
 
 
 @click.command()
@@ -44,6 +47,8 @@ def sync(ctx: click.Context, name: str | None, full: bool) -> None:
 
 def configured_upstreams(config: Config) -> list[mirror.Upstream]:
     """Return the upstreams of `config`."""
+    from .. import mirror
+
     return [mirror.Upstream(**attrs.asdict(each)) for each in config.upstream]
 
 
@@ -72,6 +77,8 @@ def _exit_on_signal(failure: Failure, what: str) -> None:
 
 async def sync_all(reactor: Any, context: CommandContext, upstreams: Sequence[mirror.Upstream], *, full: bool) -> bool:
     """Sync `upstreams` one after the other with progress; print the reports. Return whether all succeeded."""
+    from .. import mirror
+
     storage = context.storage
     service = mirror.mirror(reactor, storage.store.publish, storage.mirrors, inline, time.time, os.environ)
     succeeded = True

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from twisted.application.internet import TimerService
-
 from .. import memory, sqlite
 from ..config import Config
 from ..domain.transfers import Restored
@@ -40,6 +38,9 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
         return []
 
     def serving(lost: Callable[[str], None]) -> Serving:
+        # Commands do not serve, and this import takes 50 ms.
+        from twisted.application.internet import TimerService
+
         reactor = environment.reactor
         bus = sqlite.DataVersionBus(data.directory, reactor)
         return Serving(

@@ -6,6 +6,8 @@ import fcntl
 import json
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -156,3 +158,9 @@ def test_foreign_text_contains_no_terminal_control_sequences(directory: CommandL
     directory.succeed("key", "create", "--label", "my\u3164label")
     listed = directory.succeed("key", "list")
     assert "mylabel" in listed
+
+
+def test_commands_start_without_the_http_client_the_web_layer_and_a_reactor() -> None:
+    program = "import sys, directory_server.cli.main; print(*sys.modules)"
+    output = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert not {"klein", "treq", "twisted.internet.reactor"} & set(output.split())
