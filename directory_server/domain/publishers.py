@@ -1,4 +1,4 @@
-"""Publisher tokens: who may publish which names, and the audit log of what was published."""
+"""Publisher tokens, their namespaces, and the records of the audit log."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from attrs import frozen
 
 from ..sanitize import clean_line
 from .errors import BadInput, without_keys
+from .keys import check_expiry, check_label, new_id, new_publisher_secret
 
 MAX_NAMESPACES = 20
 """Patterns of a token."""
@@ -88,7 +89,20 @@ def logged(text: str) -> str:
     return without_keys(clean_line(text, MAX_LOGGED))
 
 
-def checked_namespaces(patterns: Iterable[str]) -> tuple[str, ...]:
+def new_publisher_token(
+    label: str, namespaces: Iterable[str], now: float, expires_at: float | None
+) -> tuple[PublisherToken, str]:
+    """Return a token that is created at `now`, and its secret. Raises BadInput.
+
+    Times are seconds since the epoch. A token whose `expires_at` is None does not expire.
+    """
+    check_label(label)
+    check_expiry(expires_at, now)
+    patterns, secret = _checked_namespaces(namespaces), new_publisher_secret()
+    return PublisherToken(new_id(), label, patterns, secret[-4:], now, expires_at), secret
+
+
+def _checked_namespaces(patterns: Iterable[str]) -> tuple[str, ...]:
     """Return `patterns` without duplicates. Raises BadInput.
 
     `io.acme/*` permits all names of a namespace, `io.acme/tool` one name, `io.acme.*/*` the namespaces below io.acme.

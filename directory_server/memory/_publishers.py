@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from attrs import evolve, frozen
 
 from ..domain.errors import NotFound
-from ..domain.keys import check_expiry, check_label, digest, is_publisher_secret, new_id, new_publisher_secret
-from ..domain.publishers import LOG_PAGE, LOG_SIZE, Publication, PublisherToken, checked_namespaces
+from ..domain.keys import digest, is_publisher_secret
+from ..domain.publishers import LOG_PAGE, LOG_SIZE, Publication, PublisherToken, new_publisher_token
 from ._accounts import AccessData
 
 
@@ -23,11 +23,7 @@ class MemoryPublisherTokens:
     async def create(
         self, label: str, namespaces: Sequence[str], *, expires_at: float | None
     ) -> tuple[PublisherToken, str]:
-        now = self._now()
-        check_label(label)
-        check_expiry(expires_at, now)
-        patterns, secret = checked_namespaces(namespaces), new_publisher_secret()
-        token = PublisherToken(new_id(), label, patterns, secret[-4:], now, expires_at)
+        token, secret = new_publisher_token(label, namespaces, self._now(), expires_at)
         self._data.publishers[token.id] = token
         self._data.publisher_ids[digest(secret)] = token.id
         return token, secret

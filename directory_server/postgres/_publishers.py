@@ -9,17 +9,17 @@ from attrs import astuple, frozen
 from .. import serialization
 from ..domain.entries import is_storable
 from ..domain.errors import NotFound
-from ..domain.keys import check_expiry, check_label, digest, is_publisher_secret, new_id, new_publisher_secret
-from ..domain.publishers import LOG_PAGE, LOG_SIZE, Publication, PublisherToken, checked_namespaces
+from ..domain.keys import digest, is_publisher_secret
+from ..domain.publishers import LOG_PAGE, LOG_SIZE, Publication, PublisherToken, new_publisher_token
 from ._connection import Cursor
 from ._database import Database
 from ._link import Statements
 
 _COLUMNS = "id, label, namespaces, last_four, created_at, expires_at, revoked_at"
 
-_CREATE = f"""
+_CREATE = """
     INSERT INTO publisher_token (id, label, namespaces, last_four, digest, created_at, expires_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING {_COLUMNS}
+    VALUES ($1, $2, $3, $4, $5, $6, $7)
 """
 
 _LIST = f"SELECT {_COLUMNS} FROM publisher_token ORDER BY created_at, ordinal"
@@ -71,13 +71,10 @@ class PostgresPublisherTokens:
     async def create(
         self, label: str, namespaces: Sequence[str], *, expires_at: float | None
     ) -> tuple[PublisherToken, str]:
-        now = self._now()
-        check_label(label)
-        check_expiry(expires_at, now)
-        patterns = serialization.text(checked_namespaces(namespaces))
-        secret = new_publisher_secret()
-        row = new_id(), label, patterns, secret[-4:], digest(secret), now, expires_at
-        return _token(await self._database.write(lambda cursor: cursor.one(_CREATE, *row))), secret
+        token, secret = new_publisher_token(label, namespaces, self._now(), expires_at)
+        row = _row(token, secret)
+        await self._database.write(lambda cursor: cursor.execute(_CREATE, row))
+        return token, secret
 
     async def find(self, secret: str) -> PublisherToken | None:
         if not is_publisher_secret(secret):
@@ -119,6 +116,11 @@ class PostgresPublicationLog:
 
     async def forget(self, before: float) -> None:
         await self._database.write(lambda cursor: cursor.execute(_FORGET, (before,)))
+
+
+def _row(token: PublisherToken, secret: str) -> tuple[object, ...]:
+    namespaces = serialization.text(token.namespaces)
+    return token.id, token.label, namespaces, token.last_four, digest(secret), token.created_at, token.expires_at
 
 
 def _token(row: Sequence[object]) -> PublisherToken:

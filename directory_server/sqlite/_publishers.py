@@ -9,9 +9,9 @@ from attrs import astuple, frozen
 
 from .. import serialization
 from ..domain.errors import NotFound
-from ..domain.keys import check_expiry, check_label, digest, is_publisher_secret, new_id, new_publisher_secret
+from ..domain.keys import digest, is_publisher_secret
 from ..domain.ports.runtime import Offload
-from ..domain.publishers import LOG_PAGE, LOG_SIZE, Publication, PublisherToken, checked_namespaces
+from ..domain.publishers import LOG_PAGE, LOG_SIZE, Publication, PublisherToken, new_publisher_token
 from ..run_sync import inline
 from ._database import Database
 
@@ -21,8 +21,6 @@ _CREATE = """
     INSERT INTO publisher_token (id, label, namespaces, last_four, digest, created_at, expires_at)
     VALUES (?, ?, ?, ?, ?, ?, ?)
 """
-
-_GET = f"SELECT {_COLUMNS} FROM publisher_token WHERE id = ?"
 
 _LIST = f"SELECT {_COLUMNS} FROM publisher_token ORDER BY created_at, rowid"
 
@@ -64,15 +62,10 @@ class SqlitePublisherTokens:
     async def create(
         self, label: str, namespaces: Sequence[str], *, expires_at: float | None
     ) -> tuple[PublisherToken, str]:
-        now = self._now()
-        check_label(label)
-        check_expiry(expires_at, now)
-        patterns = serialization.text(checked_namespaces(namespaces))
-        token_id, secret = new_id(), new_publisher_secret()
-        row = token_id, label, patterns, secret[-4:], digest(secret), now, expires_at
+        token, secret = new_publisher_token(label, namespaces, self._now(), expires_at)
         with self._database.transaction() as connection:
-            connection.execute(_CREATE, row)
-            return _token(connection.execute(_GET, (token_id,)).fetchone()), secret
+            connection.execute(_CREATE, _row(token, secret))
+        return token, secret
 
     async def find(self, secret: str) -> PublisherToken | None:
         if not is_publisher_secret(secret):
@@ -119,6 +112,11 @@ class SqlitePublicationLog:
         """Delete old records. Do not write if there are none: a write empties the caches of all processes."""
         if await self._database.read(lambda connection: connection.execute(_OLD, (before,)).fetchone()):
             await self._offload(self._database.write, lambda connection: connection.execute(_FORGET, (before,)))
+
+
+def _row(token: PublisherToken, secret: str) -> tuple[object, ...]:
+    namespaces = serialization.text(token.namespaces)
+    return token.id, token.label, namespaces, token.last_four, digest(secret), token.created_at, token.expires_at
 
 
 def _token(row: Sequence[object]) -> PublisherToken:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from directory_server.domain.errors import BadInput
-from directory_server.domain.publishers import PublisherToken, checked_namespaces
+from directory_server.domain.publishers import PublisherToken, new_publisher_token
 
 
 def token(*namespaces: str) -> PublisherToken:
-    return PublisherToken("id", "ci", checked_namespaces(namespaces), "abcd", 0.0)
+    return new_publisher_token("ci", namespaces, 0.0, None)[0]
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ def test_no_other_name_is_permitted(name: str) -> None:
 )
 def test_other_patterns_are_rejected(pattern: str) -> None:
     with pytest.raises(BadInput, match="namespace: "):
-        checked_namespaces([pattern])
+        token(pattern)
 
 
 def test_patterns_are_deduplicated_in_order() -> None:
-    assert checked_namespaces(["b/*", "a/*", "b/*"]) == ("b/*", "a/*")
+    assert token("b/*", "a/*", "b/*").namespaces == ("b/*", "a/*")
