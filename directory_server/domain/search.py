@@ -37,7 +37,7 @@ DEFAULT_ORDER: Order = "relevance"
 _HOUR = 3_600
 
 
-@frozen
+@frozen(cache_hash=True)
 class Query:
     """A search for `keywords`: at most `limit` hits, in the order `sort`, after the position `after`.
 

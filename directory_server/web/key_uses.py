@@ -65,7 +65,8 @@ class KeyUseRecorder:
         if not name or not self._lifetime:
             return
         self._mcp_names[key_id] = client_name(header(request, "User-Agent")), name
-        if noted := self._noted.get(key_id):
+        noted = self._noted.get(key_id)
+        if noted is not None and noted.client.name != name:
             self._noted[key_id] = KeyUse(key_id, noted.at, Client(noted.client.network, name))
 
     async def flush(self) -> None:

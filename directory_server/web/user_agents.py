@@ -10,7 +10,7 @@ from ..domain.clients import MAX_NAME
 from ..sanitize import clean_line
 
 _LONGEST = 400
-"""Characters of a User-Agent header that are read. Those of browsers have at most 250."""
+"""Characters of a User-Agent header, or of the name of an MCP client, that are read. Browsers send at most 250."""
 
 _BROWSERS = (
     ("Edge", re.compile(r"\bEdg(e|A|iOS)?/")),
@@ -58,8 +58,14 @@ def mcp_client_name(client_info: Any) -> str:
     """Return the name in an MCP `clientInfo` (Implementation: `title`, else `name`); "" if it is invalid."""
     info = client_info if isinstance(client_info, dict) else {}
     given = (info.get("title"), info.get("name"))
-    names = (clean_line(name, MAX_NAME) for name in given if isinstance(name, str))
+    names = (_clean_name(name[:_LONGEST]) for name in given if isinstance(name, str))
     return next(filter(None, names), "")
+
+
+@lru_cache(1_000)
+def _clean_name(name: str) -> str:
+    # Stateless requests repeat the name of their client each time.
+    return clean_line(name, MAX_NAME)
 
 
 def _first(patterns: tuple[tuple[str, re.Pattern[str]], ...], text: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from attrs import frozen
 
+from ... import serialization
 from ...http import Request
 from ...http.headers import values
 from ...serialization import Message
@@ -26,6 +27,8 @@ META_CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 
 _NAME_PARAMETERS = {"tools/call": "name", "resources/read": "uri"}
 """The parameter that the header Mcp-Name repeats, by method."""
+
+_RESULT_META = serialization.raw(serialization.encode({META_SERVER_INFO: SERVER_INFO}))
 
 _CACHEABLE = {"ttlMs": 300_000, "cacheScope": "public"}
 
@@ -52,7 +55,7 @@ class StatelessProtocol:
         """Return the result of a request. Raises RpcError."""
         authenticated.note_mcp_client(message.params["_meta"].get(META_CLIENT_INFO))
         result = await self._result(message, authenticated)
-        return {"resultType": "complete", **result, "_meta": {META_SERVER_INFO: SERVER_INFO}}
+        return {"resultType": "complete", **result, "_meta": _RESULT_META}
 
     async def _result(self, message: Message, authenticated: AuthenticatedRequest) -> dict[str, Any]:
         match message.method:
@@ -98,16 +101,21 @@ def _checked_meta(message: Message) -> str:
 
 
 def _check_headers(message: Message, request: Request, version: str) -> None:
-    expected = {"MCP-Protocol-Version": version, "Mcp-Method": str(message.method)}
-    name = message.params.get(_NAME_PARAMETERS.get(str(message.method), ""))
+    method = str(message.method)
+    _check_header(request, "MCP-Protocol-Version", version)
+    _check_header(request, "Mcp-Method", method)
+    name = message.params.get(_NAME_PARAMETERS.get(method, ""))
     if isinstance(name, str):
-        expected["Mcp-Name"] = name
-    for header, value in expected.items():
-        sent = values(request, header)
-        if len(sent) != 1:
-            raise RpcError(HEADER_MISMATCH, f"The header {header} is required exactly once.", status=400)
-        if _decoded(sent[0]) != value:
-            raise RpcError(HEADER_MISMATCH, f"The header {header} differs from the body.", status=400)
+        _check_header(request, "Mcp-Name", name)
+
+
+def _check_header(request: Request, header: str, value: str) -> None:
+    """Raise RpcError unless the header was sent once, with `value`."""
+    sent = values(request, header)
+    if len(sent) != 1:
+        raise RpcError(HEADER_MISMATCH, f"The header {header} is required exactly once.", status=400)
+    if _decoded(sent[0]) != value:
+        raise RpcError(HEADER_MISMATCH, f"The header {header} differs from the body.", status=400)
 
 
 def _decoded(value: str) -> str | None:
