@@ -1,6 +1,6 @@
 """Take screenshots from a running server with the sample catalogue.
 
-    make screenshots                        those of README.md
+    make screenshots                        those of README.md, and the picture of shared links
     python docs/screenshots.py --all DIR    every page, on a phone and a desktop, in light and dark, in both languages
 
 It needs Chromium: the one of Playwright (`playwright install chromium`) or one on PATH.
@@ -115,6 +115,9 @@ def _take(url: str) -> None:
             page = browser.new_page(viewport=VIEWPORT, color_scheme=scheme)
             page.goto(url + PAGE)
             page.screenshot(path=DOCS / f"search-{scheme}.png")
+        card = browser.new_page(viewport={"width": 1200, "height": 630})
+        card.goto((DOCS / "card.html").as_uri())
+        card.screenshot(path=DOCS.parent / "directory_server/web/pages/static/card.png")
 
 
 def _take_all(url: str, link: str, folder: Path) -> None:

@@ -168,6 +168,7 @@ def _routes(
         ),
         pages.Feeds(people.pages.layout, people.pages.access, directory, storage.store, core.runtime.now),
         pages.SiteFiles(people.pages.layout, people.pages.access),
+        pages.Sitemap(people.pages.layout, people.pages.access, storage.store, docs.paths),
         _account_pages(core, people, endpoint),
         docs.DocsPages(people.pages.layout, people.pages.access),
         pages.EntryPage(

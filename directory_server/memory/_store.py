@@ -56,6 +56,9 @@ class MemoryStore:
     async def entries(self, mcp_ids: Sequence[str]) -> Sequence[Entry]:
         return [restore_entry(each.body) for each in self._visible(mcp_ids)]
 
+    async def ids(self, after: str, before: str, limit: int) -> Sequence[str]:
+        return sorted(each for each in self._data.visible_names() if after < each < before)[:limit]
+
     async def head(self) -> int:
         return len(self._data.log)
 

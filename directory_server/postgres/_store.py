@@ -56,6 +56,10 @@ _IS_STALE = """
 
 _ANALYZE = "ANALYZE record, entry, change, analysed, stored"
 
+_IDS = """
+    SELECT mcp_id FROM entry WHERE visible_id IS NOT NULL AND mcp_id > $1 AND mcp_id < $2 ORDER BY mcp_id LIMIT $3
+"""
+
 _PUBLISHED = "SELECT body FROM record WHERE name = $1 AND source = $2 ORDER BY written"
 
 _SOURCE = "SELECT source FROM entry JOIN record ON record.id = preferred_id WHERE entry.name = $1"
@@ -132,6 +136,10 @@ class PostgresStore:
             return None
         rows = await (self._reads or self._database).run(_SOURCE, name)
         return str(rows[0][0]) if rows else None
+
+    async def ids(self, after: str, before: str, limit: int) -> Sequence[str]:
+        rows = await (self._reads or self._database).run(_IDS, after, before, limit)
+        return [mcp_id for (mcp_id,) in rows]
 
     async def head(self) -> int:
         rows = await (self._reads or self._database).run(_HEAD)

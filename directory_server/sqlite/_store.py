@@ -34,6 +34,8 @@ _ENTRIES = """
     ORDER BY requested.key
 """
 
+_IDS = "SELECT mcp_id FROM entry WHERE shown IS NOT NULL AND mcp_id > ? AND mcp_id < ? ORDER BY mcp_id LIMIT ?"
+
 _PUBLISHED = "SELECT body FROM record WHERE name = ? AND source = ? ORDER BY id"
 
 _SOURCE = "SELECT source FROM entry JOIN record ON record.id = chosen WHERE entry.name = ?"
@@ -111,6 +113,11 @@ class SqliteStore:
         requested = serialization.text(list(filter(is_storable, mcp_ids)))
         rows = await self._database.read(lambda connection: connection.execute(_ENTRIES, (requested,)).fetchall())
         return [serialization.restore_entry(body) for (body,) in rows]
+
+    async def ids(self, after: str, before: str, limit: int) -> Sequence[str]:
+        bounds = (after, before, limit)
+        rows = await self._database.read(lambda connection: connection.execute(_IDS, bounds).fetchall())
+        return [mcp_id for (mcp_id,) in rows]
 
     async def head(self) -> int:
         return await self._number(_HEAD)

@@ -114,6 +114,7 @@ ROUTES: tuple[Route, ...] = (
     Route("/feed.atom", "GET", PAGES, "feeds.get"),
     Route("/opensearch.xml", "GET", PAGES, "site_files.opensearch"),
     Route("/robots.txt", "GET", PAGES, "site_files.robots"),
+    Route("/sitemap.xml", "GET", PAGES, "sitemap.get"),
     Route("/favicon.ico", "GET", PAGES, "site_files.icon"),
     Route("/assets/{name}", "GET", PAGES, "asset"),
     Route("/docs", "GET", PAGES, "docs.index"),

@@ -24,7 +24,7 @@ from .error_responses import error_response, note_error, respond_with_error, res
 from .health import Health
 from .mcp import McpEndpoint, rpc_body
 from .openapi import DOCUMENT
-from .pages import EntryPage, Feeds, PageHandlers, ReportPages, SearchPage, SiteFiles
+from .pages import EntryPage, Feeds, PageHandlers, ReportPages, SearchPage, SiteFiles, Sitemap
 from .publish import PublishHandlers
 from .registry import RegistryHandlers, problem
 from .responses import json_response
@@ -87,6 +87,7 @@ class Routes:
     search: SearchPage
     feeds: Feeds
     site_files: SiteFiles
+    sitemap: Sitemap
     account: AccountPages
     docs: DocsPages
     entry: EntryPage

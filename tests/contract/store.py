@@ -82,6 +82,17 @@ class StoreContract:
         assert await other.log_id() == log
 
     @awaited
+    async def test_lists_the_ids_of_visible_entries_in_a_range(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry(f"x/{number}") for number in range(5)])
+        await store.publish("a", [entry("x/3", status="deleted")])
+        expected = sorted(mcp_id_of(f"x/{number}") for number in (0, 1, 2, 4))
+        assert list(await store.ids("", "g", 10)) == expected
+        assert list(await store.ids("", "g", 3)) == expected[:3]
+        assert list(await store.ids(expected[0], expected[3], 10)) == expected[1:3]
+        assert list(await store.ids("g", "", 10)) == []
+
+    @awaited
     async def test_returns_the_outcomes_in_order(self) -> None:
         store = await self.store()
         assert list(await store.publish("a", [entry("x/a"), entry("x/b")])) == ["added", "added"]

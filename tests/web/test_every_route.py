@@ -161,7 +161,10 @@ VALID_REQUESTS = {
     "GET /api/open/openapi.json": [ValidRequest("GET", "/api/open/openapi.json")],
     "GET /": [ValidRequest("GET", "/"), ValidRequest("GET", "/?q=postgres")],
     "GET /feed.atom": [ValidRequest("GET", "/feed.atom"), ValidRequest("GET", "/feed.atom?q=postgres")],
-    **{f"GET {path}": [ValidRequest("GET", path)] for path in ("/robots.txt", "/favicon.ico", "/opensearch.xml")},
+    **{
+        f"GET {path}": [ValidRequest("GET", path)]
+        for path in ("/robots.txt", "/favicon.ico", "/opensearch.xml", "/sitemap.xml")
+    },
     "GET /servers/{mcp_id}": [ValidRequest("GET", f"/servers/{POSTGRES_ID}")],
     "GET /servers/{mcp_id}/report": [ValidRequest("GET", f"/servers/{POSTGRES_ID}/report")],
     "GET /servers/{mcp_id}/report/sent": [ValidRequest("GET", f"/servers/{POSTGRES_ID}/report/sent")],

@@ -48,6 +48,9 @@ class Store(Protocol):
     async def entries(self, mcp_ids: Sequence[str]) -> Sequence[Entry]:
         """Return the visible entries among `mcp_ids`, in that order."""
 
+    async def ids(self, after: str, before: str, limit: int) -> Sequence[str]:
+        """Return at most `limit` ids of visible entries between `after` and `before`, both excluded, in order."""
+
     async def head(self) -> int:
         """Return the `seq` of the latest change, 0 before the first."""
 

@@ -23,6 +23,8 @@ API = "api"
 
 _OBJECTS = f"{API}/objects"
 
+_PUBLISHING = f"{API}/publishing"
+
 _CONTENT = "pages.json"
 
 
@@ -64,6 +66,11 @@ def contents() -> Contents:
     return Contents({page.path: page for page in pages}, {name: text.encode() for name, text in read["files"].items()})
 
 
+def paths() -> Sequence[str]:
+    """Return the paths of all pages below /docs/."""
+    return [API, _OBJECTS, _PUBLISHING, *contents().pages]
+
+
 @frozen
 class DocsPages:
     """Handles `/docs`, `/docs/api`, `/docs/api/objects`, `/docs/api/publishing` and `/docs/{path}`."""
@@ -86,7 +93,7 @@ class DocsPages:
 
     async def publishing(self, request: Request) -> bytes:
         """Return the operations of publishers, from the OpenAPI document."""
-        return await self._api(request, f"{API}/publishing", _api().publishing)
+        return await self._api(request, _PUBLISHING, _api().publishing)
 
     async def get(self, request: Request, path: str) -> bytes:
         """Return a page or an image. Raises NotFound."""

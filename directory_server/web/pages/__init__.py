@@ -13,6 +13,7 @@ from ._readme import Readmes
 from ._reports import ReportPages
 from ._search import SearchPage
 from ._site_files import SiteFiles
+from ._sitemap import Sitemap
 from ._verification import EntryChecks
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "ReportPages",
     "SearchPage",
     "SiteFiles",
+    "Sitemap",
     "Viewer",
     "editor_views",
     "page_handlers",

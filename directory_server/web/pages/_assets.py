@@ -21,6 +21,7 @@ _MEDIA_TYPES = {
     "script.js": "text/javascript",
     "account.js": "text/javascript",
     "icon.svg": "image/svg+xml",
+    "card.png": "image/png",
 }
 
 
@@ -54,5 +55,6 @@ class Assets:
         if asset is None:
             raise NotFound("There is no such file.")
         request.setHeader("Cross-Origin-Resource-Policy", "same-origin")
-        content_type = f"{asset.media_type}; charset=utf-8"
+        is_text = asset.media_type.startswith("text/") or asset.media_type.endswith("xml")
+        content_type = f"{asset.media_type}; charset=utf-8" if is_text else asset.media_type
         return json_response(request, asset.body, 200, **{"Content-Type": content_type, "Cache-Control": CACHE_CONTROL})

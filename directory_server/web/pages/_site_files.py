@@ -12,6 +12,7 @@ from ...http import Request
 from ..responses import conditional_response
 from ._access import PageAccess
 from ._layout import Layout
+from ._sitemap import PATH as SITEMAP
 
 _DAY = "public, max-age=86400"
 
@@ -21,6 +22,7 @@ Allow: /$
 Allow: /servers/
 Allow: /docs
 Allow: /assets/
+Allow: /sitemap.xml
 Disallow: /servers/*/report
 Disallow: /
 """
@@ -51,6 +53,8 @@ class SiteFiles:
     async def robots(self, request: Request) -> bytes:
         """Return the rules for robots. They need no sign-in, and do not count as a page."""
         text = _OPEN if self._access.is_public else _OFF if self._access.is_off else _CLOSED
+        if self._access.is_public and self._layout.url:
+            text += f"\nSitemap: {self._layout.url}{SITEMAP}\n"
         return conditional_response(request, text.encode(), _DAY, **{"Content-Type": "text/plain; charset=utf-8"})
 
     async def icon(self, request: Request) -> bytes:

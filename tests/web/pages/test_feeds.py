@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 from urllib.parse import quote
 from xml.etree import ElementTree
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
+from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry, mcp_id_of
 
 from ..conftest import MAIL, POSTGRES, POSTGRES_ID, Response, Server, entry
 from .conftest import Document, GetPage
@@ -20,6 +21,11 @@ OPENSEARCH = "{http://a9.com/-/spec/opensearch/1.1/}"
 URL = "https://mcp.example.org"
 public_url = pytest.mark.parametrize("server", [{"url": f"{URL}/"}], indirect=True)
 HOSTILE = "]]></title><entry>\"'&lt;<!ENTITY x><script>alert(1)</script>"
+
+
+def locations(response: Response) -> list[str]:
+    assert response.status == 200
+    return [str(each.text) for each in ElementTree.fromstring(response.body).iter() if each.tag.endswith("}loc")]
 
 
 def feed_of(response: Response) -> ElementTree.Element:
@@ -168,6 +174,57 @@ def test_robots_may_read_entries_but_not_searches(get_page: GetPage) -> None:
     assert rules.can_fetch("any", "/docs/browse")
     for path in ("/?q=mail", "/api/open/v1/search", "/account/keys", "/feed.atom", "/v0.1/servers", "/news"):
         assert not rules.can_fetch("any", path)
+
+
+@public_url
+def test_the_sitemap_lists_the_pages(get_page: GetPage, server: Server) -> None:
+    server.publish(*(entry(f"io.example.map/{number}") for number in range(30)))
+    assert f"Sitemap: {URL}/sitemap.xml\n" in get_page("/robots.txt").body.decode()
+    response = get_page("/sitemap.xml")
+    assert response.headers["Content-Type"] == "application/xml; charset=utf-8"
+    assert locations(response) == [f"{URL}/sitemap.xml?page=docs", f"{URL}/sitemap.xml?page=1"]
+    listed = locations(get_page("/sitemap.xml?page=1"))
+    assert {f"{URL}/servers/{mcp_id_of(f'io.example.map/{number}')}" for number in range(30)} < set(listed)
+    assert f"{URL}/servers/{POSTGRES_ID}" in listed
+    pages = locations(get_page("/sitemap.xml?page=docs"))
+    assert {f"{URL}/", f"{URL}/docs", f"{URL}/docs/api/publishing"} <= set(pages)
+    for page in pages:
+        server.clock.advance(1)  # page requests are limited
+        assert get_page(page.removeprefix(URL)).status == 200
+    for unknown in ("0", "2", "x", "-1", "", "1e9", "9" * 99):
+        assert get_page(f"/sitemap.xml?page={unknown}").status == 404
+
+
+@public_url
+def test_parts_of_the_sitemap_are_bounded_and_have_each_entry_once(
+    get_page: GetPage, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("directory_server.web.pages._sitemap.USUAL_URLS", 10)
+    server.publish(*(entry(f"io.example.map/{number}") for number in range(100)))
+    parts = [each for each in locations(get_page("/sitemap.xml")) if not each.endswith("docs")]
+    listed = [each for part in parts for each in locations(get_page(part.removeprefix(URL)))]
+    assert len(parts) > 9
+    assert len(listed) == len(set(listed)) > 100
+    monkeypatch.setattr("directory_server.web.pages._sitemap.MAX_URLS", 3)
+    assert max(len(locations(get_page(part.removeprefix(URL)))) for part in parts) == 3
+
+
+@pytest.mark.parametrize("server", ["public", {"url": URL, "openness": "accounts"}], indirect=True)
+def test_there_is_no_sitemap_without_public_pages_and_url(get_page: GetPage) -> None:
+    assert get_page("/sitemap.xml").status == 404
+    assert b"Sitemap" not in get_page("/robots.txt").body
+
+
+@public_url
+def test_shared_links_have_a_picture_of_ours(get_page: GetPage) -> None:
+    properties = {each.get("property"): each.get("content") for each in Document(get_page("/")).all("meta")}
+    address = str(properties["og:image"])
+    assert address.startswith(f"{URL}/assets/card.")
+    picture = get_page(address.removeprefix(URL))
+    assert picture.headers["Content-Type"] == "image/png"
+    assert picture.body.startswith(b"\x89PNG")
+    size = struct.unpack(">II", picture.body[16:24])
+    assert size == tuple(int(str(properties[f"og:image:{each}"])) for each in ("width", "height"))
 
 
 def test_the_icon_is_one(get_page: GetPage) -> None:

@@ -1,0 +1,84 @@
+"""The list of all pages for search engines (sitemaps.org, protocol 0.90)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from xml.sax.saxutils import escape
+
+from attrs import frozen
+
+from ...domain.errors import NotFound
+from ...domain.ports.storage import Store
+from ...http import Request
+from ..responses import conditional_response
+from ._access import PageAccess
+from ._layout import Layout
+from ._search_words import page_parameters
+
+PATH = "/sitemap.xml"
+
+MAX_URLS = 5_000
+"""URLs of a part."""
+
+USUAL_URLS = 4_500
+"""URLs of a part on average. Ids are hashes, so parts of equal ranges of ids differ by a few hundred at most."""
+
+_DOCS = "docs"
+"""The name of the part with the documentation. The others have numbers."""
+
+_HOUR = "public, max-age=3600"
+
+_NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+
+
+@frozen
+class Sitemap:
+    """Handles `/sitemap.xml`: an index of parts, and each part as `?page=`.
+
+    `_docs` returns the paths of the documentation pages.
+    """
+
+    _layout: Layout
+    _access: PageAccess
+    _store: Store
+    _docs: Callable[[], Sequence[str]]
+
+    async def get(self, request: Request) -> bytes:
+        """Return the index, or the part `page`.
+
+        Raises NotFound for an unknown part, without public pages, and without the setting web.url: sitemaps have
+        absolute URLs.
+        """
+        await self._access.identify(request)
+        if not self._access.is_public or not self._layout.url:
+            raise NotFound("The sitemap needs the setting web.url and public pages.")
+        parts = max(1, -(-await self._store.count() // USUAL_URLS))
+        page = page_parameters(request).get("page")
+        if page is None:
+            names = [_DOCS, *map(str, range(1, parts + 1))]
+            body = self._document("sitemapindex", "sitemap", [f"{PATH}?page={name}" for name in names])
+        else:
+            body = self._document("urlset", "url", await self._paths(page, parts))
+        # A browser must not run anything in a sitemap that it shows as a document.
+        headers = {"Content-Type": "application/xml; charset=utf-8", "Content-Security-Policy": "default-src 'none'"}
+        return conditional_response(request, body, _HOUR, **headers)
+
+    async def _paths(self, page: str, parts: int) -> Sequence[str]:
+        """Return the paths of a part. Raises NotFound."""
+        if page == _DOCS:
+            return ["/", "/docs", *(f"/docs/{path}" for path in self._docs())]
+        number = int(page) if page.isascii() and page.isdecimal() and len(page) < 7 else 0
+        if not 1 <= number <= parts:
+            raise NotFound("The sitemap has no such part.")
+        return [f"/servers/{each}" for each in await self._store.ids(*_range(number, parts), MAX_URLS)]
+
+    def _document(self, root: str, item: str, paths: Sequence[str]) -> bytes:
+        url = escape(self._layout.url)
+        items = "".join(f"<{item}><loc>{url}{escape(path)}</loc></{item}>\n" for path in paths)
+        return f'<?xml version="1.0" encoding="utf-8"?>\n<{root} {_NAMESPACE}>\n{items}</{root}>\n'.encode()
+
+
+def _range(number: int, parts: int) -> tuple[str, str]:
+    """Return the ids before and after those of a part. Ids are UUIDs in lower case."""
+    first, last = ((each << 32) // parts for each in (number - 1, number))
+    return f"{first:08x}", f"{last:08x}" if number < parts else "g"
