@@ -29,7 +29,14 @@ COMPOSERS = {"app", "composition", "storage", "tap", "cli"}
 _DOMAIN = {"client_config", "domain", "domain.errors"}
 _PORTS = _DOMAIN | {"domain.ports"}
 _SERVICES = _PORTS | {"serialization", "services", "http", "streams", "hosts", "sanitize"}
-_WEB = _SERVICES | {"web.access_log", "web.throttling", "web.responses", "web.error_responses", "web.forms"}
+_WEB = _SERVICES | {
+    "web.access_log",
+    "web.throttling",
+    "web.responses",
+    "web.compression",
+    "web.error_responses",
+    "web.forms",
+}
 
 MAY_IMPORT: dict[str, set[str]] = {
     "__init__": set(),
@@ -72,6 +79,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.forms": {"domain.errors", "http"},
     "web.error_responses": {"domain.errors", "http", "serialization", "web.responses"},
     "web.origins": {"domain.errors", "http"},
+    "web.compression": {"http"},
     "web.access_file": {"domain.errors", "web.access_log"},
     "web.health": _WEB | {"__init__"},
     "web.user_agents": {"domain", "sanitize"},

@@ -9,6 +9,7 @@ from attrs import frozen
 
 from ...domain.errors import NotFound
 from ...http import Request
+from ..compression import accepts_gzip, gzip
 from ..responses import json_response
 
 PATH = "/assets/"
@@ -27,10 +28,11 @@ _MEDIA_TYPES = {
 
 @frozen
 class Asset:
-    """A static file: its media type and content."""
+    """A static file: its media type and content. `compressed` is empty if the file is compressed already."""
 
     media_type: str
     body: bytes
+    compressed: bytes
 
 
 class Assets:
@@ -43,7 +45,7 @@ class Assets:
             body = files(__package__).joinpath("static", name).read_bytes()
             stem, _, suffix = name.rpartition(".")
             hashed = self._names[name] = f"{stem}.{sha256(body).hexdigest()[:12]}.{suffix}"
-            self._assets[hashed] = Asset(media_type, body)
+            self._assets[hashed] = Asset(media_type, body, gzip(body) if _is_text(media_type) else b"")
 
     def path(self, name: str) -> str:
         """Return the path of the file `name`. Raises KeyError."""
@@ -55,6 +57,14 @@ class Assets:
         if asset is None:
             raise NotFound("There is no such file.")
         request.setHeader("Cross-Origin-Resource-Policy", "same-origin")
-        is_text = asset.media_type.startswith("text/") or asset.media_type.endswith("xml")
-        content_type = f"{asset.media_type}; charset=utf-8" if is_text else asset.media_type
-        return json_response(request, asset.body, 200, **{"Content-Type": content_type, "Cache-Control": CACHE_CONTROL})
+        headers = {"Content-Type": asset.media_type, "Cache-Control": CACHE_CONTROL}
+        if not asset.compressed:
+            return json_response(request, asset.body, 200, **headers)
+        headers |= {"Content-Type": f"{asset.media_type}; charset=utf-8", "Vary": "Accept-Encoding"}
+        if not accepts_gzip(request):
+            return json_response(request, asset.body, 200, **headers)
+        return json_response(request, asset.compressed, 200, **headers, **{"Content-Encoding": "gzip"})
+
+
+def _is_text(media_type: str) -> bool:
+    return media_type.startswith("text/") or media_type.endswith("xml")

@@ -14,6 +14,7 @@ from ...http import Request
 from ...http.errors import ErrorResponse
 from ...http.headers import cookie, query, values
 from ...http.proxies import Proxies
+from ..compression import compressed
 from ..responses import json_response
 from ._assets import Assets
 from ._filters import FILTERS
@@ -41,7 +42,7 @@ HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     # Not no-referrer: browsers would then send forms with the origin "null", which is rejected.
     "Referrer-Policy": "same-origin",
-    "Vary": "Accept, Accept-Language, Cookie",
+    "Vary": "Accept, Accept-Encoding, Accept-Language, Cookie",
     "X-Frame-Options": "DENY",
 }
 """Response headers of every page."""
@@ -74,7 +75,10 @@ class Language:
 
 @frozen
 class Address:
-    """The canonical path of a page, with its query, and whether search engines may list the page."""
+    """The canonical path of a page, with its query, and whether search engines may list the page.
+
+    A page with an address has no form with a secret, unless its viewer is signed in.
+    """
 
     path: str
     indexed: bool = False
@@ -131,7 +135,9 @@ class Layout:
         )
         # Servers must not send it without TLS (RFC 6797, section 7.2).
         secure = self._hsts if self._hsts and self._proxies.is_secure(request) else {}
-        return json_response(request, body, status, **HEADERS, **secure)
+        response = json_response(request, body, status, **HEADERS, **secure)
+        # Other pages have secrets: the tokens of forms, keys, the e-mail address of the viewer.
+        return compressed(request, response) if address is not None and account is None else response
 
     def render(self, request: Request, template: str, values: Mapping[str, Any]) -> bytes:
         """Return the text of a template in the language of a request."""

@@ -8,7 +8,7 @@ from directory_server.domain.accounts import Account
 from directory_server.run_sync import run_sync
 
 from ..conftest import Server
-from .conftest import Browser, account_of
+from .conftest import ANN, Browser, account_of
 
 SEARCH = "/api/open/v1/search?keywords=postgres"
 
@@ -360,3 +360,11 @@ def test_pages_are_small(server: Server, ann: Account, language: str) -> None:
     for page in ("keys", "connect", "sessions", "password", "delete", "sign-in"):
         sizes[page] = len(member.get(f"/account/{page}").body)
     assert max(sizes.values()) < 30_000, sizes
+
+
+@pytest.mark.parametrize("path", ["/", "/?q=postgres", "/docs/browse", "/account/keys", "/account/password"])
+def test_pages_of_members_are_not_compressed(member: Browser, path: str) -> None:
+    # They have the address of the member, and search words or tokens of forms (BREACH).
+    response = member.get(path, **{"Accept-Encoding": "gzip"})
+    assert ANN in member.text
+    assert response.headers["Content-Encoding"] is None

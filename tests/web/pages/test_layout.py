@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from gzip import decompress as gunzip
 
 import pytest
 
-from ..conftest import Server
+from ..conftest import POSTGRES_ID, Server
 from .conftest import GetPage
 
 
@@ -106,3 +107,54 @@ def test_the_selected_language_is_stored_in_a_cookie(get_page: GetPage) -> None:
 @pytest.mark.parametrize("where", [{"path": "/x?lang=%ff%fe"}, {"path": "/x", "Cookie": "lang=\xff"}])
 def test_unknown_languages_are_ignored(get_page: GetPage, where: dict[str, str]) -> None:
     assert '<html lang="en">' in get_page(**where).body.decode()
+
+
+@pytest.mark.parametrize("path", ["/", "/?q=postgres", f"/servers/{POSTGRES_ID}", "/docs/browse"])
+def test_public_pages_are_compressed_for_clients_that_accept_it(get_page: GetPage, path: str) -> None:
+    plain, small = get_page(path), get_page(path, Accept_Encoding="br, gzip;q=0.5")
+    assert small.headers["Content-Encoding"] == "gzip"
+    assert int(str(small.headers["Content-Length"])) == len(small.body) < len(plain.body) / 2
+    assert gunzip(small.body) == plain.body
+    for response in (plain, small):
+        assert "Accept-Encoding" in str(response.headers["Vary"])
+    assert plain.headers["Content-Encoding"] is None
+    assert get_page(path, "HEAD", Accept_Encoding="gzip").headers["Content-Encoding"] == "gzip"
+
+
+@pytest.mark.parametrize("path", ["/account/sign-in", f"/servers/{POSTGRES_ID}/report", "/nowhere"])
+def test_pages_with_forms_and_errors_are_not_compressed(get_page: GetPage, path: str) -> None:
+    assert get_page(path, Accept_Encoding="gzip").headers["Content-Encoding"] is None
+
+
+def test_static_files_are_compressed_once(get_page: GetPage) -> None:
+    for path in re.findall(r'"(/assets/[^"]*)"', get_page("/").body.decode()):
+        plain, small = get_page(path), get_page(path, Accept_Encoding="gzip")
+        assert small.headers["Content-Encoding"] == "gzip"
+        assert gunzip(small.body) == plain.body
+        assert plain.headers["Vary"] == small.headers["Vary"] == "Accept-Encoding"
+
+
+@pytest.mark.parametrize(
+    ("accepted", "is_accepted"),
+    [
+        ("gzip", True),
+        ("GZIP", True),
+        ("x-gzip", True),
+        ("deflate, gzip;q=0.001", True),
+        ("*", True),
+        ("br;q=1.0, *;q=0.1", True),
+        ("", False),
+        ("br", False),
+        ("identity", False),
+        ("gzip;q=0", False),
+        ("gzip; q=0.000, *", False),
+        ("*;q=0", False),
+        ("gzip;q=nan", False),
+        ("gzip;q=", False),
+        ("gzip;level=9", False),
+        ("gzipped", False),
+    ],
+)
+def test_the_accepted_codings_decide(get_page: GetPage, accepted: str, is_accepted: bool) -> None:
+    response = get_page("/", Accept_Encoding=accepted)
+    assert (response.headers["Content-Encoding"] == "gzip") == is_accepted
