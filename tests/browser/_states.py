@@ -78,7 +78,8 @@ def _search_states(page: Any, site: Site, name: str) -> Iterator[str]:
     yield "results, filtered and sorted"
     page.locator(".filters summary").click()
     page.locator("#q").press("End")
-    page.keyboard.type(" tag:")
+    # One event: between two keys a slow browser would search for the words so far.
+    page.keyboard.insert_text(" tag:")
     page.locator("#suggestions").wait_for(state="visible")
     page.keyboard.press("ArrowDown")
     yield "results, with suggestions and the list of filters"
@@ -114,10 +115,18 @@ def _search_states(page: Any, site: Site, name: str) -> Iterator[str]:
     page.goto(address)
     page.goto("/docs")
     yield "documentation"
+    page.locator("#docs-q").fill("back up")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/docs?q=**")
+    yield "documentation, search results"
     page.goto("/docs/api")
     yield "documentation of the API"
     page.goto("/docs/operations/configure")
     yield "documentation with a wide table"
+    page.goto("/docs/operations/back-up")
+    assert page.locator(".docs-page .code .copy").count() == page.locator(".docs-page pre").count() > 0
+    page.locator("h2 > .anchor").first.focus()
+    yield "documentation, link to a section"
     page.goto("/unknown")
     yield "page not found"
     page.goto("/?q=github")
@@ -178,11 +187,13 @@ def _key_states(page: Any, site: Site) -> Iterator[str]:
     page.locator(".spent").wait_for()
     yield "keys, a quota spent, no place for another"
     page.locator("a[href$='/rename']").first.click()
+    page.wait_for_url("**/rename")
     assert focused(page) == "label"
     yield "rename"
     _submit(page, "$='/rename'")
     yield "keys, renamed"
     page.locator("a.danger").first.click()
+    page.wait_for_url("**/revoke")
     yield "revoke"
     page.goto("/account/keys")
     _submit(page, "$='/rotate'")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -26,14 +27,30 @@ def test_pages_are_accessible_and_fit_the_viewport(
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no axe-core").Axe()
     # Animations would be measured half-way.
     page = open_page("/", locale=locale, reduced_motion="reduce")
-    wrong: list[Any] = []
+    wrong: list[str] = []
     for state in states(page, site, locale.lower()):
         for width, scheme in views:
             page.set_viewport_size({"width": width, "height": 800})
             page.emulate_media(color_scheme=scheme)
-            where = (state, width, scheme)
-            found = axe.run(page).response["violations"]
-            wrong += [(*where, each["id"], [node["html"] for node in each["nodes"]]) for each in found]
+            _settle(page)
+            where = f"{state}, {locale}, {width} px, {scheme}"
+            wrong += [f"{where}: {each}" for each in _violations(axe.run(page).response["violations"])]
             if not page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
-                wrong.append((*where, "scrolls sideways"))
-    assert wrong == []
+                wrong.append(f"{where}: scrolls sideways")
+    if wrong:
+        # An assertion would show the first items only.
+        pytest.fail("\n".join(wrong), pytrace=False)
+
+
+def _settle(page: Any) -> None:
+    """Wait until the page is loaded, no search is under way, and the browser has drawn the view."""
+    page.wait_for_load_state()
+    page.locator(".waiting").wait_for(state="detached")
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def _violations(found: list[Any]) -> Iterator[str]:
+    """Yield each element that breaks a rule, with what is wrong."""
+    for each in found:
+        for node in each["nodes"]:
+            yield f"{each['id']} at {node['target']}: {node['html']}\n    {node['failureSummary']}"
