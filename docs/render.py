@@ -2,9 +2,10 @@
 
     python docs/render.py OUTPUT.json
 
-The output is JSON: {"pages": [{"path", "title", "parent", "html"}], "files": {name: text}}. A document or section
-larger than LARGEST is split at its sections, so that each page stays small. Links between documents lead to their
-pages; links to other files of the project become plain text. Blocks of HTML are left out.
+The output is JSON: {"pages": [{"path", "title", "parent", "html", "text"}], "files": {name: text}}. A document or
+section larger than LARGEST is split at its sections, so that each page stays small. Links between documents lead to
+their pages; links to other files of the project become plain text. Blocks of HTML are left out. The texts are for the
+search.
 """
 
 from __future__ import annotations
@@ -68,7 +69,8 @@ def render(root: Path = ROOT) -> dict[str, object]:
             _rewrite(page.tokens, name, documents, anchors)
             _raise_headings(page.tokens)
             html = _MARKDOWN.renderer.render(page.tokens, _MARKDOWN.options, {})
-            rendered.append({"path": page.path, "title": page.title, "parent": page.parent, "html": html})
+            text = " ".join(" ".join(map(_plain, page.tokens)).split())
+            rendered.append({"path": page.path, "title": page.title, "parent": page.parent, "html": html, "text": text})
     return {"pages": rendered, "files": images}
 
 
@@ -103,6 +105,20 @@ def _sections(path: str, parent: str, tokens: list[Token], level: int) -> Iterat
 
 def _title(tokens: Sequence[Token]) -> str:
     return _text(tokens[1])
+
+
+def _plain(token: Token) -> str:
+    """Return the text of a block, for the search."""
+    children = token.children or ()
+    return (
+        token.content
+        if token.type in ("fence", "code_block")
+        else "".join(
+            child.content if child.type in ("text", "code_inline") else " "
+            for child in children
+            if child.type != "image"
+        )
+    )
 
 
 def _text(inline: Token) -> str:
@@ -141,6 +157,8 @@ def _rewrite(
                 href = _href(str(child.attrGet("href")), name, documents, anchors)
                 opened.append(href is not None)
                 child.attrSet("href", href or "")
+                if href and not href.startswith(("/", "#")):
+                    child.attrSet("rel", "noopener noreferrer")
                 if href is None:
                     child.type = "text"
             elif child.type == "link_close" and not opened.pop():

@@ -48,10 +48,11 @@ class Operation:
 
 @frozen
 class Schema:
-    """An object of the API."""
+    """An object of the API; without `fields`, its members are not described."""
 
     name: str
     fields: Sequence[Field]
+    kind: str
 
 
 @frozen
@@ -83,7 +84,8 @@ def api_pages(document: Mapping[str, Any], publishing: Collection[str], objects:
     `publishing` has the names of the schemas of publishers, `objects` is the path of the page of objects.
     """
     schemas = [
-        (name, Schema(name, list(_members(schema)))) for name, schema in document["components"]["schemas"].items()
+        (name, Schema(name, list(_members(schema)), _kind(schema)[0]))
+        for name, schema in document["components"]["schemas"].items()
     ]
     operations = list(_operations(document))
     description = [_inline(text) for text in document["info"]["description"].strip().split("\n\n")]

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from attrs import frozen
-from markupsafe import Markup
 
 from ... import serialization
 from ...domain.errors import NotFound
 from ...http import Request
 from ..openapi import DOCUMENT, SCHEMAS_OF_PUBLISHING
-from ..pages import Address, Layout, PageAccess, Viewer
+from ..pages import Address, Layout, PageAccess, Viewer, page_parameters
 from ..responses import json_response
 from ._api import Api, ApiPages, api_pages
+from ._contents import contents
+from ._search import MAX_QUERY, find
 
 API = "api"
 """The path of the REST API's page below /docs/."""
@@ -24,46 +24,6 @@ API = "api"
 _OBJECTS = f"{API}/objects"
 
 _PUBLISHING = f"{API}/publishing"
-
-_CONTENT = "pages.json"
-
-
-@frozen
-class Document:
-    """A page: its path below /docs/, its title, the path of its document's first page, and its HTML."""
-
-    path: str
-    title: str
-    parent: str
-    html: Markup
-
-
-@frozen
-class Contents:
-    """The pages by path, in the order of the table of contents, and the images by name."""
-
-    pages: Mapping[str, Document]
-    images: Mapping[str, bytes]
-
-    def sections(self, parent: str) -> Sequence[Document]:
-        """Return the pages of the document at `parent`."""
-        return [page for page in self.pages.values() if page.parent == parent]
-
-    @property
-    def documents(self) -> Sequence[Document]:
-        """The first page of each document, decisions left out: they have an index of their own."""
-        return [each for each in self.pages.values() if each.path == each.parent and "/" not in each.path]
-
-
-@cache
-def contents() -> Contents:
-    """Return the pages of the package; none if it was not built, as in a source tree that was never installed."""
-    source = files(__package__).joinpath(_CONTENT)
-    if not source.is_file():
-        return Contents({}, {})
-    read = serialization.decode(source.read_bytes())
-    pages = (Document(each["path"], each["title"], each["parent"], Markup(each["html"])) for each in read["pages"])
-    return Contents({page.path: page for page in pages}, {name: text.encode() for name, text in read["files"].items()})
 
 
 def paths() -> Sequence[str]:
@@ -79,9 +39,11 @@ class DocsPages:
     _access: PageAccess
 
     async def index(self, request: Request) -> bytes:
-        """Return the table of contents."""
+        """Return the table of contents or, with `q`, the pages that have all words."""
         viewer = await self._access.identify(request)
-        return self._page(request, "/docs", "index", self._navigation(""), viewer)
+        words = page_parameters(request).get("q", "")[:MAX_QUERY].strip()
+        values = {**self._navigation(""), "words": words, "results": find(contents(), words) if words else []}
+        return self._page(request, "/docs", "index", values, viewer, indexed=not words)
 
     async def api(self, request: Request) -> bytes:
         """Return the operations of the REST API, from the OpenAPI document."""
@@ -108,11 +70,17 @@ class DocsPages:
         return self._page(request, f"/docs/{page.path}", "page", values, viewer)
 
     def _page(
-        self, request: Request, path: str, template: str, values: Mapping[str, Any], viewer: Viewer | None
+        self,
+        request: Request,
+        path: str,
+        template: str,
+        values: Mapping[str, Any],
+        viewer: Viewer | None,
+        *,
+        indexed: bool = True,
     ) -> bytes:
-        return self._layout.page(
-            request, f"docs/{template}.html", values, account=viewer, address=Address(path, indexed=True)
-        )
+        address = Address(path, indexed=indexed)
+        return self._layout.page(request, f"docs/{template}.html", values, account=viewer, address=address)
 
     async def _api(self, request: Request, path: str, api: Api) -> bytes:
         viewer = await self._access.identify(request)

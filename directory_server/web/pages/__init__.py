@@ -12,6 +12,7 @@ from ._pages import PageHandlers, page_handlers
 from ._readme import Readmes
 from ._reports import ReportPages
 from ._search import SearchPage
+from ._search_words import page_parameters
 from ._site_files import SiteFiles
 from ._sitemap import Sitemap
 from ._verification import EntryChecks
@@ -37,4 +38,5 @@ __all__ = [
     "Viewer",
     "editor_views",
     "page_handlers",
+    "page_parameters",
 ]

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 from html import unescape
+from urllib.parse import quote
 
 import pytest
 
 from directory_server.web.docs import _pages
+from directory_server.web.docs._contents import Contents, contents
+from directory_server.web.docs._search import find
 from directory_server.web.openapi import DOCUMENT
 
 from ..conftest import Response, Server
@@ -35,11 +38,11 @@ def test_a_document_is_a_page(server: Server, path: str) -> None:
     response = page(server, f"/docs/{path}")
     assert response.status == 200
     assert len(response.body) < 30_000
-    assert _pages.contents().pages[path].html in response.body.decode()
+    assert contents().pages[path].html in response.body.decode()
 
 
 def test_every_page_is_small(server: Server) -> None:
-    for path in [*_pages.contents().pages, "api", "api/objects", "api/publishing"]:
+    for path in [*contents().pages, "api", "api/objects", "api/publishing"]:
         server.clock.advance(1)
         assert len(page(server, f"/docs/{path}").body) < 30_000, path
 
@@ -49,6 +52,32 @@ def test_a_section_shows_the_other_sections_of_its_document(server: Server) -> N
     assert '<a href="/docs/operations/back-up" aria-current="page">' in text
     assert '<a href="/docs/operations/metrics">' in text
     assert '<a href="/docs/protocol/keys">' not in text
+
+
+def test_pages_are_found_by_words_of_title_and_text(server: Server) -> None:
+    text = page(server, "/docs?q=Back+UP").body.decode()
+    results = re.findall(r'<li><a href="/docs/([^"]*)">', text.partition('class="similar"')[2].partition("</ul>")[0])
+    assert results[0] == "operations/back-up"
+    assert 1 < len(results) <= 20
+    assert "<h2" in text
+    assert 'name="robots" content="noindex"' in text
+    one, both = (find(contents(), words) for words in ("nginx", "nginx HAProxy"))
+    assert {each.path for each in both} <= {each.path for each in one}
+    for each in both:
+        assert {"nginx", "haproxy"} <= set(re.findall(r"\w+", contents().pages[each.path].text.lower()))
+
+
+def test_searches_of_pages_are_bounded_and_escaped(server: Server) -> None:
+    hostile = "<script>alert(1)</script>"
+    text = page(server, f"/docs?q={quote(hostile)}").body.decode()
+    assert hostile not in text
+    assert "No page with" in text
+    assert page(server, "/docs?q=%ff%00").status == 200
+    every = find(contents(), "e")
+    assert len(every) == 20
+    assert all(len(each.excerpt) < 300 for each in every)
+    assert find(contents(), " ") == []
+    assert len(page(server, f"/docs?q={'x' * 5_000}").body) < 10_000
 
 
 def test_an_unknown_page_is_not_found(server: Server) -> None:
@@ -100,12 +129,12 @@ def test_documentation_has_the_rate_limit_of_pages(server: Server) -> None:
 
 
 def test_a_package_without_pages_has_the_api_only(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_pages, "contents", lambda: _pages.Contents({}, {}))
+    monkeypatch.setattr(_pages, "contents", lambda: Contents({}, {}))
     assert page(server, "/docs").status == page(server, "/docs/api").status == 200
     assert page(server, "/docs/start").status == 404
 
 
 def test_images_of_documents_are_served(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_pages, "contents", lambda: _pages.Contents({}, {"plot.svg": b"<svg/>"}))
+    monkeypatch.setattr(_pages, "contents", lambda: Contents({}, {"plot.svg": b"<svg/>"}))
     response = page(server, "/docs/plot.svg")
     assert (response.headers["Content-Type"], response.body) == ("image/svg+xml", b"<svg/>")

@@ -4,7 +4,7 @@
 
 const labels = document.body.dataset;
 
-for (const element of document.querySelectorAll("[data-copyable]")) {
+for (const element of document.querySelectorAll("[data-copyable], .docs-page pre code")) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "secondary copy";
@@ -29,6 +29,15 @@ for (const element of document.querySelectorAll("[data-copyable]")) {
   } else {
     element.before(button);
   }
+}
+
+for (const heading of document.querySelectorAll(".docs-page :is(h2, h3, h4)[id]")) {
+  const link = document.createElement("a");
+  link.className = "anchor";
+  link.href = `#${heading.id}`;
+  link.ariaLabel = heading.textContent;
+  link.textContent = "#";
+  heading.append(" ", link);
 }
 
 // The editor that the reader opened last is open on every page.
