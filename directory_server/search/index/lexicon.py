@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..text.analysis import is_unsegmented
 from .arrays import Bools, Ints
+from .merging import PostingLists
 from .segment import Segment
 from .vocabulary import Vocabulary
 
@@ -21,6 +22,9 @@ MIN_NPMI = 0.3
 
 MAX_PAIRS, MAX_PAIRS_PER_DOCUMENT = 500_000, 250
 """Pairs of words that are counted: a fixed number, and a number for each document. Real entries have 130 on average."""
+
+MOST_PAIRS = 16_000_000
+"""Pairs that are counted however many documents there are. They take 130 MB while the lexicon is learnt."""
 
 GROWTH = 1.25
 """Growth, or the reverse, of the number of documents after which the lexicon is learnt again."""
@@ -54,16 +58,19 @@ class Lexicon:
         lists = segment.lists
         foreign, native = _scripts(segment, vocabulary)
         bilingual = np.zeros(len(segment), bool)
-        all_doc_ids, all_terms = lists.doc_ids, lists.terms()
-        bilingual[all_doc_ids[foreign[all_terms]]] = True
+        bilingual[lists.doc_ids[_by_posting(foreign, lists)]] = True
         size = int(np.count_nonzero(bilingual))
-        used = bilingual[all_doc_ids] & (foreign | native)[all_terms]
-        doc_ids, numbers = all_doc_ids[used], all_terms[used]
+        used = np.flatnonzero(bilingual[lists.doc_ids] & _by_posting(foreign | native, lists))
+        doc_ids = lists.doc_ids[used]
+        numbers = (np.searchsorted(lists.starts, used.astype(np.uint32), side="right") - 1).astype(np.int32)
         frequency = np.bincount(numbers, minlength=len(vocabulary))
         known = (frequency >= MIN_DOCUMENTS)[numbers]
-        most = MAX_PAIRS + MAX_PAIRS_PER_DOCUMENT * len(segment)
+        most = min(MAX_PAIRS + MAX_PAIRS_PER_DOCUMENT * len(segment), MOST_PAIRS)
         pairs = _pairs(doc_ids[known], numbers[known], foreign, len(vocabulary), most)
-        codes, together = np.unique(pairs, return_counts=True)
+        # Sorted in place: a copy of all pairs may take as much memory as the index.
+        pairs.sort()
+        starts = np.flatnonzero(np.diff(pairs, prepend=-1))
+        codes, together = pairs[starts], np.diff(starts, append=len(pairs))
         codes, together = codes[together >= MIN_DOCUMENTS], together[together >= MIN_DOCUMENTS]
         left, right = codes // len(vocabulary), codes % len(vocabulary)
         shared = np.log(together / size)
@@ -110,8 +117,15 @@ def _pairs(doc_ids: Ints, numbers: Ints, foreign: Bools, size: int, most: int) -
     fewest = np.argsort(pairs, kind="stable")
     chosen = np.sort(fewest[np.cumsum(pairs[fewest]) <= most])
     ends = np.append(starts[1:], len(numbers))
-    found = [np.empty(0, np.int64)]
+    found, place = np.empty(int(pairs[chosen].sum()), np.int64), 0
     for start, end in zip(starts[chosen].tolist(), ends[chosen].tolist(), strict=True):
         terms, kind = numbers[start:end], is_foreign[start:end]
-        found.append((terms[kind][:, None] * size + terms[~kind][None, :]).ravel())
-    return np.concatenate(found)
+        codes = (terms[kind][:, None] * size + terms[~kind][None, :]).ravel()
+        found[place : place + len(codes)] = codes
+        place += len(codes)
+    return found
+
+
+def _by_posting(of_terms: Bools, lists: PostingLists) -> Bools:
+    """Return the value of its term for each posting of a segment whose lists are by term."""
+    return np.repeat(of_terms, lists.counts()[: len(of_terms)])

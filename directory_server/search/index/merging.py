@@ -151,11 +151,10 @@ class PostingLists:
         places = np.minimum(self.known.searchsorted(terms.astype(np.int32)), last - 1)
         return np.where(self.known[places] == terms, places, last)
 
-    def terms(self) -> Ints:
-        """Return the term of each posting."""
-        numbers = np.arange(len(self.starts) - 1, dtype=np.int32) if self.known is None else self.known
-        counts = self.starts[1:].astype(np.int64) - self.starts[:-1]
-        return np.repeat(numbers, counts[: len(numbers)])
+    def counts(self) -> Longs:
+        """Return the number of postings of each place in `starts`."""
+        found: Longs = self.starts[1:].astype(np.int64) - self.starts[:-1]
+        return found
 
 
 def add_up(parts: Sequence[Postings], documents: int) -> Postings:

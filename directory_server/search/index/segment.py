@@ -13,6 +13,7 @@ from .bm25 import impacts as bm25_impacts
 from .categories import labels_of, most_frequent
 from .dictionary import Dictionary
 from .document import EXACT_NAME, SHORT_NAME, WEIGHT, Document
+from .joining import Joined, grouped, joined, live_terms, sums
 from .merging import UNIT, PostingLists
 from .priors import priors
 from .rows import Rows
@@ -66,9 +67,11 @@ class Segment:
         return cls._from_postings(
             Rows.of([each.row for each in documents]),
             Dictionary.of(*np.unique(np.concatenate([words, names]), return_counts=True), vocabulary),
-            np.concatenate([codes % size, numbers]).astype(np.int32),
-            np.concatenate([codes // size, special_doc_ids]).astype(np.int32),
-            np.concatenate([impacts, np.full(len(numbers), UNIT, np.uint16)]),
+            grouped(
+                np.concatenate([codes % size, numbers]).astype(np.int32),
+                np.concatenate([codes // size, special_doc_ids]).astype(np.int32),
+                np.concatenate([impacts, np.full(len(numbers), UNIT, np.uint16)]),
+            ),
             top,
             (labels_of(documents), vocabulary),
         )
@@ -79,18 +82,18 @@ class Segment:
 
         The counts of words still include deleted documents: they only show which words are common.
         """
-        columns = _merged_postings(parts)
+        postings = joined([(segment.lists, live) for segment, live in parts])
         dictionary = Dictionary.of(*_merged_counts(parts), vocabulary)
         rows = Rows.merge([(segment.rows, live) for segment, live in parts])
-        return cls._from_postings(rows, dictionary, *columns, _merged_tops(parts), (_merged_labels(parts), vocabulary))
+        return cls._from_postings(rows, dictionary, postings, _merged_tops(parts), (_merged_labels(parts), vocabulary))
 
     @classmethod
     def merge_all(cls, parts: Sequence[tuple[Segment, Bools]], vocabulary: Vocabulary) -> tuple[Segment, Vocabulary]:
         """Return such a segment of all documents there are, and a new vocabulary with its strings only."""
-        terms, doc_ids, impacts = _merged_postings(parts)
         words, counts = _merged_counts(parts)
         used = np.zeros(len(vocabulary), bool)
-        used[terms] = True
+        for segment, live in parts:
+            used[live_terms(segment.lists, live)] = True
         is_used = used[vocabulary.terms_of(words)]
         words, counts = words[is_used], counts[is_used]
         used[words] = True
@@ -99,9 +102,7 @@ class Segment:
         segment = cls._from_postings(
             Rows.merge([(segment.rows, live) for segment, live in parts]),
             Dictionary.whole(mapping[words], counts, new),
-            mapping[terms],
-            doc_ids,
-            impacts,
+            joined([(segment.lists, live) for segment, live in parts], mapping),
             (mapping[top_terms], top_impacts, top_starts),
             (_merged_labels(parts), new),
             len(new),
@@ -113,9 +114,7 @@ class Segment:
         cls,
         rows: Rows,
         dictionary: Dictionary,
-        terms: Ints,
-        doc_ids: Ints,
-        impacts: Shorts,
+        postings: Joined,
         top: tuple[Ints, Shorts, Longs],
         labels: tuple[Sequence[str], Vocabulary],
         size: int | None = None,
@@ -124,21 +123,15 @@ class Segment:
 
         `labels` are those of categories, with the vocabulary of the postings.
         """
-        order = np.argsort(terms, kind="stable")
-        terms, doc_ids, impacts = terms[order], doc_ids[order], impacts[order]
-        del order
-        first = np.flatnonzero(np.diff(terms, prepend=-1))
-        known = terms[first]
-        counts = np.diff(first, append=len(terms))
+        known, counts, doc_ids, impacts = postings.known, postings.counts, postings.doc_ids, postings.impacts
         # Only words in the name have an impact above 1.
-        is_named = np.concatenate([[0], np.cumsum(impacts > UNIT)])
-        named = is_named[first + counts] - is_named[first]
+        named = sums(impacts > UNIT, counts)
         if size is not None:
             by_term, named_by_term = np.zeros(size, np.int64), np.zeros(size, np.int64)
             by_term[known], named_by_term[known] = counts, named
             counts, named = by_term, named_by_term
-        starts = np.concatenate([[0], np.cumsum(counts), [len(terms)]]).astype(np.uint32)
-        lists = PostingLists(starts, doc_ids, impacts, len(rows), known if size is None else None)
+        starts = np.concatenate([[0], np.cumsum(counts), [len(doc_ids)]]).astype(np.uint32)
+        lists = PostingLists(starts, doc_ids, impacts, len(rows), known.astype(np.int32) if size is None else None)
         categories = most_frequent(labels[0], lists, labels[1])
         return cls(rows, dictionary, priors(rows), lists, np.append(named, 0).astype(np.int32), *top, categories)
 
@@ -172,21 +165,6 @@ def _top_terms(documents: int, terms: Ints, doc_ids: Longs, impacts: Shorts) -> 
     starts = np.searchsorted(doc_ids[words], np.arange(documents + 1))
     words = words[np.arange(len(words)) - starts[doc_ids[words]] < TOP_TERMS]
     return terms[words], impacts[words], np.searchsorted(doc_ids[words], np.arange(documents + 1))
-
-
-def _merged_postings(parts: Sequence[tuple[Segment, Bools]]) -> tuple[Ints, Ints, Shorts]:
-    """Return the terms, documents and impacts of the postings of live documents, with new numbers."""
-    terms, doc_ids, impacts = [], [], []
-    before = 0
-    for segment, live in parts:
-        lists = segment.lists
-        new_ids = np.cumsum(live, dtype=np.int32) + np.int32(before - 1)
-        kept = live[lists.doc_ids]
-        terms.append(lists.terms()[kept])
-        doc_ids.append(new_ids[lists.doc_ids[kept]])
-        impacts.append(lists.impacts[kept])
-        before += int(np.count_nonzero(live))
-    return np.concatenate(terms), np.concatenate(doc_ids), np.concatenate(impacts)
 
 
 def _merged_counts(parts: Sequence[tuple[Segment, Bools]]) -> tuple[Longs, Longs]:
