@@ -36,7 +36,7 @@ from directory_server.domain.changes import Change
 from directory_server.domain.entries import Entry
 from directory_server.domain.search import Query
 from directory_server.run_sync import inline, run_sync
-from directory_server.search import ImpactIndex, MappedIndexFile, TextAnalysis
+from directory_server.search import ImpactIndex, MappedIndexFile, Spill, TextAnalysis
 from directory_server.serialization import encode_entry
 
 from .catalogue.files import QUERIES, REAL, Judged, read_entries, read_judged
@@ -236,7 +236,8 @@ def main() -> None:
         return
 
     entries = read_entries(options.file)
-    index, count = ImpactIndex(inline), options.entries or len(entries)
+    index = ImpactIndex(inline, keep=Spill(options.index)) if options.index else ImpactIndex(inline)
+    count = options.entries or len(entries)
     if options.index:
         load(index, options.index, entries, count, options.batch)
     else:

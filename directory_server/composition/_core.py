@@ -12,7 +12,7 @@ from ..config import Config
 from ..domain.ports.runtime import Offload
 from ..domain.ports.storage import Store
 from ..http.proxies import Proxies
-from ..search import ImpactIndex, MappedIndexFile
+from ..search import ImpactIndex, MappedIndexFile, Spill, in_memory
 from ..services.directory import Directory
 from ..services.index_keeper import IndexKeeper
 from ..services.verified_entries import VerifiedEntries
@@ -53,7 +53,9 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
     metrics = Metrics(runtime.now)
     storage = open_storage(config, evolve(environment(reactor, runtime), database_timer=metrics.database_timer))
     serving = storage.serving(lost)
-    index = ImpactIndex(runtime.offload, pace=TurnPace(reactor, runtime.turn))
+    folder = _index_folder(config)
+    keep = Spill(folder) if folder else in_memory
+    index = ImpactIndex(runtime.offload, pace=TurnPace(reactor, runtime.turn), keep=keep)
     statistics = StatisticsRecorder(
         storage.statistics, runtime.offload, reactor, runtime.now, config.statistics.days, config.statistics.queries
     )
@@ -80,10 +82,13 @@ def index_keeper(
     config: Config, index: ImpactIndex, store: Store, offload: Offload, seconds: Callable[[], float]
 ) -> IndexKeeper | None:
     """Return the keeper of the file of the index; None without a directory for it. `seconds` is a clock."""
+    folder = _index_folder(config)
+    return IndexKeeper(index, MappedIndexFile(index, folder), store, offload, seconds) if folder else None
+
+
+def _index_folder(config: Config) -> Path | None:
     folder = config.index_dir or ("" if config.database else config.data_dir)
-    if not folder:
-        return None
-    return IndexKeeper(index, MappedIndexFile(index, Path(folder)), store, offload, seconds)
+    return Path(folder) if folder else None
 
 
 def environment(reactor: Any, runtime: Runtime) -> Environment:

@@ -14,8 +14,9 @@ and gives the reasons of hits.
 """
 
 from .impact_index import ImpactIndex
+from .index.memory import Spill, in_memory
 from .index.packing import TextAnalysis
 from .index_file import MappedIndexFile
 from .percolator import percolate
 
-__all__ = ["ImpactIndex", "MappedIndexFile", "TextAnalysis", "percolate"]
+__all__ = ["ImpactIndex", "MappedIndexFile", "Spill", "TextAnalysis", "in_memory", "percolate"]

@@ -15,7 +15,7 @@ from ..serialization import hits_of
 from .index.arrays import Bools, Ints
 from .index.collection import Collection
 from .index.lexicon import Lexicon
-from .index.memory import release_memory
+from .index.memory import Keep, in_memory, release_memory
 from .index.segment import Segment
 from .index.snapshot import Snapshot
 from .index.tiers import BULK, SIZES, LiveSegment, merged
@@ -36,11 +36,14 @@ class ImpactIndex:
     `apply` runs in a thread, through `offload`; without changes it does the merges that a load has left. `search` reads
     the current snapshot and never waits for `apply`. A search that may take more than about 10 ms runs in a thread,
     too; `pace` spreads the others over turns of the reactor. Changes go to a new segment, which is merged with others
-    by their `sizes` (see `tiers`).
+    by their `sizes` (see `tiers`). `keep` gets the large arrays of a large index, and may move them to files.
     """
 
-    def __init__(self, offload: Offload, sizes: tuple[int, int] = SIZES, pace: Pace = lambda: None) -> None:
+    def __init__(
+        self, offload: Offload, sizes: tuple[int, int] = SIZES, pace: Pace = lambda: None, keep: Keep = in_memory
+    ) -> None:
         self._offload = offload
+        self._keep = keep
         self._pace = pace
         self._sizes = sizes
         self._snapshot = Snapshot()
@@ -72,7 +75,7 @@ class ImpactIndex:
         """Return another index with the state `snapshot`, which `adopt` may make that of this one."""
         with self._write_lock:
             self._journal = []
-        found = ImpactIndex(self._offload, self._sizes)
+        found = ImpactIndex(self._offload, self._sizes, keep=self._keep)
         found._snapshot = snapshot
         return found
 
@@ -136,7 +139,8 @@ class ImpactIndex:
             parts = [part.without(list(changed)) for part in before.parts]
             if documents:
                 parts.append(LiveSegment.of(Segment.of(documents, before.vocabulary)))
-            merges, vocabulary = merged(parts, before.vocabulary, self._sizes, is_bulk=len(changes) >= BULK)
+            is_bulk = len(changes) >= BULK
+            merges, vocabulary = merged(parts, before.vocabulary, self._sizes, is_bulk=is_bulk, keep=self._keep)
             if not changes and len(merges) == len(parts) and vocabulary is before.vocabulary:
                 return False
             lexicon = before.lexicon

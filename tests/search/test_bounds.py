@@ -13,6 +13,7 @@ import pytest
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import PUBLISHER, Entry
 from directory_server.search import TextAnalysis
+from directory_server.search.index import lexicon
 from directory_server.search.index.document import MAX_LETTERS, MAX_WORDS, build_document, facet
 from directory_server.search.index.lexicon import Lexicon, _pairs
 from directory_server.search.index.segment import Segment
@@ -121,3 +122,13 @@ def test_lexicon_of_large_bilingual_entries_takes_little_memory() -> None:
     finally:
         tracemalloc.stop()
     assert peak < 40_000_000
+
+
+def test_lexicon_of_a_large_index_counts_a_fixed_number_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    vocabulary = Vocabulary()
+    texts = [("mail", "邮件"), ("weather", "天气")] * 2
+    documents = [build_document(entry(english, descriptions={"zh": chinese})) for english, chinese in texts]
+    segment = Segment.of(documents, vocabulary)
+    assert Lexicon.learn(segment, vocabulary).translations("邮件").keys() == {"mail"}
+    monkeypatch.setattr(lexicon, "MOST_PAIRS", 0)
+    assert Lexicon.learn(segment, vocabulary).pairs == {}

@@ -19,6 +19,8 @@ import orjson
 from attrs import frozen
 from numpy.typing import NDArray
 
+from .memory import LEAST, forget, forget_pages, map_file, write_all
+
 MAGIC = b"mcpindex"
 
 ALIGNMENT = 64
@@ -67,15 +69,13 @@ class ColumnFile:
 
     def forget(self) -> None:
         """Remove the pages that were read from the memory of the process; they are mapped again when they are used."""
-        if hasattr(mmap, "MADV_DONTNEED"):
-            self._map.madvise(mmap.MADV_DONTNEED)
+        forget(self._map)
 
 
 def write_columns(file: int, facts: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]) -> None:
     """Write `facts` and `columns` to the empty open file `file`, and sync it. Raises OSError."""
     for chunk in _chunks(facts, columns):
-        while chunk:
-            chunk = chunk[os.write(file, chunk) :]
+        write_all(file, chunk)
     os.fsync(file)
 
 
@@ -99,6 +99,8 @@ def _chunks(facts: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]) -> It
         for chunk in (*(data[at : at + CHUNK] for at in range(0, len(data), CHUNK)), padding):
             checksum = zlib.crc32(chunk, checksum)
             yield chunk
+        if len(data) >= LEAST:
+            forget_pages()
     yield memoryview(_CHECKSUM.pack(checksum))
 
 
@@ -119,7 +121,7 @@ def map_columns(file: int) -> ColumnFile:
     if _CHECKSUM.unpack(_read(file, at, _CHECKSUM.size)) != (checksum,):
         raise Unusable("its checksum is wrong")
     facts, places = _header(_read(file, _HEAD.size, length), _aligned(_HEAD.size + length))
-    return ColumnFile(facts, places, mmap.mmap(file, size, access=mmap.ACCESS_READ))
+    return ColumnFile(facts, places, map_file(file, size))
 
 
 def _header(header: bytes, first: int) -> tuple[Mapping[str, Any], dict[str, tuple[int, int]]]:

@@ -8,6 +8,7 @@ import numpy as np
 from attrs import frozen
 
 from .arrays import Bools, Ints, Longs, Shorts
+from .memory import Keep, in_memory
 from .merging import PostingLists
 
 CHUNK = 2_000_000
@@ -69,7 +70,7 @@ class Source:
             begin = end
 
 
-def joined(parts: Sequence[tuple[PostingLists, Bools]], mapping: Ints | None = None) -> Joined:
+def joined(parts: Sequence[tuple[PostingLists, Bools]], mapping: Ints | None = None, keep: Keep = in_memory) -> Joined:
     """Return the postings of the live documents of `parts`, by ascending term, those of a term by document.
 
     Each part is posting lists with the live documents. Terms are renumbered by `mapping`.
@@ -90,7 +91,7 @@ def joined(parts: Sequence[tuple[PostingLists, Bools]], mapping: Ints | None = N
     for source, row in zip(sources, rows, strict=True):
         source.copy(targets[row], found.doc_ids, found.impacts)
         targets[row] += source.counts
-    return found
+    return Joined(known, counts, keep(found.doc_ids), keep(found.impacts))
 
 
 def grouped(terms: Ints, doc_ids: Ints, impacts: Shorts) -> Joined:

@@ -62,14 +62,18 @@ class Lexicon:
         size = int(np.count_nonzero(bilingual))
         used = np.flatnonzero(bilingual[lists.doc_ids] & _by_posting(foreign | native, lists))
         doc_ids = lists.doc_ids[used]
-        numbers = (np.searchsorted(lists.starts, used.astype(np.uint32), side="right") - 1).astype(np.int32)
+        numbers = np.searchsorted(lists.starts, used.astype(np.uint32), side="right").astype(np.int32) - 1
+        if lists.known is not None:
+            numbers = lists.known[numbers]
         frequency = np.bincount(numbers, minlength=len(vocabulary))
         known = (frequency >= MIN_DOCUMENTS)[numbers]
         most = min(MAX_PAIRS + MAX_PAIRS_PER_DOCUMENT * len(segment), MOST_PAIRS)
         pairs = _pairs(doc_ids[known], numbers[known], foreign, len(vocabulary), most)
         # Sorted in place: a copy of all pairs may take as much memory as the index.
         pairs.sort()
-        starts = np.flatnonzero(np.diff(pairs, prepend=-1))
+        is_first = np.ones(len(pairs), bool)
+        np.not_equal(pairs[1:], pairs[:-1], out=is_first[1:])
+        starts = np.flatnonzero(is_first)
         codes, together = pairs[starts], np.diff(starts, append=len(pairs))
         codes, together = codes[together >= MIN_DOCUMENTS], together[together >= MIN_DOCUMENTS]
         left, right = codes // len(vocabulary), codes % len(vocabulary)
@@ -127,5 +131,6 @@ def _pairs(doc_ids: Ints, numbers: Ints, foreign: Bools, size: int, most: int) -
 
 
 def _by_posting(of_terms: Bools, lists: PostingLists) -> Bools:
-    """Return the value of its term for each posting of a segment whose lists are by term."""
-    return np.repeat(of_terms, lists.counts()[: len(of_terms)])
+    """Return the value of its term for each posting of a segment."""
+    by_place = of_terms if lists.known is None else of_terms[lists.known]
+    return np.repeat(by_place, lists.counts()[: len(by_place)])

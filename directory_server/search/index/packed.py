@@ -9,6 +9,7 @@ from attrs import field, frozen
 
 from . import arrays
 from .arrays import Bools, Bytes, Longs
+from .memory import Keep, in_memory
 
 
 @frozen(eq=False)
@@ -32,7 +33,7 @@ class Packed:
         return cls(np.frombuffer(b"".join(items), np.uint8), np.concatenate([[0], np.cumsum(lengths)]))
 
     @classmethod
-    def merge(cls, parts: Sequence[tuple[Packed, Bools]]) -> Packed:
+    def merge(cls, parts: Sequence[tuple[Packed, Bools]], keep: Keep = in_memory) -> Packed:
         """Return the items of all `parts` for which their booleans are true."""
         lengths = [np.diff(packed.offsets) for packed, _ in parts]
         data = [
@@ -40,7 +41,7 @@ class Packed:
             for (packed, kept), length in zip(parts, lengths, strict=True)
         ]
         kept_lengths = np.concatenate([length[kept] for (_, kept), length in zip(parts, lengths, strict=True)])
-        return cls(np.concatenate(data), np.concatenate([[0], np.cumsum(kept_lengths)]))
+        return cls(keep(np.concatenate(data)), np.concatenate([[0], np.cumsum(kept_lengths)]))
 
     def take(self, numbers: list[int]) -> list[bytes]:
         """Return the items with these numbers."""

@@ -11,6 +11,7 @@ from attrs import field, frozen
 from ...serialization import decode_hit, encode_hit, registered_name
 from .arrays import Bools, Floats, Ints, Sets
 from .document import Row
+from .memory import Keep, in_memory
 from .packed import Packed
 
 MIN_DESCRIPTION = 20
@@ -57,11 +58,11 @@ class Rows:
         )
 
     @classmethod
-    def merge(cls, parts: Sequence[tuple[Rows, Bools]]) -> Rows:
+    def merge(cls, parts: Sequence[tuple[Rows, Bools]], keep: Keep = in_memory) -> Rows:
         """Return the rows of all `parts` for which their booleans are true."""
         return cls(
-            Packed.merge([(rows.hits, kept) for rows, kept in parts]),
-            Packed.merge([(rows.phrases, kept) for rows, kept in parts]),
+            Packed.merge([(rows.hits, kept) for rows, kept in parts], keep),
+            Packed.merge([(rows.phrases, kept) for rows, kept in parts], keep),
             np.concatenate([rows.keys[kept] for rows, kept in parts]),
             np.concatenate([rows.briefs[kept] for rows, kept in parts]),
             np.concatenate([rows.priors[kept] for rows, kept in parts]),

@@ -14,6 +14,7 @@ from .categories import labels_of, most_frequent
 from .dictionary import Dictionary
 from .document import EXACT_NAME, SHORT_NAME, WEIGHT, Document
 from .joining import Joined, grouped, joined, live_terms, sums
+from .memory import Keep, in_memory
 from .merging import UNIT, PostingLists
 from .priors import priors
 from .rows import Rows
@@ -88,8 +89,13 @@ class Segment:
         return cls._from_postings(rows, dictionary, postings, _merged_tops(parts), (_merged_labels(parts), vocabulary))
 
     @classmethod
-    def merge_all(cls, parts: Sequence[tuple[Segment, Bools]], vocabulary: Vocabulary) -> tuple[Segment, Vocabulary]:
-        """Return such a segment of all documents there are, and a new vocabulary with its strings only."""
+    def merge_all(
+        cls, parts: Sequence[tuple[Segment, Bools]], vocabulary: Vocabulary, keep: Keep = in_memory
+    ) -> tuple[Segment, Vocabulary]:
+        """Return such a segment of all documents there are, and a new vocabulary with its strings only.
+
+        Large arrays are those that `keep` returns.
+        """
         words, counts = _merged_counts(parts)
         used = np.zeros(len(vocabulary), bool)
         for segment, live in parts:
@@ -98,12 +104,12 @@ class Segment:
         words, counts = words[is_used], counts[is_used]
         used[words] = True
         new, mapping = vocabulary.rebuilt(used)
-        top_terms, top_impacts, top_starts = _merged_tops(parts)
+        top_terms, top_impacts, top_starts = _merged_tops(parts, mapping, keep)
         segment = cls._from_postings(
-            Rows.merge([(segment.rows, live) for segment, live in parts]),
+            Rows.merge([(segment.rows, live) for segment, live in parts], keep),
             Dictionary.whole(mapping[words], counts, new),
-            joined([(segment.lists, live) for segment, live in parts], mapping),
-            (mapping[top_terms], top_impacts, top_starts),
+            joined([(segment.lists, live) for segment, live in parts], mapping, keep),
+            (top_terms, top_impacts, top_starts),
             (_merged_labels(parts), new),
             len(new),
         )
@@ -179,13 +185,16 @@ def _merged_labels(parts: Sequence[tuple[Segment, Bools]]) -> Sequence[str]:
     return list(dict.fromkeys(label for segment, _ in parts for label in segment.categories))
 
 
-def _merged_tops(parts: Sequence[tuple[Segment, Bools]]) -> tuple[Ints, Shorts, Longs]:
+def _merged_tops(
+    parts: Sequence[tuple[Segment, Bools]], mapping: Ints | None = None, keep: Keep = in_memory
+) -> tuple[Ints, Shorts, Longs]:
     terms, impacts, lengths = [], [], []
     for segment, live in parts:
         length = np.diff(segment.top_starts)
         kept = np.repeat(live, length)
-        terms.append(segment.top_terms[kept])
+        kept_terms = segment.top_terms[kept]
+        terms.append(kept_terms if mapping is None else mapping[kept_terms])
         impacts.append(segment.top_impacts[kept])
         lengths.append(length[live])
     starts = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
-    return np.concatenate(terms), np.concatenate(impacts), starts
+    return keep(np.concatenate(terms)), keep(np.concatenate(impacts)), starts

@@ -12,6 +12,7 @@ import numpy as np
 from attrs import evolve, field, frozen
 
 from .arrays import Bools, Ints
+from .memory import Keep, in_memory
 from .segment import Segment
 from .vocabulary import Vocabulary
 
@@ -24,6 +25,9 @@ are few segments. In a batch of BULK changes, and for a segment of LARGE documen
 
 BULK, LARGE = 2_000, 50_000
 """Changes of a batch while the index is loaded; documents of a segment whose merge takes a second."""
+
+SPILLED = 100_000
+"""Documents from which a merge of all segments moves its large arrays to files. They take more than 150 MB."""
 
 
 @frozen(eq=False)
@@ -58,12 +62,17 @@ class LiveSegment:
 
 
 def merged(
-    parts: Sequence[LiveSegment], vocabulary: Vocabulary, sizes: tuple[int, int] = SIZES, *, is_bulk: bool = False
+    parts: Sequence[LiveSegment],
+    vocabulary: Vocabulary,
+    sizes: tuple[int, int] = SIZES,
+    *,
+    is_bulk: bool = False,
+    keep: Keep = in_memory,
 ) -> tuple[Sequence[LiveSegment], Vocabulary]:
     """Return `parts` after the merges that are due, and their vocabulary.
 
     The vocabulary is a new one, without unused strings, if all parts were merged. `is_bulk` merges more seldom, for
-    batches of many changes.
+    batches of many changes. `keep` gets the large arrays of SPILLED documents or more.
     """
     parts = [part for part in parts if part.count]
     first = _first_due([(part.count, len(part.segment)) for part in parts], sizes, is_bulk)
@@ -73,7 +82,8 @@ def merged(
         return parts, vocabulary
     due = [(part.segment, part.live) for part in parts[first:]]
     if first == 0:
-        segment, vocabulary = Segment.merge_all(due, vocabulary)
+        is_large = sum(part.count for part in parts) >= SPILLED
+        segment, vocabulary = Segment.merge_all(due, vocabulary, keep if is_large else in_memory)
     else:
         segment = Segment.merge(due, vocabulary)
     return [*parts[:first], LiveSegment.of(segment)], vocabulary
