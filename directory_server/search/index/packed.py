@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 
 import numpy as np
 from attrs import field, frozen
 
 from . import arrays
-from .arrays import Bools, Bytes, Longs
+from .arrays import Bools, Bytes, Ints, Longs
 from .memory import Keep, in_memory
+
+MANY = 8
+"""To read all items is faster than to read more than 1 / MANY of them one by one."""
+
+CHUNK = 1_000_000
+"""Bytes that are searched at a time, while no other thread runs."""
 
 
 @frozen(eq=False)
@@ -49,6 +56,34 @@ class Packed:
             found: list[bytes] = arrays.kernel.items(self.data, self.offsets, numbers)
             return found
         return [bytes(self[number]) for number in numbers]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def containing(self, numbers: Ints, key: bytes) -> Bools:
+        """Return for each item of `numbers` whether it contains `key`."""
+        if len(numbers) * MANY < len(self):
+            return np.fromiter((key in bytes(self[number]) for number in numbers.tolist()), bool, len(numbers))
+        return self._all_containing(key)[numbers]
+
+    def _all_containing(self, key: bytes) -> Bools:
+        """Return for each item whether it contains `key`. It reads the items one after the other, without objects."""
+        found, places, first = np.zeros(len(self), bool), self._places, 0
+        while first < len(self):
+            start = places[first]
+            end = max(bisect_right(places, start + CHUNK) - 1, first + 1)
+            data = bytes(self._view[start : places[end]])
+            at = data.find(key)
+            while at >= 0:
+                number = min(bisect_right(places, start + at, first, end), end) - 1
+                next_start = places[number + 1] - start
+                if at + len(key) <= next_start:
+                    found[number] = True
+                    at = data.find(key, next_start)
+                else:
+                    at = data.find(key, at + 1)
+            first = end
+        return found
 
     def __getitem__(self, number: int) -> memoryview:
         return self._view[self._places[number] : self._places[number + 1]]

@@ -82,10 +82,14 @@ class Rows:
         """Return the record of the hit of a document."""
         return bytes(self.hits[number])
 
-    def has_phrases(self, number: int, phrases: Sequence[str]) -> bool:
-        """Return whether the text of a document has all `phrases`."""
-        text = str(self.phrases[number], "utf-8", "surrogatepass")
-        return all(phrase in text for phrase in phrases)
+    def having(self, numbers: Ints, phrases: Sequence[str]) -> Bools:
+        """Return for each document of `numbers` whether its text has all `phrases`."""
+        found = np.ones(len(numbers), bool)
+        # The longest is likely the rarest.
+        for key in sorted((phrase.encode("utf-8", "surrogatepass") for phrase in phrases), key=len, reverse=True):
+            left = np.flatnonzero(found)
+            found[left] = self.phrases.containing(numbers[left], key)
+        return found
 
     def find(self, mcp_id: str) -> int | None:
         """Return the number of the document of `mcp_id`, or None."""

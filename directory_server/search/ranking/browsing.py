@@ -64,8 +64,7 @@ def with_phrases(plan: Plan, segments: Sequence[Segment], scored: Sequence[Posti
     """Return those of `scored` that have all phrases. It reads the texts of all of them."""
     found = []
     for segment, (doc_ids, scores) in zip(segments, scored, strict=True):
-        has_all = [segment.rows.has_phrases(number, plan.phrases) for number in doc_ids.tolist()]
-        matches = np.array(has_all, bool)
+        matches = segment.rows.having(doc_ids, plan.phrases)
         found.append((doc_ids[matches], scores[matches]))
     return found
 

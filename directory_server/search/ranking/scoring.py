@@ -10,7 +10,7 @@ import numpy as np
 
 from ...domain.search import Position
 from ..index import arrays
-from ..index.arrays import Bools, Ints
+from ..index.arrays import Bools, Ints, Longs
 from ..index.collection import Collection
 from ..index.merging import NO_POSTINGS, Postings, contains, with_priors
 from ..index.segment import Segment
@@ -126,7 +126,7 @@ def ranked_documents(
         scored = score_documents(plan, collection, live, pinned)
         return top_documents(plan, collection.segments, scored, limit, after)
     below = np.float32(np.inf if after is None else after.score)
-    return _ordered(best_scores(plan, collection, live, limit, float(below)), plan, collection.segments, after)[:limit]
+    return _ordered(best_scores(plan, collection, live, limit, float(below)), collection.segments, after)[:limit]
 
 
 def top_documents(
@@ -146,12 +146,11 @@ def top_documents(
     depth = wanted
     while True:
         chosen = top_k(scores, depth)
-        found = _ordered(
-            zip(scores[chosen].tolist(), numbers[chosen].tolist(), doc_ids[chosen].tolist(), strict=True),
-            plan,
-            segments,
-            after,
-        )
+        having = chosen
+        if plan.phrases:
+            having = chosen[_having(numbers[chosen], doc_ids[chosen], plan.phrases, segments)]
+        columns = scores[having].tolist(), numbers[having].tolist(), doc_ids[having].tolist()
+        found = _ordered(zip(*columns, strict=True), segments, after)
         if not plan.phrases or len(found) >= wanted or len(chosen) < depth:
             return found[:limit]
         depth *= PHRASE_GROWTH
@@ -161,11 +160,18 @@ def _by_name(hits: Iterable[Ranked], segments: Sequence[Segment]) -> list[Ranked
     return sorted(hits, key=lambda hit: segments[hit[1]].rows.name(hit[2]))
 
 
-def _ordered(hits: Iterable[Ranked], plan: Plan, segments: Sequence[Segment], after: Position | None) -> list[Ranked]:
-    """Return the hits after `after` that have all phrases, in their order."""
+def _having(numbers: Longs, doc_ids: Ints, phrases: Sequence[str], segments: Sequence[Segment]) -> Bools:
+    """Return which documents, given by the number of their segment and their number in it, have all `phrases`."""
+    found = np.zeros(len(doc_ids), bool)
+    for number, segment in enumerate(segments):
+        places = np.flatnonzero(numbers == number)
+        found[places] = segment.rows.having(doc_ids[places], phrases)
+    return found
+
+
+def _ordered(hits: Iterable[Ranked], segments: Sequence[Segment], after: Position | None) -> list[Ranked]:
+    """Return the hits after `after` in their order."""
     found = sorted(hits, key=itemgetter(0), reverse=True)
-    if plan.phrases:
-        found = [hit for hit in found if segments[hit[1]].rows.has_phrases(hit[2], plan.phrases)]
     # Names are read only where scores are equal.
     if len({score for score, _, _ in found}) < len(found):
         alike = (list(hits) for _, hits in groupby(found, itemgetter(0)))
