@@ -9,8 +9,9 @@
 PYTHON ?= python3
 DATA ?= data
 # More workers than the two processors of a small machine: tests of processes wait most of their time.
-# A file runs in one worker: its tests share servers.
-WORKERS ?= --numprocesses=3 --dist=loadfile
+# A file runs in one worker: its tests share servers. Files run in their order, not those with most tests first: the
+# longest have few tests, and would keep one worker busy at the end.
+WORKERS ?= --numprocesses=3 --dist=loadfile --no-loadscope-reorder
 
 .PHONY: run test check coverage lock release share screenshots conformance clients slow clean
 

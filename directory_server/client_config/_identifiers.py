@@ -6,7 +6,6 @@ A name or version that a runner would treat as a path, URL, alias, range or tag 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from .. import hosts
 from ._notices import Unusable
@@ -69,9 +68,6 @@ _RUNNERS = frozenset(
 
 The table cannot be complete. It has common ones whose names do not show what will run.
 """
-
-Named = Callable[[str], str]
-"""Checks a name, and returns it as the runner takes it. Raises Unusable."""
 
 
 def npm_name(name: str) -> str:
