@@ -8,8 +8,8 @@ import click
 
 from .. import serialization
 from ..config import Config, describe, record_folder, settings_tables, shown_settings
-from ..running import RunningServer, running_servers
-from ._context import configuration
+from ..running import RunningServer
+from ._context import configuration, servers_of
 from ._output import echo, json_option, minute, print_json
 
 
@@ -37,12 +37,6 @@ def config(ctx: click.Context, markdown: bool, as_json: bool) -> None:
     for name, value in shown.items():
         echo(f"{name} = {value}\n    {meanings.get(name, '')}".rstrip())
     _explain(own, servers, here)
-
-
-def servers_of(config: Config) -> Sequence[RunningServer]:
-    """Return the servers of this machine that run on the data of `config`."""
-    folder = record_folder(config)
-    return [] if folder is None else running_servers(folder)
 
 
 def server_line(server: RunningServer) -> str:

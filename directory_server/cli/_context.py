@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 import click
 from attrs import frozen
 
-from ..config import Config, endpoints
+from ..config import Config, endpoints, record_folder
 from ..run_sync import run_until_done
+from ..running import RunningServer, running_servers
 from ..storage import Storage, command_environment, open_storage
 
 T = TypeVar("T")
@@ -23,6 +24,18 @@ def base_url(listen: Sequence[str]) -> str:
     return next(filter(None, (endpoints.read(each).url for each in listen)), PROXY)
 
 
+def servers_of(config: Config) -> Sequence[RunningServer]:
+    """Return the servers of this machine that run on the data of `config`."""
+    folder = record_folder(config)
+    return [] if folder is None else running_servers(folder)
+
+
+def local_url(config: Config, servers: Sequence[RunningServer]) -> str:
+    """Return the local URL of the first of the running `servers`, or without one that of a server with `config`."""
+    listen = servers[0].settings.get("listen", "").split() if servers else ()
+    return base_url(listen or config.listen)
+
+
 @frozen
 class CommandContext:
     """The configuration, and the adapters of the open storage."""
@@ -32,8 +45,10 @@ class CommandContext:
 
     @property
     def public_url(self) -> str:
-        """The setting web.url without a trailing slash, else the local URL."""
-        return self.config.web.url.rstrip("/") or base_url(self.config.listen)
+        """The setting web.url of this command or of the running server, else its local URL; without a final slash."""
+        servers = servers_of(self.config)
+        url = self.config.web.url or (servers[0].settings.get("web.url", "") if servers else "")
+        return url.rstrip("/") or local_url(self.config, servers)
 
 
 def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -19,8 +19,8 @@ from ..domain.upstreams import UpstreamState
 from ..running import RunningServer
 from ..storage import place
 from ._account import account_state
-from ._config import server_line, servers_of
-from ._context import PROXY, CommandContext, base_url, command_context, wait_for
+from ._config import server_line
+from ._context import PROXY, CommandContext, command_context, local_url, servers_of, wait_for
 from ._key import key_state
 from ._output import echo, json_option, minute, print_json
 
@@ -55,7 +55,7 @@ def _status(
     keys, accounts = wait_for(storage.keys.list()), wait_for(storage.accounts.list())
     return {
         "software": __version__,
-        "server": _server(base_url(context.config.listen)),
+        "server": _server(local_url(context.config, processes)),
         "processes": [_process(each) for each in processes],
         "storage": place(context.config) if context.config.database else str(context.config.data_dir.resolve()),
         "bytes": None if context.config.database else _size(context.config.data_dir),

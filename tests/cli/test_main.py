@@ -115,6 +115,21 @@ def test_config_shows_the_settings_of_the_running_server(directory: CommandLine)
     assert "No server runs" in directory.run("config").stderr
 
 
+def test_links_and_status_have_the_address_of_the_running_server(directory: CommandLine) -> None:
+    settings = json.loads(directory.succeed("config", "--json"))["command"]
+    listen = "unix:/run/directory.sock tcp:1:interface=127.0.0.1"
+    records = [ServerRecord(directory.data, RunningServer(4_321, "1.2.3", 0.0, {**settings, "listen": listen}))]
+    shown = json.loads(directory.succeed("status", "--json"))
+    assert shown["server"] == {"url": "http://127.0.0.1:1", "state": "not reachable"}
+    assert directory.succeed("account", "add", "a@example.org").startswith("http://127.0.0.1:1/account/")
+    records.append(ServerRecord(directory.data, RunningServer(4_322, "1.2.3", -1.0, {"web.url": "https://d.example/"})))
+    assert directory.succeed("account", "reset", "a@example.org").startswith("https://d.example/account/")
+    mine = directory.succeed("--set", "web.url=https://own.example", "account", "reset", "a@example.org")
+    assert mine.startswith("https://own.example/account/")
+    for each in records:
+        each.close()
+
+
 def test_config_masks_secrets(directory: CommandLine) -> None:
     result = directory.run("--set", "database=host=db password=hunter2", "config", "--json")
     assert "hunter2" not in result.output
