@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from attrs import frozen
 
 from ..domain.errors import BadInput
 from ._data_directory import DataDirectory
+from ._database import Database
 
 # Tables after those that they refer to. Columns have the names that the tables have in other databases. Leases are left
 # out: they end within minutes, by the clock of this machine.
@@ -81,6 +82,12 @@ _DIRECTORY = {
 _QUOTA = {"spent": "SELECT key, at, n FROM spent ORDER BY key, at, n"}
 """Tables of the quota database."""
 
+_STATISTICS = {
+    "statistic_count": "SELECT day, kind, name, total, failed FROM count ORDER BY day, kind, name",
+    "statistic_query": "SELECT day, text, total, failed FROM query ORDER BY day, text",
+}
+"""Tables of the statistics database, which may be absent."""
+
 _STORED = "SELECT source, names, bytes FROM stored WHERE names > 0 ORDER BY source"
 
 
@@ -108,7 +115,7 @@ class Export:
     session_secret: bytes
 
 
-_KEYS = {"analysed": 2, "new_secret": 2, "seen": 2, "spent": 3}
+_KEYS = {"analysed": 2, "new_secret": 2, "seen": 2, "spent": 3, "statistic_count": 3, "statistic_query": 2}
 """The number of columns of keys that have more than one."""
 
 
@@ -128,9 +135,21 @@ def export(folder: Path) -> Iterator[Export]:
             stored = directory.execute(_STORED).fetchall()
             quota.execute("SELECT count(*) FROM sqlite_schema").fetchone()
             queries = [(directory, *each) for each in _DIRECTORY.items()] + [(quota, *each) for each in _QUOTA.items()]
-            yield Export([_table(*each) for each in queries], stored, secret)
+            with _statistics(folder) as statistics:
+                queries += [(statistics, *each) for each in _STATISTICS.items() if statistics is not None]
+                yield Export([_table(*each) for each in queries], stored, secret)
     finally:
         data.close()
+
+
+@contextmanager
+def _statistics(folder: Path) -> Iterator[sqlite3.Connection | None]:
+    """Return a snapshot of the statistics of `folder` as a context manager, None if there are none."""
+    if not (folder / "statistics.db").is_file():
+        yield None
+        return
+    with closing(Database(folder, "statistics")) as database, database.snapshot() as connection:
+        yield connection
 
 
 def _table(connection: sqlite3.Connection, name: str, query: str) -> ExportedTable:

@@ -19,6 +19,7 @@ from directory_server.domain.keys import KeyUse, NewSecret
 from directory_server.domain.ports.storage import Mirrors
 from directory_server.domain.ports.verification import Plan
 from directory_server.domain.reports import Report
+from directory_server.domain.statistics import Count, QueryCount
 from directory_server.domain.targets import Policy, Target, TargetKind
 from directory_server.domain.upstreams import FinishedRun, SyncProgress, UpstreamState
 from directory_server.domain.verification import RemoteCheck, RemoteStatus
@@ -36,6 +37,7 @@ from directory_server.postgres import (
     PostgresRegistryTokens,
     PostgresReports,
     PostgresSessions,
+    PostgresStatistics,
     PostgresStore,
     PostgresVerifications,
     import_data,
@@ -57,6 +59,7 @@ from directory_server.sqlite import (
     SqliteRegistryTokens,
     SqliteReports,
     SqliteSessions,
+    SqliteStatistics,
     SqliteStore,
     SqliteVerifications,
     export,
@@ -73,6 +76,8 @@ CLIENT = Client("192.0.2.0/24", "Firefox (Linux)")
 
 SESSION_TIMES = (600.0, 6_000.0)
 """Seconds after which a session ends: since its last use, and since its start."""
+
+COUNTS = [Count(day, "requests", name, 5, 1) for day in (2, 1) for name in ("/search", "/")]
 
 NEW_SECRET = NewSecret("mcpd_new", rotated=True)
 
@@ -171,6 +176,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
         run_sync(quota.charge(key.id, 20))
         clock.advance(10)
     data.close()
+    with closing(SqliteStatistics(folder)) as statistics:
+        run_sync(statistics.add(COUNTS, [QueryCount(day, text, 9, 1) for day in (2, 1) for text in "bé"]))
     return Filled(folder, key.id, secret, replaced, revoked, session, link, made[0][1], made[2][1])
 
 
@@ -240,7 +247,16 @@ def test_both_stores_return_the_same(data: DataDirectory, folder: Path, database
     assert list(run_sync(verifications.summaries(0, 9))) == list(run_sync(old_verifications.summaries(0, 9)))
     states = run_sync(verifications.states(mcp_id_of(TARGET.name)))
     assert list(states) == list(run_sync(old_verifications.states(mcp_id_of(TARGET.name))))
+    statistics = PostgresStatistics(database)
+    assert set(run_sync(statistics.counts(0, 9))) == set(COUNTS)
+    assert {each.text: each.total for each in run_sync(statistics.queries(1, limit=9))} == {"b": 18, "é": 18}
     assert mirrored(PostgresMirrors(database)) == mirrored(SqliteMirrors(data.directory, lambda: 0.0, inline))
+
+
+def test_a_data_directory_may_have_no_statistics(folder: Path, database: Database) -> None:
+    (folder / "statistics.db").unlink()
+    assert "statistic_count" not in imported(folder, database)
+    assert not (folder / "statistics.db").exists()
 
 
 def test_the_next_writes_continue_the_numbers(folder: Path, database: Database) -> None:
