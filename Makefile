@@ -54,6 +54,8 @@ release: .venv/dev
 	rm -rf build dist .release
 	.venv/bin/python -m build --outdir dist
 	.venv/bin/twine check --strict dist/*
+	@# W009: the plugin of Twisted is beside the package.
+	.venv/bin/check-wheel-contents --ignore W009 dist/*.whl
 	$(PYTHON) -m venv .release
 	.release/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
 	cd .release && bin/directory-server --version

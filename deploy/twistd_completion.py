@@ -22,16 +22,16 @@ _twistd_directory() {{
     done
     COMPREPLY=()
     if [[ $each != directory && $word != -* ]]; then
-        COMPREPLY=($(compgen -W directory -- "$word"))
+        mapfile -t COMPREPLY < <(compgen -W directory -- "$word")
         [[ $previous == -* ]] && compopt -o default 2> /dev/null
         return 0
     fi
     case $previous in
-        -c | --config) compopt -o filenames 2> /dev/null; COMPREPLY=($(compgen -f -- "$word")) ;;
-        -d | --data-dir) compopt -o filenames 2> /dev/null; COMPREPLY=($(compgen -d -- "$word")) ;;
-        -s | --set) compopt -o nospace 2> /dev/null; COMPREPLY=($(compgen -W '{settings}' -- "$word")) ;;
+        -c | --config) compopt -o filenames 2> /dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+        -d | --data-dir) compopt -o filenames 2> /dev/null; mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
+        -s | --set) compopt -o nospace 2> /dev/null; mapfile -t COMPREPLY < <(compgen -W '{settings}' -- "$word") ;;
         -l | --listen) ;;
-        *) COMPREPLY=($(compgen -W "$words" -- "$word")) ;;
+        *) mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word") ;;
     esac
     return 0
 }}

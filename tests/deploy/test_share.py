@@ -20,6 +20,8 @@ from .container import ROOT
 
 PAGES = ["directory-server.1", "twistd-directory.1"]
 
+PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+
 BASH = """
 source "$1"; COMP_WORDS=(directory-server "${@:2}"); COMP_CWORD=$(( ${#COMP_WORDS[@]} - 1 )); COMPREPLY=()
 _directory_server_completion directory-server; printf '%s\\n' "${COMPREPLY[@]}"
@@ -49,20 +51,19 @@ def share(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(*words: object, **variables: str) -> str:
     """Return the output of a command, with the errors. The commands of this environment come first."""
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     done = subprocess.run(
         [str(word) for word in words],
         capture_output=True,
         text=True,
         check=False,
         timeout=120,
-        env={**os.environ, "PATH": path, "LC_ALL": "C.UTF-8", **variables},
+        env={**os.environ, "PATH": PATH, "LC_ALL": "C.UTF-8", **variables},
     )
     return done.stdout + done.stderr
 
 
 def needs(program: str) -> None:
-    if shutil.which(program) is None:
+    if shutil.which(program, path=PATH) is None:
         pytest.skip(f"{program} is not installed")
 
 
