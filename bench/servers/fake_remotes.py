@@ -32,7 +32,8 @@ class FakeRemotes(Resource):
     """The remotes of one address.
 
     `robots` is its robots.txt, None for 404. `requests` has method, path and headers of each request, `called` the
-    methods of JSON-RPC. `targets` has the target of a redirect by path, and of the metadata of the path /login-to.
+    methods of JSON-RPC. `targets` has the target of a redirect by path, of the metadata of the path /login-to, and the
+    endpoint that the stream of the path /sse-elsewhere names.
     """
 
     isLeaf = True
@@ -53,7 +54,7 @@ class FakeRemotes(Resource):
         if self.records:
             headers = {k.decode().lower(): v[0].decode() for k, v in request.requestHeaders.getAllRawHeaders()}
             self.requests.append((request.method.decode(), path, headers))
-        if path in self.targets:
+        if path in self.targets and path != "/sse-elsewhere":
             target = self.targets[path].encode()
             if path != "/login-to":
                 return _redirect(request, target)
@@ -225,7 +226,8 @@ class FakeRemotes(Resource):
 
     def serve_sse_elsewhere(self, request: Request) -> Any:
         request.setHeader(b"content-type", b"text/event-stream")
-        request.write(b"event: endpoint\ndata: http://10.0.0.1/messages\n\n")
+        endpoint = self.targets.get("/sse-elsewhere", "http://10.0.0.1/messages")
+        request.write(b"event: endpoint\ndata: %b\n\n" % endpoint.encode())
         return NOT_DONE_YET
 
 

@@ -133,7 +133,11 @@ async def open_event_stream(client: Client, url: str, offload: Offload) -> HttpW
             raise Ended(RemoteStatus.NOT_MCP, "Its stream does not begin with the event endpoint.")
         # The response may come from the target of a redirect.
         base = response.request.absoluteURI.decode("ascii") if response.request.absoluteURI else url
-        endpoint = target_of(urljoin(base, event.data.decode("utf-8", "replace").strip()))
+        try:
+            url = urljoin(base, event.data.decode("utf-8", "replace").strip())
+        except ValueError:
+            raise Ended(RemoteStatus.NOT_MCP, "Its stream names an invalid endpoint.") from None
+        endpoint = target_of(url)
         if endpoint.origin != target_of(base).origin:
             raise Ended(RemoteStatus.NOT_MCP, "Its stream names an endpoint on another host.")
     except BaseException:

@@ -183,7 +183,9 @@ async def test_metadata_at_a_private_address_is_not_read(harness: Harness, metad
     assert harness.paths("/robots.txt") == ["POST /login-to"]
 
 
+@pytest.mark.parametrize("endpoint", ["http://10.0.0.1/messages", "//10.0.0.1/messages", "http://[::1", "//[a]/"])
 @awaited
-async def test_an_endpoint_of_the_old_transport_elsewhere_is_not_used(harness: Harness) -> None:
+async def test_an_endpoint_of_the_old_transport_elsewhere_is_not_used(harness: Harness, endpoint: str) -> None:
+    harness.remotes.targets["/sse-elsewhere"] = endpoint
     assert (await harness.check("sse-elsewhere", "sse")).status is RemoteStatus.NOT_MCP
     assert harness.paths("/robots.txt") == ["GET /sse-elsewhere"]
