@@ -3,7 +3,7 @@
 from ._bounded_agent import MAX_HEAD, PIECE, BoundedAgent, HeadBoundedPool, HeadBoundedProtocol
 from ._certificates import CertificatePolicy
 from ._errors import BadCertificate, BadResponse
-from ._responses import REDIRECT_CODES, cancellable, drop, header, read_body, redirect_target
+from ._responses import REDIRECT_CODES, cancellable, drop, header, port_of, read_body, redirect_target
 
 __all__ = [
     "MAX_HEAD",
@@ -18,6 +18,7 @@ __all__ = [
     "cancellable",
     "drop",
     "header",
+    "port_of",
     "read_body",
     "redirect_target",
 ]

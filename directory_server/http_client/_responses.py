@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.error import ConnectingCancelledError
@@ -67,6 +67,14 @@ def drop(response: IResponse) -> None:
         response.deliverBody(_Unread())
 
 
+def port_of(parts: SplitResult) -> int:
+    """Return the port of an http or https URL. Raises ValueError for an invalid port or another scheme."""
+    default = _PORTS.get(parts.scheme)
+    if default is None:
+        raise ValueError("not an http or https URL")
+    return default if parts.port is None else parts.port
+
+
 def redirect_target(url: str, location: str) -> tuple[str, bool]:
     """Return the absolute target of a redirect from `url`, and whether it has the same host and port, or is its https.
 
@@ -75,9 +83,9 @@ def redirect_target(url: str, location: str) -> tuple[str, bool]:
     try:
         target = urljoin(url, location)
         from_, to = urlsplit(url), urlsplit(target)
-        source = (from_.scheme, from_.hostname, from_.port or _PORTS[from_.scheme])
-        destination = (to.scheme, to.hostname, to.port or _PORTS[to.scheme])
-    except (ValueError, KeyError):
+        source = (from_.scheme, from_.hostname, port_of(from_))
+        destination = (to.scheme, to.hostname, port_of(to))
+    except ValueError:
         return "", False
     if not location or not to.hostname:
         return "", False

@@ -27,7 +27,16 @@ from zope.interface import implementer
 from .. import hosts
 from ..domain.ports.runtime import Offload
 from ..domain.verification import RemoteStatus
-from ..http_client import REDIRECT_CODES, BoundedAgent, HeadBoundedPool, drop, header, read_body, redirect_target
+from ..http_client import (
+    REDIRECT_CODES,
+    BoundedAgent,
+    HeadBoundedPool,
+    drop,
+    header,
+    port_of,
+    read_body,
+    redirect_target,
+)
 from ._addresses import Networks, is_allowed, is_open_port
 from ._ending import Ended
 
@@ -42,8 +51,6 @@ MAX_TRIED = 4
 
 MAX_URL = 2_000
 """Characters of a URL."""
-
-_PORTS = {"http": 80, "https": 443}
 
 
 @frozen
@@ -65,10 +72,10 @@ def target_of(url: str) -> Target:
     try:
         parts = urlsplit(url)
         host = hosts.read(parts.hostname or "").name
-        port = parts.port or _PORTS[parts.scheme]
+        port = port_of(parts)
         plain = parts._replace(netloc=host if parts.port is None else f"{host}:{port}", fragment="")
         plain.geturl().encode("ascii")
-    except (ValueError, KeyError):
+    except ValueError:
         raise Ended(RemoteStatus.NOT_CHECKABLE, "Its URL is no valid http or https URL.") from None
     if parts.username is not None or parts.password is not None:
         raise Ended(RemoteStatus.NOT_CHECKABLE, "Its URL has a user name or password.")
