@@ -50,7 +50,7 @@ class MappedIndexFile:
         return self._read is None or self._index.snapshot.vocabulary is not self._read.vocabulary
 
     def read(self, log: str) -> tuple[int, str]:
-        file = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW)
+        file = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             self._seen, self._read = _identity(os.fstat(file)), None
             mapped = map_columns(file)

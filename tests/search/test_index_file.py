@@ -175,6 +175,13 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
         file.write(LOG, 7, "an id")
 
 
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    file = MappedIndexFile(shared(), tmp_path)
+    os.mkfifo(file.path)
+    with pytest.raises(OSError, match="seek"):
+        file.read(LOG)
+
+
 def altered(index: ImpactIndex, folder: Path, change: Alteration) -> None:
     """Read a file of `index` with a valid checksum, whose facts and columns were changed."""
     facts, found = to_columns(index.snapshot)
