@@ -158,6 +158,36 @@ def test_encoded_events_are_limited_in_bytes() -> None:
     assert [2_000 < len(each) < 3_000 for each in found.values()] == [True, True, False]
 
 
+def test_pages_with_keywords_do_not_delay_others(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    from directory_server.web.changes._handler import MAX_CONCURRENT_SCANS, SCAN_SIZE
+
+    server.site.connections._limit = 100
+
+    waiting: list[Deferred[None]] = []
+    changes = SqliteStore.changes
+
+    async def slow(self: SqliteStore, since: int, limit: int) -> Any:
+        if limit == SCAN_SIZE:
+            waiting.append(Deferred())
+            await waiting[-1]
+        return await changes(self, since, limit)
+
+    monkeypatch.setattr(SqliteStore, "changes", slow)
+    headers = {"Accept": "application/json"}
+    scans = [
+        server.open("GET", f"{CHANGES}?keywords=mail", headers=headers, address=f"192.0.2.{number}")
+        for number in range(6)
+    ]
+    assert len(waiting) == MAX_CONCURRENT_SCANS
+    page = server.open("GET", CHANGES, headers=headers)
+    assert parse_response(page.received()).status == 200
+    assert [each.received() for each in scans] == [b""] * 6
+    for each in waiting:
+        if not each.called:
+            each.callback(None)
+    assert all(parse_response(each.received()).status == 200 for each in scans)
+
+
 def test_concurrent_pages_are_limited(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     from directory_server.web.changes._handler import MAX_CONCURRENT_PAGES
 

@@ -35,7 +35,11 @@ MAX_SCANS = 5
 """Maximum reads for one page; a page may have fewer changes than its limit."""
 
 MAX_CONCURRENT_PAGES = 4
-"""Pages built at the same time, because each has its entries in memory. Other requests wait."""
+"""Pages without keywords built at the same time, because each has its entries in memory. Other requests wait."""
+
+MAX_CONCURRENT_SCANS = 2
+"""Pages with keywords built at the same time. They have their own limit, because one may take seconds of processor
+time, and pages without keywords must not wait for it."""
 
 
 @frozen
@@ -49,6 +53,7 @@ class ChangesHandler:
     _hub: Hub
     _broadcaster: Broadcaster
     _page_slots: DeferredSemaphore = field(init=False, factory=lambda: DeferredSemaphore(MAX_CONCURRENT_PAGES))
+    _scan_slots: DeferredSemaphore = field(init=False, factory=lambda: DeferredSemaphore(MAX_CONCURRENT_SCANS))
 
     async def get(self, request: Request) -> bytes | None:
         """Respond with a page of changes, or with a stream if `Accept` prefers event streams."""
@@ -64,11 +69,12 @@ class ChangesHandler:
             await check_position(self._store, watch.since, watch.log)
         await authenticated.charge()
         limit = watch.limit or serialization.DEFAULT_CHANGES
-        await self._page_slots.acquire()
+        slots = self._page_slots if watch.keywords is None else self._scan_slots
+        await slots.acquire()
         try:
             items, last = await self._matching_items(watch.since or 0, watch.keywords, limit)
         finally:
-            self._page_slots.release()
+            slots.release()
         if last < await self._store.head():
             filters = {} if watch.keywords is None else {"keywords": watch.keywords}
             link = urlencode({"since": serialization.event_id(last, self._broadcaster.log), **filters, "limit": limit})
