@@ -20,10 +20,12 @@ SETS = Path(__file__).parents[2] / "tests" / "relevance"
 """The folder of the sets."""
 
 KINDS = (
-    "cjk", "other_languages", "cjk_2", "other_languages_2",
+    "cjk", "other_languages", "cjk_2", "other_languages_2", "english_2",
     "sentences", "products", "capability", "category", "conditions",
 )  # fmt: skip
-"""Kinds of queries. A set with the number 2 was written later, on other topics, for languages of the first one."""
+"""Kinds of queries. A set with the number 2 was written later, on other topics, for languages of the first one.
+
+`english_2` has sentences, conditions, capabilities and categories."""
 
 WORK, HELD = HALVES = ("work", "held")
 

@@ -25,6 +25,7 @@ FLOORS: Mapping[str, float] = {
     "other_languages": 0.76,
     "cjk_2": 0.5,
     "other_languages_2": 0.5,
+    "english_2": 0.72,
     "sentences": 0.69,
     "capability": 0.79,
     "category": 0.86,

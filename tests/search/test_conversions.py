@@ -60,6 +60,15 @@ async def test_entries_that_convert_in_the_asked_direction_come_first() -> None:
     assert "html to markdown" in index.explain(Query("convert html to markdown", 1))
 
 
+@awaited
+async def test_a_sentence_states_a_conversion_with_a_verb() -> None:
+    index = ImpactIndex(inline)
+    await index.apply(additions(make_entry("a/contract-to-buyer", "Transforms a contract"), make_entry("a/x", "Send")))
+    sentence = "somebody has to send the signed contract to the buyer today"
+    assert "contract to buyer" not in index.explain(Query(sentence, 1))
+    assert "contract to buyer" in index.explain(Query(sentence.replace("send", "transform"), 1))
+
+
 def test_conversions_of_tools_and_of_long_texts_are_searched() -> None:
     tools = [{"name": "svg_to_png", "description": "Transforms an audio file into text"}]
     meta = {"io.modelcontextprotocol.registry/publisher-provided": {"tools": tools}}

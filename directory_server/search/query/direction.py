@@ -10,13 +10,16 @@ from ..text.conversions import conversions
 from .groups import TermGroup
 from .parsing import ParsedQuery
 
+MAX_PLAIN = 8
+"""Words of a query that states a conversion without a verb of conversion. In a longer one, "to" has other meanings."""
+
 SHARE = 0.5
 """The score of an entry that states the conversion, as a share of the query weight."""
 
 
 def conversion_groups(query: ParsedQuery, collection: Collection, query_weight: float) -> Sequence[TermGroup]:
     """Return the group of the conversions of `query` that entries state, if there are any."""
-    pairs = sorted(conversions(query.text, is_name=True))
+    pairs = sorted(conversions(query.text, is_name=len(query.words) <= MAX_PLAIN))
     found = {number: pair for pair in pairs if (number := collection.find(conversion_term(*pair))) is not None}
     terms = {number: 1.0 for number in found if collection.document_frequency(number)}
     label = ", ".join(" to ".join(found[number]) for number in terms)

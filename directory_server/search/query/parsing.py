@@ -77,7 +77,9 @@ def parse(keywords: str) -> ParsedQuery:
     found = _limit(every)
     # A separator of name parts at the end leaves the word unfinished.
     is_complete = bool(found) and not (text[-1:].isalnum() or (text[-1:] in "-_./" and text[-2:-1].isalnum()))
-    names = {split: whole for split, whole in zip(every, words(plain, humps=False), strict=True) if split != whole}
+    # Most queries have no word of several parts.
+    written = words(plain, humps=False) if any(len(word.parts) > 1 for word in every) else every
+    names = {split: whole for split, whole in zip(every, written, strict=True) if split != whole}
     return ParsedQuery(found, is_complete, required, phrases, excluded, text, names)
 
 
