@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 from attrs import frozen
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
+from ...domain.errors import without_keys
 from ...http import Request
 from ...http.errors import ErrorResponse
 from ...http.headers import cookie, query, values
@@ -191,7 +192,8 @@ def _languages(request: Request, current: str) -> list[Language]:
     """Return the language menu. It is empty in the response to a form, which cannot be loaded again."""
     if request.method == b"POST":
         return []
-    others = [(name, value) for name, value in _parameters(request) if name != "lang"]
+    # A key that was sent in the URL by mistake is not written into links.
+    others = [(without_keys(name), without_keys(value)) for name, value in _parameters(request) if name != "lang"]
     return [
         # A relative reference keeps the path.
         Language(tag, name, "?" + urlencode([*others, ("lang", tag)]), tag == current)

@@ -39,6 +39,14 @@ def test_pages_have_no_inline_script_or_style(get_page: GetPage) -> None:
     assert not re.search(r"\s(style|on\w+)=", text)
 
 
+@pytest.mark.parametrize("prefix", ["mcpd_", "mcpp_"])
+@pytest.mark.parametrize("path", ["/nowhere?token=", "/nowhere?q=x&", "/?token="])
+def test_a_key_in_the_url_is_not_in_the_links_of_the_page(get_page: GetPage, prefix: str, path: str) -> None:
+    text = get_page(f"{path}{prefix}{'a1' * 19}").body.decode()
+    assert "lang=" in text
+    assert "a1a1" not in text
+
+
 def test_assets_are_cached_permanently(get_page: GetPage, server: Server) -> None:
     paths = set(re.findall(r"/assets/[\w.]+", get_page("/nowhere").body.decode()))
     assert {path.rpartition(".")[2] for path in paths} == {"css", "js", "svg"}
