@@ -9,6 +9,8 @@ import pytest
 from directory_server.domain.search import Query
 from directory_server.search import ImpactIndex
 from directory_server.search.query import tables
+from directory_server.search.query.foreign import bounded
+from directory_server.search.query.groups import TermGroup
 from directory_server.search.text.once import Once
 from tests.contract import awaited
 from tests.contract.index import additions, make_entry, search_names
@@ -115,3 +117,31 @@ async def test_misspelt_name_is_corrected_though_it_may_be_a_word_of_another_lan
     )
     assert "org.example/exchange" in await search_names(index, "binanse")
     assert (await search_names(index, "binanse trades"))[0] == "org.example/exchange"
+
+
+@awaited
+async def test_english_stem_of_a_foreign_word_does_not_count() -> None:
+    index = ImpactIndex(inline)
+    await index.apply(
+        additions(*ENTRIES, make_entry("org.example/cv", "Writes a resume"), make_entry("org.example/sum", "A summary"))
+    )
+    assert await search_names(index, "résumer la météo") == ["org.example/sky", "org.example/sum"]
+
+
+def test_foreign_word_weighs_no_more_than_its_translation() -> None:
+    native, english = TermGroup("gui", {1: 1.0}, 6.0), TermGroup("gui in English", {2: 0.9}, 4.0)
+    assert [group.idf for group in bounded([native], [english])] == [4.0]
+    assert bounded([english], [native]) == [english]
+    assert bounded([native], []) == [native]
+
+
+@awaited
+async def test_particles_do_not_count() -> None:
+    index = ImpactIndex(inline)
+    await index.apply(
+        additions(
+            *ENTRIES, make_entry("org.example/a", "これは何でもしたいもの"), make_entry("org.example/b", "请求的")
+        )
+    )
+    assert await search_names(index, "請求書にしたい") == ["org.example/billing", "org.example/b"]
+    assert await search_names(index, "したい") == ["org.example/a"]

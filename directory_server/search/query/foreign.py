@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import sqrt
 
@@ -24,6 +25,11 @@ TRANSLATION_WEIGHT, TRANSLATION_DECAY = 0.9, 0.8
 """The weight of the first translation in the lexicon, and of each further one relative to the one before it."""
 
 
+_ALL_HIRAGANA = re.compile("[ぁ-ん]+")
+
+_PARTICLE = re.compile("[ぁ-ん的了吗呢吧]")
+"""Characters of Japanese particles and endings, and Chinese particles: no document is about them."""
+
 COUNTRY_WEIGHT = 0.4
 """The weight of the country of a query's language: people ask for its services, mostly without saying so."""
 
@@ -40,7 +46,8 @@ COUNTRIES = {
 def translated_part(match: Match, collection: Collection) -> Iterator[Part]:
     """Yield the part of a word or expression in another language: its own terms, and those of its translations."""
     own = [word for word in match.words if word not in STOP_WORDS]
-    native = _as_one(_groups({word: {word: 1.0} for word in own}, collection))
+    # An English stem is no stem of another language: "résumer" has that of "resume".
+    native = _as_one(_groups({word: {word: 1.0} for word in own if collection.find(word) is not None}, collection))
     yield from part_of({*map(stem, own)}, match, native, collection)
 
 
@@ -52,7 +59,7 @@ def run_parts(query: ParsedQuery, collection: Collection, translation: Translati
         in_words.update(tokens)
         native = [group for token in tokens if (group := _pair(token, collection))]
         yield from part_of({*tokens}, match, native, collection)
-    for token in dict.fromkeys(token for word in query.words if not word.spaced for token in word.tokens):
+    for token in dict.fromkeys(token for word in query.words if not word.spaced for token in _content(word)):
         if token not in in_words and (group := _pair(token, collection)):
             yield Part({token}, group.idf, [group])
 
@@ -77,9 +84,28 @@ def part_of(stems: set[str], match: Match, native: Sequence[TermGroup], collecti
     phrases = {f"{label}: {word}": {word: TRANSLATION_WEIGHT} for word in words}
     groups = _groups({label: _single_words(match), **phrases}, collection)
     english = _as_one(groups)
+    if match.words[0].isascii():
+        native = bounded(native, english)
     if weight := sum(group.idf for group in english or native):
         stems |= {stem(word) for word in match.senses[0][0]}
         yield Part(stems, weight, [*native, *english])
+
+
+def bounded(native: Sequence[TermGroup], english: Sequence[TermGroup]) -> Sequence[TermGroup]:
+    """Return the groups of a word in another language, together at most as heavy as its translation.
+
+    Without accents, some words are English words, too ("gửi", send).
+    """
+    most, total = sum(group.idf for group in english), sum(group.idf for group in native)
+    return [evolve(group, idf=group.idf * most / total) for group in native] if 0 < most < total else native
+
+
+def _content(word: Word) -> Iterator[str]:
+    """Yield the pairs of characters of a run, without those of particles and of the endings of verbs."""
+    if _ALL_HIRAGANA.fullmatch(word.parts[0]):
+        yield from word.tokens
+    else:
+        yield from (token for token in word.tokens if not _PARTICLE.search(token))
 
 
 def _as_one(groups: Sequence[TermGroup]) -> Sequence[TermGroup]:

@@ -10,6 +10,7 @@ from attrs import field, frozen
 from ...domain.filters import PIECE, filter_value
 from ..index.document import facet, phrase
 from ..text.analysis import Word, fold, stem, tokens, words
+from ..text.word_forms import with_accents
 
 MAX_TOKENS = 32
 """Tokens of one query. Later tokens are ignored."""
@@ -39,6 +40,7 @@ class ParsedQuery:
     `words` are ranked. An entry must have all of `required` (terms) and `phrases` (folded text), and none of `excluded`
     (terms). `is_complete` is true if the last word is finished, false if it may be a prefix. `text` is the folded text.
     `names` has the words in camelCase as they are written, by their parts.
+    `accented` is the text with accents.
     """
 
     words: Sequence[Word]
@@ -48,6 +50,7 @@ class ParsedQuery:
     excluded: Sequence[str] = ()
     text: str = field(default="", repr=False)
     names: Mapping[Word, Word] = field(factory=dict)
+    accented: str = field(default="", repr=False)
 
     @property
     def has_filters(self) -> bool:
@@ -80,7 +83,7 @@ def parse(keywords: str) -> ParsedQuery:
     # Most queries have no word of several parts.
     written = words(plain, humps=False) if any(len(word.parts) > 1 for word in every) else every
     names = {split: whole for split, whole in zip(every, written, strict=True) if split != whole}
-    return ParsedQuery(found, is_complete, required, phrases, excluded, text, names)
+    return ParsedQuery(found, is_complete, required, phrases, excluded, text, names, with_accents(keywords[:MAX_TEXT]))
 
 
 def _limit(every: Sequence[Word]) -> list[Word]:

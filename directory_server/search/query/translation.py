@@ -55,7 +55,7 @@ def translate(query: ParsedQuery, lexicon: Translations, collection: Collection)
     parts = [part for word in query.words if word.spaced for part in word.parts]
     # Names are no words of a language.
     names = {part for whole in query.names.values() for part in whole.parts}
-    language = lexicon.likely_language([part for part in parts if part not in names])
+    language = lexicon.likely_language([part for part in parts if part not in names], query.accented)
 
     def is_known(part: str) -> bool:
         term = collection.term(part)
@@ -73,7 +73,7 @@ def translate(query: ParsedQuery, lexicon: Translations, collection: Collection)
         return collection.name_ratio(found, [1.0] * len(found)) >= NAMED
 
     runs = dict.fromkeys(word.parts[0] for word in query.words if not word.spaced)
-    spaced = [*lexicon.spaced(parts, language, is_known)]
+    spaced = [*lexicon.spaced(parts, language, is_known, query.accented)]
     if len(parts) == 1 and spaced and is_misspelt(parts[0]):
         spaced = []
     return Translation(

@@ -15,7 +15,7 @@ from .analysis import fold, is_unsegmented, stem
 from .once import Once
 from .translations import MIN_SOUNDS, NAMES, Alternatives, Translations
 from .transliteration import english_sound_keys
-from .word_forms import STEMMERS, VIETNAMESE, forms_of, language_of_script
+from .word_forms import ALPHABETS, MIN_COMMON, STEMMERS, VIETNAMESE, forms_of, language_of_script, with_accents
 
 ENGLISH = "en"
 
@@ -67,7 +67,7 @@ def read_translations(senses: str, names: str, function_words: str) -> Translati
                 longest[its] = max(longest[its], len(parts))
                 for forms in dict.fromkeys(zip(*(forms_of(its, part) for part in parts), strict=True)):
                     # Languages share many words.
-                    form = " ".join(forms)
+                    form = " ".join(forms) if len(forms) > 1 else forms[0]
                     _add(stems[its], shared.setdefault(form, form), number)
                     if len(forms) > 1:
                         starts[its].add(shared.setdefault(forms[0], forms[0]))
@@ -83,7 +83,32 @@ def read_translations(senses: str, names: str, function_words: str) -> Translati
         {language: words for language, words in stops.items() if language != ENGLISH},
         frozenset(english_words | stops[ENGLISH] | set(map(stem, english_words))),
         _by_sound(english_words),
+        _homographs(senses, stems),
+        {language: _in_order(words) for language, words in stems.items()},
     )
+
+
+def _in_order(words: Iterable[str]) -> Sequence[str]:
+    return sorted(word for word in words if len(word) >= MIN_COMMON and " " not in word)
+
+
+def _homographs(
+    table: str, stems: Mapping[str, Mapping[str, Sequence[int]]]
+) -> Mapping[str, Mapping[str, Mapping[str, Sequence[int]]]]:
+    """Return the accented words of the table of senses that are equal without accents, by language and folded word."""
+    header, *rows = (line.split("\t") for line in with_accents(table).splitlines())
+    written: dict[tuple[str, str], dict[str, tuple[int, ...]]] = {}
+    for number, row in enumerate(rows):
+        for language, cell in zip(header[1:], row[1:], strict=True):
+            for word in cell.split(",") if cell and language in ALPHABETS else ():
+                folded = " ".join(_WORD.findall(fold(word)))
+                if len(stems[language].get(folded, ())) > 1:
+                    _add(written.setdefault((language, folded), {}), word, (number,))
+    found: dict[str, dict[str, dict[str, tuple[int, ...]]]] = {}
+    for (language, folded), words in written.items():
+        if len(words) > 1:
+            found.setdefault(language, {})[folded] = words
+    return found
 
 
 def _rows(table: str) -> Iterator[list[str]]:

@@ -11,7 +11,7 @@ from rapidfuzz.distance import JaroWinkler
 
 from .analysis import stem
 from .transliteration import romanised, sound_key
-from .word_forms import cached_forms, language_of_script
+from .word_forms import cached_forms, language_of_script, languages_of_letters, nearest_form, turkish_bases
 
 NAMES = "name"
 """The language of names that are written in Latin letters."""
@@ -27,6 +27,9 @@ MIN_COMPOUND_PART = 4
 
 _LINKS = ("", "s", "es", "n", "en", "e")
 """Letters between the parts of a German compound."""
+
+MIN_LONE_PART = 5
+"""Letters of the shortest part of a German compound that stands for all of it."""
 
 KATAKANA = re.compile("[ァ-ヺー]+")
 _PARTICLE = re.compile("(?:을|를|이|가|은|는|의|에|로|와|과|도|만)?$")
@@ -51,6 +54,8 @@ class Translations:
     Words are folded. Those of several words are joined by spaces. `stems` has the words and their stems, `starts` the
     first words of expressions of several words, `longest` the number of words of the longest expression of a language.
     `runs` has the words of languages without spaces. `sounds` has English words by the key of their sound.
+    `homographs` has the accented words that are equal when folded, with their senses.
+    `ordered` has the single words of MIN_COMMON letters or more of each language in order.
     """
 
     senses: Sequence[Alternatives]
@@ -62,21 +67,34 @@ class Translations:
     function_words: Mapping[str, Set[str]]
     english: Set[str]
     sounds: Mapping[str, Sequence[str]]
+    homographs: Mapping[str, Mapping[str, Mapping[str, Sequence[int]]]]
+    ordered: Mapping[str, Sequence[str]]
 
-    def likely_language(self, parts: Sequence[str]) -> str:
-        """Return the language of the words of a query, or an empty string for English and for unknown languages."""
+    def likely_language(self, parts: Sequence[str], accented: str = "") -> str:
+        """Return the language of the words of a query, or an empty string for English and for unknown languages.
+
+        The letters of the `accented` query count as two words of a language if no other has them, else as one if no
+        word is English.
+        """
         latin = [part for part in parts if not language_of_script(part)]
         others = [part for part in latin if not self._is_english(part)]
         english = len(latin) - len(others)
         if english > 2 * len(others):
             return ""
         candidates = {language for part in others for language in self._with(part)}
+        lettered = languages_of_letters(accented)
+        if len(lettered) == 1:
+            candidates.update(lettered)
         counts = {language: self._coverage(latin, language) for language in sorted(candidates)}
-        best = max(counts, key=lambda language: sum(counts[language]), default="")
+        for language in candidates.intersection(lettered):
+            only, shared, exact = counts[language]
+            counts[language] = only + (2 if len(lettered) == 1 else not english), shared, exact
+        best = max(counts, key=lambda language: (sum(counts[language][:2]), counts[language][2]), default="")
         if not best:
             return ""
-        only, shared = counts[best]
-        return best if only > max(english - shared, 1) else ""
+        only, shared, _ = counts[best]
+        is_complete = len(latin) > 1 and only + shared >= len(latin)
+        return best if only > max(english - shared, 0 if is_complete else 1) else ""
 
     def _is_english(self, part: str) -> bool:
         return part in self.english or stem(part) in self.english
@@ -87,18 +105,22 @@ class Translations:
             if part in function_words or part in self.stems[language] or part in self.starts[language]:
                 yield language
 
-    def _coverage(self, parts: Sequence[str], language: str) -> tuple[int, int]:
-        """Return how many of `parts` are words of a language and not of English, and how many are words of both."""
-        only = shared = place = 0
+    def _coverage(self, parts: Sequence[str], language: str) -> tuple[int, int, int]:
+        """Return how many of `parts` are words of a language and not of English, and how many are words of both.
+
+        The last number is greater for longer expressions, and for words that are not inflected.
+        """
+        only = shared = exact = place = 0
         while place < len(parts):
             size, _ = self._longest_at(parts, place, language)
+            exact += size * size + (" ".join(parts[place : place + size]) in self.stems[language])
             if size > 1:
                 only += size
             elif size or self._is_function_word(parts[place], language):
                 is_shared = self._is_english(parts[place])
                 only, shared = only + (not is_shared), shared + is_shared
             place += size or 1
-        return only, shared
+        return only, shared, exact
 
     def _longest_at(self, parts: Sequence[str], place: int, language: str) -> tuple[int, Sequence[int]]:
         """Return the number of words of the longest expression of a language at a place, and its senses."""
@@ -114,27 +136,33 @@ class Translations:
         none: Set[str] = frozenset()
         return {part for part in parts if part in self.function_words.get(language_of_script(part) or language, none)}
 
-    def spaced(self, parts: Sequence[str], language: str, is_known: Callable[[str], bool]) -> Iterator[Match]:
+    def spaced(
+        self, parts: Sequence[str], language: str, is_known: Callable[[str], bool], accented: str = ""
+    ) -> Iterator[Match]:
         """Yield the translations of the words of a query, the longest expressions first at each place.
 
         Words of `language` are translated. Others are only if they are not `is_known`.
         """
         place = 0
         while place < len(parts):
-            match = self._match_at(parts, place, language, is_known)
+            match = self._match_at(parts, place, language, is_known, accented)
             if match:
                 yield match
             place += len(match.words) if match else 1
 
     def _match_at(
-        self, parts: Sequence[str], place: int, language: str, is_known: Callable[[str], bool]
+        self, parts: Sequence[str], place: int, language: str, is_known: Callable[[str], bool], accented: str
     ) -> Match | None:
         part = parts[place]
         script = language_of_script(part)
         for each in (script,) if script else (language, NAMES) if language else (NAMES,):
             size, found = self._longest_at(parts, place, each)
             if size > 1 or (size and not self._is_function_word(part, each)):
-                return self._result(parts[place : place + size], found)
+                piece = parts[place : place + size]
+                return self._result(piece, self._as_written(each, " ".join(piece), accented) or found)
+        told = script or language
+        if told and not self._is_function_word(part, told) and (found := self._inflected(told, part)):
+            return self._result([part], found)
         if script:
             return None if self._is_function_word(part, script) else self._sounding(part)
         is_short = not language and len(part) < MIN_UNTOLD
@@ -142,7 +170,7 @@ class Translations:
             return None
         others = (found for each in self.function_words if (found := self._find(each, [part])))
         found = next(others, ())
-        return self._result([part], found) if found else self._compound(part)
+        return self._result([part], found) if found else self._compound(part, language)
 
     def in_run(self, run: str) -> list[Match]:
         """Return the translations of the words in a run of a script without spaces, the longest first at each place."""
@@ -150,18 +178,13 @@ class Translations:
         place = 0
         katakana = {each.start(): each.end() for each in KATAKANA.finditer(run)}
         while place < len(run):
-            if place in katakana:
-                end = katakana[place]
-                # A word may go on in other letters after katakana.
-                match = self._longest_in(run, place)
-                if match and len(match.words[0]) > end - place:
-                    found.append(match)
-                    place += len(match.words[0])
-                    continue
+            match = self._longest_in(run, place)
+            end = katakana.get(place, place)
+            # A word may go on in other letters after katakana.
+            if end > place and not (match and len(match.words[0]) > end - place):
                 found += self._in_katakana(run[place:end])
                 place = end
                 continue
-            match = self._longest_in(run, place)
             if match:
                 found.append(match)
             place += len(match.words[0]) if match else 1
@@ -207,8 +230,11 @@ class Translations:
         best = max(near, key=lambda each: near[each], default="")
         return Match([word], [[[best]]]) if best and near[best] >= MIN_ALIKE[is_katakana] else None
 
-    def _compound(self, word: str) -> Match | None:
-        """Return the translation of a German compound: that of its two parts, as one expression."""
+    def _compound(self, word: str, language: str) -> Match | None:
+        """Return the translation of a German compound: that of its two parts, as one expression.
+
+        In a German query, the translation of the longest part that the lexicon has is enough.
+        """
         for place in range(min(len(word), MAX_COMPOUND) - MIN_COMPOUND_PART, MIN_COMPOUND_PART - 1, -1):
             last = self._find("de", [word[place:]])
             first = last and chain.from_iterable(
@@ -218,6 +244,13 @@ class Translations:
             )
             for sense in first:
                 return Match([word], [[[*self.senses[sense][0], *self.senses[last[0]][0]]]])
+        return self._compound_part(word) if language == "de" and len(word) <= MAX_COMPOUND else None
+
+    def _compound_part(self, word: str) -> Match | None:
+        pieces = {piece for end in range(MIN_LONE_PART, len(word) - 2) for piece in (word[:end], word[-end:])}
+        for piece in sorted(pieces, key=lambda piece: (-len(piece), piece)):
+            if found := self.stems["de"].get(piece):
+                return self._result([word], found)
         return None
 
     def _find(self, language: str, piece: Sequence[str]) -> Sequence[int]:
@@ -226,6 +259,21 @@ class Translations:
             if senses := known.get(" ".join(forms)):
                 return senses
         return ()
+
+    def _as_written(self, language: str, folded: str, accented: str) -> Sequence[int]:
+        """Return the senses of the words that are `folded` without accents, and in the `accented` query."""
+        homographs = self.homographs.get(language, {}).get(folded, {})
+        written = [senses for word, senses in homographs.items() if word in accented]
+        return [*dict.fromkeys(chain.from_iterable(written))]
+
+    def _inflected(self, language: str, word: str) -> Sequence[int]:
+        """Return the senses of the word of a language that differs least from `word`, in its ending only."""
+        known = self.stems[language]
+        bases = turkish_bases(word) if language == "tr" else ()
+        if base := next((base for base in bases if base in known), ""):
+            return known[base]
+        best = nearest_form(word, self.ordered[language])
+        return known[best] if best else ()
 
     def _is_function_word(self, part: str, *languages: str) -> bool:
         return any(part in self.function_words.get(language, ()) for language in languages)

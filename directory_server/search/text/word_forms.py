@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from threading import local
 
 import Stemmer
+from rapidfuzz.distance import Prefix
 
 STEMMERS = {
     "de": "german", "es": "spanish", "fr": "french", "pt": "portuguese", "it": "italian", "ru": "russian",
@@ -25,6 +28,17 @@ SCRIPTS = {
 }
 """Scripts that tell a language."""
 
+_VIETNAMESE_LETTERS = "àáâãèéêìíòóôõùúýăđĩũơư" + "".join(map(chr, range(0x1EA0, 0x1EFA)))
+
+ALPHABETS = {
+    language: frozenset(letters)
+    for language, letters in {
+        "de": "äöüß", "es": "áéíñóúü", "fr": "àâæçèéêëîïôùûüÿœ", "it": "àèéìíòóùú", "pt": "àáâãçéêíóôõúü",
+        "tr": "âçğıîöşûü", "vi": _VIETNAMESE_LETTERS,
+    }.items()
+}  # fmt: skip
+"""The letters of languages that English does not have."""
+
 _CHARACTERS = {
     "ko": re.compile("[\uac00-\ud7a3]"),
     "ja": re.compile("[\u3041-\u30ff]"),
@@ -39,11 +53,42 @@ _ARABIC_PREFIX = re.compile("^(?:[وفبك]?ال|لل|[وبل])(?=.{3})")
 """The article, conjunctions and prepositions that are written with an Arabic word."""
 
 
+_UNFOLDED = {
+    "es": ((re.compile("([cs])ion$"), r"\1ión"),),
+    "pt": ((re.compile("c(?:ao|oes)$"), "ção"), (re.compile("(?:ao|oes)$"), "ão"), (re.compile("ns$"), "m")),
+    "ar": ((re.compile("ه$"), "ة"),),
+}
+"""Endings that a stemmer knows with their accents or in the singular only, without accents, and as it knows them."""
+
+_TURKISH_ENDING = re.compile(
+    "(?:l[ae]r)?(?:[iu]?m[iu]z|[iu]?n[iu]z|[iu]m|s?[iu])?(?:n?d[ae]n?|t[ae]n?|n?[iu]n?|y?[ae]|n[ae]|yl[ae]|y[iu]|l[iu])?"
+)
+"""Plural, possessive and case, without accents: vowel harmony, which the stemmer expects, is lost."""
+
+
+def turkish_bases(word: str) -> Iterator[str]:
+    """Yield the words of which a Turkish word may be an inflected form, the longest first."""
+    for length in range(len(word) - 1, MIN_STEM - 2, -1):
+        if _TURKISH_ENDING.fullmatch(word, length):
+            yield word[:length]
+
+
 def language_of_script(part: str) -> str:
     """Return the language that the script of a word tells, or an empty string."""
     if part.isascii():
         return ""
     return next((language for language, script in SCRIPTS.items() if script.match(part)), "")
+
+
+def with_accents(text: str) -> str:
+    """Return `text` with composed letters, in lower case."""
+    return unicodedata.normalize("NFC", text.lower())
+
+
+def languages_of_letters(text: str) -> Sequence[str]:
+    """Return the languages that have all letters with accents of the composed `text`, if there are such letters."""
+    letters = {letter for letter in text if "\u00df" <= letter <= "\u1ef9" and letter not in "×÷\u0307"}
+    return [language for language, alphabet in ALPHABETS.items() if letters and letters <= alphabet]
 
 
 def language_of_runs(runs: Iterable[str]) -> str:
@@ -66,8 +111,27 @@ def forms_of(language: str, word: str) -> tuple[str, ...]:
     """Return the forms by which a word is found: itself and its stem, for Arabic also without the article."""
     plain = _ARABIC_PREFIX.sub("", word) if language == "ar" else word
     stemmer = _stemmers.by_language.get(language)
-    stem = stemmer.stemWord(plain) if stemmer else plain
+    unfolded = (ending.sub(accented, plain) for ending, accented in _UNFOLDED.get(language, ()))
+    whole = next((form for form in unfolded if form != plain), plain)
+    stem = stemmer.stemWord(whole) if stemmer else plain
     return word, plain, stem if len(stem) >= MIN_STEM or language in SCRIPTS else plain
+
+
+MIN_COMMON, MAX_ENDINGS, NEIGHBOURS = 5, 5, 12
+"""Letters that two forms of a word have in common at least, letters of their endings together at most, and words that
+are compared, to each side in the order of the letters."""
+
+
+def nearest_form(word: str, ordered: Sequence[str]) -> str:
+    """Return the word of the sorted `ordered` words that differs least from `word`, in its ending only, or nothing."""
+    place = bisect_left(ordered, word)
+    best, least = "", MAX_ENDINGS + 1
+    for other in ordered[max(place - NEIGHBOURS, 0) : place + NEIGHBOURS]:
+        common = Prefix.similarity(word, other)
+        endings = len(word) + len(other) - 2 * common
+        if common >= MIN_COMMON and endings < least and 2 * endings <= common:
+            best, least = other, endings
+    return best
 
 
 cached_forms = lru_cache(maxsize=4_096)(forms_of)
