@@ -129,11 +129,12 @@ def _of_platform(manifests: list[Any]) -> str:
     """Return the digest of the manifest for Linux on amd64, else of the first one for a platform."""
     digests: dict[str, str] = {}
     for each in manifests[:100]:
-        platform = each.get("platform") if isinstance(each, dict) else None
-        system = text_of(platform.get("os")) if isinstance(platform, dict) else ""
+        found = each.get("platform") if isinstance(each, dict) else None
+        platform = found if isinstance(found, dict) else {}
+        system = text_of(platform.get("os"))
         digest = text_of(each.get("digest")) if isinstance(each, dict) else ""
         if _DIGEST.fullmatch(digest) and system != "unknown":
-            digests.setdefault(f"{system}/{text_of((platform or {}).get('architecture'))}", digest)
+            digests.setdefault(f"{system}/{text_of(platform.get('architecture'))}", digest)
     return digests.get("linux/amd64") or next(iter(digests.values()), "")
 
 

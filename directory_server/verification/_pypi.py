@@ -36,7 +36,8 @@ async def check(api: Api, identifier: str, version: str, server_name: str) -> Fo
         return Found(PackageStatus.MISSING if document is not None else PackageStatus.EXISTS)
     info, files = document.get("info"), document.get("urls")
     info = info if isinstance(info, dict) else {}
-    uploads = [moment(each.get("upload_time_iso_8601")) for each in files or () if isinstance(each, dict)]
+    files = files if isinstance(files, list) else []
+    uploads = [moment(each.get("upload_time_iso_8601")) for each in files if isinstance(each, dict)]
     reason = await _status(api, identifier)
     yanked = info.get("yanked") is True
     return Found(

@@ -17,6 +17,7 @@ from directory_server.verification import PackageChecker, package_checker
 from directory_server.verification._oci import LABEL, Hub, Reference, parse
 
 from ..contract import awaited
+from . import packages
 from .packages import SERVER, FakeApi, npm, nuget, oci, pypi, redirect, silent
 
 IDENTIFIERS = {"npm": "@acme/weather", "pypi": "weather", "nuget": "Acme.Weather", "oci": "x.example/acme/weather"}
@@ -109,6 +110,34 @@ async def test_a_faulty_registry_is_unreachable(harness: Harness, kind: str, fau
     check = await harness.check(kind)
     assert check.status is PackageStatus.UNREACHABLE
     assert detail in check.detail
+
+
+@pytest.mark.parametrize("kind", ["npm", "pypi", "nuget", "oci"])
+@awaited
+async def test_a_value_of_another_type_is_no_error(
+    harness: Harness, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packages, "gzipped", lambda document: document)
+    harness.serve(kind)
+    served = harness.api.documents
+    for path, document in served.items():
+        if isinstance(document, dict):
+            for changed in _with_another_type(document):
+                harness.api.documents = {**served, path: changed}
+                check = await harness.check(kind)
+                assert check.status in PackageStatus, changed
+
+
+def _with_another_type(value: Any) -> Iterator[Any]:
+    """Yield copies of a JSON value, each with one value in it replaced by one of another type."""
+    others: list[Any] = [7, "x", True, None, [], [7], {}]
+    yield from (other for other in others if type(other) is not type(value) or other == [7])
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield from ({**value, name: changed} for changed in _with_another_type(member))
+    if isinstance(value, list):
+        for at, item in enumerate(value):
+            yield from ([*value[:at], changed, *value[at + 1 :]] for changed in _with_another_type(item))
 
 
 @awaited
