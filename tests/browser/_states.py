@@ -139,12 +139,12 @@ def _search_states(page: Any, site: Site, name: str) -> Iterator[str]:
 
 def _sign_in_states(page: Any, site: Site, email: str) -> Iterator[str]:
     page.goto("/account/sign-in")
-    assert focused(page) == "email"
+    wait_for_focus(page, "email")
     yield "sign in"
     page.locator("#email").fill(email)
     page.locator("#password").fill("something else")
     _submit(page, "='/account/sign-in'")
-    assert focused(page) == "password"
+    wait_for_focus(page, "password")
     yield "sign in, rejected"
     page.goto("/account/register")
     yield "register"
@@ -188,7 +188,7 @@ def _key_states(page: Any, site: Site) -> Iterator[str]:
     yield "keys, a quota spent, no place for another"
     page.locator("a[href$='/rename']").first.click()
     page.wait_for_url("**/rename")
-    assert focused(page) == "label"
+    wait_for_focus(page, "label")
     yield "rename"
     _submit(page, "$='/rename'")
     yield "keys, renamed"
@@ -212,12 +212,12 @@ def _settings_states(page: Any, site: Site, email: str) -> Iterator[str]:
     _submit(page, "$='/end'")
     yield "sessions, one ended"
     page.goto("/account/password")
-    assert focused(page) == "old"
+    wait_for_focus(page, "old")
     yield "account"
     page.locator("#old").fill("something else")
     page.locator("#password").fill(PASSWORD)
     _submit(page, "='/account/password'")
-    assert focused(page) == "old"
+    wait_for_focus(page, "old")
     yield "account, password rejected"
     page.goto("/account/delete")
     yield "delete"
@@ -237,13 +237,13 @@ def _reject_label(page: Any) -> None:
     page.goto("/account/keys")
     page.evaluate("document.getElementById('label').removeAttribute('required')")
     _submit(page, "='/account/keys'")
-    assert focused(page) == "label"
+    wait_for_focus(page, "label")
     assert page.locator("#label").get_attribute("aria-invalid") == "true"
 
 
-def focused(page: Any) -> str:
-    """Return the id of the element that has the focus."""
-    return str(page.evaluate("document.activeElement.id"))
+def wait_for_focus(page: Any, element_id: str) -> None:
+    """Wait until an element has the focus: a browser moves it after the page is loaded."""
+    page.locator(f"#{element_id}:focus").wait_for()
 
 
 def _connect_states(page: Any) -> Iterator[str]:

@@ -11,7 +11,7 @@ from attrs import define, field
 
 from directory_server.web.pages._translations import Translations, load
 
-from ._states import PASSWORD, focused
+from ._states import PASSWORD, wait_for_focus
 from .conftest import Open, Site
 
 NEW_PASSWORD = "another correct horse"
@@ -65,7 +65,7 @@ def test_tour_of_a_member(open_page: Open, site: Site, locale: str, size: dict[s
     page.locator("#password").fill(PASSWORD)
     tour.click("button", "create_account")
     tour.sees("notice_account_created")
-    assert focused(page) == "label"
+    wait_for_focus(page, "label")
     tour.step("1-registered")
 
     page.locator("#label").fill("laptop")
@@ -131,7 +131,7 @@ def test_tour_of_a_member(open_page: Open, site: Site, locale: str, size: dict[s
     page.get_by_label(tour.texts("account.delete_confirm")).check()
     tour.click("button", "delete_account")
     tour.sees("error_password_refused")
-    assert focused(page) == "old"
+    wait_for_focus(page, "old")
     tour.step("8-delete")
     page.locator("#old").fill(NEW_PASSWORD)
     page.get_by_label(tour.texts("account.delete_confirm")).check()
