@@ -44,6 +44,9 @@ PUBLIC = (
 )
 """Pages that need no sign-in, beside those of an entry."""
 
+CURATED = "?name=io.github.github/github-mcp-server"
+"""The entry of the sample on the curation pages."""
+
 COMMANDS = Path(sys.executable).parent
 START = 60.0
 """Seconds to wait for the server."""
@@ -135,7 +138,7 @@ def _take_all(url: str, link: str, folder: Path) -> None:
         member.locator("form[action='/account/keys'] button[type=submit]").click()
         cookies = member.context.cookies()
         own = [
-            route.path
+            route.path + CURATED * route.path.startswith("/admin/entry")
             for route in ROUTES
             if route.method == "GET" and route.is_exact and route.path.startswith(("/account/", "/admin"))
         ]
@@ -155,7 +158,7 @@ def _take_all(url: str, link: str, folder: Path) -> None:
 
 def _name(path: str, entry: str) -> str:
     """Return the beginning of the names of the screenshots of a page."""
-    return re.sub(r"[^a-z0-9]+", "-", path.replace(entry, "entry").lower()).strip("-") or "start"
+    return re.sub(r"[^a-z0-9]+", "-", path.removesuffix(CURATED).replace(entry, "entry").lower()).strip("-") or "start"
 
 
 if __name__ == "__main__":
