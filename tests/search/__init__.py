@@ -7,7 +7,10 @@ from typing import ParamSpec, TypeVar
 
 import pytest
 
+from directory_server.domain.entries import Entry
+from directory_server.search import ImpactIndex
 from directory_server.search.index import arrays
+from tests.contract.index import additions
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -16,6 +19,13 @@ T = TypeVar("T")
 async def inline(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
     """Run `function` in the calling thread: an Offload for tests."""
     return function(*args, **kwargs)
+
+
+async def index_of(*entries: Entry) -> ImpactIndex:
+    """Return an index of `entries`, which were added in one change."""
+    index = ImpactIndex(inline)
+    await index.apply(additions(*entries))
+    return index
 
 
 @contextmanager

@@ -4,56 +4,48 @@ from __future__ import annotations
 
 import pytest
 
-from directory_server.domain.entries import Entry
 from directory_server.domain.search import Query
-from directory_server.search import ImpactIndex
 from directory_server.search.query.camel_case import MIN_KNOWN
 from tests.contract import awaited
-from tests.contract.index import additions, make_entry, search_names
+from tests.contract.index import make_entry, search_names
 
-from . import inline
+from . import index_of
 
 WHOLE = [make_entry(f"org.example/whole-{n}", f"Runs TypeScript programs {n}") for n in range(MIN_KNOWN)]
 HALVES = [make_entry(f"org.example/halves-{n}", f"Type a script {n}") for n in range(MIN_KNOWN)]
 OTHERS = [make_entry(f"org.example/{n}", "Something else") for n in range(40)]
 
 
-async def index_of(*entries: Entry) -> ImpactIndex:
-    index = ImpactIndex(inline)
-    await index.apply(additions(*entries, *OTHERS))
-    return index
-
-
 @pytest.mark.parametrize("query", ["TypeScript programs", "typescript programs"])
 @awaited
 async def test_known_name_is_one_word(query: str) -> None:
-    index = await index_of(*WHOLE, *HALVES)
+    index = await index_of(*WHOLE, *HALVES, *OTHERS)
     names = await search_names(index, query)
     assert {name.partition("-")[0] for name in names} == {"org.example/whole"}
 
 
 @awaited
 async def test_unknown_name_is_its_parts() -> None:
-    index = await index_of(*WHOLE[1:], *HALVES)
+    index = await index_of(*WHOLE[1:], *HALVES, *OTHERS)
     assert len(await search_names(index, "TypeScript programs")) == len(WHOLE[1:]) + len(HALVES)
 
 
 @awaited
 async def test_parts_of_a_name_between_separators_stay_apart() -> None:
-    index = await index_of(*WHOLE, make_entry("org.example/x", "A linter"))
+    index = await index_of(*WHOLE, make_entry("org.example/x", "A linter"), *OTHERS)
     assert "org.example/x" in await search_names(index, "TypeScript-linter")
 
 
 @awaited
 async def test_known_name_may_state_a_condition() -> None:
-    index = await index_of(*WHOLE, make_entry("org.example/x", "A linter written in TypeScript"))
+    index = await index_of(*WHOLE, make_entry("org.example/x", "A linter written in TypeScript"), *OTHERS)
     assert "in typescript" in index.explain(Query("linter in TypeScript", 1))
 
 
 @awaited
 async def test_name_tells_no_language() -> None:
     hubs = [make_entry(f"org.example/github-{n}", "Issues on GitHub") for n in range(MIN_KNOWN)]
-    index = await index_of(*hubs, make_entry("org.example/train", "Train timetables"))
+    index = await index_of(*hubs, make_entry("org.example/train", "Train timetables"), *OTHERS)
     names = await search_names(index, "tạo issue trên GitHub")
     assert len(names) == MIN_KNOWN
     assert "org.example/train" not in names

@@ -4,37 +4,29 @@ from __future__ import annotations
 
 import pytest
 
-from directory_server.domain.entries import Entry
 from directory_server.domain.search import Query
-from directory_server.search import ImpactIndex
 from directory_server.search.query.compounds import MAX_FREQUENCY
 from directory_server.search.query.terms import MAX_SPLITS
 from tests.contract import awaited
-from tests.contract.index import additions, make_entry, search_names
+from tests.contract.index import make_entry, search_names
 
-from . import inline
+from . import index_of
 
 LIVE = [make_entry(f"io.github.a{n}/music-{n}", "Controls Ableton Live") for n in range(6)]
 OTHERS = [make_entry(f"org.example/{n}", "Something else") for n in range(60)]
 
 
-async def index_of(*entries: Entry) -> ImpactIndex:
-    index = ImpactIndex(inline)
-    await index.apply(additions(*entries, *OTHERS))
-    return index
-
-
 @pytest.mark.parametrize("query", ["abletonlive", "abletonlive music"])
 @awaited
 async def test_joined_words_find_entries_that_separate_them(query: str) -> None:
-    index = await index_of(*LIVE, make_entry("org.example/other", "Ableton and more"))
+    index = await index_of(*LIVE, make_entry("org.example/other", "Ableton and more"), *OTHERS)
     assert set((await search_names(index, query))[:6]) == {f"io.github.a{n}/music-{n}" for n in range(6)}
     assert "ableton + live" in index.explain(Query(query, 1))
 
 
 @awaited
 async def test_joined_words_also_find_entries_that_join_them() -> None:
-    index = await index_of(*LIVE, make_entry("org.example/joined", "Controls abletonlive"))
+    index = await index_of(*LIVE, make_entry("org.example/joined", "Controls abletonlive"), *OTHERS)
     assert len(await search_names(index, "abletonlive")) == 7
 
 
@@ -42,7 +34,7 @@ async def test_joined_words_also_find_entries_that_join_them() -> None:
 async def test_words_that_are_together_by_chance_are_no_compound() -> None:
     entries = [make_entry(f"org.example/x{n}", "Content" if n % 2 else "Full") for n in range(40)]
     entries += [make_entry(f"org.example/y{n}", "Full content") for n in range(4)]
-    index = await index_of(*entries)
+    index = await index_of(*entries, *OTHERS)
     assert "content + full" not in index.explain(Query("contentfull", 1))
 
 
@@ -50,13 +42,13 @@ async def test_words_that_are_together_by_chance_are_no_compound() -> None:
 async def test_frequent_word_is_no_compound() -> None:
     entries = [make_entry(f"org.example/x{n}", "Abletonlive") for n in range(MAX_FREQUENCY)]
     together = [make_entry(f"org.example/y{n}", "Ableton Live") for n in range(MAX_FREQUENCY + 10)]
-    assert "ableton + live" not in (await index_of(*entries, *together)).explain(Query("abletonlive", 1))
-    assert "ableton + live" in (await index_of(*entries[1:], *together)).explain(Query("abletonlive", 1))
+    assert "ableton + live" not in (await index_of(*entries, *together, *OTHERS)).explain(Query("abletonlive", 1))
+    assert "ableton + live" in (await index_of(*entries[1:], *together, *OTHERS)).explain(Query("abletonlive", 1))
 
 
 @awaited
 async def test_few_words_of_a_query_are_split() -> None:
-    index = await index_of(*LIVE)
+    index = await index_of(*LIVE, *OTHERS)
     unknown = " ".join(f"unknown{letter}" for letter in "abcdefgh"[:MAX_SPLITS])
     assert "ableton + live" in index.explain(Query(f"abletonlive {unknown}", 1))
     assert "ableton + live" not in index.explain(Query(f"{unknown} abletonlive", 1))
@@ -66,7 +58,7 @@ async def test_few_words_of_a_query_are_split() -> None:
 async def test_name_written_as_one_word_comes_before_the_name_written_as_two() -> None:
     two = [make_entry(f"io.github.a{n}/ground-truth-{n}", "Ground truth") for n in range(6)]
     index = await index_of(
-        *two, make_entry("io.github.a/ground-truth", "Data"), make_entry("io.github.b/groundtruth", "Data")
+        *two, make_entry("io.github.a/ground-truth", "Data"), make_entry("io.github.b/groundtruth", "Data"), *OTHERS
     )
     names = await search_names(index, "groundtruth")
     assert names[:2] == ["io.github.b/groundtruth", "io.github.a/ground-truth"]

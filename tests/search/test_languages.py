@@ -15,7 +15,7 @@ from directory_server.search.text.once import Once
 from tests.contract import awaited
 from tests.contract.index import additions, make_entry, search_names
 
-from . import P, T, inline
+from . import P, T, index_of, inline
 
 ENTRIES = [
     make_entry("org.example/billing", "Creates an invoice and sends it"),
@@ -41,21 +41,15 @@ QUERIES = {
 }  # fmt: skip
 
 
-async def index_of_entries() -> ImpactIndex:
-    index = ImpactIndex(inline)
-    await index.apply(additions(*ENTRIES))
-    return index
-
-
 @awaited
 async def test_query_in_another_language_finds_entries_in_english() -> None:
-    index = await index_of_entries()
+    index = await index_of(*ENTRIES)
     assert {q: (await search_names(index, q))[:1] for q in QUERIES} == {q: [name] for q, name in QUERIES.items()}
 
 
 @awaited
 async def test_translated_word_is_not_corrected() -> None:
-    index = await index_of_entries()
+    index = await index_of(*ENTRIES)
     assert await search_names(index, "bilder") == ["org.example/image"]
 
 
@@ -69,7 +63,7 @@ async def test_function_words_of_another_language_do_not_count() -> None:
 
 @awaited
 async def test_explanation_has_the_translation() -> None:
-    index = await index_of_entries()
+    index = await index_of(*ENTRIES)
     assert "rechnung in English: idf" in index.explain(Query("Rechnung schreiben"))
     assert "发票 in English: idf" in index.explain(Query("发票"))
 

@@ -7,18 +7,11 @@ from attrs import evolve
 
 from directory_server.domain.entries import PUBLISHER
 from directory_server.domain.search import Query
-from directory_server.search import ImpactIndex
 from directory_server.search.query.parsing import MAX_PHRASES, MAX_TEXT, parse
 from tests.contract import awaited
-from tests.contract.index import additions, make_entry, search_names
+from tests.contract.index import make_entry, search_names
 
-from . import inline
-
-
-async def index_of(*entries: object) -> ImpactIndex:
-    index = ImpactIndex(inline)
-    await index.apply(additions(*entries))  # type: ignore[arg-type]
-    return index
+from . import index_of
 
 
 @awaited
