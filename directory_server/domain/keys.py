@@ -107,6 +107,13 @@ def check_expiry(expires_at: float | None, now: float) -> None:
         raise BadInput("expires_at: must be in the future.")
 
 
+def check_new_key(label: str, limit: int | None, expires_at: float | None, now: float) -> None:
+    """Raise BadInput for an invalid label, limit or expiry of a key that is created at `now`."""
+    check_label(label)
+    check_limit(limit)
+    check_expiry(expires_at, now)
+
+
 def check_grace(grace: float) -> None:
     """Raise BadInput for an invalid number of seconds for which a rotated secret stays valid."""
     if not 0 <= grace < math.inf:

@@ -110,6 +110,18 @@ def excess_records(records: Iterable[Record]) -> Sequence[Record]:
     return sorted(by_age, key=lambda record: not record.latest)[MAX_VERSIONS:]
 
 
+def too_old_versions(source: str, entries: Sequence[Entry], outcomes: Sequence[Outcome]) -> str | None:
+    """Return a line for the log about the `entries` that were not stored as too old; None if there are none."""
+    count = outcomes.count("too_old")
+    if not count:
+        return None
+    first = entries[outcomes.index("too_old")]
+    return (
+        f"Source {source}: {count:,} versions were not stored, {first.name} {first.version[:100]} first; "
+        f"the limit is {MAX_VERSIONS} of a name"
+    )
+
+
 def outdated(record: Record) -> Record:
     """Return `record` as it is when another version of its name and source becomes the latest.
 

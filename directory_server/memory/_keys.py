@@ -15,10 +15,10 @@ from ..domain.keys import (
     KeyUse,
     NewSecret,
     RegistryToken,
-    check_expiry,
     check_grace,
     check_label,
     check_limit,
+    check_new_key,
     check_rotation,
     digest,
     is_key_secret,
@@ -46,9 +46,7 @@ class MemoryKeyRing:
         most: int | None = None,
     ) -> tuple[ApiKey, str]:
         now = self._now()
-        check_label(label)
-        check_limit(limit)
-        check_expiry(expires_at, now)
+        check_new_key(label, limit, expires_at, now)
         counted = sum(key.counts_at(now) for key in self._data.keys.values() if key.owner == owner)
         if most is not None and counted >= most:
             raise TooManyKeys(most)

@@ -10,10 +10,10 @@ from ..domain.errors import NotFound, TooManyKeys
 from ..domain.keys import (
     COUNTED_AFTER_END,
     ApiKey,
-    check_expiry,
     check_grace,
     check_label,
     check_limit,
+    check_new_key,
     check_rotation,
     digest,
     is_key_secret,
@@ -127,9 +127,7 @@ class PostgresKeyRing:
         Raises BadInput for an invalid label, limit or expiry, and TooManyKeys if the owner has `most` keys.
         """
         now = self._now()
-        check_label(label)
-        check_limit(limit)
-        check_expiry(expires_at, now)
+        check_new_key(label, limit, expires_at, now)
         key_id, secret = new_id(), new_key_secret()
 
         def write(cursor: Cursor) -> tuple[ApiKey, str]:

@@ -17,7 +17,7 @@ from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
 from ..domain.ports.search import Analysis
 from ..domain.ports.storage import READ_BYTES
-from ..domain.publishing import MAX_VERSIONS, SourceLimits, record
+from ..domain.publishing import SourceLimits, record, too_old_versions
 from ..domain.versions import PUBLISHED, Version
 from ._connection import Cursor
 from ._database import Database
@@ -102,16 +102,8 @@ class PostgresStore:
             done = await self._publish(source, [rows[number] for number in batch], selected, new)
             outcomes |= zip(batch, done, strict=True)
         found = [outcomes[number] for number in range(len(rows))]
-        if too_old := found.count("too_old"):
-            self._log.warn(
-                "Source {source}: {count:,} versions were not stored, {name} {version} first; "
-                "the limit is {most} of a name",
-                source=source,
-                count=too_old,
-                name=entries[found.index("too_old")].name,
-                version=entries[found.index("too_old")].version[:100],
-                most=MAX_VERSIONS,
-            )
+        if line := too_old_versions(source, entries, found):
+            self._log.warn("{line}", line=line)
         return found
 
     async def entry(self, mcp_id: str) -> Entry | None:

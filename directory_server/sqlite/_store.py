@@ -18,7 +18,7 @@ from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
 from ..domain.ports.search import Analysis
 from ..domain.ports.storage import READ_BYTES
-from ..domain.publishing import MAX_VERSIONS, SourceLimits, record
+from ..domain.publishing import SourceLimits, record, too_old_versions
 from ..domain.versions import PUBLISHED, Version
 from ._database import Database
 from ._listing import all_versions, latest_versions, listing, one_version
@@ -91,16 +91,8 @@ class SqliteStore:
 
     async def publish(self, source: str, entries: Sequence[Entry], *, new: bool = False) -> Sequence[Outcome]:
         outcomes = await self._offload(self._publish, source, entries, new)
-        if too_old := outcomes.count("too_old"):
-            self._log.warn(
-                "Source {source}: {count:,} versions were not stored, {name} {version} first; "
-                "the limit is {most} of a name",
-                source=source,
-                count=too_old,
-                name=entries[outcomes.index("too_old")].name,
-                version=entries[outcomes.index("too_old")].version[:100],
-                most=MAX_VERSIONS,
-            )
+        if line := too_old_versions(source, entries, outcomes):
+            self._log.warn("{line}", line=line)
         return outcomes
 
     async def entry(self, mcp_id: str) -> Entry | None:

@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 from attrs import define
-from twisted.logger import LogEvent, globalLogPublisher
+from twisted.logger import LogEvent
 
 from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.domain.errors import Unavailable
@@ -30,6 +30,7 @@ from directory_server.run_sync import inline, run_sync
 
 from ..contract.store import NAME, Briefs, entry
 from ..engines import Engine
+from ..logs import captured_lines
 
 
 @define
@@ -279,13 +280,10 @@ def test_newest_lists_an_entry_once(database: Database) -> None:
 
 
 def test_logs_versions_that_were_not_stored(database: Database) -> None:
-    events: list[LogEvent] = []
-    observe: Any = events.append
-    globalLogPublisher.addObserver(observe)
     store = PostgresStore(database, inline, Briefs())
-    run_sync(store.publish("a", [entry(version=f"1.{number}.0") for number in range(MAX_VERSIONS + 3)]))
-    globalLogPublisher.removeObserver(observe)
-    (line,) = [event["log_format"].format(**event) for event in events if "versions" in event.get("log_format", "")]
+    with captured_lines() as lines:
+        run_sync(store.publish("a", [entry(version=f"1.{number}.0") for number in range(MAX_VERSIONS + 3)]))
+    (line,) = [line for line in lines if "versions" in line]
     assert line == (f"Source a: 3 versions were not stored, {NAME} 1.0.0 first; the limit is {MAX_VERSIONS} of a name")
 
 

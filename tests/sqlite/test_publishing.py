@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from twisted.logger import LogEvent, globalLogPublisher
 
 from directory_server.domain.entries import Entry
 from directory_server.domain.errors import Unavailable
@@ -20,6 +19,7 @@ from directory_server.sqlite import Database, SqliteCuration, SqliteStore, _visi
 from directory_server.sqlite._publishing import PAUSE, TRANSACTION
 
 from ..contract.store import NAME, Briefs, entry
+from ..logs import captured_lines
 from .conftest import Open
 
 
@@ -112,13 +112,10 @@ def test_a_name_is_resolved_once_in_a_batch(open_database: Open, monkeypatch: py
 
 
 def test_logs_versions_that_were_not_stored(open_database: Open) -> None:
-    events: list[LogEvent] = []
-    observe: Any = events.append
-    globalLogPublisher.addObserver(observe)
     store = SqliteStore(open_database("directory"), inline, Briefs())
-    run_sync(store.publish("a", [entry(version=f"1.{number}.0") for number in range(MAX_VERSIONS + 3)]))
-    globalLogPublisher.removeObserver(observe)
-    (line,) = [event["log_format"].format(**event) for event in events if "versions" in event.get("log_format", "")]
+    with captured_lines() as lines:
+        run_sync(store.publish("a", [entry(version=f"1.{number}.0") for number in range(MAX_VERSIONS + 3)]))
+    (line,) = [line for line in lines if "versions" in line]
     assert line == (f"Source a: 3 versions were not stored, {NAME} 1.0.0 first; the limit is {MAX_VERSIONS} of a name")
 
 
