@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from directory_server.domain.entries import PUBLISHER, Entry
-from directory_server.domain.placeholders import MAX_TEXT, is_placeholder
+from directory_server.domain.placeholders import MAX_TEXT, MIN_STARS, is_placeholder
 
 
 def entry(brief: str, **publisher: Any) -> Entry:
@@ -42,10 +42,43 @@ def test_a_text_of_a_template_says_nothing(brief: str) -> None:
     assert is_placeholder(entry(brief))
 
 
+PRAISE = [
+    "Integrate external data and tools seamlessly with your LLM applications.",
+    "Enhance your applications with dynamic integration of real-world data and tools. Connect your LLMs to resources.",
+    "A Model Context Protocol server built with mcp-framework, designed for easy tool integration and deployment.",
+    "Facilitates seamless integration with Claude Desktop through a robust MCP server implementation.",
+    "Provide a basic MCP server implementation with minimal features for testing purposes.",
+]
+
+
+@pytest.mark.parametrize("brief", PRAISE)
+def test_praise_that_is_true_of_every_server_says_nothing(brief: str) -> None:
+    assert is_placeholder(entry(brief))
+    assert is_placeholder(entry(brief, stars=MIN_STARS - 1))
+    assert not is_placeholder(entry(brief, stars=MIN_STARS))
+    assert not is_placeholder(entry(brief, tools=[{"name": "send"}]))
+
+
+def test_a_brief_that_was_cut_has_no_more_than_the_whole_text() -> None:
+    whole = "Integrate external data and tools seamlessly with your LLM applications."
+    assert is_placeholder(entry("Integrate external data and tools…", longDescription=whole))
+    assert not is_placeholder(entry("Integrate external data and…", longDescription="Sends email"))
+
+
+def test_stars_are_no_content_of_a_template() -> None:
+    assert is_placeholder(entry("Description of my MCP server", stars=MIN_STARS))
+
+
 @pytest.mark.parametrize(
     "brief",
     [
         "Sends email",
+        "A TypeScript template for building MCP servers, designed for seamless integration with AI assistants.",
+        "Python framework for building MCP servers and clients",
+        "Facilitates seamless integration with Slack through a robust MCP server implementation.",
+        "Enhance your applications with intelligent weather data.",
+        "Desktop application for AI model interactions using the Model Context Protocol (MCP).",
+        "A comprehensive Model Context Protocol (MCP) server that enables AI assistants to interact with yo…",
         "MCP server for TestDino",
         "Official Notion MCP server",
         "Slack MCP",
