@@ -12,6 +12,8 @@ COMPILED = [
     Extension(
         f"directory_server.{package}.{name}",
         [f"directory_server/{package.replace('.', '/')}/{name}.c"],
+        include_dirs=["directory_server"],
+        depends=[str(path.relative_to(ROOT)) for path in sorted((ROOT / "directory_server").rglob("*.h"))],
         # The same results as numpy: no fused multiplication and addition.
         extra_compile_args=["-O3", "-ffp-contract=off"],
         py_limited_api=True,

@@ -1,14 +1,10 @@
 /* Pages of hits, compiled: joined from records, and JSON as a string in JSON. `_hits.py` and `_json.py` have the same in
  * Python.
  *
- * Each function measures its result first and writes it once. Only the limited API is used, so that one build serves
- * Python 3.11 and later.
+ * Each function measures its result first and writes it once.
  */
 
-#define Py_LIMITED_API 0x030B0000
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#include <string.h>
+#include "compiled.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -160,15 +156,7 @@ static PyObject *quoted(PyObject *module, PyObject *body) {
     return result;
 }
 
-static PyMethodDef methods[] = {
+MODULE(_joining, 1, "Pages of hits, compiled.",
     {"found", found, METH_VARARGS, "Join the items of a tool result."},
     {"listed", listed, METH_VARARGS, "Join the items of a search page."},
-    {"quoted", quoted, METH_O, "Return JSON as a string in JSON."},
-    {NULL, NULL, 0, NULL},
-};
-
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_joining", "Pages of hits, compiled.", -1, methods, NULL, NULL, NULL, NULL,
-};
-
-PyMODINIT_FUNC PyInit__joining(void) { return PyModule_Create(&definition); }
+    {"quoted", quoted, METH_O, "Return JSON as a string in JSON."})

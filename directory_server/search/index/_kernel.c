@@ -2,78 +2,19 @@
  *
  * Arguments are contiguous, aligned buffers: offsets uint32, documents int32, impacts uint16, terms int64, weights
  * float64, scores float32. Results are bytes of native items.
- * Only the limited API is used, so that one build serves Python 3.11 and later.
  */
 
-#define Py_LIMITED_API 0x030B0000
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "postings.h"
+#include "sorted.h"
 
 #define VERSION 2 /* Of the functions; `arrays.py` expects the same. */
-#define IMPACT_SCALE (1.0f / 32768.0f)
-#define MAX_DOCUMENTS INT32_MAX
-#define RELEASE 20000 /* Postings from which other threads run meanwhile. */
-
-/* Where the score of a document is in the output. `stamp` says whether that is of the present merge. */
-typedef struct {
-    uint32_t stamp;
-    uint32_t slot;
-} Cell;
-
-typedef struct {
-    Cell *cells;
-    size_t size;
-    uint32_t stamp;
-} Scratch;
-
-/* The scratch that no merge uses. It is taken and put back with the interpreter lock held. */
-static Scratch idle = {NULL, 0, 0};
-
-static int take_scratch(Scratch *scratch, size_t size) {
-    *scratch = idle;
-    idle.cells = NULL;
-    idle.size = 0;
-    if (scratch->size < size) {
-        free(scratch->cells);
-        scratch->cells = calloc(size, sizeof(Cell));
-        if (scratch->cells == NULL) {
-            scratch->size = 0;
-            PyErr_NoMemory();
-            return -1;
-        }
-        scratch->size = size;
-        scratch->stamp = 0;
-    }
-    if (++scratch->stamp == 0) {
-        memset(scratch->cells, 0, scratch->size * sizeof(Cell));
-        scratch->stamp = 1;
-    }
-    return 0;
-}
-
-static void put_scratch(Scratch *scratch) {
-    if (idle.size < scratch->size) {
-        free(idle.cells);
-        idle = *scratch;
-    } else {
-        free(scratch->cells);
-    }
-}
-
 /* The columns of a segment: the postings of term t are those from starts[t] to starts[t + 1]. */
 typedef struct {
     Py_buffer starts, doc_ids, impacts, terms, weights;
 } Columns;
 
 static void release_columns(Columns *columns) {
-    PyBuffer_Release(&columns->starts);
-    PyBuffer_Release(&columns->doc_ids);
-    PyBuffer_Release(&columns->impacts);
-    PyBuffer_Release(&columns->terms);
-    PyBuffer_Release(&columns->weights);
+    RELEASE_BUFFERS(&columns->starts, &columns->doc_ids, &columns->impacts, &columns->terms, &columns->weights);
 }
 
 #define STARTS(columns) ((const uint32_t *)(columns)->starts.buf)
@@ -188,6 +129,7 @@ static PyObject *merge(PyObject *args, int mode) {
     Scratch scratch;
     Py_ssize_t total = check_documents(documents) < 0 ? -1 : count_postings(&columns);
     if (total >= 0 && take_scratch(&scratch, (size_t)documents + 1) == 0) {
+        renew(&scratch);
         size_t room = (size_t)total + 1;
         int32_t *ids = malloc(room * 4);
         float *scores = malloc(room * 4);
@@ -277,6 +219,7 @@ static PyObject *add_up(PyObject *module, PyObject *args) {
     }
     Scratch scratch;
     if (take_scratch(&scratch, (size_t)documents + 1) == 0) {
+        renew(&scratch);
         int32_t *ids = malloc(((size_t)total + 1) * 4);
         double *sums = malloc(((size_t)total + 1) * 8);
         if (!ids || !sums) {
@@ -341,29 +284,8 @@ static PyObject *add_priors(PyObject *module, PyObject *args) {
     }
     free(kept_ids);
     free(values);
-    PyBuffer_Release(&ids);
-    PyBuffer_Release(&totals);
-    PyBuffer_Release(&live);
-    PyBuffer_Release(&priors);
+    RELEASE_BUFFERS(&ids, &totals, &live, &priors);
     return result;
-}
-
-/* Restore the order of a heap whose least item is first. */
-static void sift(float *heap, Py_ssize_t size) {
-    Py_ssize_t at = 0;
-    float value = heap[0];
-    for (;;) {
-        Py_ssize_t child = 2 * at + 1;
-        if (child >= size)
-            break;
-        if (child + 1 < size && heap[child + 1] < heap[child])
-            child++;
-        if (heap[child] >= value)
-            break;
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = value;
 }
 
 static int ascending(const void *one, const void *other) {
@@ -394,7 +316,7 @@ static PyObject *top_k(PyObject *module, PyObject *args) {
         for (Py_ssize_t i = k; i < count && k > 0; i++)
             if (values[i] > heap[0]) {
                 heap[0] = values[i];
-                sift(heap, k);
+                sift(heap, 0, (size_t)k);
             }
         if (k > 0)
             for (Py_ssize_t i = 0; i < count; i++)
@@ -416,45 +338,6 @@ static PyObject *top_k(PyObject *module, PyObject *args) {
     return result;
 }
 
-/* Sorted strings: string n is the bytes from at[n] to at[n + 1] of data. */
-typedef struct {
-    const char *data;
-    const uint32_t *at;
-    Py_ssize_t count, size;
-} Strings;
-
-/* Return the first position whose string is not before the key, or -1 if the offsets are not within the data. */
-static Py_ssize_t position(const Strings *strings, const char *key, size_t length, int *is_equal) {
-    Py_ssize_t low = 0, high = strings->count;
-    *is_equal = 0;
-    while (low < high) {
-        Py_ssize_t middle = low + (high - low) / 2;
-        uint32_t start = strings->at[middle], end = strings->at[middle + 1];
-        if (start > end || end > (size_t)strings->size)
-            return -1;
-        size_t other = end - start;
-        int order = memcmp(strings->data + start, key, other < length ? other : length);
-        if (order < 0 || (order == 0 && other < length)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-            if (order == 0 && other == length)
-                *is_equal = 1;
-        }
-    }
-    return low;
-}
-
-static int read_strings(Strings *strings, const Py_buffer *data, const Py_buffer *offsets) {
-    strings->data = data->buf;
-    strings->size = data->len;
-    strings->at = offsets->buf;
-    strings->count = offsets->len / 4 - 1;
-    if (strings->count < 0)
-        PyErr_SetString(PyExc_ValueError, "there are no offsets");
-    return strings->count < 0 ? -1 : 0;
-}
-
 /* Return the position of a string, and whether it is the key. */
 static PyObject *bisect(PyObject *module, PyObject *args) {
     Py_buffer data, offsets, key;
@@ -470,9 +353,7 @@ static PyObject *bisect(PyObject *module, PyObject *args) {
         else
             result = Py_BuildValue("nO", found, is_equal ? Py_True : Py_False);
     }
-    PyBuffer_Release(&data);
-    PyBuffer_Release(&offsets);
-    PyBuffer_Release(&key);
+    RELEASE_BUFFERS(&data, &offsets, &key);
     return result;
 }
 
@@ -547,13 +428,7 @@ static PyObject *first_edits(PyObject *module, PyObject *args) {
         }
     }
     free(key);
-    PyBuffer_Release(&data);
-    PyBuffer_Release(&offsets);
-    PyBuffer_Release(&lengths);
-    PyBuffer_Release(&counts);
-    PyBuffer_Release(&before);
-    PyBuffer_Release(&word);
-    PyBuffer_Release(&characters);
+    RELEASE_BUFFERS(&data, &offsets, &lengths, &counts, &before, &word, &characters);
     if (status < 0)
         Py_CLEAR(places.list);
     return places.list;
@@ -581,8 +456,7 @@ static PyObject *items(PyObject *module, PyObject *args) {
         if (item == NULL || PyList_SetItem(result, i, item) < 0)
             Py_CLEAR(result);
     }
-    PyBuffer_Release(&data);
-    PyBuffer_Release(&offsets);
+    RELEASE_BUFFERS(&data, &offsets);
     return result;
 }
 
@@ -613,8 +487,7 @@ static PyObject *contains(PyObject *module, PyObject *args) {
         result = PyBytes_FromStringAndSize(found, count);
     }
     free(found);
-    PyBuffer_Release(&ids);
-    PyBuffer_Release(&wanted);
+    RELEASE_BUFFERS(&ids, &wanted);
     return result;
 }
 
@@ -707,16 +580,11 @@ static PyObject *near(PyObject *module, PyObject *args) {
             Py_CLEAR(result);
         Py_XDECREF(pair);
     }
-    PyBuffer_Release(&data);
-    PyBuffer_Release(&offsets);
-    PyBuffer_Release(&lengths);
-    PyBuffer_Release(&letters);
-    PyBuffer_Release(&counts);
-    PyBuffer_Release(&word);
+    RELEASE_BUFFERS(&data, &offsets, &lengths, &letters, &counts, &word);
     return result;
 }
 
-static PyMethodDef methods[] = {
+MODULE(_kernel, VERSION, "Merges of postings and search in sorted strings, compiled.",
     {"best_of", best_of, METH_VARARGS, "Merge the postings of terms: the greatest score of each document."},
     {"least_of", least_of, METH_VARARGS, "Merge the postings of terms: documents with all, by their least score."},
     {"sum_of", sum_of, METH_VARARGS, "Merge the postings of terms: the sum of the scores of each document."},
@@ -727,17 +595,4 @@ static PyMethodDef methods[] = {
     {"near", near, METH_VARARGS, "Find strings within some edits of a word among sorted ones."},
     {"first_edits", first_edits, METH_VARARGS, "Find strings one edit of the first character away among sorted ones."},
     {"items", items, METH_VARARGS, "Return packed items as bytes."},
-    {"contains", contains, METH_VARARGS, "Look up documents among sorted ones."},
-    {NULL, NULL, 0, NULL},
-};
-
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_kernel", "Merges of postings and search in sorted strings, compiled.", -1, methods, NULL, NULL, NULL, NULL,
-};
-
-PyMODINIT_FUNC PyInit__kernel(void) {
-    PyObject *module = PyModule_Create(&definition);
-    if (module != NULL && PyModule_AddIntConstant(module, "VERSION", VERSION) < 0)
-        Py_CLEAR(module);
-    return module;
-}
+    {"contains", contains, METH_VARARGS, "Look up documents among sorted ones."})

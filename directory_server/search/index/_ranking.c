@@ -2,22 +2,13 @@
  *
  * Arguments are contiguous, aligned buffers: offsets uint32, documents int32, impacts uint16, priors float32, facts
  * uint64. Results are bytes of native items. All numbers that are used as positions are checked.
- * Only the limited API is used, so that one build serves Python 3.11 and later.
  */
 
-#define Py_LIMITED_API 0x030B0000
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "postings.h"
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define VERSION 2 /* Of the functions; `arrays.py` expects the same. */
-#define IMPACT_SCALE (1.0f / 32768.0f)
-#define MAX_DOCUMENTS INT32_MAX
-#define RELEASE 20000 /* Postings from which other threads run meanwhile. */
-#define TABLE 2048    /* Places for the terms of the first hits, a power of two. */
+#define TABLE 2048 /* Places for the terms of the first hits, a power of two. */
 #define CAPSULE "directory_server.search.index._ranking.state"
 
 enum { FAILED = -1, NO_MEMORY = -2, OUT_OF_RANGE = -3 };
@@ -41,51 +32,6 @@ static void *push(Vector *vector, size_t size) {
 }
 
 #define ITEM(vector, type, number) ((type *)(vector).items)[number]
-
-/* ---- Where the documents of a merge are. */
-
-typedef struct {
-    uint32_t stamp;
-    uint32_t slot;
-} Cell;
-
-typedef struct {
-    Cell *cells;
-    size_t size;
-    uint32_t stamp;
-} Scratch;
-
-/* The scratch that no search uses. It is taken and put back with the interpreter lock held. */
-static Scratch idle = {NULL, 0, 0};
-
-static int take_scratch(Scratch *scratch, size_t size) {
-    *scratch = idle;
-    idle.cells = NULL;
-    idle.size = 0;
-    if (scratch->size < size) {
-        free(scratch->cells);
-        scratch->cells = calloc(size, sizeof(Cell));
-        scratch->size = scratch->cells ? size : 0;
-        scratch->stamp = 0;
-    }
-    return scratch->cells ? 0 : NO_MEMORY;
-}
-
-static void put_scratch(Scratch *scratch) {
-    if (idle.size < scratch->size) {
-        free(idle.cells);
-        idle = *scratch;
-    } else {
-        free(scratch->cells);
-    }
-}
-
-static void renew(Scratch *scratch) {
-    if (++scratch->stamp == 0) {
-        memset(scratch->cells, 0, scratch->size * sizeof(Cell));
-        scratch->stamp = 1;
-    }
-}
 
 /* ---- Segments. */
 
@@ -721,23 +667,6 @@ static Py_ssize_t finish(State *state, const Segments *segments) {
     return count;
 }
 
-/* Restore the order of a heap whose least item is first. */
-static void sift(float *heap, size_t at, size_t size) {
-    float value = heap[at];
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child >= size)
-            break;
-        if (child + 1 < size && heap[child + 1] < heap[child])
-            child++;
-        if (heap[child] >= value)
-            break;
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = value;
-}
-
 /* Return the count-th greatest score that is at most `below`, 0 if there are fewer, or NO_MEMORY. */
 static float least_of_best(const State *state, size_t count, float below) {
     float *heap = malloc(count * sizeof(float) + 4);
@@ -1175,9 +1104,7 @@ static int add_terms(PyObject *columns, const Hit *hit, float share, Shared *tab
         }
         status = 0;
     }
-    PyBuffer_Release(&terms);
-    PyBuffer_Release(&impacts);
-    PyBuffer_Release(&starts);
+    RELEASE_BUFFERS(&terms, &impacts, &starts);
     return status;
 }
 
@@ -1246,22 +1173,9 @@ done:
     return result;
 }
 
-static PyMethodDef methods[] = {
+MODULE(_ranking, VERSION, "Scores of the documents of a plan, compiled.",
     {"match", match, METH_VARARGS, "Score the documents of a plan."},
     {"shared", shared, METH_VARARGS, "Find the terms that the first hits have in common."},
     {"add", add, METH_VARARGS, "Add the scores of terms."},
     {"best", best, METH_VARARGS, "Return the best documents."},
-    {"results", results, METH_O, "Return the documents and scores of each segment."},
-    {NULL, NULL, 0, NULL},
-};
-
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_ranking", "Scores of the documents of a plan, compiled.", -1, methods, NULL, NULL, NULL, NULL,
-};
-
-PyMODINIT_FUNC PyInit__ranking(void) {
-    PyObject *module = PyModule_Create(&definition);
-    if (module != NULL && PyModule_AddIntConstant(module, "VERSION", VERSION) < 0)
-        Py_CLEAR(module);
-    return module;
-}
+    {"results", results, METH_O, "Return the documents and scores of each segment."})

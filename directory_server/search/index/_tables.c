@@ -1,57 +1,9 @@
 /* Tables of sorted strings, compiled: look-up, sorting and merging of many strings. `strings.py` has the same in Python.
  *
- * A table is its UTF-8 bytes and uint32 offsets, in contiguous, aligned buffers. Results are bytes of native items. Only
- * the limited API is used, so that one build serves Python 3.11 and later.
+ * A table is its UTF-8 bytes and uint32 offsets, in contiguous, aligned buffers. Results are bytes of native items.
  */
 
-#define Py_LIMITED_API 0x030B0000
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* Sorted strings: string n is the bytes from at[n] to at[n + 1] of data. */
-typedef struct {
-    const char *data;
-    const uint32_t *at;
-    Py_ssize_t count, size;
-} Strings;
-
-#define ABSENT (-1)
-
-/* Return the position of the key, ABSENT, or less if the offsets are not within the data. */
-static Py_ssize_t position(const Strings *strings, const char *key, size_t length) {
-    Py_ssize_t low = 0, high = strings->count;
-    while (low < high) {
-        Py_ssize_t middle = low + (high - low) / 2;
-        uint32_t start = strings->at[middle], end = strings->at[middle + 1];
-        if (start > end || end > (size_t)strings->size)
-            return ABSENT - 1;
-        size_t other = end - start;
-        int order = memcmp(strings->data + start, key, other < length ? other : length);
-        if (order < 0 || (order == 0 && other < length)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-            if (order == 0 && other == length)
-                return middle;
-        }
-    }
-    return ABSENT;
-}
-
-static int read_strings(Strings *strings, const Py_buffer *data, const Py_buffer *offsets) {
-    strings->data = data->buf;
-    strings->size = data->len;
-    strings->at = offsets->buf;
-    strings->count = offsets->len / 4 - 1;
-    if (strings->count < 0 || strings->count > INT32_MAX) {
-        PyErr_SetString(PyExc_ValueError, "number of strings is out of range");
-        return -1;
-    }
-    return 0;
-}
+#include "sorted.h"
 
 /* Returns 0 if all offsets are in order and within the data, or -1 with an error set. */
 static int check_strings(const Strings *strings) {
@@ -131,8 +83,7 @@ static PyObject *sort(PyObject *module, PyObject *args) {
         free(keys);
         free(room);
     }
-    PyBuffer_Release(&data);
-    PyBuffer_Release(&offsets);
+    RELEASE_BUFFERS(&data, &offsets);
     return result;
 }
 
@@ -185,10 +136,7 @@ done:
     Py_XDECREF(bytes);
     Py_XDECREF(ends);
     Py_XDECREF(numbers);
-    PyBuffer_Release(&data);
-    PyBuffer_Release(&offsets);
-    PyBuffer_Release(&other_data);
-    PyBuffer_Release(&other_offsets);
+    RELEASE_BUFFERS(&data, &offsets, &other_data, &other_offsets);
     return result;
 }
 
@@ -208,8 +156,11 @@ static PyObject *find_all(PyObject *module, PyObject *args) {
             int64_t *places = (int64_t *)(void *)PyBytes_AsString(result);
             Py_BEGIN_ALLOW_THREADS
             for (Py_ssize_t i = 0; i < others.count && is_valid; i++) {
-                places[i] = position(&strings, others.data + others.at[i], others.at[i + 1] - others.at[i]);
-                is_valid = places[i] >= ABSENT;
+                int is_equal;
+                Py_ssize_t place =
+                    position(&strings, others.data + others.at[i], others.at[i + 1] - others.at[i], &is_equal);
+                places[i] = is_equal ? place : -1;
+                is_valid = place >= 0;
             }
             Py_END_ALLOW_THREADS
             if (!is_valid) {
@@ -218,22 +169,11 @@ static PyObject *find_all(PyObject *module, PyObject *args) {
             }
         }
     }
-    PyBuffer_Release(&data);
-    PyBuffer_Release(&offsets);
-    PyBuffer_Release(&other_data);
-    PyBuffer_Release(&other_offsets);
+    RELEASE_BUFFERS(&data, &offsets, &other_data, &other_offsets);
     return result;
 }
 
-static PyMethodDef methods[] = {
+MODULE(_tables, 1, "Tables of sorted strings, compiled.",
     {"find_all", find_all, METH_VARARGS, "Find strings among sorted ones."},
     {"merge", merge, METH_VARARGS, "Merge two tables."},
-    {"sort", sort, METH_VARARGS, "Sort strings."},
-    {NULL, NULL, 0, NULL},
-};
-
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_tables", "Tables of sorted strings, compiled.", -1, methods, NULL, NULL, NULL, NULL,
-};
-
-PyMODINIT_FUNC PyInit__tables(void) { return PyModule_Create(&definition); }
+    {"sort", sort, METH_VARARGS, "Sort strings."})

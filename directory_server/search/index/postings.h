@@ -1,0 +1,78 @@
+/* Postings in the compiled modules of the index: limits, and where the documents of a merge are. */
+
+#ifndef DIRECTORY_SERVER_POSTINGS_H
+#define DIRECTORY_SERVER_POSTINGS_H
+
+#include "compiled.h"
+
+#define IMPACT_SCALE (1.0f / 32768.0f)
+#define MAX_DOCUMENTS INT32_MAX
+#define RELEASE 20000 /* Postings from which other threads run meanwhile. */
+
+/* Where a document is in the output. `stamp` says whether that is of the present merge. */
+typedef struct {
+    uint32_t stamp;
+    uint32_t slot;
+} Cell;
+
+/* A cell for each document. */
+typedef struct {
+    Cell *cells;
+    size_t size;
+    uint32_t stamp;
+} Scratch;
+
+/* The scratch that no merge uses. It is taken and put back with the interpreter lock held. */
+static Scratch idle = {NULL, 0, 0};
+
+/* Take a scratch of at least `size` cells. Returns 0, or -1 with an error set. */
+static inline int take_scratch(Scratch *scratch, size_t size) {
+    *scratch = idle;
+    idle.cells = NULL;
+    idle.size = 0;
+    if (scratch->size < size) {
+        free(scratch->cells);
+        scratch->cells = calloc(size, sizeof(Cell));
+        scratch->size = scratch->cells ? size : 0;
+        scratch->stamp = 0;
+    }
+    if (scratch->cells == NULL)
+        PyErr_NoMemory();
+    return scratch->cells ? 0 : -1;
+}
+
+static inline void put_scratch(Scratch *scratch) {
+    if (idle.size < scratch->size) {
+        free(idle.cells);
+        idle = *scratch;
+    } else {
+        free(scratch->cells);
+    }
+}
+
+/* Begin another merge: no document has a place yet. */
+static inline void renew(Scratch *scratch) {
+    if (++scratch->stamp == 0) {
+        memset(scratch->cells, 0, scratch->size * sizeof(Cell));
+        scratch->stamp = 1;
+    }
+}
+
+/* Restore the order below `at` of a heap whose least item is first. */
+static inline void sift(float *heap, size_t at, size_t size) {
+    float value = heap[at];
+    for (;;) {
+        size_t child = 2 * at + 1;
+        if (child >= size)
+            break;
+        if (child + 1 < size && heap[child + 1] < heap[child])
+            child++;
+        if (heap[child] >= value)
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = value;
+}
+
+#endif
