@@ -19,11 +19,19 @@ from .files import Judged
 SETS = Path(__file__).parents[2] / "tests" / "relevance"
 """The folder of the sets."""
 
+MIXED: Mapping[str, Sequence[str]] = {
+    "fresh_3": (
+        "cjk_3", "other_languages_3", "sentences_3", "products_3", "capability_3", "category_3", "conditions_3",
+    ),
+}  # fmt: skip
+"""The kinds of the queries of a set with several kinds, by its name. Other sets have one kind, their name."""
+
 KINDS = (
     "cjk", "other_languages", "cjk_2", "other_languages_2", "english_2",
     "sentences", "products", "capability", "category", "conditions",
+    *MIXED["fresh_3"],
 )  # fmt: skip
-"""Kinds of queries. A set with the number 2 was written later, on other topics, for languages of the first one.
+"""Kinds of queries. A kind with the number 2 or 3 was written later, on other topics.
 
 `english_2` has sentences, conditions, capabilities and categories."""
 

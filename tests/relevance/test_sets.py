@@ -11,36 +11,41 @@ from pathlib import Path
 import pytest
 
 from bench.catalogue.files import QUERIES, read_judged
-from bench.catalogue.sets import HALVES, KINDS, SETS, GradedQuery, half_of, read_set, set_files
+from bench.catalogue.sets import HALVES, KINDS, MIXED, SETS, GradedQuery, half_of, read_set, set_files
 
 LANGUAGES = {
     "cjk": {"zh", "ja", "ko"},
     "other_languages": {"de", "es", "fr", "pt", "ru", "ar", "hi", "vi"},
     "cjk_2": {"zh", "ja", "ko"},
     "other_languages_2": {"de", "es", "fr", "pt", "it", "ru", "ar", "hi", "vi", "tr", "id"},
+    "cjk_3": {"zh", "ja", "ko"},
+    "other_languages_3": {"de", "es", "fr", "pt", "it", "ru", "ar", "hi", "vi", "tr", "id", "pl"},
 }
 """The languages of the queries of a kind; English for other kinds."""
 
 LEAST = 30
 """Queries of a set."""
 
-LEAST_OF_A_LANGUAGE = 4
+LEAST_OF_A_LANGUAGE = {"other_languages_3": 1}
+"""Queries of each language, by kind; OTHERWISE for other kinds."""
+
+OTHERWISE = 4
 
 GOOD = 2
 """Each query has at least one entry of this grade."""
 
 
-def problems(kind: str, queries: Sequence[GradedQuery]) -> list[str]:
+def problems(name: str, queries: Sequence[GradedQuery]) -> list[str]:
     """Return what is wrong with the queries of a set."""
-    languages = LANGUAGES.get(kind, {"en"})
-    counted = Counter(each.language for each in queries)
-    found = [f"{kind} is not a kind"] if kind not in KINDS else []
+    kinds = MIXED.get(name, (name,))
+    found = [f"{kind} is not a kind" for kind in kinds if kind not in KINDS]
     found += [f"{len(queries)} queries, fewer than {LEAST}"] if len(queries) < LEAST else []
-    found += [f"{language} is rare" for language in sorted(languages) if counted[language] < LEAST_OF_A_LANGUAGE]
-    found += [f"no query is of the half {half}" for half in HALVES if half not in {each.half for each in queries}]
+    for kind in kinds:
+        found += _rare(kind, [each for each in queries if each.kind == kind])
     for each in queries:
+        languages = LANGUAGES.get(each.kind, {"en"})
         checks = {
-            "has another kind": each.kind == kind,
+            "has another kind": each.kind in kinds,
             "is of the other half": each.half == half_of(each.query),
             "is in another language": each.language in languages,
             "has a translation without need, or none": bool(each.english) == (each.language != "en"),
@@ -50,6 +55,15 @@ def problems(kind: str, queries: Sequence[GradedQuery]) -> list[str]:
         }
         found += [f"{each.query!r} {problem}" for problem, passed in checks.items() if not passed]
     return found
+
+
+def _rare(kind: str, queries: Sequence[GradedQuery]) -> list[str]:
+    """Return the languages and halves of which the queries of a kind have too few."""
+    least = LEAST_OF_A_LANGUAGE.get(kind, OTHERWISE)
+    counted = Counter(each.language for each in queries)
+    found = [f"{language} is rare" for language in sorted(LANGUAGES.get(kind, {"en"})) if counted[language] < least]
+    halves = {each.half for each in queries}
+    return found + [f"no query of {kind} is of the half {half}" for half in HALVES if half not in halves]
 
 
 @pytest.mark.parametrize("path", set_files(), ids=lambda path: path.stem)
@@ -99,6 +113,8 @@ def test_each_problem_is_found() -> None:
     ]
     assert problems("kind", good[:1])[:2] == ["kind is not a kind", "1 queries, fewer than 30"]
     assert "ja is rare" in problems("cjk", good)
+    mixed = problems("fresh_3", good)
+    assert {"pl is rare", "no query of products_3 is of the half held", "'q0' has another kind"} <= set(mixed)
 
 
 def test_sets_are_in_the_folder_of_this_test() -> None:
