@@ -19,6 +19,9 @@ T = TypeVar("T")
 MAX_DEPTH = 64
 """Levels of nesting. Valid input needs about a dozen."""
 
+MAX_NAMES, MAX_NAME = 5, 100
+"""Unknown members that an error message lists, and characters of the name of a member in it."""
+
 
 def decode(body: bytes, *, what: str = "The body") -> Any:
     """Return the value of a JSON document.
@@ -103,7 +106,7 @@ def _check_duplicates(body: bytes, what: str) -> None:
         seen = set()
         for name, _ in pairs:
             if name in seen:
-                raise BadInput(f"{what} has the member {name!r} twice in one object.", code="parse_error")
+                raise BadInput(f"{what} has the member {name[:MAX_NAME]!r} twice in one object.", code="parse_error")
             seen.add(name)
 
     json.loads(body.decode(), object_pairs_hook=check)
@@ -141,8 +144,10 @@ def _reason(error: BaseException, allowed: str) -> str:
         case KeyError():
             return "is required"
         case ForbiddenExtraKeysError():
-            unknown = ", ".join(sorted(repr(str(name)) for name in error.extra_fields))
-            return f"unknown member {unknown}; allowed: {allowed}"
+            names = sorted(str(name) for name in error.extra_fields)
+            unknown = ", ".join(repr(name[:MAX_NAME]) for name in names[:MAX_NAMES])
+            more = f" and {len(names) - MAX_NAMES:,} more" if len(names) > MAX_NAMES else ""
+            return f"unknown member {unknown}{more}; allowed: {allowed}"
         case _:
             return str(error)
 

@@ -64,6 +64,20 @@ def test_invalid_json_is_rejected(body: bytes, message: str) -> None:
     assert caught.value.code == "parse_error"
 
 
+def test_messages_repeat_few_names_of_members_and_shorten_them() -> None:
+    with pytest.raises(BadInput) as many:
+        serialization.search_arguments({"keywords": "a"} | {f"k{number}": 1 for number in range(4_000)})
+    assert many.value.message == (
+        "arguments: unknown member 'k0', 'k1', 'k10', 'k100', 'k1000' and 3,995 more; allowed: keywords, limit."
+    )
+    with pytest.raises(BadInput) as long:
+        serialization.search_arguments({"keywords": "a", "k" * 60_000: 1})
+    assert long.value.message == f"arguments: unknown member '{'k' * 100}'; allowed: keywords, limit."
+    with pytest.raises(BadInput, match="twice") as twice:
+        serialization.decode(b'{"%b": 1, "%b": 2}' % (b"k" * 60_000, b"k" * 60_000))
+    assert len(twice.value.message) < 200
+
+
 NAMES = st.sampled_from(["a", "b", ":", '":', "é"])
 MEMBERS = st.recursive(st.none() | NAMES, lambda inner: st.lists(st.tuples(NAMES, inner), max_size=4), max_leaves=12)
 """Objects as lists of members, possibly with duplicate names."""
