@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -32,6 +33,10 @@ SITE_IPV4_PREFIX, SITE_IPV6_PREFIX = 24, 48
 """Prefix lengths of one site: the longest prefix that is routed (IPv4), and one end site (RFC 6177, IPv6)."""
 
 
+_WITH_PORT = re.compile(r"\[([0-9A-Fa-f:.]{2,45})\](?::[0-9]{1,5})?|([0-9.]{7,15}):[0-9]{1,5}")
+"""An address as some proxies write it: in brackets or with a port (RFC 7239, section 6)."""
+
+
 def _networks(entries: Sequence[str]) -> tuple[Network, ...]:
     return tuple(ip_network(each, strict=False) for each in entries if each != UNIX)
 
@@ -43,6 +48,12 @@ def _parsed(address: str) -> IPv4Address | IPv6Address | None:
     except ValueError:
         return None
     return (parsed.ipv4_mapped if isinstance(parsed, IPv6Address) else None) or parsed
+
+
+def _without_port(forwarded: str) -> str:
+    """Return an address of X-Forwarded-For without its port and brackets, or another text unchanged."""
+    found = _WITH_PORT.fullmatch(forwarded)
+    return forwarded if found is None else found[1] or found[2]
 
 
 def network_of(address: str, ipv6_prefix: int = IPV6_PREFIX, ipv4_prefix: int = 32) -> str:
@@ -84,13 +95,16 @@ class Proxies:
         return parsed is not None and any(parsed in network for network in self._trusted)
 
     def address(self, request: Request) -> str:
-        """Return the address of the client: the last one in X-Forwarded-For that is not a trusted proxy's."""
+        """Return the address of the client: the last one in X-Forwarded-For that is not a trusted proxy's.
+
+        It has no port, because each connection of a client has another one.
+        """
         found = str(getattr(request.client, "host", ""))
         trusted = self._trusts_peer(request.client)
         if trusted:
             forwarded = [each.strip() for value in values(request, "X-Forwarded-For") for each in value.split(",")]
             while forwarded and trusted:
-                found = forwarded.pop()
+                found = _without_port(forwarded.pop())
                 trusted = self.trusts(found)
         return found
 
