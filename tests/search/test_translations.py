@@ -26,10 +26,10 @@ SCRIPTS = {
     "hi": "[\u0900-\u097f]",
 }
 
-MAX_BYTES = 400_000
+MAX_BYTES = 600_000
 """Bytes of the tables together."""
 
-MAX_MEMORY = 6_400_000
+MAX_MEMORY = 9_000_000
 """Bytes of the loaded lexicon."""
 
 
@@ -218,7 +218,7 @@ RUNS = {
     "谷雨茶": {},
     "A股行情": {"a股": "stock china", "行情": "quote"},
     "B站视频下载": {"b站": "bilibili", "视频下载": "video download"},
-    "发票识别": {"发票": "invoice"},
+    "发票识别": {"发票": "invoice", "识别": "recognize"},
     "發票": {"发票": "invoice"},
     "일정관리": {"일정": "schedule", "관리": "manage"},
     "책을": {"책": "book"},
