@@ -17,8 +17,8 @@ from ._entries import (
     with_official_flag,
 )
 from ._events import change_event, event, event_id, id_field
-from ._hits import decode_hit, encode_hit, found_items, hits_of, listed_items, registered_name
-from ._json import decode, encode, pretty, quoted, raw, rfc3339, structure, text
+from ._hits import decode_hit, encode_hit, found_page, hits_of, listed_page, registered_name
+from ._json import decode, encode, pretty, raw, rfc3339, structure, text, text_content
 from ._json_schema import (
     Reference,
     Schema,
@@ -145,13 +145,13 @@ __all__ = [
     "event_id",
     "field_schemas",
     "fingerprint",
-    "found_items",
+    "found_page",
     "hit_records",
     "hit_schema",
     "hits_of",
     "id_field",
     "identified",
-    "listed_items",
+    "listed_page",
     "login_secret",
     "message",
     "message_id",
@@ -160,7 +160,6 @@ __all__ = [
     "pretty",
     "published_entry",
     "published_response",
-    "quoted",
     "raw",
     "registered_name",
     "registry_entry",
@@ -183,6 +182,7 @@ __all__ = [
     "status_change",
     "structure",
     "text",
+    "text_content",
     "toml",
     "validation_result",
     "with_official_flag",

@@ -54,15 +54,22 @@ def hits_of(records: Iterable[bytes], reasons: Sequence[str] = ()) -> Hits:
     return Hits(tuple(records), decode_hit, reasons)
 
 
-def found_items(hits: Hits) -> orjson.Fragment:
-    """Return an encoded array of objects with the IDENTIFIED fields, the known facts, and `matches` with the reason."""
-    encoded = {reason: b',"matches":%s' % encode(reason) if reason else b"" for reason in {*hits.reasons}}
-    return orjson.Fragment(_found(tuple(hits.records), tuple(map(encoded.__getitem__, hits.reasons))))
+def found_page(hits: Hits) -> bytes:
+    """Return an encoded object with the hits and their number, for a tool.
+
+    The hits have the IDENTIFIED fields, the known facts, and `matches` with the reason.
+    """
+    endings: tuple[bytes, ...] = ()
+    if hits.reasons:
+        encoded = {reason: b',"matches":%s' % encode(reason) if reason else b"" for reason in {*hits.reasons}}
+        endings = tuple(map(encoded.__getitem__, hits.reasons))
+    items = _found(tuple(hits.records), endings)
+    return b"".join((b'{"success":true,"data":', items, b',"count":%d}' % len(hits.records)))
 
 
-def listed_items(records: Sequence[bytes]) -> orjson.Fragment:
-    """Return an encoded array of objects with the LISTED fields."""
-    return orjson.Fragment(_listed(tuple(records), _LISTED))
+def listed_page(records: Sequence[bytes]) -> bytes:
+    """Return an encoded object with the LISTED fields of hits, and their number."""
+    return b"".join((b'{"data":', _listed(tuple(records), _LISTED), b',"count":%d}' % len(records)))
 
 
 def join_found(records: tuple[bytes, ...], endings: tuple[bytes, ...]) -> bytes:

@@ -100,8 +100,8 @@ static PyObject *found(PyObject *module, PyObject *args) {
     return array(records, endings, 0);
 }
 
-/* Characters that are counted in 8 bits. */
-#define PART 255
+/* Characters that are counted in 8 bits: a multiple of 16, because the compiler adds 16 at once. */
+#define PART 240
 
 static int is_escaped(char character) { return character == '"' || character == '\\'; }
 
@@ -109,7 +109,6 @@ static Py_ssize_t count_escaped(const char *from, Py_ssize_t size) {
     Py_ssize_t total = 0;
     for (Py_ssize_t start = 0; start < size; start += PART) {
         Py_ssize_t end = size - start < PART ? size : start + PART;
-        /* A compiler adds 16 numbers of 8 bits at once. */
         unsigned char count = 0;
         for (Py_ssize_t i = start; i < end; i++)
             count = (unsigned char)(count + is_escaped(from[i]));

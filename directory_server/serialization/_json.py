@@ -53,11 +53,6 @@ def raw(body: bytes) -> orjson.Fragment:
     return orjson.Fragment(body)
 
 
-def quoted(body: bytes) -> orjson.Fragment:
-    """Return encoded JSON as an encoded string, for JSON inside JSON."""
-    return orjson.Fragment(_quote(body))
-
-
 def quote(body: bytes) -> bytes:
     """Return encoded JSON as an encoded string.
 
@@ -69,6 +64,11 @@ def quote(body: bytes) -> bytes:
 
 _compiled = compiled("serialization._joining")
 _quote = quote if _compiled is None else _compiled.quoted
+
+
+def text_content(body: bytes) -> orjson.Fragment:
+    """Return encoded JSON as the content of a tool result: an item of text (MCP 2025-11-25, Tools)."""
+    return orjson.Fragment(b"".join((b'[{"type":"text","text":', _quote(body), b"}]")))
 
 
 def text(value: Any) -> str:

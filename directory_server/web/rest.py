@@ -72,7 +72,7 @@ class RestHandlers:
 
 
 def _body(page: Page) -> bytes:
-    return serialization.search_page(serialization.listed_items(page.hits.records), len(page.hits))
+    return serialization.listed_page(page.hits.records)
 
 
 def _records(records: Sequence[bytes]) -> bytes:

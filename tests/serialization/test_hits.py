@@ -35,29 +35,28 @@ def test_hits_are_decoded_when_they_are_read(hit: Hit) -> None:
 
 
 @given(st.lists(hits, max_size=3))
-def test_listed_items_have_the_listed_fields(given_hits: list[Hit]) -> None:
+def test_listed_pages_have_the_listed_fields(given_hits: list[Hit]) -> None:
     records = [serialization.encode_hit(hit, hit.server_name) for hit in given_hits]
     expected = [{name: getattr(hit, name) for name in serialization.LISTED} for hit in given_hits]
-    assert serialization.encode(serialization.listed_items(records)) == serialization.encode(expected)
+    page = {"data": expected, "count": len(expected)}
+    assert serialization.listed_page(records) == serialization.encode(page)
 
 
 @given(st.lists(st.tuples(hits, st.sampled_from(["", "calendar, no key needed", 'a "b"'])), max_size=3))
-def test_found_items_have_the_known_facts_and_the_reason(given_hits: list[tuple[Hit, str]]) -> None:
+def test_found_pages_have_the_known_facts_and_the_reason(given_hits: list[tuple[Hit, str]]) -> None:
     records = [serialization.encode_hit(hit, hit.server_name) for hit, _ in given_hits]
-    encoded = serialization.encode(
-        serialization.found_items(serialization.hits_of(records, [r for _, r in given_hits]))
-    )
+    encoded = serialization.found_page(serialization.hits_of(records, [r for _, r in given_hits]))
     expected = []
     for hit, reason in given_hits:
         item = {name: getattr(hit, name) for name in serialization.IDENTIFIED}
         others = {"auth": hit.auth if hit.auth != "unknown" else "", "runs": list(hit.runs), "matches": reason}
         expected.append({**item, **{name: value for name, value in others.items() if value}})
-    assert json.loads(encoded) == expected
+    assert json.loads(encoded) == {"success": True, "data": expected, "count": len(expected)}
 
 
-def test_found_items_without_reasons() -> None:
+def test_found_page_without_reasons() -> None:
     found = serialization.hits_of([serialization.encode_hit(SAME, "a/b")] * 2)
-    assert len(json.loads(serialization.encode(serialization.found_items(found)))) == 2
+    assert len(json.loads(serialization.found_page(found))["data"]) == 2
 
 
 def test_a_name_is_stored_once() -> None:

@@ -127,6 +127,7 @@ def test_other_types_are_not_encoded() -> None:
 
 
 @given(VALUES)
-def test_a_quoted_document_is_a_string_of_it(value: Any) -> None:
+def test_a_document_is_the_text_of_a_tool_result(value: Any) -> None:
     body = serialization.encode(value)
-    assert json.loads(serialization.encode([serialization.quoted(body)])) == [body.decode()]
+    content = serialization.encode(serialization.text_content(body))
+    assert json.loads(content) == [{"type": "text", "text": body.decode()}]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from attrs import field, frozen
@@ -82,17 +82,13 @@ async def _search(directory: Directory, query: Any) -> dict[str, Any]:
 
 
 def _search_result(page: Page) -> dict[str, Any]:
-    return _result(_found(page))
+    # An object of SearchResult takes longer to encode.
+    return _result(serialization.found_page(page.hits))
 
 
 def tool_text(page: Page) -> str:
     """Return the text of the result of a search."""
-    return serialization.encode(_found(page)).decode()
-
-
-def _found(page: Page) -> dict[str, Any]:
-    """Return the fields of SearchResult. An object of the class takes longer to encode."""
-    return {"success": True, "data": serialization.found_items(page.hits), "count": len(page.hits)}
+    return serialization.found_page(page.hits).decode()
 
 
 async def _detail(directory: Directory, mcp_id: str) -> dict[str, Any]:
@@ -100,14 +96,13 @@ async def _detail(directory: Directory, mcp_id: str) -> dict[str, Any]:
         detail = serialization.raw(serialization.encode_detail(await directory.detail(mcp_id)))
     except errors.NotFound as error:
         raise errors.NotFound(f"{error.message} Use the tool search_mcp to find valid ids.") from None
-    return _result({"success": True, "data": detail})
+    return _result(serialization.encode({"success": True, "data": detail}))
 
 
-def _result(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a tool result with `content` as text and as structured content, each encoded once."""
-    body = serialization.encode(content)
-    text = serialization.encode([{"type": "text", "text": serialization.quoted(body)}])
-    return {"content": serialization.raw(text), "structuredContent": serialization.raw(body), "isError": False}
+def _result(body: bytes) -> dict[str, Any]:
+    """Return a tool result with encoded content as text and as structured content."""
+    content = serialization.text_content(body)
+    return {"content": content, "structuredContent": serialization.raw(body), "isError": False}
 
 
 def _schema(of: type) -> serialization.Schema:
