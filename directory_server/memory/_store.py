@@ -260,9 +260,12 @@ class MemoryCuration:
                 del records[key]
             return bool(own)
 
-    async def curated(self, after: str = "", limit: int | None = None) -> Sequence[CuratedName]:
-        names = ((name, self._data.names[name]) for name in sorted(self._data.names) if name > after)
-        found = [name for name, each in names if each.visibility.curated or each.flags.hidden]
+    async def curated(self, after: str = "", limit: int | None = None, text: str = "") -> Sequence[CuratedName]:
+        # The method `lower` of bytes changes ASCII letters only.
+        part = text.encode("utf-8", "surrogatepass").lower()
+        names = [name for name in sorted(self._data.names) if name > after and part in name.encode().lower()]
+        stored = [(name, self._data.names[name]) for name in names]
+        found = [name for name, each in stored if each.visibility.curated or each.flags.hidden]
         return [await self.find(name) for name in found[:limit]]
 
     async def find(self, name: str) -> CuratedName:

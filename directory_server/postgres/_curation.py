@@ -32,8 +32,12 @@ _NAME = """
     FROM entry
 """
 
-# A limit of NULL is none.
-_CURATED = f"{_NAME} WHERE (curated OR hidden) AND name > $3 ORDER BY name LIMIT $4::int"
+# A limit of NULL is none. With the collation C, `lower` changes ASCII letters only.
+_CURATED = f"""{_NAME}
+    WHERE (curated OR hidden) AND name > $3
+        AND strpos(lower(name COLLATE "C"), lower($5::text COLLATE "C")) > 0
+    ORDER BY name LIMIT $4::int
+"""
 
 
 @frozen
@@ -51,8 +55,9 @@ class PostgresCuration:
         check_name(name)
         return await self._database.write(lambda cursor: self._disown(cursor, name))
 
-    async def curated(self, after: str = "", limit: int | None = None) -> Sequence[CuratedName]:
-        rows = await self._database.read(lambda cursor: cursor.all(_CURATED, LOCAL, PUBLISHED, storable(after), limit))
+    async def curated(self, after: str = "", limit: int | None = None, text: str = "") -> Sequence[CuratedName]:
+        arguments = LOCAL, PUBLISHED, storable(after), limit, storable(text)
+        rows = await self._database.read(lambda cursor: cursor.all(_CURATED, *arguments))
         return [CuratedName(*row) for row in rows]
 
     async def find(self, name: str) -> CuratedName:

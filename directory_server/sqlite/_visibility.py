@@ -106,7 +106,9 @@ _NAME = """
 
 _SOURCES = {"local": LOCAL, "published": PUBLISHED}
 
-_CURATED = f"{_NAME} WHERE (curated OR hidden) AND name > :after ORDER BY name LIMIT :limit"
+_CURATED = f"""{_NAME}
+    WHERE (curated OR hidden) AND name > :after AND instr(lower(name), lower(:text)) ORDER BY name LIMIT :limit
+"""
 
 
 @frozen
@@ -139,8 +141,9 @@ class SqliteCuration:
 
         return await self._offload(write)
 
-    async def curated(self, after: str = "", limit: int | None = None) -> Sequence[CuratedName]:
-        arguments = {**_SOURCES, "after": storable(after), "limit": -1 if limit is None else limit}
+    async def curated(self, after: str = "", limit: int | None = None, text: str = "") -> Sequence[CuratedName]:
+        most = -1 if limit is None else limit
+        arguments = {**_SOURCES, "after": storable(after), "limit": most, "text": storable(text)}
 
         def read() -> Sequence[CuratedName]:
             with self._database.connection() as connection:

@@ -257,6 +257,25 @@ class ListingContract:
             assert await curation.find(unknown) == CuratedName(unknown)
 
     @awaited
+    async def test_returns_curated_names_with_a_text(self) -> None:
+        curation = await self.curation()
+        for name in ("X/Mail", "x/100%", "x/a_b", "x/mail-É", "x/other"):
+            await curation.mark(name, "pinned", True)
+
+        async def found(text: str, after: str = "", limit: int | None = None) -> list[str]:
+            return [each.name for each in await curation.curated(after, limit, text)]
+
+        assert await found("mAIL") == ["X/Mail", "x/mail-É"]
+        assert await found("mail", limit=1) == ["X/Mail"]
+        assert await found("mail", "X/Mail") == ["x/mail-É"]
+        # They have no meaning of patterns, and only ASCII letters have two cases.
+        assert await found("%") == ["x/100%"]
+        assert await found("_") == ["x/a_b"]
+        assert await found("é") == []
+        for odd in ("\0", "\udc80", "x" * 5_000):
+            assert await found(odd) == []
+
+    @awaited
     async def test_published_names_are_curated(self) -> None:
         store, curation = await self.store(["a"]), await self.curation(["a"])
         await store.publish("a", [entry("x/a"), entry("x/b")])

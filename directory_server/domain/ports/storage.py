@@ -144,10 +144,11 @@ class Curation(Protocol):
         Raises BadInput.
         """
 
-    async def curated(self, after: str = "", limit: int | None = None) -> Sequence[CuratedName]:
+    async def curated(self, after: str = "", limit: int | None = None, text: str = "") -> Sequence[CuratedName]:
         """Return names with a curation flag, an entry of the operator or a published one, in order.
 
-        Return at most `limit` names after the name `after`.
+        Return at most `limit` names after the name `after`, only those with `text` in them. The case of ASCII letters
+        is ignored.
         """
 
     async def find(self, name: str) -> CuratedName:

@@ -61,11 +61,14 @@ class EntryPages:
     _bus: Bus
 
     async def get(self, request: Request) -> bytes:
-        """Return a page of the names that are curated or have an entry of the operator."""
+        """Return a page of the names with the text `q` that are curated or have an entry of the operator."""
         member = await self._requests.member(request)
-        found = await self._curation.curated(parameters(request).get("after", ""), PER_PAGE + 1)
+        asked = parameters(request)
+        text = asked.get("q", "").strip()
+        found = await self._curation.curated(asked.get("after", ""), PER_PAGE + 1, text)
         rows = [(each, _url(each.name)) for each in page_of(found)]
-        values = {"rows": rows, "next_url": next_url(ENTRIES, found, rows[-1][0].name if rows else "")}
+        url = next_url(ENTRIES, found, rows[-1][0].name if rows else "", q=text)
+        values = {"rows": rows, "text": text, "next_url": url}
         return self._requests.page(request, member.session, "entries", values)
 
     async def get_one(self, request: Request) -> bytes:

@@ -268,6 +268,23 @@ def test_curated_entries_are_paged(server: Server, operator: Browser) -> None:
     assert first + second == [f"io.example/n{number:02}" for number in range(25)]
 
 
+def test_curated_entries_are_searched(server: Server, operator: Browser) -> None:
+    for number in range(25):
+        run_sync(server.directory.publish("local", [Entry({**MAIL.server, "name": f"io.example/Mail{number:02}"})]))
+    run_sync(server.directory.publish("local", [Entry({**MAIL.server, "name": "io.example/other"})]))
+    operator.get("/admin/entries?q=+mail+")
+    found = re.findall(r"io.example/\w+(?=</bdi>)", operator.page)
+    following = re.search(r'href="([^"]*)" rel="next"', operator.page)
+    assert following
+    assert 'name="q" value="mail"' in operator.page
+    operator.get(following[1].replace("&amp;", "&"))
+    found += re.findall(r"io.example/\w+(?=</bdi>)", operator.page)
+    assert found == [f"io.example/Mail{number:02}" for number in range(25)]
+    operator.get(f"/admin/entries?q={quote(HOSTILE)}")
+    assert "Nothing found." in operator.text
+    assert HOSTILE not in operator.page
+
+
 @frozen
 class FakeUpstream:
     """An upstream that records requested sync runs."""
