@@ -18,6 +18,7 @@ from .domain.errors import Unavailable
 from .process import StartFailed
 from .run_sync import run_until_done
 from .running import RunningServer, ServerRecord
+from .wording import entries
 
 if TYPE_CHECKING:
     from .composition import Application
@@ -113,7 +114,7 @@ class DirectoryService(MultiService):
 
     def _announce(self) -> None:
         """Log the start, handle signals and notify systemd."""
-        self._log.info("Serving {entries} entries", entries=len(self.application.search.index))
+        self._log.info("Serving {entries}", entries=entries(len(self.application.search.index)))
         process.handle_signals(self._reactor, self.application.web.log.reopen)
         process.notify_systemd(os.environ)
 

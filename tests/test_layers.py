@@ -26,7 +26,7 @@ MAX_LINES = 300
 COMPOSERS = {"app", "composition", "storage", "tap", "cli"}
 """Modules that create and connect all others, and may import them all."""
 
-_DOMAIN = {"client_config", "domain", "domain.errors"}
+_DOMAIN = {"client_config", "domain", "domain.errors", "wording"}
 _PORTS = _DOMAIN | {"domain.ports"}
 _SERVICES = _PORTS | {"serialization", "services", "http", "streams", "hosts", "sanitize"}
 _WEB = _SERVICES | {
@@ -41,11 +41,12 @@ _WEB = _SERVICES | {
 MAY_IMPORT: dict[str, set[str]] = {
     "__init__": set(),
     "sanitize": set(),
+    "wording": set(),
     "hosts": set(),
     "compiled": set(),
     "client_config": {"sanitize", "hosts"},
-    "domain": {"domain.errors", "client_config", "sanitize", "hosts"},
-    "domain.errors": {"domain"},
+    "domain": {"domain.errors", "client_config", "sanitize", "hosts", "wording"},
+    "domain.errors": {"domain", "wording"},
     "domain.ports": {"domain", "domain.errors"},
     "serialization": _DOMAIN | {"compiled"},
     "services": _PORTS,
@@ -70,8 +71,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "http_client": {"domain.errors"},
     "mirror": _PORTS | {"serialization", "importer", "http_client", "__init__"},
     "verification": _PORTS | {"serialization", "http_client", "hosts", "sanitize", "__init__"},
-    "http": set(),
-    "streams": {"domain.ports", "domain.errors", "http"},
+    "http": {"wording"},
+    "streams": {"domain.ports", "domain.errors", "http", "wording"},
     "web": set(),
     "web.access_log": {"domain.ports", "domain.errors", "serialization"},
     "web.responses": {"serialization", "http"},
@@ -80,7 +81,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.error_responses": {"domain.errors", "http", "serialization", "web.responses"},
     "web.origins": {"domain.errors", "http"},
     "web.compression": {"http"},
-    "web.access_file": {"domain.errors", "web.access_log"},
+    "web.access_file": {"domain.errors", "web.access_log", "wording"},
     "web.health": _WEB | {"__init__"},
     "web.user_agents": {"domain", "sanitize"},
     "web.key_uses": _WEB | {"web.user_agents"},

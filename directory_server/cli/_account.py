@@ -14,6 +14,7 @@ from ..domain.errors import BadInput, NotFound
 from ..domain.keys import ApiKey
 from ..domain.ports.access import KeyRing
 from ..domain.ports.accounts import Accounts
+from ..wording import counted
 from ._context import CommandContext, command_context, wait_for
 from ._output import Group, duration, echo, json_option, moment, print_listing
 
@@ -56,10 +57,10 @@ def reset(ctx: click.Context, email: str, revoke_keys: bool) -> None:
     if revoke_keys:
         for each in keys:
             wait_for(context.storage.keys.revoke(each.id))
-        echo(f"{_count(keys)} of {found.email} revoked; password and sessions ended.", err=True)
+        echo(f"{counted(len(keys), 'key')} of {found.email} revoked; password and sessions ended.", err=True)
     elif keys:
         echo(
-            f"{_count(keys)} of {found.email} can still be used. "
+            f"{counted(len(keys), 'key')} of {found.email} can still be used. "
             f"To revoke them: account reset {found.email} --revoke-keys",
             err=True,
         )
@@ -142,7 +143,7 @@ def delete(ctx: click.Context, email: str) -> None:
     found = _find(storage.accounts, email)
     keys = _valid_keys(storage.keys, found)
     wait_for(storage.accounts.delete(found.id))
-    echo(f"The account {found.email} is deleted; {_count(keys)} revoked.", err=True)
+    echo(f"The account {found.email} is deleted; {counted(len(keys), 'key')} revoked.", err=True)
 
 
 _Action = Callable[[Accounts, str], Coroutine[Any, Any, None]]
@@ -168,10 +169,6 @@ def _valid_keys(keys: KeyRing, owner: Account) -> Sequence[ApiKey]:
     owned = wait_for(keys.list(owner.id))
     live = wait_for(keys.live([key.id for key in owned]))
     return [key for key in owned if key.id in live]
-
-
-def _count(keys: Sequence[ApiKey]) -> str:
-    return "1 key" if len(keys) == 1 else f"{len(keys)} keys"
 
 
 def _print_link(context: CommandContext, found: Account) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from ..wording import counted
 from ._context import command_context, wait_for
 from ._output import echo
 
@@ -27,14 +28,15 @@ def after_restore(ctx: click.Context, newer: Path | None) -> None:
     """
     result = wait_for(command_context(ctx).storage.after_restore(newer))
     echo("Readers of the change feed start over: the log has a new id.")
-    echo(f"{result.sessions} sessions and {result.links} links ended.")
+    echo(f"{counted(result.sessions, 'session')} and {counted(result.links, 'link')} ended.")
     if newer is None:
         _print_list(
             "Valid keys. If a key was revoked after the backup, revoke it again with 'key revoke ID':",
             result.valid_keys,
         )
         return
-    echo(f"{result.retired_secrets} secrets and {result.passwords} passwords replaced by newer ones.")
+    secrets, passwords = counted(result.retired_secrets, "secret"), counted(result.passwords, "password")
+    echo(f"{secrets} and {passwords} replaced by newer ones.")
     _print_list("Revoked again, keys:", result.revoked_keys)
     _print_list("Revoked again, tokens:", result.revoked_tokens)
     _print_list("Disabled again, accounts:", result.disabled_accounts)

@@ -13,6 +13,7 @@ import click
 
 from ..sanitize import clean
 from ..serialization import pretty, rfc3339
+from ..wording import counted
 
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 
@@ -82,7 +83,7 @@ def duration(seconds: float) -> str:
     for size, unit in _UNITS:
         number, left = divmod(left, size)
         if number:
-            parts.append(f"{number:,} {unit}{'' if number == 1 else 's'}")
+            parts.append(counted(number, unit))
     return " ".join(parts) or "0 seconds"
 
 
@@ -119,4 +120,4 @@ def print_errors(errors: Sequence[str], rejected: int, too_old: int) -> None:
     if rejected > len(errors):
         echo(f"… and {rejected - len(errors):,} more rejected", err=True)
     if too_old:
-        echo(f"{too_old:,} versions not stored: older than the stored versions of the same name.", err=True)
+        echo(f"{counted(too_old, 'version')} not stored: older than the stored versions of the same name.", err=True)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from .. import importer, sample
+from .. import importer, sample, wording
 from ..config import Config, endpoints
 from ..serialization import pretty
 from ._context import PROXY, CommandContext, command_context, configuration, wait_for
@@ -106,7 +106,7 @@ def instructions(base: str, key: str | None, entries: int, *, pages: bool = Fals
     browser = f"  In a browser:  {base}/\n" if pages else ""
     others = f"{base}/docs/start" if pages else "README.md"
     return f"""
-MCP directory server: {entries:,} entries
+MCP directory server: {wording.entries(entries)}
   MCP endpoint:  {base}{MCP_PATH}
   REST search:   {base}{SEARCH_PATH}
 {browser}{address}  {key_line}

@@ -18,6 +18,7 @@ from ..domain.errors import BadInput
 from ..domain.upstreams import UpstreamState
 from ..running import RunningServer
 from ..storage import place
+from ..wording import counted, entries
 from ._account import account_state
 from ._config import server_line
 from ._context import PROXY, CommandContext, command_context, local_url, servers_of, wait_for
@@ -91,9 +92,9 @@ def _lines(
         yield name, text.strip()
     for each in upstreams:
         last = f"last sync {minute(each.last_success)} UTC" if each.last_success else "not synced yet"
-        yield "upstream", f"{each.name}: {each.entries:,} entries, {last}"
+        yield "upstream", f"{each.name}: {entries(each.entries)}, {last}"
         if each.error:
-            yield "", f"{each.failures} failed sync runs since then; the last error: {each.error}"
+            yield "", f"{counted(each.failures, 'failed sync run')} since then; the last error: {each.error}"
 
 
 def _upstream(state: UpstreamState) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from twisted.python.failure import Failure
 from ..config import Config
 from ..domain.errors import DirectoryError
 from ..run_sync import inline
+from ..wording import counted, entries
 from ._context import CommandContext, command_context
 from ._output import ShowProgress, echo, print_errors, progress_bar
 
@@ -101,7 +102,7 @@ def _progress(name: str, show: ShowProgress, start: float) -> Callable[[mirror.S
 
     def show_report(report: mirror.SyncReport) -> None:
         rate = report.entries / max(time.monotonic() - start, 0.001)
-        label = f"{name}: {report.pages:,} pages, {report.entries:,} entries, {rate:,.0f}/s"
+        label = f"{name}: {counted(report.pages, 'page')}, {entries(report.entries)}, {rate:,.0f}/s"
         # Only a full sync knows the number of entries in advance.
         length = report.expected if report.full and report.expected else None
         show(report.entries, label=label, length=length, show_pos=bool(report.expected))
@@ -112,9 +113,8 @@ def _progress(name: str, show: ShowProgress, start: float) -> Callable[[mirror.S
 def _print_report(name: str, report: mirror.SyncReport, seconds: float) -> None:
     print_errors(report.reasons, report.rejected, report.too_old)
     kind = "full sync" if report.full else "incremental sync"
-    pages = "1 page" if report.pages == 1 else f"{report.pages:,} pages"
     echo(
-        f"{name}: {kind} of {report.entries:,} entries in {pages} and {seconds:.1f} seconds: "
+        f"{name}: {kind} of {entries(report.entries)} in {counted(report.pages, 'page')} and {seconds:.1f} seconds: "
         f"{report.added:,} added, {report.changed:,} changed, {report.unchanged:,} unchanged, "
         f"{report.removed:,} removed, {report.rejected:,} rejected."
     )

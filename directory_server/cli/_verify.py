@@ -12,6 +12,7 @@ import click
 from attrs import define, field
 from twisted.internet.task import deferLater
 
+from .. import wording
 from ..domain.entries import Entry, mcp_id_of
 from ..domain.errors import DirectoryError
 from ..domain.targets import Target, TargetKind, is_failure, targets_of
@@ -44,7 +45,7 @@ def verify(
     context = command_context(ctx)
     if forget:
         count = wait_for(context.storage.verifications.forget(names or None))
-        echo(f"Deleted the results of {count:,} {'entry' if count == 1 else 'entries'}.")
+        echo(f"Deleted the results of {wording.entries(count)}.")
         return
     selected = {TargetKind.REMOTE: remotes, TargetKind.PACKAGE: packages}
     kinds = [kind for kind, is_selected in selected.items() if is_selected] or list(selected)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ..wording import counted
 from .quota import Allowance
 from .shapes import Issue
 
@@ -109,7 +110,8 @@ class TooManyKeys(DirectoryError):
 
     def __init__(self, most: int) -> None:
         super().__init__(
-            f"You have reached the limit of {most} keys. A revoked or expired key frees its place after one hour."
+            f"You have reached the limit of {counted(most, 'key')}. "
+            "A revoked or expired key frees its place after one hour."
         )
         self.most = most
 
@@ -157,8 +159,8 @@ class QuotaExceeded(DirectoryError):
 
     def __init__(self, allowance: Allowance) -> None:
         super().__init__(
-            f"This key has used its {allowance.limit} requests of the last 60 minutes. "
-            f"Try again in {allowance.reset} seconds."
+            f"This key has used its {counted(allowance.limit or 0, 'request')} of the last 60 minutes. "
+            f"Try again in {counted(allowance.reset, 'second')}."
         )
         self.allowance = allowance
 
@@ -169,7 +171,7 @@ class Throttled(DirectoryError):
     code = "throttled"
 
     def __init__(self, retry_after: int) -> None:
-        super().__init__(f"Too many requests. Try again in {retry_after} seconds.")
+        super().__init__(f"Too many requests. Try again in {counted(retry_after, 'second')}.")
         self.retry_after = retry_after
 
 

@@ -7,6 +7,7 @@ from functools import cmp_to_key
 
 from attrs import evolve, frozen
 
+from ..wording import counted
 from .changes import Outcome
 from .entries import Entry
 from .versions import Record, epoch, later
@@ -117,7 +118,7 @@ def too_old_versions(source: str, entries: Sequence[Entry], outcomes: Sequence[O
         return None
     first = entries[outcomes.index("too_old")]
     return (
-        f"Source {source}: {count:,} versions were not stored, {first.name} {first.version[:100]} first; "
+        f"Source {source}: {counted(count, 'version')} not stored, {first.name} {first.version[:100]} first; "
         f"the limit is {MAX_VERSIONS} of a name"
     )
 

@@ -13,6 +13,7 @@ from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from ..wording import counted
 from ._output import Budget
 from .proxies import Proxies, network_of
 
@@ -130,13 +131,15 @@ class Connections(Service):
         for connection in list(self._open):
             connection.check(now)
         if self._rejected:
-            self._log.warn("{count} connections were rejected: too many are open", count=self._rejected)
+            self._log.warn(
+                "{connections} rejected: too many are open", connections=counted(self._rejected, "connection")
+            )
             self._rejected = 0
         if self.budget.aborted > self._aborted:
             count, self._aborted = self.budget.aborted - self._aborted, self.budget.aborted
             self._log.warn(
-                "{count} slow clients were disconnected: http.queued was exceeded",
-                count=count,
+                "{clients} disconnected: http.queued was exceeded",
+                clients=counted(count, "slow client"),
             )
 
     def _close_idle(self) -> None:
@@ -144,7 +147,9 @@ class Connections(Service):
             connection.close_if_idle()
 
     def _log_remaining(self, _: Failure) -> None:
-        self._log.warn("{count} connections are closed before their responses were sent", count=len(self._open))
+        self._log.warn(
+            "{connections} closed before the response was sent", connections=counted(len(self._open), "connection")
+        )
 
     def _stop_loop(self, _: object = None) -> None:
         if self._loop.running:

@@ -16,6 +16,7 @@ from ..domain.ports.storage import Mirrors
 from ..domain.upstreams import SKEW, SyncProgress, UpstreamState
 from ..importer import Publish
 from ..serialization import restore_entry, rfc3339, with_official_flag
+from ..wording import entries
 from . import _page
 from ._fetcher import Fetcher, Response, Validators
 from ._file import MAX_BYTES, open_file
@@ -242,7 +243,7 @@ class SyncRun:
         upstream = self._upstream
         return UpstreamFailed(
             f"It exceeds its limits, max_entries = {upstream.max_entries} and max_bytes = "
-            f"{upstream.max_bytes}: {self.report.over_limit:,} entries were not stored, and nothing was removed. "
+            f"{upstream.max_bytes}: {entries(self.report.over_limit)} not stored, and nothing was removed. "
             f"Raise the limits of the upstream {upstream.name}, or exclude names."
         )
 
@@ -257,7 +258,7 @@ class SyncRun:
         seen = await self._mirrors.count_seen(name)
         if seen < floor * state.full_sync_names:
             raise UpstreamFailed(
-                f"It has {seen:,} entries where it had {state.full_sync_names:,}, fewer than {floor:.0%}: nothing was "
+                f"It has {entries(seen)} where it had {state.full_sync_names:,}, fewer than {floor:.0%}: nothing was "
                 f"removed. If that is right, lower the floor of the upstream {name}."
             )
         while bodies := await self._mirrors.unseen(name, BATCH):

@@ -13,6 +13,7 @@ from ..domain.clients import UNKNOWN, Client
 from ..domain.errors import BadInput, NotFound, PasswordRefused, SignInRefused, Unavailable
 from ..domain.ports.access import Quota
 from ..domain.ports.accounts import Accounts, Passwords, Sessions
+from ..wording import counted
 
 SHORTEST, LONGEST = 12, 200
 """Length limits of a password in characters (NIST SP 800-63B-4, section 3.1.1.2)."""
@@ -171,4 +172,4 @@ class UnusedAccounts:
             if spent_at is None or spent_at <= before:
                 removed += await self._accounts.remove(each.id, before=before)
         if removed:
-            self._log.info("Deleted {count} unused accounts that were not approved", count=removed)
+            self._log.info("Deleted without approval: {accounts}", accounts=counted(removed, "unused account"))

@@ -11,6 +11,7 @@ from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
 from ..domain.ports.search import Index, IndexFile
 from ..domain.ports.storage import Store
+from ..wording import entries
 
 INTERVAL = 60.0
 """Seconds between two checks of the file."""
@@ -53,7 +54,7 @@ class IndexKeeper:
         """Return whether the index has `count` entries, as the store; empty it if it has not."""
         if len(self._index) == count:
             return True
-        self._not_used(f"with it the index has {len(self._index):,} entries, and the directory has {count:,}")
+        self._not_used(f"with it the index has {entries(len(self._index))}, and the directory has {count:,}")
         await self._offload(self._file.clear)
         return False
 

@@ -18,6 +18,7 @@ from twisted.python.failure import Failure
 from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Bus
 from ..http import Request
+from ..wording import counted
 from ._batching import BATCH, BatchRunner
 from ._channel import Channel
 from ._stream import RETRY, Stream
@@ -183,7 +184,7 @@ class Hub(Service):
 
     def _abort_remaining(self, _: Failure) -> None:
         left = [stream for slot in self._wheel for stream in slot]
-        self._log.warn("{count} streams did not close in time and are aborted", count=len(left))
+        self._log.warn("{streams} did not close in time: aborted", streams=counted(len(left), "stream"))
         for stream in left:
             stream.abort()
 

@@ -11,6 +11,7 @@ from twisted.logger import LogEvent, Logger
 from twisted.python.logfile import LogFile
 
 from ..domain.errors import Unavailable
+from ..wording import counted
 from .access_log import NAMESPACE
 
 STANDARD_OUTPUT = Path("-")
@@ -60,7 +61,7 @@ class AccessFile:
         elif self._dropped:
             dropped, self._dropped = self._dropped, 0
             self._log.info(
-                "Access log available again: {path}; {dropped} lines were dropped", path=self._path, dropped=dropped
+                "Access log available again: {path}; {lines} dropped", path=self._path, lines=counted(dropped, "line")
             )
 
     def _try(self, operation: Callable[..., Any], *arguments: Any) -> bool:

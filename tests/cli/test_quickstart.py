@@ -50,7 +50,7 @@ def test_quickstart_uses_the_url_of_the_settings(directory: CommandLine) -> None
 
 def test_quickstart_keeps_existing_entries(directory: CommandLine) -> None:
     directory.succeed("import", "-", stdin=entry_line("a.example/one"))
-    assert "MCP directory server: 1 entries" in directory.succeed("quickstart")
+    assert "MCP directory server: 1 entry" in directory.succeed("quickstart")
 
 
 @pytest.mark.parametrize("interface", [":interface=127.0.0.1", ""])

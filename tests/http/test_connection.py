@@ -321,4 +321,4 @@ def test_rejected_connections_are_logged_once_per_check(server: Server) -> None:
         for _ in range(2):
             server.site.buildProtocol(peer)
         advance(server, 10)
-    assert lines == ["2 connections were rejected: too many are open"]
+    assert lines == ["2 connections rejected: too many are open"]

@@ -284,7 +284,7 @@ def test_logs_versions_that_were_not_stored(database: Database) -> None:
     with captured_lines() as lines:
         run_sync(store.publish("a", [entry(version=f"1.{number}.0") for number in range(MAX_VERSIONS + 3)]))
     (line,) = [line for line in lines if "versions" in line]
-    assert line == (f"Source a: 3 versions were not stored, {NAME} 1.0.0 first; the limit is {MAX_VERSIONS} of a name")
+    assert line == (f"Source a: 3 versions not stored, {NAME} 1.0.0 first; the limit is {MAX_VERSIONS} of a name")
 
 
 def test_a_record_is_written_again_under_its_id(database: Database) -> None:

@@ -34,7 +34,7 @@ _TWISTD = Path(sys.executable).with_name("twistd")
 COMMAND = Path(sys.executable).with_name("directory-server")
 _PORT = re.compile(r"DirectorySite(?: \(TLS\))? starting on (\d+)")
 _METRICS = re.compile(r"MetricsSite starting on (\d+)")
-_SERVING = re.compile(r"Serving [\d,]+ entries")
+_SERVING = re.compile(r"Serving [\d,]+ entr(y|ies)")
 
 
 def until(condition: Callable[[], Any], event: str, timeout: float = TIMEOUT) -> Any:

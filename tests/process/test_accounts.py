@@ -117,5 +117,5 @@ def test_server_deletes_unused_pending_accounts(installation: Installation) -> N
     with installation.serve(*OPEN) as server:
         until(lambda: emails() == ["used@example.org"], "the deletion")
         log = server.stop()
-    assert "Deleted 1 unused accounts that were not approved" in log
+    assert "Deleted without approval: 1 unused account" in log
     assert "Traceback" not in log

@@ -57,4 +57,4 @@ def test_too_many_connections_leave_descriptors_for_the_feed(installation: Insta
         assert server.request("/healthz").status == 200
         log = server.stop()
         assert "Traceback" not in log
-        assert "connections were rejected" in log
+        assert "connections rejected" in log

@@ -108,7 +108,7 @@ def test_stop_waits_for_requests_no_longer_than_the_grace_period(installation: I
     key = installation.new_key()
     with serving(installation, grace=0.5) as server, begin_post(server.port, key, 9):
         log = server.stop()
-    assert "1 connections are closed before their responses were sent" in log
+    assert "1 connection closed before the response was sent" in log
 
 
 def test_limit_of_open_files_is_raised_to_the_hard_limit(installation: Installation) -> None:

@@ -116,7 +116,7 @@ def test_logs_versions_that_were_not_stored(open_database: Open) -> None:
     with captured_lines() as lines:
         run_sync(store.publish("a", [entry(version=f"1.{number}.0") for number in range(MAX_VERSIONS + 3)]))
     (line,) = [line for line in lines if "versions" in line]
-    assert line == (f"Source a: 3 versions were not stored, {NAME} 1.0.0 first; the limit is {MAX_VERSIONS} of a name")
+    assert line == (f"Source a: 3 versions not stored, {NAME} 1.0.0 first; the limit is {MAX_VERSIONS} of a name")
 
 
 def test_names_of_a_source_are_limited(open_database: Open) -> None:

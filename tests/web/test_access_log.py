@@ -242,7 +242,7 @@ def test_a_full_disk_is_logged_once_and_dropped_lines_are_counted(
     monkeypatch.setattr(access_file, "_open", open_file)
     recorder.record(*SEARCH_RECORD)
     recorder.flush()
-    assert messages[1:] == [f"Access log available again: {path}; 6 lines were dropped"]
+    assert messages[1:] == [f"Access log available again: {path}; 6 lines dropped"]
     assert [line.partition(" ")[2] for line in path.read_text().split("\n")] == ["", SEARCH_LINE, ""]
 
 
