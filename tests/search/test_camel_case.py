@@ -31,6 +31,13 @@ async def test_unknown_name_is_its_parts() -> None:
 
 
 @awaited
+async def test_abbreviation_of_one_entry_is_one_word() -> None:
+    letters = [make_entry(f"org.example/letters-{n}", "Vitamin K and an F key, se") for n in range(MIN_KNOWN)]
+    index = await index_of(make_entry("org.example/invoices", "Sends invoices to KSeF"), *letters, *OTHERS)
+    assert await search_names(index, "faktury KSeF") == ["org.example/invoices"]
+
+
+@awaited
 async def test_parts_of_a_name_between_separators_stay_apart() -> None:
     index = await index_of(*WHOLE, make_entry("org.example/x", "A linter"), *OTHERS)
     assert "org.example/x" in await search_names(index, "TypeScript-linter")

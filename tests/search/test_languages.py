@@ -11,6 +11,7 @@ from directory_server.search import ImpactIndex
 from directory_server.search.query import tables
 from directory_server.search.query.foreign import bounded
 from directory_server.search.query.groups import TermGroup
+from directory_server.search.query.parsing import parse
 from directory_server.search.text.once import Once
 from tests.contract import awaited
 from tests.contract.index import additions, make_entry, search_names
@@ -139,3 +140,20 @@ async def test_particles_do_not_count() -> None:
     )
     assert await search_names(index, "請求書にしたい") == ["org.example/billing", "org.example/b"]
     assert await search_names(index, "したい") == ["org.example/a"]
+
+
+REQUESTS = {
+    "전시 일정 알려줘": "전시 일정",
+    "문서를 번역해 주세요": "문서를 번역",
+    "날씨 보고 싶어요": "날씨 보고",
+    "我想查一下快递": "查 快递",
+    "請問怎麼翻譯文件": "翻译文件",
+    "天气怎么样": "天气",
+    "怎么样": "怎么样",
+    "what to do": "what to do",
+}
+
+
+@pytest.mark.parametrize(("query", "rest"), REQUESTS.items())
+def test_requests_without_spaces_are_ignored(query: str, rest: str) -> None:
+    assert " ".join(part for word in parse(query).words for part in word.parts) == rest

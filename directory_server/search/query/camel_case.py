@@ -17,10 +17,12 @@ def with_whole_names(query: ParsedQuery, collection: Collection) -> ParsedQuery:
 
     Texts have "TypeScript" as one word, only names have its parts, too. The halves are other words.
     """
-    known = {split: whole for split, whole in query.names.items() if _is_known(whole, collection)}
+    known = {split: whole for split, whole in query.names.items() if _is_known(whole, split, collection)}
     return evolve(query, words=[known.get(word, word) for word in query.words], names=known) if known else query
 
 
-def _is_known(word: Word, collection: Collection) -> bool:
+def _is_known(word: Word, split: Word, collection: Collection) -> bool:
+    # An abbreviation such as "KSeF" has single letters as parts, which are no words.
+    least = 1 if min(map(len, split.parts)) == 1 else MIN_KNOWN
     terms = [collection.term(part) for part in word.parts]
-    return all(term is not None and collection.document_frequency(term) >= MIN_KNOWN for term in terms)
+    return all(term is not None and collection.document_frequency(term) >= least for term in terms)

@@ -11,6 +11,7 @@ from ...domain.filters import PIECE, filter_value
 from ..index.document import facet, phrase
 from ..text.analysis import Word, fold, stem, tokens, words
 from ..text.word_forms import with_accents
+from .stop_words import UNSEGMENTED_REQUESTS
 
 MAX_TOKENS = 32
 """Tokens of one query. Later tokens are ignored."""
@@ -75,7 +76,7 @@ def parse(keywords: str) -> ParsedQuery:
     text = fold(PIECE.sub(lambda piece: f" {piece['phrase'] or ''} ", keywords))[:MAX_TEXT]
     for symbol, name in _SYMBOLS:
         text = symbol.sub(name, text)
-    plain = _CLITIC.sub(" ", text)
+    plain = _without_requests(_CLITIC.sub(" ", text))
     every = words(plain, humps=True)
     found = _limit(every)
     # A separator of name parts at the end leaves the word unfinished.
@@ -84,6 +85,14 @@ def parse(keywords: str) -> ParsedQuery:
     written = words(plain, humps=False) if any(len(word.parts) > 1 for word in every) else every
     names = {split: whole for split, whole in zip(every, written, strict=True) if split != whole}
     return ParsedQuery(found, is_complete, required, phrases, excluded, text, names, with_accents(keywords[:MAX_TEXT]))
+
+
+def _without_requests(text: str) -> str:
+    """Return `text` without the requests of scripts without spaces, unless it has nothing else."""
+    if text.isascii():
+        return text
+    shorter = UNSEGMENTED_REQUESTS.sub(" ", text)
+    return shorter if tokens(shorter) else text
 
 
 def _limit(every: Sequence[Word]) -> list[Word]:
