@@ -173,6 +173,9 @@ def _browse(query: Query, plan: Plan, collection: Collection, live: Sequence[Boo
     """Search in the order of `query`, and with a summary if it asks for one."""
     if query.browse and not query.keywords.strip():
         plan = evolve(plan, filters_only=True, allows_feedback=False)
+    if query.sort != "relevance":
+        # The documents that match nearly as well as the best ones are sorted: focus would leave fewer.
+        plan = evolve(plan, allows_focus=False)
     segments = collection.segments
     matches = score_documents(plan, collection, live, pinned)
     if plan.phrases:

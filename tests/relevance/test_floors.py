@@ -27,9 +27,9 @@ FLOORS: Mapping[str, float] = {
     "other_languages_2": 0.67,
     "english_2": 0.72,
     "fresh_3": 0.70,
-    "sentences": 0.69,
-    "capability": 0.79,
-    "category": 0.86,
+    "sentences": 0.71,
+    "capability": 0.80,
+    "category": 0.88,
     "conditions": 0.80,
     "products": 0.92,
 }

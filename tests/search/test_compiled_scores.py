@@ -130,17 +130,30 @@ def test_arguments_are_checked() -> None:
         matched([good], [([([], 1.0, False)], False, 1.0, [])])
     with pytest.raises((TypeError, SystemError)):
         matched([None], [])
-    tops = np.zeros(3, np.int32), np.zeros(3, np.uint16), np.array([0, 1, 2, 3])
+    tops = np.zeros(3, np.int32), np.zeros(3, np.uint16), np.array([0, 1, 2, 3]), np.ones(3, np.uint16)
     for segments in ([], [columns(2)], [good, good]):
         with pytest.raises(ValueError, match="other segments"):
             COMPILED.add(state, segments, [(0, 1.0)], 1.0, 0)
         with pytest.raises(ValueError, match="other segments"):
             COMPILED.shared(state, segments, [tops] * len(segments), 2, 2, 1, 3)
+        with pytest.raises(ValueError, match="other segments"):
+            COMPILED.focus(state, segments, [tops] * len(segments), 2, 1.0, 3)
     with pytest.raises(IndexError):
         COMPILED.add(state, [good], [(-1, 1.0)], 1.0, 0)
-    for wrong in ((*tops[:2], tops[2] + 9), (*tops[:2], tops[2][:2]), (*tops[:2], tops[2] - 1)):
+    starts = tops[2]
+    for wrong in (
+        *((*tops[:2], each, tops[3]) for each in (starts + 9, starts[:2], starts - 1)),
+        *((*tops[:3], each) for each in (tops[3] + np.uint16(9), tops[3][:1])),
+    ):
         with pytest.raises(ValueError, match="length"):
             COMPILED.shared(state, [good], [wrong], 3, 2, 1, 3)
+        with pytest.raises(ValueError, match="length"):
+            COMPILED.focus(state, [good], [wrong], 3, 1.0, 3)
+    with pytest.raises(IndexError):
+        COMPILED.focus(state, [good], [(tops[0] - 1, *tops[1:])], 3, 1.0, 3)
+    for count, columns_of in ((0, [tops]), (3, [tops, tops])):
+        with pytest.raises(ValueError, match="out of range"):
+            COMPILED.focus(state, [good], columns_of, count, 1.0, 3)
     with pytest.raises(ValueError, match="out of range"):
         COMPILED.shared(state, [good], [tops], 17, 2, 1, 3)
     with pytest.raises(IndexError):

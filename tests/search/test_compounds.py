@@ -58,7 +58,7 @@ async def test_few_words_of_a_query_are_split() -> None:
 async def test_name_written_as_one_word_comes_before_the_name_written_as_two() -> None:
     two = [make_entry(f"io.github.a{n}/ground-truth-{n}", "Ground truth") for n in range(6)]
     index = await index_of(
-        *two, make_entry("io.github.a/ground-truth", "Data"), make_entry("io.github.b/groundtruth", "Data"), *OTHERS
+        *two, make_entry("io.github.a/ground-truth", "Rocks"), make_entry("io.github.b/groundtruth", "Rocks"), *OTHERS
     )
     names = await search_names(index, "groundtruth")
     assert names[:2] == ["io.github.b/groundtruth", "io.github.a/ground-truth"]

@@ -208,8 +208,8 @@ ALTERATIONS: dict[str, Alteration] = {
 
 POSITIONS = (
     "table.offsets", "new.offsets", "terms", "new.terms", "0.live", "0.hits.offsets", "0.phrases.offsets", "0.order",
-    "0.words.terms", "0.starts", "0.doc_ids", "0.top_terms", "0.top_starts", "1.known", "1.words.numbers",
-    "1.words.offsets", "1.doc_ids", "1.starts",
+    "0.words.terms", "0.starts", "0.doc_ids", "0.top_terms", "0.top_starts", "0.described", "1.known",
+    "1.words.numbers", "1.words.offsets", "1.doc_ids", "1.starts",
 )  # fmt: skip
 
 

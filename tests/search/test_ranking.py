@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from directory_server.domain.entries import PUBLISHER
 from directory_server.domain.search import Query
 from directory_server.search.query.parsing import MAX_PHRASES, MAX_TEXT, parse
 from tests.contract import awaited
@@ -39,9 +38,7 @@ async def test_concept_of_a_common_word_is_not_worth_the_whole_query() -> None:
 async def test_entry_with_all_parts_of_the_query_comes_first() -> None:
     index = await index_of(
         make_entry("io.github.a/invoice", "Invoice, invoice and invoice", title="Invoice"),
-        make_entry(
-            "org.example/both", "", _meta={PUBLISHER: {"longDescription": "Writes an invoice from a spreadsheet"}}
-        ),
+        make_entry("org.example/both", "Something else that writes an invoice from a spreadsheet"),
         *(make_entry(f"org.example/{n}", "Reads a spreadsheet" if n < 5 else "Something else") for n in range(40)),
     )
     lines = index.explain(Query("spreadsheet invoice", 2)).splitlines()

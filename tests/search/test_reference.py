@@ -25,6 +25,7 @@ from directory_server.search.query.concepts import ConceptEvidence
 from directory_server.search.query.groups import TermGroup
 from directory_server.search.query.parsing import parse
 from directory_server.search.query.plan import Plan, build_plan
+from directory_server.search.ranking import compiled, focus
 from directory_server.search.ranking.coverage import COVERED, LOSS, MAX_RAISED, PRIOR_SHARE
 from directory_server.search.ranking.feedback import FEEDBACK_HITS, FEEDBACK_SHARE, FEEDBACK_TERMS, MIN_FREQUENCY
 from directory_server.search.ranking.scoring import (
@@ -52,12 +53,16 @@ QUERIES = (
 
 @frozen
 class Reference:
-    """The impact of each term in each live entry, by name; the text for phrases; and the names of pinned entries."""
+    """The impact of each term in each live entry, by name; the text for phrases; and the names of pinned entries.
+
+    `described` has the terms of each description.
+    """
 
     impacts: Mapping[str, Mapping[str, float]]
     phrases: Mapping[str, str]
     pinned: frozenset[str]
     priors: Mapping[str, float]
+    described: Mapping[str, frozenset[str]]
 
     def group(self, group: TermGroup, collection: Collection) -> Scores:
         terms = {collection.vocabulary.string(term): weight for term, weight in group.terms.items()}
@@ -108,7 +113,27 @@ class Reference:
         named = {name for group in plan.names for name in self.group(group, collection)}
         if plan.allows_feedback and (more := self.feedback(scores, collection, named)):
             scores = self.matching(self.totals(plan, collection, more), plan, collection)
+        if plan.allows_focus:
+            scores = self.focused(scores, plan, collection)
         return {name: score + PINNED_SCORE * (name in self.pinned) for name, score in scores.items()}
+
+    def focused(self, scores: Scores, plan: Plan, collection: Collection) -> Scores:
+        """Return the scores, raised for the best documents by the part of their descriptions that the query has."""
+        groups = [*(group for part in plan.parts for group in part.groups), *plan.others]
+        groups += [group for concept in plan.concepts for group in concept.terms]
+        asked = {collection.vocabulary.string(term) for group in groups for term in group.terms}
+        least = (sorted(scores.values(), reverse=True)[focus.FOCUSED - 1 :] or [0.0])[0]
+        # Scores differ in their last digits from those of the index.
+        first = {name for name, score in scores.items() if score >= least - 1e-4}
+        if len(first) > 2 * focus.FOCUSED:
+            first = {name for name in first if scores[name] > least + 1e-4}
+        found = dict(scores)
+        for name in first:
+            score, idfs = scores[name], {term: rarity(term, collection) for term in self.described[name]}
+            if idfs:
+                share = sum(idf for term, idf in idfs.items() if term in asked) / sum(idfs.values())
+                found[name] += focus.FOCUS * sqrt(share) * score
+        return found
 
     def matching(self, totals: Scores, plan: Plan, collection: Collection) -> Scores:
         """Return the scores with priors of the documents that match the filters."""
@@ -130,11 +155,10 @@ class Reference:
         held = Counter(term for name in first for term in self.impacts[name])
         weights = {}
         for term, count in held.items():
-            number = collection.vocabulary.find(term)
-            frequency = collection.document_frequency(number) if number is not None else 0
-            if count > 1 and frequency >= MIN_FREQUENCY and len(term) > 2 and term.isascii() and term.isalpha():
+            is_word = len(term) > 2 and term.isascii() and term.isalpha()
+            if count > 1 and is_word and frequency_of(term, collection) >= MIN_FREQUENCY:
                 share = sum(scores[name] / sum(hits) * self.impacts[name].get(term, 0) for name in first)
-                weights[term] = share * log(1 + (collection.size - frequency + 0.5) / (frequency + 0.5))
+                weights[term] = share * rarity(term, collection)
         chosen = sorted(weights, key=lambda term: -weights[term])[:FEEDBACK_TERMS]
         totals = {
             name: total
@@ -162,6 +186,23 @@ def times(scores: Scores, factor: float) -> Scores:
 
 def scaled(scores: Scores, most: float) -> Scores:
     return times(scores, most / max(scores.values())) if scores else {}
+
+
+def frequency_of(term: str, collection: Collection) -> int:
+    number = collection.vocabulary.find(term)
+    return collection.document_frequency(number) if number is not None else 0
+
+
+def rarity(term: str, collection: Collection) -> float:
+    frequency = frequency_of(term, collection)
+    return log(1 + (collection.size - frequency + 0.5) / (frequency + 0.5))
+
+
+def described_in(change: Change) -> frozenset[str]:
+    assert change.analysed is not None
+    document = unpack(change.analysed)
+    words = document.words.split()
+    return frozenset(stem(words[position]) for position in document.described)
 
 
 def impacts_of(change: Change) -> Mapping[str, float]:
@@ -195,7 +236,9 @@ def changes_of(random: Random, seq: int) -> list[Change]:
 @pytest.mark.parametrize(
     "kernel", dict.fromkeys([None, arrays.kernel]), ids=lambda kernel: "compiled" if kernel else "numpy"
 )
-def test_scores_are_those_of_the_reference(seed: int, kernel: object) -> None:
+def test_scores_are_those_of_the_reference(seed: int, kernel: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (focus, compiled):
+        monkeypatch.setattr(module, "FOCUSED", (64, 5)[seed % 2])
     random = Random(seed)
     index = ImpactIndex(inline, sizes=(2, 6))
     current: dict[str, Change] = {}
@@ -220,7 +263,9 @@ def check(index: ImpactIndex, changes: Sequence[Change], keywords: str) -> None:
     }
     pinned = frozenset(name for name, change in names.items() if change.pinned)
     phrases = {document.row.name: document.row.phrases for document in documents.values()}
-    reference = Reference({name: impacts_of(change) for name, change in names.items()}, phrases, pinned, priors)
+    impacts = {name: impacts_of(change) for name, change in names.items()}
+    described = {name: described_in(change) for name, change in names.items()}
+    reference = Reference(impacts, phrases, pinned, priors, described)
     plan = build_plan(parse(keywords), collection)
     if plan.allows_feedback and has_equal_hits(reference, plan, collection):
         return

@@ -7,7 +7,7 @@
 #include "postings.h"
 #include <math.h>
 
-#define VERSION 2 /* Of the functions; `arrays.py` expects the same. */
+#define VERSION 3 /* Of the functions; `arrays.py` expects the same. */
 #define TABLE 2048 /* Places for the terms of the first hits, a power of two. */
 #define CAPSULE "directory_server.search.index._ranking.state"
 
@@ -1079,32 +1079,73 @@ static int by_weight(const void *one, const void *other) {
 #define MAX_HITS 16
 #define MAX_TERMS 64
 
+/* The columns `top_terms`, `top_impacts`, `top_starts` and `described` of a segment. */
+typedef struct {
+    Py_buffer terms, impacts, starts, described;
+} Tops;
+
+static int read_tops(PyObject *columns, Tops *tops) {
+    return PyArg_ParseTuple(columns, "y*y*y*y*", &tops->terms, &tops->impacts, &tops->starts, &tops->described) ? 0 : -1;
+}
+
+static void release_tops(Tops *tops) {
+    PyBuffer_Release(&tops->terms);
+    PyBuffer_Release(&tops->impacts);
+    PyBuffer_Release(&tops->starts);
+    PyBuffer_Release(&tops->described);
+}
+
+/* Find the first and the last place of the terms of a document, and how many of them are described. Returns 0 or -1. */
+static int top_places(const Tops *tops, int32_t id, int64_t *first, int64_t *last, int *described) {
+    const int64_t *at = tops->starts.buf;
+    if ((Py_ssize_t)id + 1 >= tops->starts.len / 8 || (Py_ssize_t)id >= tops->described.len / 2 || at[id] < 0 ||
+        at[id] > at[id + 1] || at[id + 1] > tops->terms.len / 4 || at[id + 1] > tops->impacts.len / 2 ||
+        at[id + 1] - at[id] > MAX_TERMS || ((const uint16_t *)tops->described.buf)[id] > at[id + 1] - at[id])
+        return -1;
+    *first = at[id];
+    *last = at[id + 1];
+    *described = ((const uint16_t *)tops->described.buf)[id];
+    return 0;
+}
+
+/* Return the number of documents of all segments with a term, or OUT_OF_RANGE. */
+static Py_ssize_t frequency_of(const Segments *segments, int64_t term) {
+    Py_ssize_t frequency = 0;
+    for (Py_ssize_t s = 0; s < segments->count; s++) {
+        Span span;
+        if (span_of(&segments->items[s], term, &span) < 0)
+            return OUT_OF_RANGE;
+        frequency += (Py_ssize_t)span.count;
+    }
+    return frequency;
+}
+
+static double idf_of(Py_ssize_t frequency, Py_ssize_t documents) {
+    return log(1 + ((double)(documents - frequency) + 0.5) / ((double)frequency + 0.5));
+}
+
 /* Add the terms of a hit to a table. Returns 0, or -1 with an error set. */
 static int add_terms(PyObject *columns, const Hit *hit, float share, Shared *table) {
-    Py_buffer terms, impacts, starts;
-    if (!PyArg_ParseTuple(columns, "y*y*y*", &terms, &impacts, &starts))
+    Tops tops;
+    int64_t first, last;
+    int described, status;
+    if (read_tops(columns, &tops) < 0)
         return -1;
-    const int64_t *at = starts.buf;
-    int status = -1;
-    if ((Py_ssize_t)hit->id + 1 >= starts.len / 8 || at[hit->id] < 0 || at[hit->id] > at[hit->id + 1] ||
-        at[hit->id + 1] > terms.len / 4 || at[hit->id + 1] > impacts.len / 2 ||
-        at[hit->id + 1] - at[hit->id] > MAX_TERMS) {
+    status = top_places(&tops, hit->id, &first, &last, &described);
+    if (status < 0)
         PyErr_SetString(PyExc_ValueError, "columns differ in length");
-    } else {
-        for (int64_t i = at[hit->id]; i < at[hit->id + 1]; i++) {
-            int64_t term = ((const int32_t *)terms.buf)[i];
-            float weight = (float)((const uint16_t *)impacts.buf)[i] * IMPACT_SCALE * share;
-            uint32_t place = (uint32_t)term * 2654435761u % TABLE;
-            /* There are fewer terms than places. */
-            while (table[place].term >= 0 && table[place].term != term)
-                place = (place + 1) % TABLE;
-            table[place].term = term;
-            table[place].hits++;
-            table[place].weight += (double)weight;
-        }
-        status = 0;
+    for (int64_t i = first; status == 0 && i < last; i++) {
+        int64_t term = ((const int32_t *)tops.terms.buf)[i];
+        float weight = (float)((const uint16_t *)tops.impacts.buf)[i] * IMPACT_SCALE * share;
+        uint32_t place = (uint32_t)term * 2654435761u % TABLE;
+        /* There are fewer terms than places. */
+        while (table[place].term >= 0 && table[place].term != term)
+            place = (place + 1) % TABLE;
+        table[place].term = term;
+        table[place].hits++;
+        table[place].weight += (double)weight;
     }
-    RELEASE_BUFFERS(&terms, &impacts, &starts);
+    release_tops(&tops);
     return status;
 }
 
@@ -1143,18 +1184,14 @@ static PyObject *shared(PyObject *module, PyObject *args) {
     size_t count = 0;
     for (size_t i = 0; i < TABLE; i++) {
         Shared each = table[i];
-        Py_ssize_t frequency = 0;
         if (each.hits < least_hits)
             continue;
-        for (Py_ssize_t s = 0; s < segments.count; s++) {
-            Span span;
-            if (span_of(&segments.items[s], each.term, &span) < 0) {
-                raise(OUT_OF_RANGE);
-                goto done;
-            }
-            frequency += (Py_ssize_t)span.count;
+        Py_ssize_t frequency = frequency_of(&segments, each.term);
+        if (frequency < 0) {
+            raise(OUT_OF_RANGE);
+            goto done;
         }
-        each.weight *= log(1 + ((double)(documents - frequency) + 0.5) / ((double)frequency + 0.5));
+        each.weight *= idf_of(frequency, documents);
         if (frequency >= least_frequency && each.weight > 0)
             table[count++] = each;
     }
@@ -1173,9 +1210,114 @@ done:
     return result;
 }
 
+/* ---- The share of a description that the query has. */
+
+/* Return a bit for each term, set for those of concepts, parts and other evidence of a plan; or NULL. */
+static uint8_t *terms_of(const Plan *plan, int64_t *size) {
+    const Group *groups = plan->groups.items;
+    size_t count = plan->exact ? groups[plan->exact - 1].first + groups[plan->exact - 1].count : 0;
+    int64_t most = -1;
+    for (size_t i = 0; i < count; i++)
+        if (ITEM(plan->terms, Term, i).term > most)
+            most = ITEM(plan->terms, Term, i).term;
+    /* Terms were looked up by `match`: they are no longer than the vocabulary. */
+    uint8_t *bits = calloc((size_t)(most / 8) + 2, 1);
+    for (size_t i = 0; bits != NULL && i < count; i++)
+        bits[ITEM(plan->terms, Term, i).term / 8] |= (uint8_t)(1u << (ITEM(plan->terms, Term, i).term % 8));
+    *size = most + 1;
+    return bits;
+}
+
+/* Raise the scores of the documents of a segment with at least the score `least`. Returns 0, or FAILED. */
+static int raise_focused(PyObject *columns, const Segments *segments, State *state, Py_ssize_t number, float least,
+                         float most, Py_ssize_t documents) {
+    Tops tops;
+    int64_t first, last, size;
+    int described, status = 0;
+    uint8_t *bits = terms_of(&state->plan, &size);
+    if (bits == NULL)
+        return NO_MEMORY;
+    if (read_tops(columns, &tops) < 0) {
+        free(bits);
+        return FAILED;
+    }
+    for (size_t i = 0; i < state->docs[number].count && status == 0; i++) {
+        float *score = &state->scores[number][i];
+        double all = 0, found = 0;
+        if (*score < 0 || *score < least)
+            continue;
+        if (top_places(&tops, ITEM(state->docs[number], Doc, i).id, &first, &last, &described) < 0) {
+            PyErr_SetString(PyExc_ValueError, "columns differ in length");
+            status = FAILED;
+            break;
+        }
+        for (int64_t place = first; place < first + described; place++) {
+            int64_t term = ((const int32_t *)tops.terms.buf)[place];
+            Py_ssize_t frequency = frequency_of(segments, term);
+            if (frequency < 0) {
+                status = OUT_OF_RANGE;
+                break;
+            }
+            double idf = idf_of(frequency, documents);
+            all += idf;
+            if (term < size && bits[term / 8] >> (term % 8) & 1)
+                found += idf;
+        }
+        if (found > 0)
+            *score *= 1 + most * (float)sqrt(found / all);
+    }
+    release_tops(&tops);
+    free(bits);
+    return status;
+}
+
+static size_t count_from(const State *state, float least) {
+    size_t count = 0;
+    for (Py_ssize_t s = 0; s < state->segments; s++)
+        for (size_t i = 0; i < state->docs[s].count; i++)
+            count += state->scores[s][i] >= 0 && state->scores[s][i] >= least;
+    return count;
+}
+
+/* Raise the scores of the `count` best documents: by `most` times themselves for a description that the query covers.
+ *
+ * Those equal to the last one are raised too, unless there are too many. */
+static PyObject *focus(PyObject *module, PyObject *args) {
+    PyObject *capsule, *segment_list, *columns, *result = NULL;
+    Segments segments = {NULL, 0, 0};
+    Py_ssize_t count, documents;
+    float most;
+    State *state;
+    if (PyArg_ParseTuple(args, "OOOnfn", &capsule, &segment_list, &columns, &count, &most, &documents) &&
+        read_segments(segment_list, &segments) == 0 && (state = state_of(capsule, &segments)) != NULL) {
+        int status = 0;
+        if (count < 1 || PyList_Size(columns) != state->segments) {
+            if (!PyErr_Occurred())
+                PyErr_SetString(PyExc_ValueError, "the number of hits or columns is out of range");
+            status = FAILED;
+        }
+        float least = status == 0 ? least_of_best(state, (size_t)count, INFINITY) : 0;
+        if (least < 0)
+            status = NO_MEMORY;
+        if (status == 0 && count_from(state, least) > 2 * (size_t)count)
+            least = nextafterf(least, INFINITY);
+        for (Py_ssize_t s = 0; s < segments.count && status == 0; s++)
+            status = raise_focused(PyList_GetItem(columns, s), &segments, state, s, least, most, documents);
+        if (status < 0) {
+            raise(status);
+        } else {
+            result = Py_None;
+            Py_INCREF(result);
+        }
+    }
+    release_segments(&segments);
+    return result;
+}
+
 MODULE(_ranking, VERSION, "Scores of the documents of a plan, compiled.",
     {"match", match, METH_VARARGS, "Score the documents of a plan."},
     {"shared", shared, METH_VARARGS, "Find the terms that the first hits have in common."},
     {"add", add, METH_VARARGS, "Add the scores of terms."},
+    {"focus", focus, METH_VARARGS, "Raise documents whose descriptions the query covers."},
     {"best", best, METH_VARARGS, "Return the best documents."},
     {"results", results, METH_O, "Return the documents and scores of each segment."})

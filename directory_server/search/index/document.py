@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate, chain
 from math import log10
@@ -101,14 +101,15 @@ class Document:
     """The analysed form of an entry.
 
     `words` are its distinct words, not stemmed, separated by spaces. `weights` are their frequencies, weighted by
-    field, as an array of WEIGHT. The first `named` words stand in the name or title. `special_terms` are names and
-    filters.
+    field, as an array of WEIGHT. The first `named` words stand in the name or title, those at the positions `described`
+    in the description. `special_terms` are names and filters.
     """
 
     row: Row
     words: str
     weights: bytes
     named: int
+    described: Sequence[int]
     special_terms: Sequence[str]
 
 
@@ -140,6 +141,7 @@ def build_document(entry: Entry) -> Document:
         for word, count in counted.items():
             weights[word] = weights.get(word, 0.0) + weight * count
     weights, named = top_words(weights, len(counts[0][1]))
+    described = positions(counts[2][1], weights)
     owner_words, short_words, title_words = (words(text, humps=True) for text in (owner, short, title))
     phrases = phrase("\n".join((title, name, brief, *labels, *translations)), MAX_PHRASES)
     prior, facts = _prior(entry, owner_words, short_words), facts_of(entry)
@@ -157,7 +159,7 @@ def build_document(entry: Entry) -> Document:
     }
     # A name alone does not show what a server does: a placeholder is found by its full name, and else comes late.
     if is_placeholder(entry):
-        prior, named = 0.0, 0
+        prior, named, described = 0.0, 0, []
         weights = {word: PLACEHOLDER_WEIGHT * weight for word, weight in weights.items()}
     else:
         special_terms |= _product_names(short, owner_words, short_words, title_words)
@@ -165,7 +167,7 @@ def build_document(entry: Entry) -> Document:
     listed = sorting_of(entry), category_labels(entry.categories)
     row = Row(entry.mcp_id, name, hit, prior, phrases, facts.bits, *listed)
     packed = np.fromiter(weights.values(), WEIGHT, len(weights)).tobytes()
-    return Document(row, " ".join(weights), packed, named, sorted(special_terms))
+    return Document(row, " ".join(weights), packed, named, described, sorted(special_terms))
 
 
 def _fact_filters(facts: Facts) -> Iterator[tuple[str, str]]:
@@ -221,6 +223,11 @@ def top_words(weights: dict[str, float], named: int) -> tuple[dict[str, float], 
     letters = list(accumulate(len(word) for _, word in order))
     kept = sorted(order[: bisect_right(letters, MAX_LETTERS)])
     return {word: weights[word] for _, word in kept}, sum(number < named for number, _ in kept)
+
+
+def positions(found: Container[str], words: Iterable[str]) -> Sequence[int]:
+    """Return the positions in `words` of those that are in `found`."""
+    return [position for position, word in enumerate(words) if word in found]
 
 
 def _scalar_text(value: object) -> str:

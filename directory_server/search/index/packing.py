@@ -65,7 +65,8 @@ def pack(document: Document) -> bytes:
     facts = orjson.dumps(
         [
             *(row.mcp_id, row.name, *hit_fields, row.prior, row.phrases, row.facts),
-            *(row.sorting.stars, row.sorting.updated, row.categories, document.named, document.special_terms),
+            *(row.sorting.stars, row.sorting.updated, row.categories),
+            *(document.named, document.described, document.special_terms),
         ]
     )
     # No word contains a line feed.
@@ -75,10 +76,9 @@ def pack(document: Document) -> bytes:
 def unpack(packed: bytes) -> Document:
     """Return the document that `pack` encoded as `packed`."""
     facts, words, weights = packed.split(b"\n", 2)
-    mcp_id, name, *hit_fields, prior, phrases, bits, stars, updated, categories, named, special_terms = orjson.loads(
-        facts
-    )
+    fields = orjson.loads(facts)
+    mcp_id, name, *hit_fields, prior, phrases, bits, stars, updated, categories = fields[:-3]
     hit_name, brief, website_url, server_name = hit_fields
     hit = Hit(mcp_id, hit_name, brief, website_url, server_name, auth_of(bits), runs_of(bits))
     row = Row(mcp_id, name, hit, prior, phrases, bits, Sorting(stars, updated), categories)
-    return Document(row, words.decode(), weights, named, special_terms)
+    return Document(row, words.decode(), weights, *fields[-3:])

@@ -110,6 +110,7 @@ def _segment_columns(part: LiveSegment) -> Columns:
         "top_terms": segment.top_terms,
         "top_impacts": segment.top_impacts,
         "top_starts": segment.top_starts,
+        "described": segment.described,
     }
     if lists.known is not None and words.numbers is not None:
         strings: Columns = {"words.data": words.strings.data, "words.offsets": words.strings.offsets}
@@ -158,6 +159,9 @@ def _segment(file: ColumnFile, prefix: str, vocabulary: Vocabulary) -> LiveSegme
     top_terms = _ids(file, f"{prefix}top_terms", len(vocabulary))
     top_starts = file.column(f"{prefix}top_starts", np.int64, size + 1)
     _check_offsets(top_starts, len(top_terms))
+    described = file.column(f"{prefix}described", np.uint16, size)
+    if np.any(described > np.diff(top_starts)):
+        raise Unusable("a number in it is out of range")
     is_whole = not file.has(f"{prefix}known")
     lists = _lists(file, prefix, size, vocabulary, is_whole)
     segment = Segment(
@@ -169,6 +173,7 @@ def _segment(file: ColumnFile, prefix: str, vocabulary: Vocabulary) -> LiveSegme
         top_terms,
         file.column(f"{prefix}top_impacts", np.uint16, len(top_terms)),
         top_starts,
+        described,
         _texts(file, f"{prefix}categories"),
     )
     return LiveSegment(segment, live.view(np.bool_), int(np.count_nonzero(live)))

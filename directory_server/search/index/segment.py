@@ -24,14 +24,18 @@ TOP_TERMS = 64
 """Words of a document, those of the greatest impact, that feedback looks at."""
 
 
+Tops = tuple[Ints, Shorts, Longs, Shorts]
+"""The columns `top_terms`, `top_impacts`, `top_starts` and `described` of a segment."""
+
+
 @frozen(eq=False)
 class Segment:
     """Documents, and an inverted index of them.
 
     `rows` and `priors` are by document number. `named` has for each place in the posting lists the number of documents
     with the term in the name. `top_terms` and `top_impacts` have the TOP_TERMS words of each document; those of a
-    document begin at `top_starts[document]`. `categories` are the MAX_CATEGORIES most frequent ones, the first the most
-    frequent.
+    document begin at `top_starts[document]`, and the first `described[document]` of them stand in its description.
+    `categories` are the MAX_CATEGORIES most frequent ones, the first the most frequent.
     """
 
     rows: Rows
@@ -42,6 +46,7 @@ class Segment:
     top_terms: Ints
     top_impacts: Shorts
     top_starts: Longs
+    described: Shorts
     categories: Sequence[str] = ()
 
     @classmethod
@@ -51,14 +56,19 @@ class Segment:
         weights = np.frombuffer(b"".join(each.weights for each in documents), WEIGHT)
         sizes = np.array([len(each.weights) // WEIGHT.itemsize for each in documents], np.int64)
         doc_ids = np.repeat(np.arange(len(documents)), sizes)
-        positions = np.arange(len(words)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        firsts = np.cumsum(sizes) - sizes
+        positions = np.arange(len(words)) - np.repeat(firsts, sizes)
         named = positions < np.repeat(np.array([each.named for each in documents], np.int64), sizes)
+        described = np.zeros(len(words), bool)
+        for first, each in zip(firsts.tolist(), documents, strict=True):
+            described[first + np.array(each.described, np.int64)] = True
         size = len(vocabulary) + 1
         # Several words of a document may have one term.
         codes, which = np.unique(vocabulary.terms_of(words) + doc_ids * size, return_inverse=True)
         frequency = np.bincount(which, weights, len(codes))
         impacts = _stored(bm25_impacts(frequency, np.bincount(which, named, len(codes)) > 0))
-        top = _top_terms(len(documents), (codes % size).astype(np.int32), codes // size, impacts)
+        in_description = np.bincount(which, described, len(codes)) > 0
+        top = _top_terms(len(documents), (codes % size).astype(np.int32), codes // size, impacts, in_description)
 
         names = vocabulary.number_words(
             term for each in documents for term in each.special_terms if term.startswith((SHORT_NAME, EXACT_NAME))
@@ -104,12 +114,11 @@ class Segment:
         words, counts = words[is_used], counts[is_used]
         used[words] = True
         new, mapping = vocabulary.rebuilt(used)
-        top_terms, top_impacts, top_starts = _merged_tops(parts, mapping, keep)
         segment = cls._from_postings(
             Rows.merge([(segment.rows, live) for segment, live in parts], keep),
             Dictionary.whole(mapping[words], counts, new),
             joined([(segment.lists, live) for segment, live in parts], mapping, keep),
-            (top_terms, top_impacts, top_starts),
+            _merged_tops(parts, mapping, keep),
             (_merged_labels(parts), new),
             len(new),
         )
@@ -121,7 +130,7 @@ class Segment:
         rows: Rows,
         dictionary: Dictionary,
         postings: Joined,
-        top: tuple[Ints, Shorts, Longs],
+        top: Tops,
         labels: tuple[Sequence[str], Vocabulary],
         size: int | None = None,
     ) -> Segment:
@@ -165,12 +174,13 @@ def _stored(impacts: NDArray[np.float64]) -> Shorts:
     return np.where(stored == UNIT, np.where(impacts > 1, UNIT + 1, UNIT - 1), stored).astype(np.uint16)
 
 
-def _top_terms(documents: int, terms: Ints, doc_ids: Longs, impacts: Shorts) -> tuple[Ints, Shorts, Longs]:
-    """Return the terms and impacts of the TOP_TERMS words of each document, and where those of each document begin."""
-    words = np.lexsort((-impacts.astype(np.int32), doc_ids))
+def _top_terms(documents: int, terms: Ints, doc_ids: Longs, impacts: Shorts, described: Bools) -> Tops:
+    """Return the TOP_TERMS words of each document: those in its description, and then those of the greatest impact."""
+    words = np.lexsort((-impacts.astype(np.int32), ~described, doc_ids))
     starts = np.searchsorted(doc_ids[words], np.arange(documents + 1))
     words = words[np.arange(len(words)) - starts[doc_ids[words]] < TOP_TERMS]
-    return terms[words], impacts[words], np.searchsorted(doc_ids[words], np.arange(documents + 1))
+    counts = np.bincount(doc_ids[words][described[words]], minlength=documents).astype(np.uint16)
+    return terms[words], impacts[words], np.searchsorted(doc_ids[words], np.arange(documents + 1)), counts
 
 
 def _merged_counts(parts: Sequence[tuple[Segment, Bools]]) -> tuple[Longs, Longs]:
@@ -185,10 +195,8 @@ def _merged_labels(parts: Sequence[tuple[Segment, Bools]]) -> Sequence[str]:
     return list(dict.fromkeys(label for segment, _ in parts for label in segment.categories))
 
 
-def _merged_tops(
-    parts: Sequence[tuple[Segment, Bools]], mapping: Ints | None = None, keep: Keep = in_memory
-) -> tuple[Ints, Shorts, Longs]:
-    terms, impacts, lengths = [], [], []
+def _merged_tops(parts: Sequence[tuple[Segment, Bools]], mapping: Ints | None = None, keep: Keep = in_memory) -> Tops:
+    terms, impacts, lengths, described = [], [], [], []
     for segment, live in parts:
         length = np.diff(segment.top_starts)
         kept = np.repeat(live, length)
@@ -196,5 +204,6 @@ def _merged_tops(
         terms.append(kept_terms if mapping is None else mapping[kept_terms])
         impacts.append(segment.top_impacts[kept])
         lengths.append(length[live])
+        described.append(segment.described[live])
     starts = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
-    return keep(np.concatenate(terms)), keep(np.concatenate(impacts)), starts
+    return keep(np.concatenate(terms)), keep(np.concatenate(impacts)), starts, np.concatenate(described)

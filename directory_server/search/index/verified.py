@@ -14,7 +14,7 @@ from ...domain.verification import VerifiedStatus
 from ...domain.verified import IndexedVerification, refined_auth
 from ...serialization import restore_indexed
 from ..text.analysis import tokens
-from .document import FIELDS, WEIGHT, Document, facet, top_words
+from .document import FIELDS, WEIGHT, Document, facet, positions, top_words
 from .packing import unpack
 
 PRIORS: Mapping[VerifiedStatus, float] = {
@@ -75,6 +75,9 @@ def _with_tools(document: Document, verification: IndexedVerification) -> Docume
             found[word] = found.get(word, 0.0) + weight * count
     for word, weight in found.items():
         weights[word] = max(weights.get(word, 0.0), weight)
+    every = list(weights)
+    of_description = {every[position] for position in document.described}
     weights, named = top_words(weights, document.named)
     packed = np.fromiter(weights.values(), WEIGHT, len(weights)).tobytes()
-    return evolve(document, words=" ".join(weights), weights=packed, named=named)
+    described = positions(of_description, weights)
+    return evolve(document, words=" ".join(weights), weights=packed, named=named, described=described)

@@ -51,8 +51,8 @@ class Plan:
 
     `parts` and `concepts` show how much of the query a document covers, `others` (words written as one, conversions) do
     not. `exact` are exact name matches, `names` prefix and fuzzy ones. `query_weight` is the total idf of the words, at
-    least 1. `allows_feedback` enables pseudo-relevance feedback. Documents gain by the `conditions` that they satisfy.
-    `words` are those of the query. `filters_only` is true if it has none.
+    least 1. `allows_feedback` enables pseudo-relevance feedback, `allows_focus` the focus of documents. Documents gain
+    by the `conditions` that they satisfy. `words` are those of the query. `filters_only` is true if it has none.
     """
 
     parts: Sequence[Part]
@@ -68,6 +68,7 @@ class Plan:
     conditions: Sequence[Condition]
     words: Set[str]
     filters_only: bool
+    allows_focus: bool
 
     @property
     def groups(self) -> Sequence[TermGroup]:
@@ -114,14 +115,18 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
     concepts = concept_evidence(expanded, collection, query_weight, 1 - is_name)
     if not (parts or others or exact or concepts or names):
         others = similar_groups(query, collection)
-    if parts:
-        others = [*others, *conversion_groups(given, collection, query_weight)]
+    converted = conversion_groups(given, collection, query_weight) if parts else []
+    others = [*others, *converted]
     # Words that no document has, but that are in expressions of concepts.
     matched = {term for part in parts for term in part.stems}
     unknown = {term for each in concepts for term in each.shares} - matched
     parts += [Part({term}, word_idf(term, collection), []) for term in sorted(unknown)]
+    # Entries that satisfy a condition or convert in the asked direction must not lose to shorter descriptions.
+    is_plain = not (request.conditions or converted)
     # Corrections of several words may all be wrong; one misspelt word is mostly a name.
     is_guess = len(parts) > 1 and all(part.is_corrected for part in parts)
+    # Feedback terms are English, and would rank the few entries in other scripts lower.
+    allows_feedback = not (exact or query.has_filters or is_guess) and all(word.spaced for word in query.words)
     find = collection.find
     return Plan(
         parts,
@@ -130,14 +135,15 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
         exact,
         names,
         query_weight,
-        # Feedback terms are English, and would rank the few entries in other scripts lower.
-        not (exact or query.has_filters or is_guess) and all(word.spaced for word in query.words),
+        allows_feedback,
         [find(term) for term in query.required],
         [term for word in query.excluded if (term := find(word)) is not None],
         query.phrases,
         request.conditions,
         {part for word in given.words for part in word.parts},
         filters_only=query.has_filters and not query.words,
+        # One word is mostly a name, or a part of one.
+        allows_focus=allows_feedback and is_plain and len(parts) > 1,
     )
 
 

@@ -1,4 +1,4 @@
-"""Scores from the compiled module: those of `coverage`, `feedback` and `scoring`, in one pass over the postings."""
+"""Scores from the compiled module: those of `coverage`, `feedback`, `focus` and `scoring`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ..query.groups import TermGroup
 from ..query.plan import Plan
 from .coverage import LOSS, MAX_RAISED, PRIOR_SHARE, growth_of, limits
 from .feedback import BEST, FEEDBACK_HITS, FEEDBACK_SHARE, MIN_FREQUENCY, MIN_HITS, MIN_MATCHES, first_words
+from .focus import FOCUS, FOCUSED
 
 
 def compiled_scores(plan: Plan, collection: Collection, live: Sequence[Bools]) -> list[Postings]:
@@ -65,11 +66,13 @@ def _scored(plan: Plan, collection: Collection, live: Sequence[Bools]) -> tuple[
         growth_of(covered) if covered else 0.0,
         LEAST_FACTOR,
     )
+    tops = [(each.top_terms, each.top_impacts, each.top_starts, each.described) for each in collection.segments]
     if plan.allows_feedback:
-        tops = [(each.top_terms, each.top_impacts, each.top_starts) for each in collection.segments]
         found = module.shared(state, segments, tops, FEEDBACK_HITS, MIN_HITS, MIN_FREQUENCY, collection.size)
         if found and (terms := first_words(found[1], collection)):
             module.add(state, segments, terms, FEEDBACK_SHARE * found[0], BEST if count >= MIN_MATCHES else 0)
+    if plan.allows_focus:
+        module.focus(state, segments, tops, FOCUSED, FOCUS, collection.size)
     return module, state
 
 

@@ -12,13 +12,14 @@ from ...domain.search import Position
 from ..index import arrays
 from ..index.arrays import Bools, Ints, Longs
 from ..index.collection import Collection
-from ..index.merging import NO_POSTINGS, Postings, contains, with_priors
+from ..index.merging import NO_POSTINGS, Postings, add_up, contains, with_priors
 from ..index.segment import Segment
 from ..query.conditions import factors
 from ..query.plan import Plan
 from .compiled import best_scores, compiled_scores
 from .coverage import MAX_RAISED, PRIOR_SHARE, Matches, Trace
 from .feedback import feedback
+from .focus import focus
 from .top_k import top_k
 
 PINNED_SCORE = 4_096.0
@@ -59,6 +60,12 @@ def _scores(plan: Plan, collection: Collection, live: Sequence[Bools], trace: Tr
         scored = _apply_priors(matches.totals(), plan, collection, live)
     if trace:
         trace("coverage", matches.losses())
+    if plan.allows_focus:
+        raised = focus(scored, plan, collection)
+        triples = zip(scored, raised, collection.segments, strict=True)
+        scored = [add_up([before, more], len(segment)) for before, more, segment in triples]
+        if trace:
+            trace("focus", raised)
     return _filtered(scored, plan, collection)
 
 
