@@ -85,7 +85,7 @@ def running_servers(folder: Path) -> Sequence[RunningServer]:
 def _read(path: Path) -> RunningServer | None:
     """Return the server of a record; None if it has ended or the record is malformed."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return None
     try:

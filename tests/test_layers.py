@@ -42,6 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "__init__": set(),
     "sanitize": set(),
     "wording": set(),
+    "files": set(),
     "hosts": set(),
     "compiled": set(),
     "client_config": {"sanitize", "hosts"},
@@ -64,12 +65,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "sealing": set(),
     "machine": {"domain.ports"},
     "passwords": _PORTS,
-    "sqlite": _PORTS | {"serialization", "run_sync", "listeners", "sealing", "threads", "turn"},
+    "sqlite": _PORTS | {"serialization", "files", "run_sync", "listeners", "sealing", "threads", "turn"},
     "postgres": _PORTS | {"serialization", "run_sync", "listeners", "sealing", "turn"},
     "memory": _PORTS | {"serialization", "listeners"},
-    "importer": _PORTS | {"serialization"},
+    "importer": _PORTS | {"serialization", "files"},
     "http_client": {"domain.errors"},
-    "mirror": _PORTS | {"serialization", "importer", "http_client", "__init__"},
+    "mirror": _PORTS | {"serialization", "importer", "http_client", "files", "__init__"},
     "verification": _PORTS | {"serialization", "http_client", "hosts", "sanitize", "__init__"},
     "http": {"wording"},
     "streams": {"domain.ports", "domain.errors", "http", "wording"},
@@ -104,7 +105,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     | {"web.admin", "web.publish"}
     | {"web.routes", "web.health", "__init__"},
     "web.site": _WEB | {"web.routing", "web.origins", "web.routes"},
-    "config": set(),
+    "config": {"files"},
     "sample": set(),
 }
 """Each layer, and the layers that it may import. The longest name that a module's name begins with is its layer."""

@@ -10,6 +10,8 @@ from typing import TypeAlias
 
 from attrs import frozen
 
+from ..files import open_file
+
 Name: TypeAlias = tuple[str, ...]
 """The parts of a setting's name: `streams.per_key` is ("streams", "per_key")."""
 
@@ -64,7 +66,8 @@ def from_file(file: Path | None, environ: Mapping[str, str]) -> Iterator[SourceV
         return
     source += printable(str(file))
     try:
-        table = tomllib.loads(file.read_bytes().decode())
+        with open_file(file) as opened:
+            table = tomllib.loads(opened.read().decode())
     except OSError as error:
         raise ConfigError(f"{source}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:

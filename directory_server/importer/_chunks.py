@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import BinaryIO
 
+from ..files import open_file
+
 CHUNK = 1 << 16
 """Bytes that are read, or inflated, in one step."""
 
@@ -66,7 +68,7 @@ def text(raw: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _opened(file: str, read: Read) -> Iterator[bytes]:
-    with open(file, "rb") as stream:
+    with open_file(file) as stream:
         yield from _raw(stream, read)
 
 

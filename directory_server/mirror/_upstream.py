@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 from attrs import frozen
 
 from ..domain.errors import DirectoryError
 from ..domain.patterns import NamePatterns
+from ..files import read_regular_file
 
 
 class UpstreamFailed(DirectoryError):
@@ -112,7 +112,7 @@ def headers(templates: Iterable[str], environ: Mapping[str, str]) -> dict[str, s
 def _value(name: str, source: str, environ: Mapping[str, str]) -> str:
     kind, _, where = source.partition(":")
     try:
-        value = environ[where] if kind == "env" else Path(where).read_text("utf-8").strip()
+        value = environ[where] if kind == "env" else read_regular_file(where).decode().strip()
     except KeyError:
         raise UpstreamFailed(
             f"Its header {name} is in the variable {where} of the environment, which is not set."

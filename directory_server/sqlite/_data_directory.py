@@ -20,6 +20,7 @@ from twisted.python.failure import Failure
 
 from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
+from ..files import read_regular_file
 from ..threads import OwnThreads
 from ._availability import Availability
 from ._connection import Synchronous
@@ -39,7 +40,7 @@ def session_secret(folder: Path) -> bytes:
     try:
         if not path.exists():
             _make(path)
-        secret = path.read_bytes()
+        secret = read_regular_file(path)
     except OSError as error:
         raise Unavailable(f"{path} cannot be read or created: {error.strerror}.") from error
     if len(secret) != SIZE:
