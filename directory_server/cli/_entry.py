@@ -143,7 +143,11 @@ def show(ctx: click.Context, name: str) -> None:
 @json_option
 @click.pass_context
 def search(ctx: click.Context, keywords: Sequence[str], limit: int, as_json: bool) -> None:
-    """Search as clients do, and print the hits, best first. It costs no quota."""
+    """Search as clients do, and print the hits, best first. It costs no quota.
+
+    KEYWORDS are the search words of a client, with the same filters: 'tag:mail', 'runs:local', '-word', '"exact
+    phrase"'. Write -- before them if one begins with a hyphen: entry search -- github -slack.
+    """
     query = serialization.search_parameters(urlencode({"keywords": " ".join(keywords), "limit": limit}).encode())
     page = wait_for(search_once(command_context(ctx), query))
     print_listing(

@@ -51,7 +51,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON i
 def print_listing(records: Sequence[Record], columns: Mapping[str, Callable[[Record], object]], as_json: bool) -> None:
     """Print `records` as a table with `columns` (heading and text of a cell), or as a JSON array."""
     if as_json:
-        print_json([_with_dates(record) for record in records])
+        print_json([with_dates(record) for record in records])
     else:
         print_table([tuple(columns), *(tuple(str(text(record)) for text in columns.values()) for record in records)])
 
@@ -61,7 +61,8 @@ def print_json(value: object) -> None:
     echo(pretty(value))
 
 
-def _with_dates(record: Record) -> Record:
+def with_dates(record: Record) -> Record:
+    """Return `record` with its times as RFC 3339 dates."""
     return {
         name: rfc3339(value) if name.endswith("_at") and value is not None else value for name, value in record.items()
     }

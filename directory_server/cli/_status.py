@@ -23,7 +23,8 @@ from ._account import account_state
 from ._config import server_line
 from ._context import PROXY, CommandContext, command_context, local_url, servers_of, wait_for
 from ._key import key_state
-from ._output import echo, json_option, minute, print_json
+from ._output import Record, echo, json_option, minute, print_json, with_dates
+from ._upstream import upstream_record
 
 TIMEOUT = 2.0
 """Seconds to wait for a server's answer."""
@@ -64,7 +65,7 @@ def _status(
         "last_change": wait_for(storage.store.head()),
         "keys": {"valid": sum(key_state(each) == "valid" for each in keys), "total": len(keys)},
         "accounts": dict(Counter(map(account_state, accounts))),
-        "upstreams": [_upstream(each) for each in upstreams],
+        "upstreams": [with_dates(upstream_record(each)) for each in upstreams],
     }
 
 
@@ -97,19 +98,8 @@ def _lines(
             yield "", f"{counted(each.failures, 'failed sync run')} since then; the last error: {each.error}"
 
 
-def _upstream(state: UpstreamState) -> dict[str, Any]:
-    return {
-        "name": state.name,
-        "entries": state.entries,
-        "last_success": None if state.last_success is None else serialization.rfc3339(state.last_success),
-        "failures": state.failures,
-        "error": state.error,
-    }
-
-
-def _process(server: RunningServer) -> dict[str, Any]:
-    started_at = serialization.rfc3339(server.started_at)
-    return {"pid": server.pid, "version": server.version, "started_at": started_at}
+def _process(server: RunningServer) -> Record:
+    return with_dates({"pid": server.pid, "version": server.version, "started_at": server.started_at})
 
 
 def _server(url: str) -> dict[str, Any]:

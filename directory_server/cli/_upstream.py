@@ -25,7 +25,7 @@ def list_(ctx: click.Context, as_json: bool) -> None:
     """List all upstreams that were ever synced, by name."""
     mirrors = command_context(ctx).storage.mirrors
     print_listing(
-        [_upstream_record(each) for each in wait_for(mirrors.all())],
+        [upstream_record(each) for each in wait_for(mirrors.all())],
         {
             "NAME": itemgetter("name"),
             "ENTRIES": lambda record: f"{record['entries']:,}",
@@ -64,7 +64,7 @@ def log(ctx: click.Context, name: str | None, as_json: bool) -> None:
 _NUMBERS = ("entries", "added", "changed", "removed", "rejected")
 
 
-def _upstream_record(state: UpstreamState) -> dict[str, Any]:
+def upstream_record(state: UpstreamState) -> dict[str, Any]:
     """Return the record of an upstream in listings."""
     return {
         "name": state.name,

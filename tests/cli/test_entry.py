@@ -212,3 +212,11 @@ def test_search_prints_the_hits_that_clients_get(directory: Directory) -> None:
     assert directory.run("search", "mail", "--limit", "1").splitlines()[0].split() == ["NAME", "BRIEF", "MCP_ID"]
     assert directory.run("search", "zzzqqq").splitlines() == ["NAME  BRIEF  MCP_ID"]
     assert directory.fail("search", "x" * 300).startswith("Error: keywords: ")
+
+
+def test_a_word_with_a_hyphen_is_excluded_after_two_hyphens(directory: Directory) -> None:
+    for name, description in (("com.example/mail", "Postgres backups."), ("com.example/maps", "Postgres maps.")):
+        directory.run("add", "-", stdin=server(name, description=description))
+    found = json.loads(directory.run("search", "--json", "--", "postgres", "-maps"))
+    assert [each["mcp_id"] for each in found] == [mcp_id_of("com.example/mail")]
+    assert "Write -- before them" in " ".join(directory.run("search", "--help").split())

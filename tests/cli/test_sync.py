@@ -52,6 +52,9 @@ def test_status_shows_upstreams(tmp_path: Path) -> None:
         "upstream        b: 0 entries, not synced yet",
         "                3 failed sync runs since then; the last error: It answered 500.",
     ]
+    listed = json.loads(run(tmp_path, "upstream", "list", "--json").stdout)
+    assert json.loads(run(tmp_path, "status", "--json").stdout)["upstreams"] == listed
+    assert [each["last_success_at"] for each in listed] == ["1970-01-01T00:00:00Z", None]
 
 
 def test_upstreams_and_their_runs_are_listed(tmp_path: Path) -> None:
