@@ -25,6 +25,7 @@ COMPILED = [
         ("search.index", "_ranking"),
         ("search.index", "_tables"),
         ("serialization", "_joining"),
+        ("http", "_heads"),
     )
 ]
 

@@ -72,7 +72,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "http_client": {"domain.errors"},
     "mirror": _PORTS | {"serialization", "importer", "http_client", "files", "__init__"},
     "verification": _PORTS | {"serialization", "http_client", "hosts", "sanitize", "__init__"},
-    "http": {"wording"},
+    "http": {"compiled", "wording"},
     "streams": {"domain.ports", "domain.errors", "http", "wording"},
     "web": set(),
     "web.access_log": {"domain.ports", "domain.errors", "serialization"},

@@ -11,6 +11,7 @@ from functools import lru_cache
 import httptools
 from attrs import define, field
 
+from ..compiled import compiled
 from .errors import HttpError
 
 MAX_TARGET = 8 * 1024
@@ -30,6 +31,9 @@ MAX_WIRE = 8 * MAX_BODY
 
 LONGEST_METHOD = 42
 """Bytes of the request line that are stored to recognise an unknown method."""
+
+# llhttp calls back for each field. Requests of the usual form that arrive whole are read at once.
+_compiled = compiled("http._heads")
 
 _ABSOLUTE = re.compile(rb"https?://([^/?#]*)([^#]*)", re.IGNORECASE)
 _HOST = re.compile(rb"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~%!$&'()*+,;=-]*)(?::[0-9]*)?")
@@ -95,6 +99,8 @@ class Parser:
         if self.error is not None or self._last:
             return
         if self.phase is _REQUEST:
+            if _compiled is not None and (usual := _compiled.read(data)) is not None and self._take(*usual):
+                return
             self._wire = len(data)
             self._line = data[:LONGEST_METHOD]
         else:
@@ -115,6 +121,16 @@ class Parser:
                 self.error = _head_too_large()
             elif self.phase is _BODY and self._wire > MAX_WIRE:
                 self.error = _body_too_large()
+
+    def _take(self, method: bytes, target: bytes, headers: dict[bytes, list[bytes]], body: bytes) -> bool:
+        """Add a whole request that llhttp did not read; return whether it is valid."""
+        hosts = headers.get(b"host", ())
+        if len(hosts) != 1 or not _is_host(hosts[0]):
+            return False
+        self._target = target
+        self.since = now = self._now()
+        self.messages.append(Message(method, target, b"HTTP/1.1", headers, body, True, now))
+        return True
 
     def close(self) -> None:
         """Break the reference cycle with llhttp."""
