@@ -164,8 +164,9 @@ class Growth:
                     figures["open"] = seconds / streams * 1e6
                 figures["request"] = self._request(server, secrets, distinct=False)
                 figures["search"] = self._request(server, secrets, distinct=True)
-                figures["rss"] = sum(map(memory, server.processes)) / 1e6
-                figures["pss"] = sum(map(proportional_memory, server.processes)) / 1e6
+                running = [*server.processes, *server.supervisor]
+                figures["rss"] = sum(map(memory, running)) / 1e6
+                figures["pss"] = sum(map(proportional_memory, running)) / 1e6
                 figures["change"] = self._change(folder, server, clients)
         return figures
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -18,6 +18,7 @@ from .domain.errors import Unavailable
 from .process import StartFailed
 from .run_sync import run_until_done
 from .running import RunningServer, ServerRecord
+from .supervisor import notify_systemd
 from .wording import entries
 
 if TYPE_CHECKING:
@@ -30,16 +31,23 @@ class DirectoryService(MultiService):
     The application is built when the service starts: twistd forks before that, and neither open databases nor threads
     survive a fork. Ports are bound before the index is loaded, so that a port in use is reported at once. Connections
     wait in the kernel's backlog until the index is loaded. Ports with SO_REUSEPORT are bound after loading: until then
-    the other processes get the connections.
+    the other processes get the connections. `ready` is called when the process serves.
     """
 
     _log = Logger()
     application: Application
     _record: ServerRecord | None = None
 
-    def __init__(self, config: Config, reactor: Any, terminal: process.Terminal | None = None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        reactor: Any,
+        terminal: process.Terminal | None = None,
+        ready: Callable[[], None] = lambda: notify_systemd(os.environ),
+    ) -> None:
         super().__init__()
         self._terminal = terminal
+        self._ready = ready
         self._config = config
         self._reactor = reactor
 
@@ -113,10 +121,10 @@ class DirectoryService(MultiService):
         self._reactor.stop()
 
     def _announce(self) -> None:
-        """Log the start, handle signals and notify systemd."""
+        """Log the start, handle signals, and notify systemd or the supervisor."""
         self._log.info("Serving {entries}", entries=entries(len(self.application.search.index)))
         process.handle_signals(self._reactor, self.application.web.log.reopen)
-        process.notify_systemd(os.environ)
+        self._ready()
 
     @contextmanager
     def _exiting_on_errors(self) -> Iterator[None]:

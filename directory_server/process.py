@@ -1,4 +1,4 @@
-"""Process control: limits, the interpreter's settings, signals, readiness for systemd, the exit code."""
+"""Process control: limits, the interpreter's settings, signals, the exit code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import resource
 import signal
 import sys
 from collections.abc import Callable, Mapping
-from socket import AF_UNIX, SOCK_DGRAM, socket
 from typing import Any
 
 SWITCH = 0.0001
@@ -133,15 +132,6 @@ def handle_signals(reactor: Any, reopen: Callable[[], None]) -> None:
 def _ignore_stop_signals() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-
-
-def notify_systemd(environ: Mapping[str, str]) -> None:
-    """Notify systemd that the service has started, if `environ` has NOTIFY_SOCKET (sd_notify(3))."""
-    address = environ.get("NOTIFY_SOCKET")
-    if address:
-        with socket(AF_UNIX, SOCK_DGRAM) as notifying:
-            # A leading @ means the abstract namespace of Linux.
-            notifying.sendto(b"READY=1", address.replace("@", "\0", 1) if address[0] == "@" else address)
 
 
 def fail_at_exit() -> None:

@@ -11,6 +11,7 @@ import pytest
 from twisted.internet.task import Clock
 
 from directory_server import machine, process
+from directory_server.supervisor import notify_systemd
 
 
 @pytest.mark.parametrize("name", ["MALLOC_ARENA_MAX", "GLIBC_TUNABLES"])
@@ -58,16 +59,16 @@ def notify_socket() -> Iterator[socket.socket]:
 
 def test_ready_is_sent_to_the_socket(notify_socket: socket.socket, tmp_path: Path) -> None:
     notify_socket.bind(str(tmp_path / "socket"))
-    process.notify_systemd({"NOTIFY_SOCKET": str(tmp_path / "socket")})
+    notify_systemd({"NOTIFY_SOCKET": str(tmp_path / "socket")})
     assert notify_socket.recv(100) == b"READY=1"
 
 
 def test_ready_is_sent_to_an_abstract_socket(notify_socket: socket.socket, tmp_path: Path) -> None:
     notify_socket.bind(f"\0{tmp_path}")
-    process.notify_systemd({"NOTIFY_SOCKET": f"@{tmp_path}"})
+    notify_systemd({"NOTIFY_SOCKET": f"@{tmp_path}"})
     assert notify_socket.recv(100) == b"READY=1"
 
 
 @pytest.mark.parametrize("environ", [{}, {"NOTIFY_SOCKET": ""}])
 def test_nothing_is_sent_without_a_socket(environ: dict[str, str]) -> None:
-    process.notify_systemd(environ)
+    notify_systemd(environ)

@@ -16,7 +16,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from attrs import frozen
+from attrs import evolve, frozen
+
+from ..measurement.process_stats import children
 
 PROJECT = Path(__file__).parents[2]
 SCRIPTS = Path(sys.executable).parent
@@ -39,6 +41,8 @@ class Running:
 
     port: int
     processes: Sequence[int]
+    supervisor: Sequence[int] = ()
+    """The parent of several processes, which takes memory and nothing else."""
 
     @property
     def process(self) -> int:
@@ -127,24 +131,34 @@ def directory_server(
     environ = {name: value for name, value in os.environ.items() if not name.startswith("DIRECTORY_SERVER_")} | {
         "DIRECTORY_SERVER_DATA_DIR": str(folder),
         "DIRECTORY_SERVER_LISTEN": f"tcp:{port}:interface=127.0.0.1",
+        "DIRECTORY_SERVER_PROCESSES": str(1 if stub else processes),
         "DIRECTORY_SERVER_REUSE_PORT": str(processes > 1).lower(),
         **{f"DIRECTORY_SERVER_{name}": value for name, value in (settings or {}).items()},
     }
     plugin = ["-oy", STUB] if stub else ["directory"]
     command: list[str | Path] = [SCRIPTS / "twistd", "--nodaemon", "--pidfile=", *plugin]
     with ExitStack() as stack:
-        started = []
-        for _ in range(processes):
-            only = core if processes == 1 else None
-            server = launch(command, port, core=only, environ=environ, stop=signal.SIGKILL)
-            started.append(stack.enter_context(server).process)
-        end = time.monotonic() + START
-        seen: set[str] = set()
-        while len(seen) < processes:
-            if time.monotonic() > end:
-                raise DidNotStart(f"{len(seen)} of {processes} processes respond")
-            seen.add(_process_of_a_response(port))
-        yield Running(port, started)
+        if processes == 1:
+            running = stack.enter_context(launch(command, port, core=core, environ=environ, stop=signal.SIGKILL))
+        elif stub:
+            each = [stack.enter_context(launch(command, port, environ=environ)).process for _ in range(processes)]
+            running = Running(port, each)
+        else:
+            supervisor = stack.enter_context(launch(command, port, environ=environ)).process
+            running = Running(port, (), [supervisor])
+        _wait_for_processes(port, processes)
+        supervised = [process for each in running.supervisor for process in children(each)]
+        yield evolve(running, processes=supervised or running.processes)
+
+
+def _wait_for_processes(port: int, count: int) -> None:
+    """Wait until `count` processes respond. Raises DidNotStart."""
+    end = time.monotonic() + START
+    seen: set[str] = set()
+    while len(seen) < count:
+        if time.monotonic() > end:
+            raise DidNotStart(f"{len(seen)} of {count} processes respond")
+        seen.add(_process_of_a_response(port))
 
 
 def _process_of_a_response(port: int) -> str:

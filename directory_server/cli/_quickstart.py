@@ -68,7 +68,7 @@ async def _begin(context: CommandContext) -> None:
 
 def check_ports(config: Config) -> None:
     """Raise ClickException if a TCP port of `config` is in use or not permitted."""
-    if config.reuse_port:
+    if config.reuse_port or config.processes > 1:
         return
     for description in config.listen:
         endpoint = endpoints.read(description)

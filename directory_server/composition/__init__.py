@@ -6,6 +6,7 @@ Importing this package installs the reactor, because the web layer uses Klein.
 from ._application import Application, build
 from ._checkers import network_checkers
 from ._core import environment, index_keeper
+from ._preload import preload
 from ._publishers import max_streams
 from ._runtime import Runtime, machine_runtime
 from ._verification import checks_of, planner_of
@@ -21,4 +22,5 @@ __all__ = [
     "max_streams",
     "network_checkers",
     "planner_of",
+    "preload",
 ]

@@ -261,6 +261,7 @@ class Config:
         separator=" ",
     )
     reuse_port: bool = setting(False, "Whether several processes of the same user may listen on the same ports.")
+    processes: int = setting(1, "Number of processes, which share the ports and some memory.", AtLeast(1))
     data_dir: Path = setting(  # noqa: RUF009 (ruff knows attrs.field, not what calls it)
         Path("data"), "Directory of all stored data; a relative path starts from the working directory."
     )

@@ -146,7 +146,8 @@ def test_upstreams_must_be_tables_of_the_file(tmp_path: Path) -> None:
         (
             "colour=red",
             "colour (--set): is not a setting; "
-            "known settings: listen, reuse_port, data_dir, database, index_dir, http.*, quota.*, streams.*, keys.*, "
+            "known settings: listen, reuse_port, processes, data_dir, database, index_dir, http.*, "
+            "quota.*, streams.*, keys.*, "
             "registry.*, publish.*, log.*, "
             "metrics.*, accounts.*, web.*, statistics.*, verify.*, upstream",
         ),
@@ -154,7 +155,8 @@ def test_upstreams_must_be_tables_of_the_file(tmp_path: Path) -> None:
         (
             "\n=3",
             "'\\n' (--set): is not a setting; "
-            "known settings: listen, reuse_port, data_dir, database, index_dir, http.*, quota.*, streams.*, keys.*, "
+            "known settings: listen, reuse_port, processes, data_dir, database, index_dir, http.*, "
+            "quota.*, streams.*, keys.*, "
             "registry.*, publish.*, log.*, "
             "metrics.*, accounts.*, web.*, statistics.*, verify.*, upstream",
         ),
@@ -177,7 +179,8 @@ def test_invalid_set_option_is_reported(text: str, message: str) -> None:
             "8",
             "DIRECTORY_SERVER_STREAMS_PER_KEY (environment): is not a setting; "
             "did you mean DIRECTORY_SERVER_STREAMS__PER_KEY? known settings: DIRECTORY_SERVER_LISTEN, "
-            "DIRECTORY_SERVER_REUSE_PORT, DIRECTORY_SERVER_DATA_DIR, DIRECTORY_SERVER_DATABASE, "
+            "DIRECTORY_SERVER_REUSE_PORT, DIRECTORY_SERVER_PROCESSES, DIRECTORY_SERVER_DATA_DIR, "
+            "DIRECTORY_SERVER_DATABASE, "
             "DIRECTORY_SERVER_INDEX_DIR, DIRECTORY_SERVER_HTTP__*, "
             "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
             "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_PUBLISH__*, DIRECTORY_SERVER_LOG__*, "
@@ -189,7 +192,8 @@ def test_invalid_set_option_is_reported(text: str, message: str) -> None:
             "keys__grace",
             "8",
             "DIRECTORY_SERVER_keys__grace (environment): is not a setting; did you mean DIRECTORY_SERVER_KEYS__GRACE? "
-            "known settings: DIRECTORY_SERVER_LISTEN, DIRECTORY_SERVER_REUSE_PORT, DIRECTORY_SERVER_DATA_DIR, "
+            "known settings: DIRECTORY_SERVER_LISTEN, DIRECTORY_SERVER_REUSE_PORT, "
+            "DIRECTORY_SERVER_PROCESSES, DIRECTORY_SERVER_DATA_DIR, "
             "DIRECTORY_SERVER_DATABASE, DIRECTORY_SERVER_INDEX_DIR, DIRECTORY_SERVER_HTTP__*, "
             "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
             "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_PUBLISH__*, DIRECTORY_SERVER_LOG__*, "
@@ -237,7 +241,8 @@ def test_invalid_variable_is_reported_with_its_name(text: str, value: str, messa
         (
             '"quota.limit" = 1',
             "quota.limit ({file}): is not a setting; did you mean quota.limit? "
-            "known settings: listen, reuse_port, data_dir, database, index_dir, http.*, quota.*, streams.*, keys.*, "
+            "known settings: listen, reuse_port, processes, data_dir, database, index_dir, http.*, "
+            "quota.*, streams.*, keys.*, "
             "registry.*, publish.*, log.*, "
             "metrics.*, accounts.*, web.*, statistics.*, verify.*, upstream",
         ),

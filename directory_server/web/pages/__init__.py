@@ -8,7 +8,7 @@ from ._feeds import Feeds
 from ._install import OptionView, editor_views
 from ._layout import Address, Layout, Viewer
 from ._notifications import STREAMS, AnonymousOwners
-from ._pages import PageHandlers, page_handlers
+from ._pages import PageHandlers, page_handlers, preload
 from ._readme import Readmes
 from ._reports import ReportPages
 from ._search import SearchPage
@@ -39,4 +39,5 @@ __all__ = [
     "editor_views",
     "page_handlers",
     "page_parameters",
+    "preload",
 ]

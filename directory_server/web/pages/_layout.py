@@ -109,7 +109,7 @@ class Layout:
         # RFC 6797, section 6.1.
         self._hsts = {"Strict-Transport-Security": f"max-age={hsts}"} if hsts else {}
         self._translations = load()
-        self.assets, self._templates = _compiled(searchable, is_public, sign_in)
+        self.assets, self._templates = compiled(searchable, is_public, sign_in)
 
     def page(
         self,
@@ -167,7 +167,7 @@ class Layout:
 
 
 @cache
-def _compiled(searchable: bool, is_public: bool, sign_in: str) -> tuple[Assets, Mapping[str, Template]]:
+def compiled(searchable: bool, is_public: bool, sign_in: str) -> tuple[Assets, Mapping[str, Template]]:
     """Return the static files and compiled templates. They are cached, because reading them takes 0.1 seconds."""
     assets = Assets()
     environment = Environment(

@@ -12,8 +12,9 @@ from ...http.proxies import Proxies
 from ...streams import Hub
 from ..throttling import AddressLimiter
 from ._access import AccessMode, PageAccess, no_viewer
-from ._layout import Layout, Viewer
+from ._layout import Layout, Viewer, compiled
 from ._notifications import NewEntriesNotifier
+from ._translations import load
 
 
 @frozen
@@ -28,6 +29,12 @@ class PageHandlers:
         """Open the stream of notifications about new entries."""
         await self.access.authenticate(request)
         return self.notifier.open(request)
+
+
+def preload(mode: AccessMode, sign_in: str) -> None:
+    """Load the texts and compile the templates, which `page_handlers` with the same arguments then finds."""
+    load()
+    compiled(mode != "off", mode == "public", sign_in)
 
 
 def page_handlers(
