@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -20,6 +20,10 @@ LANGUAGES = {"en": "English", "zh": "中文"}
 """Native names of the available languages by tag (BCP 47)."""
 
 
+_NUMBER = r"[0-9][0-9.,]{0,20}%?"
+"""A number in a message."""
+
+
 @frozen
 class Translations:
     """The texts of one language: `translations("search.new_servers", count=3)`."""
@@ -27,6 +31,7 @@ class Translations:
     language: str
     _texts: Mapping[str, str]
     _categories: Mapping[str, str]
+    _upstream_errors: Sequence[tuple[re.Pattern[str], str]]
 
     def __call__(self, key: str, **values: object) -> str:
         """Return the text `key` with `values` in its placeholders. A `count` of 1 selects `key_one`, if it exists.
@@ -43,6 +48,13 @@ class Translations:
         """Return the name of a publisher's category in this language, the label itself if there is none."""
         return self._categories.get(_category_key(label), label) if self._categories else label
 
+    def upstream_error(self, message: str) -> str:
+        """Return the stored error of a sync run in this language; an unknown one, or one that was cut, as it is."""
+        for pattern, text in self._upstream_errors:
+            if found := pattern.fullmatch(message):
+                return text.format_map(found.groupdict())
+        return message
+
     @property
     def keys(self) -> frozenset[str]:
         """The keys of all texts."""
@@ -56,11 +68,25 @@ class Translations:
 @cache
 def load() -> Mapping[str, Translations]:
     """Return the translations of each language. The files are read once in a process."""
-    categories = _table("categories")
+    categories, errors = _table("categories"), _table("upstream_errors")
     return {
-        language: Translations(language, dict(_flat(_table(language))), categories.get(language, {}))
+        language: Translations(
+            language,
+            dict(_flat(_table(language))),
+            categories.get(language, {}),
+            [(_pattern(message), text) for message, text in errors.get(language, {}).items()],
+        )
         for language in LANGUAGES
     }
+
+
+def _pattern(message: str) -> re.Pattern[str]:
+    """Return the pattern of a message whose placeholders stand for numbers ("n1") or for any text (other names)."""
+    # Every second part is the name of a placeholder.
+    parts = re.split(r"\{(\w+)\}", message)
+    parts[::2] = map(re.escape, parts[::2])
+    parts[1::2] = [f"(?P<{name}>{_NUMBER if re.fullmatch(r'n[0-9]', name) else '.+'})" for name in parts[1::2]]
+    return re.compile("".join(parts), re.DOTALL)
 
 
 def choose(accepted: str) -> str:

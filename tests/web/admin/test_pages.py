@@ -324,6 +324,20 @@ def test_shows_upstreams_and_syncs_on_request(server: Server, operator: Browser)
     assert "no longer configured" in operator.text
 
 
+def test_errors_of_upstreams_are_translated(server: Server, operator: Browser) -> None:
+    pages = server.site._routes.admin.server
+    state = UpstreamState("a", error="It cannot be reached: <b>{n1}: refused.", failures=1)
+    run = FinishedRun(1_700_000_000.0, 1_700_000_065.0, True, error="It answered 503.")
+    run_sync(pages._mirrors.put(state, run=run))
+    object.__setattr__(pages, "_server", evolve(pages._server, upstreams=[FakeUpstream(state)]))
+    for path in ("/admin?lang=zh", "/admin/upstreams?lang=zh"):
+        operator.get(path)
+        assert "无法连接上游：&lt;b&gt;{n1}: refused。" in operator.page
+    assert "上游返回了状态码 503。" in operator.page
+    operator.get("/admin/upstreams?lang=en")
+    assert "It answered 503." in operator.text
+
+
 def test_hostile_texts_of_accounts_and_keys_are_escaped(server: Server, operator: Browser) -> None:
     email = "<img/src=x>@example.org"
     mallory = run_sync(server.accounts.register(email, "hash", most=5))

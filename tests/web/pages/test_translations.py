@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import directory_server
 from directory_server.client_config import REASONS, WARNINGS
 from directory_server.web.pages._translations import LANGUAGES, _category_key, _table, choose, load
 
@@ -39,6 +42,61 @@ def test_every_installation_notice_has_a_text(table: str, messages: Mapping[str,
     }
     for code, message in messages.items():
         assert places(TEXTS["en"].template(f"{table}.{code}")) == places(message)
+
+
+def messages_of_sync_runs() -> Iterator[str]:
+    """Yield the errors in the code, with a number in place of each value."""
+    wrappers = {
+        "UpstreamFailed": "{}",
+        "_resumable": "{}.",
+        "BadResponse": "{}",
+        "_fail": "It {}.",
+        "_failure": "It {}.",
+    }
+    package = Path(directory_server.__file__).parent
+    for path in sorted([*package.glob("mirror/*.py"), *package.glob("http_client/*.py")]):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            if name in wrappers and isinstance(node.args[0], ast.Constant | ast.JoinedStr):
+                yield wrappers[name].format(with_numbers(node.args[0]))
+
+
+def with_numbers(text: ast.expr) -> str:
+    parts = text.values if isinstance(text, ast.JoinedStr) else [text]
+    return "".join(
+        str(part.value) if isinstance(part, ast.Constant) else "7 entries" if "entries(" in ast.unparse(part) else "7"
+        for part in parts
+    )
+
+
+MESSAGES = sorted({*messages_of_sync_runs()} - {"7", "7.", "It 7."})
+
+
+def test_messages_of_sync_runs_are_found() -> None:
+    assert len(MESSAGES) > 25
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+def test_errors_of_sync_runs_are_translated(message: str) -> None:
+    assert re.search(r"[\u4e00-\u9fff]", TEXTS["zh"].upstream_error(message))
+    assert TEXTS["en"].upstream_error(message) == message
+
+
+@pytest.mark.parametrize("message", sorted(_table("upstream_errors")["zh"]))
+def test_errors_keep_their_numbers_and_quoted_texts(message: str) -> None:
+    quoted = {name: "1,234" if re.fullmatch(r"n\d", name) else f"<{name}.{{x}}>" for name in places(message)}
+    found = TEXTS["zh"].upstream_error(re.sub(r"{(\w+)}", lambda place: quoted[place[1]], message))
+    assert not [each for each in quoted.values() if each not in found]
+    assert found == re.sub(r"{(\w+)}", lambda place: quoted[place[1]], _table("upstream_errors")["zh"][message])
+
+
+@pytest.mark.parametrize(
+    "message", ["", "Unknown.", "It answered teapot.", "It answered 5", "x" * 500, "It cannot be\n"]
+)
+def test_other_errors_stay_as_they_are(message: str) -> None:
+    assert TEXTS["zh"].upstream_error(message) == message
 
 
 def test_chinese_texts_are_translated() -> None:
