@@ -145,7 +145,7 @@ class ImpactIndex:
                 return False
             lexicon = before.lexicon
             if vocabulary is not before.vocabulary and merges and lexicon.is_due(len(merges[0].segment)):
-                lexicon = Lexicon.learn(merges[0].segment, vocabulary)
+                lexicon = Lexicon.learn(merges[0].segment, vocabulary, self._keep)
             pins = {change.mcp_id: change.pinned for change in changes}
             pinned = before.pinned - pins.keys() | {mcp_id for mcp_id, is_pinned in pins.items() if is_pinned}
             merges = [part.with_pins(pinned) for part in merges]

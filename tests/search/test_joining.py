@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from directory_server.search.index import joining
+from directory_server.search.index import merging
 from directory_server.search.index.arrays import Bools, Ints
 from directory_server.search.index.joining import grouped, joined, sums
 from directory_server.search.index.merging import PostingLists
@@ -18,6 +18,7 @@ def segment(random: np.random.Generator, documents: int, *, whole: bool) -> Post
     codes = np.unique(random.integers(0, TERMS * documents, 6 * documents))
     impacts = random.integers(1, 60_000, len(codes)).astype(np.uint16)
     found = grouped((codes // documents).astype(np.int32), (codes % documents).astype(np.int32), impacts)
+    assert found.known is not None
     known, counts = found.known.astype(np.int32), found.counts
     if whole:
         counts = np.bincount(known, counts, TERMS).astype(np.int64)
@@ -42,7 +43,7 @@ def expected(parts: list[tuple[PostingLists, Bools]], mapping: Ints) -> list[tup
 @pytest.mark.parametrize("chunk", [1, 7, 1_000])
 @pytest.mark.parametrize("seed", range(5))
 def test_live_postings_of_several_segments(monkeypatch: pytest.MonkeyPatch, seed: int, chunk: int) -> None:
-    monkeypatch.setattr(joining, "CHUNK", chunk)
+    monkeypatch.setattr(merging, "CHUNK", chunk)
     random = np.random.default_rng(seed)
     sizes = random.integers(1, 30, 4).tolist()
     parts = [
@@ -51,9 +52,11 @@ def test_live_postings_of_several_segments(monkeypatch: pytest.MonkeyPatch, seed
     ]
     mapping = random.permutation(TERMS).astype(np.int32)
     unchanged = np.arange(TERMS, dtype=np.int32)
-    for used in (None, mapping):
-        found = joined(parts, used)
-        terms = np.repeat(found.known, found.counts)
+    for used, terms_in_all in ((None, None), (mapping, None), (mapping, TERMS)):
+        found = joined(parts, used, terms_in_all)
+        assert (found.known is None) == (terms_in_all is not None)
+        known = np.arange(TERMS) if found.known is None else found.known
+        terms = np.repeat(known, found.counts)
         columns = (terms.tolist(), found.doc_ids.tolist(), found.impacts.tolist())
         assert list(zip(*columns, strict=True)) == expected(parts, unchanged if used is None else used)
 
@@ -61,7 +64,20 @@ def test_live_postings_of_several_segments(monkeypatch: pytest.MonkeyPatch, seed
 def test_no_live_documents() -> None:
     lists = segment(np.random.default_rng(1), 10, whole=False)
     found = joined([(lists, np.zeros(10, bool))])
+    assert found.known is not None
     assert len(found.known) == len(found.doc_ids) == len(found.impacts) == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_terms_of_a_large_segment_are_found_without_a_dict(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    small = segment(np.random.default_rng(seed), 3, whole=False)
+    monkeypatch.setattr(merging, "MANY", 0)
+    large = PostingLists(small.starts, small.doc_ids, small.impacts, small.documents, small.known)
+    for term in range(TERMS + 2):
+        assert large.row(term) == small.row(term)
+        assert large.documents_with(term).tolist() == small.documents_with(term).tolist()
+        # A query reads the postings where it is not known that there are none.
+        assert small.lacks_all([term]) >= large.lacks_all([term])
 
 
 def test_sums_of_flags() -> None:

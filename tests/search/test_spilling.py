@@ -12,13 +12,15 @@ import pytest
 
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, Spill
-from directory_server.search.index import memory, tiers
+from directory_server.search.index import lexicon, memory, merging, packed, segment, strings, tiers, vocabulary
 from directory_server.search.index.memory import forget_pages
 from directory_server.search.index.saved import to_columns
+from tests.contract.index import additions, make_entry
 
 from .test_reference import changes_of
 
 SIZES = 4, 16
+BILINGUAL = {f"city{number}": "today " * (number % 2) for number in range(40)}
 
 
 @pytest.fixture
@@ -38,13 +40,48 @@ def columns_of(index: ImpactIndex) -> dict[str, bytes]:
     return {name: column.tobytes() for name, column in to_columns(index.snapshot)[1].items()}
 
 
+@pytest.fixture
+def plain() -> ImpactIndex:
+    """An index in memory, made before any limit is changed."""
+    return filled(ImpactIndex(inline, SIZES))
+
+
+def test_an_index_that_is_merged_in_small_pieces_is_equal(plain: ImpactIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = ((merging, "CHUNK"), (packed, "PIECE"), (segment, "DOCUMENTS"), (lexicon, "SLICE"))
+    batches = ((each, "BATCH") for each in (strings, vocabulary, lexicon))
+    bilingual = additions(
+        *(make_entry(f"org.example/{word}", f"{word} forecast, {more}天气 预报") for word, more in BILINGUAL.items())
+    )
+    run_sync(plain.apply(bilingual))
+    assert b"forecast" in columns_of(plain)["lexicon"]
+    for module, name in (*limits, *batches):
+        monkeypatch.setattr(module, name, 3)
+    index = filled(ImpactIndex(inline, SIZES))
+    run_sync(index.apply(bilingual))
+    assert columns_of(index) == columns_of(plain)
+
+
+def test_many_new_strings_are_moved_to_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tiers, "MAX_NEW", 50)
+    index = ImpactIndex(inline, (2, 3))
+    words = " ".join(f"word{number}" for number in range(50))
+    run_sync(index.apply(additions(*(make_entry(f"org.example/entry-{number}", "weather") for number in range(5)))))
+    run_sync(index.apply(additions(make_entry("org.example/second", "forecast"))))
+    assert len(index.snapshot.parts) == 2
+    assert index.snapshot.vocabulary.new_count > 0
+    run_sync(index.apply(additions(make_entry("org.example/last", words))))
+    assert len(index.snapshot.parts) == 1
+    assert index.snapshot.vocabulary.new_count == 0
+
+
 @pytest.mark.usefixtures("small_arrays_are_large")
-def test_an_index_with_arrays_in_files_is_equal(tmp_path: Path) -> None:
-    spilled, plain = filled(ImpactIndex(inline, SIZES, keep=Spill(tmp_path))), filled(ImpactIndex(inline, SIZES))
+def test_an_index_with_arrays_in_files_is_equal(plain: ImpactIndex, tmp_path: Path) -> None:
+    spilled = filled(ImpactIndex(inline, SIZES, keep=Spill(tmp_path)))
     assert columns_of(spilled) == columns_of(plain)
     largest = spilled.snapshot.parts[0].segment
     assert not largest.rows.phrases.data.flags.owndata
     assert not largest.lists.doc_ids.flags.owndata
+    assert not spilled.snapshot.vocabulary.table.data.flags.owndata
     assert list(tmp_path.iterdir()) == []
     forget_pages()
     assert columns_of(spilled) == columns_of(plain)
@@ -58,6 +95,9 @@ def test_no_space_for_a_file(tmp_path: Path) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
     try:
         assert Spill(tmp_path)(array) is array
+        empty = Spill(tmp_path).empty(len(array), np.int64)
+        empty[:] = array
+        assert empty.flags.owndata
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert list(tmp_path.iterdir()) == []
@@ -67,6 +107,16 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     array = np.arange(memory.LEAST)
     assert Spill(tmp_path / "file")(array) is array
+    assert Spill(tmp_path / "file").empty(memory.LEAST, np.int32).flags.owndata
+
+
+def test_an_array_to_fill_keeps_what_is_written(tmp_path: Path) -> None:
+    array = Spill(tmp_path).empty(memory.LEAST, np.int32)
+    assert not array.flags.owndata
+    array[:] = 7
+    forget_pages()
+    assert int(array.sum()) == 7 * memory.LEAST
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_pages_of_a_spilled_array_leave_the_process(tmp_path: Path) -> None:

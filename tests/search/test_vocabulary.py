@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from directory_server.search.index import arrays
 from directory_server.search.index.strings import StringTable, letters_of
@@ -71,12 +73,19 @@ def test_strings_are_sorted_and_merged(strings: set[str], others: set[str]) -> N
     for kernel in {None, arrays.kernel}:
         with using(kernel):
             first, order = StringTable.sort(given)
-            table, places = first.merged(new)
+            table, places, new_places = first.merged(new)
+            kept = np.array([len(each) % 2 == 0 for each in first], np.bool_)
+            part, kept_places, others_places = first.merged(new, kept)
             found = table.find_all([*ordered, "absent from all"])
 
         assert list(first) == [given[place] for place in order] == sorted(strings)
         assert list(table) == ordered
-        assert [first[place] if place >= 0 else new[-1 - place] for place in places.tolist()] == ordered
+        assert [table[place] for place in places.tolist()] == list(first)
+        assert [table[place] for place in new_places.tolist()] == list(new)
+        assert list(part) == sorted({each for each in first if len(each) % 2 == 0} | set(new))
+        assert [place >= 0 for place in kept_places.tolist()] == kept.tolist()
+        assert [part[place] for place in kept_places[kept].tolist()] == [each for each in first if len(each) % 2 == 0]
+        assert [part[place] for place in others_places.tolist()] == list(new)
         assert found.tolist() == [*range(len(ordered)), -1]
         assert table.lengths().tolist() == [len(each) for each in ordered]
         assert table.letters().tolist() == [int(letters_of(each)) for each in ordered]
@@ -98,12 +107,35 @@ def test_compiled_tables_reject_offsets_outside_the_data(offsets: list[int]) -> 
     assert arrays.tables is not None
     valid = np.frombuffer(b"ab", np.uint8), np.array([0, 1, 2], np.uint32)
     invalid = np.frombuffer(b"ab", np.uint8), np.array(offsets, np.uint32)
-    for call in (arrays.tables.find_all, arrays.tables.merge):
-        for tables in ((*valid, *invalid), (*invalid, *valid)):
-            with pytest.raises(ValueError, match=r"offsets|number"):
-                call(*tables)
+    for tables in ((*valid, *invalid), (*invalid, *valid)):
+        with pytest.raises(ValueError, match=r"offsets|number"):
+            arrays.tables.find_all(*tables)
+    for first, second in ((valid, invalid), (invalid, valid)):
+        with pytest.raises(ValueError, match=r"offsets|number"):
+            arrays.tables.merge(*first, np.ones(2, np.bool_), *second, *outputs(4, 4, 2, 2))
     with pytest.raises(ValueError, match=r"offsets|number"):
         arrays.tables.sort(*invalid)
+
+
+def outputs(size: int, count: int, own: int, others: int) -> tuple[NDArray[Any], ...]:
+    """Return the arrays that a merge writes."""
+    return np.zeros(size, np.uint8), np.zeros(count + 1, np.uint32), np.zeros(own, np.int32), np.zeros(others, np.int32)
+
+
+@pytest.mark.skipif(arrays.tables is None, reason="there is no compiled module")
+def test_a_merge_writes_arrays_of_the_right_size_only() -> None:
+    assert arrays.tables is not None
+    one = np.frombuffer(b"ac", np.uint8), np.array([0, 1, 2], np.uint32)
+    other = np.frombuffer(b"b", np.uint8), np.array([0, 1], np.uint32)
+    kept = np.array([True, False])
+    found = outputs(2, 2, 2, 1)
+    arrays.tables.merge(*one, kept, *other, *found)
+    assert [each.tolist() for each in found] == [[97, 98], [0, 1, 2], [0, -1], [1]]
+    for sizes in ((1, 2, 2, 1), (3, 2, 2, 1), (2, 1, 2, 1), (2, 3, 2, 1), (2, 2, 1, 1), (2, 2, 2, 2)):
+        with pytest.raises(ValueError, match=r"columns differ|do not fit"):
+            arrays.tables.merge(*one, kept, *other, *outputs(*sizes))
+    with pytest.raises(ValueError, match="columns differ"):
+        arrays.tables.merge(*one, kept[:1], *other, *outputs(2, 2, 2, 1))
 
 
 def test_lone_surrogates_of_a_query_are_not_found() -> None:

@@ -24,5 +24,5 @@ kernel = compiled("search.index._kernel", 2)
 ranking = compiled("search.index._ranking", 3)
 """Scores of the documents of a plan."""
 
-tables = compiled("search.index._tables")
+tables = compiled("search.index._tables", 2)
 """Sorting and merging of strings, for changes."""

@@ -7,11 +7,13 @@ from string import ascii_lowercase, digits
 
 import numpy as np
 from attrs import frozen
+from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 
 from . import arrays
 from .arrays import Bytes, Ints, Longs, Sets
+from .memory import Keep, in_memory
 from .strings import StringTable, letters_of
 from .vocabulary import Vocabulary
 
@@ -53,12 +55,15 @@ class Dictionary:
         return cls(table, vocabulary.terms_of(words), by_word, table.lengths(), table.letters(), words.astype(np.int32))
 
     @classmethod
-    def whole(cls, numbers: Ints, counts: Longs, vocabulary: Vocabulary) -> Dictionary:
+    def whole(
+        cls, numbers: Ints, counts: NDArray[np.uint32], vocabulary: Vocabulary, keep: Keep = in_memory
+    ) -> Dictionary:
         """Return the dictionary of these words of a `vocabulary` that has all its strings in its table."""
         table = vocabulary.table
-        by_word = np.zeros(len(table), np.int32)
+        by_word = keep.empty(len(table), np.int32)
+        by_word[:] = 0
         by_word[numbers] = counts
-        return cls(table, vocabulary.terms_of(np.arange(len(table))), by_word, table.lengths(), table.letters())
+        return cls(table, vocabulary.table_terms(), by_word, table.lengths(keep), table.letters(keep))
 
     def word_counts(self) -> tuple[Longs, Ints]:
         """Return the numbers of the words with a count above 0, and their counts."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from attrs import frozen
@@ -11,15 +11,15 @@ from .arrays import Bools, Ints, Longs, Shorts
 from .memory import Keep, in_memory
 from .merging import PostingLists
 
-CHUNK = 2_000_000
-"""Postings that are copied at a time."""
-
 
 @frozen(eq=False)
 class Joined:
-    """Postings by term: those of the term `known[place]` are the next counts[place] items of the arrays."""
+    """Postings by term: those of the term `known[place]` are the next counts[place] items of the arrays.
 
-    known: Longs
+    `known` is None where a place is a term.
+    """
+
+    known: Longs | None
     counts: Longs
     doc_ids: Ints
     impacts: Shorts
@@ -29,69 +29,82 @@ class Joined:
 class Source:
     """The postings of the live documents of a segment, whose documents get numbers from `first` on.
 
-    `terms` are those with a posting, `places` theirs in the lists, and `counts` the number of their postings.
+    Terms are renumbered by `mapping`.
     """
 
     lists: PostingLists
     live: Bools
     first: int
-    terms: Longs
-    places: Longs
-    counts: Longs
+    mapping: Ints | None = None
 
-    @classmethod
-    def of(cls, lists: PostingLists, live: Bools, first: int) -> Source:
-        """Return the source of the `live` documents of a segment."""
-        counts = lists.counts()
-        if not live.all():
-            counts = sums(live[lists.doc_ids], counts)
-        places = np.flatnonzero(counts)
-        terms = places if lists.known is None else lists.known[places].astype(np.int64)
-        return cls(lists, live, first, terms, places, counts[places])
+    def counts(self) -> Iterator[tuple[Longs, Longs]]:
+        """Yield terms that have postings, and the number of postings of each."""
+        are_all = self.live.all()
+        for places, postings in self.lists.chunks():
+            counts = self.lists.counts(places)
+            if not are_all:
+                counts = sums(self.live[self.lists.doc_ids[postings]], counts)
+            filled = np.flatnonzero(counts)
+            yield self._terms(places)[filled], counts[filled]
 
-    def copy(self, targets: Longs, doc_ids: Ints, impacts: Shorts) -> None:
-        """Copy the postings of each term to the two arrays, from targets[number] on for terms[number]."""
+    def postings(self) -> Iterator[tuple[Longs, Longs, Ints, Shorts]]:
+        """Yield terms, the number of postings of each, and these postings with the new numbers of documents."""
         new_ids = np.cumsum(self.live, dtype=np.int32) + np.int32(self.first - 1)
-        ends = np.cumsum(self.counts)
-        begin = 0
-        while begin < len(self.terms):
-            done = int(ends[begin - 1]) if begin else 0
-            end = max(int(np.searchsorted(ends, done + CHUNK, side="right")), begin + 1)
-            span = slice(int(self.lists.starts[self.places[begin]]), int(self.lists.starts[self.places[end - 1] + 1]))
-            old, weights = self.lists.doc_ids[span], self.lists.impacts[span]
+        for places, postings in self.lists.chunks():
+            counts = self.lists.counts(places)
+            old, impacts = self.lists.doc_ids[postings], self.lists.impacts[postings]
             kept = self.live[old]
             if not kept.all():
-                old, weights = old[kept], weights[kept]
-            counts = self.counts[begin:end]
-            # The offset from the first posting of a term is the same in both.
-            moved = targets[begin:end] - (ends[begin:end] - counts - done)
-            to = np.arange(len(old)) + np.repeat(moved, counts)
-            doc_ids[to], impacts[to] = new_ids[old], weights
-            begin = end
+                old, impacts, counts = old[kept], impacts[kept], sums(kept, counts)
+            filled = np.flatnonzero(counts)
+            yield self._terms(places)[filled], counts[filled], new_ids[old], impacts
+
+    def _terms(self, places: slice) -> Longs:
+        terms = self.lists.terms_at(places)
+        return terms if self.mapping is None else self.mapping[terms].astype(np.int64)
 
 
-def joined(parts: Sequence[tuple[PostingLists, Bools]], mapping: Ints | None = None, keep: Keep = in_memory) -> Joined:
+def joined(
+    parts: Sequence[tuple[PostingLists, Bools]],
+    mapping: Ints | None = None,
+    size: int | None = None,
+    keep: Keep = in_memory,
+) -> Joined:
     """Return the postings of the live documents of `parts`, by ascending term, those of a term by document.
 
-    Each part is posting lists with the live documents. Terms are renumbered by `mapping`.
+    Each part is posting lists with the live documents. Terms are renumbered by `mapping`. With a `size` there are so
+    many terms, and a place for each of them.
     """
     sources, first = [], 0
     for lists, live in parts:
-        sources.append(Source.of(lists, live, first))
+        sources.append(Source(lists, live, first, mapping))
         first += int(np.count_nonzero(live))
-    numbers = [source.terms if mapping is None else mapping[source.terms].astype(np.int64) for source in sources]
-    known = np.unique(np.concatenate(numbers))
-    rows = [np.searchsorted(known, each) for each in numbers]
-    counts = np.zeros(len(known), np.int64)
-    for source, row in zip(sources, rows, strict=True):
-        counts[row] += source.counts
+    known = None
+    if size is None:
+        every = [terms for source in sources for terms, _ in source.counts()]
+        known = np.unique(np.concatenate([np.empty(0, np.int64), *every]))
+
+    def places_of(terms: Longs) -> Longs:
+        return terms if known is None else np.searchsorted(known, terms)
+
+    counts = np.zeros(len(known) if known is not None else size or 0, np.int64)
+    for source in sources:
+        for terms, added in source.counts():
+            counts[places_of(terms)] += added
+        keep.forget()
     total = int(counts.sum())
-    found = Joined(known, counts, np.empty(total, np.int32), np.empty(total, np.uint16))
+    doc_ids, impacts = keep.empty(total, np.int32), keep.empty(total, np.uint16)
     targets = np.cumsum(counts) - counts
-    for source, row in zip(sources, rows, strict=True):
-        source.copy(targets[row], found.doc_ids, found.impacts)
-        targets[row] += source.counts
-    return Joined(known, counts, keep(found.doc_ids), keep(found.impacts))
+    for source in sources:
+        for terms, added, ids, weights in source.postings():
+            places = places_of(terms)
+            # The offset from the first posting of a term is the same in both.
+            moved = targets[places] - (np.cumsum(added) - added)
+            to = np.arange(len(ids)) + np.repeat(moved, added)
+            doc_ids[to], impacts[to] = ids, weights
+            targets[places] += added
+            keep.forget()
+    return Joined(known, counts, doc_ids, impacts)
 
 
 def grouped(terms: Ints, doc_ids: Ints, impacts: Shorts) -> Joined:
@@ -99,11 +112,6 @@ def grouped(terms: Ints, doc_ids: Ints, impacts: Shorts) -> Joined:
     order = np.argsort(terms, kind="stable")
     known, counts = np.unique(terms, return_counts=True)
     return Joined(known.astype(np.int64), counts, doc_ids[order], impacts[order])
-
-
-def live_terms(lists: PostingLists, live: Bools) -> Longs:
-    """Return the terms of the live documents of a segment."""
-    return Source.of(lists, live, 0).terms
 
 
 def sums(flags: Bools, counts: Longs) -> Longs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from attrs import field, frozen
@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from ..text.analysis import is_unsegmented
 from .arrays import Bools, Ints
+from .memory import Keep, in_memory
 from .merging import PostingLists
 from .segment import Segment
+from .strings import BATCH
 from .vocabulary import Vocabulary
 
 MIN_DOCUMENTS = 2
@@ -25,6 +27,9 @@ MAX_PAIRS, MAX_PAIRS_PER_DOCUMENT = 500_000, 250
 
 MOST_PAIRS = 16_000_000
 """Pairs that are counted however many documents there are. They take 130 MB while the lexicon is learnt."""
+
+SLICE = 1_000_000
+"""Sorted pairs that are counted at a time."""
 
 GROWTH = 1.25
 """Growth, or the reverse, of the number of documents after which the lexicon is learnt again."""
@@ -53,29 +58,16 @@ class Lexicon:
         return documents >= GROWTH * self.documents or GROWTH * documents <= self.documents
 
     @classmethod
-    def learn(cls, segment: Segment, vocabulary: Vocabulary) -> Lexicon:
-        """Return the lexicon of the documents of `segment`."""
-        lists = segment.lists
+    def learn(cls, segment: Segment, vocabulary: Vocabulary, keep: Keep = in_memory) -> Lexicon:
+        """Return the lexicon of the documents of `segment`, whose arrays `keep` has made."""
         foreign, native = _scripts(segment, vocabulary)
-        bilingual = np.zeros(len(segment), bool)
-        bilingual[lists.doc_ids[_by_posting(foreign, lists)]] = True
-        size = int(np.count_nonzero(bilingual))
-        used = np.flatnonzero(bilingual[lists.doc_ids] & _by_posting(foreign | native, lists))
-        doc_ids = lists.doc_ids[used]
-        numbers = np.searchsorted(lists.starts, used.astype(np.uint32), side="right").astype(np.int32) - 1
-        if lists.known is not None:
-            numbers = lists.known[numbers]
+        size, doc_ids, numbers = _bilingual(segment.lists, foreign, native)
+        keep.forget()
         frequency = np.bincount(numbers, minlength=len(vocabulary))
         known = (frequency >= MIN_DOCUMENTS)[numbers]
         most = min(MAX_PAIRS + MAX_PAIRS_PER_DOCUMENT * len(segment), MOST_PAIRS)
-        pairs = _pairs(doc_ids[known], numbers[known], foreign, len(vocabulary), most)
-        # Sorted in place: a copy of all pairs may take as much memory as the index.
-        pairs.sort()
-        is_first = np.ones(len(pairs), bool)
-        np.not_equal(pairs[1:], pairs[:-1], out=is_first[1:])
-        starts = np.flatnonzero(is_first)
-        codes, together = pairs[starts], np.diff(starts, append=len(pairs))
-        codes, together = codes[together >= MIN_DOCUMENTS], together[together >= MIN_DOCUMENTS]
+        doc_ids, numbers = doc_ids[known], numbers[known]
+        codes, together = _repeated(_pairs(doc_ids, numbers, foreign, len(vocabulary), most))
         left, right = codes // len(vocabulary), codes % len(vocabulary)
         shared = np.log(together / size)
         # A word of all documents has no association: 0 / 0 must be 0.
@@ -98,13 +90,61 @@ class Lexicon:
 def _scripts(segment: Segment, vocabulary: Vocabulary) -> tuple[Bools, Bools]:
     """Return which terms are of scripts without spaces, and which are English words of MIN_DOCUMENTS documents."""
     foreign, native = np.zeros(len(vocabulary), bool), np.zeros(len(vocabulary), bool)
-    frequencies = segment.lists.frequencies(np.arange(len(vocabulary)))
+    frequencies = np.zeros(len(vocabulary), np.uint32)
+    for places, _ in segment.lists.chunks():
+        frequencies[segment.lists.terms_at(places)] = segment.lists.counts(places)
     is_ascii = vocabulary.are_ascii()
-    numbers = np.flatnonzero((frequencies > 0) & ~is_ascii)
-    foreign[numbers] = [is_unsegmented(term) for term in vocabulary.strings(numbers.tolist())]
-    numbers = np.flatnonzero((frequencies >= MIN_DOCUMENTS) & is_ascii)
-    native[numbers] = [term.isalpha() and len(term) > 2 for term in vocabulary.strings(numbers.tolist())]
+    _mark(foreign, (frequencies > 0) & ~is_ascii, is_unsegmented, vocabulary)
+    _mark(native, (frequencies >= MIN_DOCUMENTS) & is_ascii, _is_english, vocabulary)
     return foreign, native
+
+
+def _is_english(term: str) -> bool:
+    return term.isalpha() and len(term) > 2
+
+
+def _mark(marks: Bools, of: Bools, is_of_kind: Callable[[str], bool], vocabulary: Vocabulary) -> None:
+    """Set the marks of the strings where `of` is true."""
+    for first in range(0, len(of), BATCH):
+        numbers = first + np.flatnonzero(of[first : first + BATCH])
+        marks[numbers] = [is_of_kind(term) for term in vocabulary.strings(numbers.tolist())]
+
+
+def _bilingual(lists: PostingLists, foreign: Bools, native: Bools) -> tuple[int, Ints, Ints]:
+    """Return the number of documents with `foreign` terms, and their postings of terms of both kinds.
+
+    These are the document and the term of each.
+    """
+    bilingual = np.zeros(lists.documents, bool)
+    for places, postings in lists.chunks():
+        bilingual[lists.doc_ids[postings][_by_posting(foreign, lists, places)]] = True
+    either = foreign | native
+    doc_ids, numbers = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
+    for places, postings in lists.chunks():
+        of_chunk = lists.doc_ids[postings]
+        used = bilingual[of_chunk] & _by_posting(either, lists, places)
+        doc_ids.append(of_chunk[used])
+        numbers.append(np.repeat(lists.terms_at(places).astype(np.int32), lists.counts(places))[used])
+    return int(np.count_nonzero(bilingual)), np.concatenate(doc_ids), np.concatenate(numbers)
+
+
+def _repeated(pairs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the different ones of `pairs` that are there MIN_DOCUMENTS times or more, sorted, and these numbers.
+
+    `pairs` is sorted in place: a copy may take as much memory as the index.
+    """
+    pairs.sort()
+    codes, counts, begin = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
+    while begin < len(pairs):
+        end = min(begin + SLICE, len(pairs))
+        # All that are equal to the last one belong to the slice.
+        end = int(np.searchsorted(pairs, pairs[end - 1], side="right"))
+        different, found = np.unique(pairs[begin:end], return_counts=True)
+        enough = found >= MIN_DOCUMENTS
+        codes.append(different[enough])
+        counts.append(found[enough])
+        begin = end
+    return np.concatenate(codes), np.concatenate(counts)
 
 
 def _pairs(doc_ids: Ints, numbers: Ints, foreign: Bools, size: int, most: int) -> NDArray[np.int64]:
@@ -130,7 +170,6 @@ def _pairs(doc_ids: Ints, numbers: Ints, foreign: Bools, size: int, most: int) -
     return found
 
 
-def _by_posting(of_terms: Bools, lists: PostingLists) -> Bools:
-    """Return the value of its term for each posting of a segment."""
-    by_place = of_terms if lists.known is None else of_terms[lists.known]
-    return np.repeat(by_place, lists.counts()[: len(by_place)])
+def _by_posting(of_terms: Bools, lists: PostingLists, places: slice) -> Bools:
+    """Return the value of its term for each posting of `places`."""
+    return np.repeat(of_terms[lists.terms_at(places)], lists.counts(places))

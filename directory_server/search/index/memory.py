@@ -8,7 +8,7 @@ import os
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import IO, Protocol, TypeVar
 from weakref import WeakSet
 
 import numpy as np
@@ -25,15 +25,33 @@ _maps: WeakSet[mmap.mmap] = WeakSet()
 
 
 class Keep(Protocol):
-    """A function that returns an equal array, which may be elsewhere."""
+    """Makes arrays, which may be elsewhere than in memory."""
 
     def __call__(self, array: NDArray[T]) -> NDArray[T]:
         """Return `array`, or an equal one that is mapped from a file."""
 
+    def empty(self, count: int, kind: type[T]) -> NDArray[T]:
+        """Return an array of `count` items that the caller sets."""
 
-def in_memory(array: NDArray[T]) -> NDArray[T]:
-    """Return `array`."""
-    return array
+    def forget(self) -> None:
+        """Remove the pages of mapped files from the memory of the process."""
+
+
+@frozen
+class InMemory:
+    """Keeps all arrays in memory."""
+
+    def __call__(self, array: NDArray[T]) -> NDArray[T]:
+        return array
+
+    def empty(self, count: int, kind: type[T]) -> NDArray[T]:
+        return np.empty(count, kind)
+
+    def forget(self) -> None:
+        """Do nothing: these arrays are in no file."""
+
+
+in_memory = InMemory()
 
 
 @frozen
@@ -47,17 +65,38 @@ class Spill:
 
     def __call__(self, array: NDArray[T]) -> NDArray[T]:
         """Return `array`, mapped from a file if it is large. The pages of all mapped files leave this process."""
-        forget_pages()
+        self.forget()
         if array.nbytes < LEAST:
             return array
         try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=self._folder, buffering=0) as file:
+            with self._file() as file:
                 write_all(file.fileno(), memoryview(np.ascontiguousarray(array).view(np.uint8).data))
                 mapped = map_file(file.fileno(), array.nbytes)
         except OSError:
             return array
         return np.frombuffer(mapped, array.dtype)
+
+    def empty(self, count: int, kind: type[T]) -> NDArray[T]:
+        """Return an array that is mapped from a file if it is large."""
+        size = count * np.dtype(kind).itemsize
+        if size < LEAST:
+            return np.empty(count, kind)
+        try:
+            with self._file() as file:
+                # Without space on the disk, writing to the mapped pages would end the process.
+                os.posix_fallocate(file.fileno(), 0, size)
+                mapped = map_file(file.fileno(), size, mmap.ACCESS_WRITE)
+        except OSError:
+            return np.empty(count, kind)
+        return np.frombuffer(mapped, kind)
+
+    def forget(self) -> None:
+        forget_pages()
+
+    def _file(self) -> IO[bytes]:
+        """Open a file without a name. Raises OSError."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return tempfile.TemporaryFile(dir=self._folder, buffering=0)
 
 
 def write_all(file: int, data: memoryview) -> None:
@@ -66,9 +105,9 @@ def write_all(file: int, data: memoryview) -> None:
         data = data[os.write(file, data) :]
 
 
-def map_file(file: int, size: int) -> mmap.mmap:
-    """Map the first `size` bytes of the open file `file` for reading. Raises OSError."""
-    mapped = mmap.mmap(file, size, access=mmap.ACCESS_READ)
+def map_file(file: int, size: int, access: int = mmap.ACCESS_READ) -> mmap.mmap:
+    """Map the first `size` bytes of the open file `file`, for reading unless `access` is another. Raises OSError."""
+    mapped = mmap.mmap(file, size, access=access)
     _maps.add(mapped)
     return mapped
 

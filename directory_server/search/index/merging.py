@@ -6,7 +6,7 @@ was built, else of numpy; both give the same documents in the same order, and th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from threading import local
 
 import numpy as np
@@ -20,8 +20,17 @@ Postings = tuple[Ints, Floats]
 
 NO_POSTINGS: Postings = np.empty(0, np.int32), np.empty(0, np.float32)
 
+MAX_POSTINGS = 2**32 - 1
+"""Postings of a segment, which offsets of 32 bits can address."""
+
 UNIT = 1 << 15
 """The stored impact that is 1."""
+
+MANY = 50_000
+"""Terms of a segment from which they are looked up by bisection: a dict of them would take 100 bytes for each."""
+
+CHUNK = 1_000_000
+"""Postings that are copied or read at a time when all of a segment are."""
 
 _SCALE = np.float32(1 / UNIT)
 
@@ -44,7 +53,9 @@ class PostingLists:
 
     @_places.default
     def _dict_of_known(self) -> dict[int, int]:
-        return {} if self.known is None else {term: place for place, term in enumerate(self.known.tolist())}
+        if self.known is None or len(self.known) > MANY:
+            return {}
+        return {term: place for place, term in enumerate(self.known.tolist())}
 
     def __len__(self) -> int:
         return len(self.doc_ids)
@@ -61,7 +72,7 @@ class PostingLists:
 
     def lacks_all(self, terms: Iterable[int]) -> bool:
         """Return whether a small segment has no postings of any of `terms`; False for others."""
-        return self.known is not None and self._places.keys().isdisjoint(terms)
+        return self.known is not None and len(self.known) <= MANY and self._places.keys().isdisjoint(terms)
 
     def documents_with(self, term: int) -> Ints:
         """Return the sorted numbers of the documents with `term`."""
@@ -139,7 +150,12 @@ class PostingLists:
     def row(self, term: int) -> int:
         """Return the place of `term` in `starts`."""
         last = len(self.starts) - 2
-        return min(term, last) if self.known is None else self._places.get(term, last)
+        if self.known is None:
+            return min(term, last)
+        if last <= MANY:
+            return self._places.get(term, last)
+        place = int(self.known.searchsorted(np.int32(term)))
+        return place if place < last and self.known[place] == term else last
 
     def rows(self, terms: Longs) -> Longs:
         """Return the places of `terms` in `starts`."""
@@ -151,10 +167,25 @@ class PostingLists:
         places = np.minimum(self.known.searchsorted(terms.astype(np.int32)), last - 1)
         return np.where(self.known[places] == terms, places, last)
 
-    def counts(self) -> Longs:
-        """Return the number of postings of each place in `starts`."""
-        found: Longs = self.starts[1:].astype(np.int64) - self.starts[:-1]
+    def counts(self, places: slice = slice(None)) -> Longs:
+        """Return the number of postings of each of `places` in `starts`, of which the last one has none."""
+        starts = self.starts[:-1][places]
+        found: Longs = np.diff(starts, append=self.starts[starts.size + (places.start or 0)]).astype(np.int64)
         return found
+
+    def chunks(self) -> Iterator[tuple[slice, slice]]:
+        """Yield places in `starts`, and their postings: about CHUNK at a time."""
+        begin, last = 0, len(self.starts) - 2
+        while begin < last:
+            first = int(self.starts[begin])
+            most = np.uint32(min(first + CHUNK, MAX_POSTINGS))
+            end = min(max(int(np.searchsorted(self.starts, most, side="right")) - 1, begin + 1), last)
+            yield slice(begin, end), slice(first, int(self.starts[end]))
+            begin = end
+
+    def terms_at(self, places: slice) -> Longs:
+        """Return the terms of `places` in `starts`."""
+        return np.arange(places.start, places.stop) if self.known is None else self.known[places].astype(np.int64)
 
 
 def add_up(parts: Sequence[Postings], documents: int) -> Postings:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from attrs import field, frozen
@@ -17,6 +17,9 @@ MANY = 8
 
 CHUNK = 1_000_000
 """Bytes that are searched at a time, while no other thread runs."""
+
+PIECE = 16_000_000
+"""Bytes that are copied at a time."""
 
 
 @frozen(eq=False)
@@ -42,13 +45,25 @@ class Packed:
     @classmethod
     def merge(cls, parts: Sequence[tuple[Packed, Bools]], keep: Keep = in_memory) -> Packed:
         """Return the items of all `parts` for which their booleans are true."""
-        lengths = [np.diff(packed.offsets) for packed, _ in parts]
-        data = [
-            packed.data if kept.all() else packed.data[np.repeat(kept, length)]
-            for (packed, kept), length in zip(parts, lengths, strict=True)
-        ]
-        kept_lengths = np.concatenate([length[kept] for (_, kept), length in zip(parts, lengths, strict=True)])
-        return cls(keep(np.concatenate(data)), np.concatenate([[0], np.cumsum(kept_lengths)]))
+        lengths = np.concatenate([np.diff(packed.offsets)[kept] for packed, kept in parts])
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        data, place = keep.empty(int(offsets[-1]), np.uint8), 0
+        for packed, kept in parts:
+            for piece in packed._pieces(kept):
+                data[place : place + len(piece)] = piece
+                place += len(piece)
+                keep.forget()
+        return cls(data, keep(offsets))
+
+    def _pieces(self, kept: Bools) -> Iterator[Bytes]:
+        """Yield the data of the items where `kept` is true, about PIECE bytes at a time."""
+        first = 0
+        while first < len(self):
+            last = max(bisect_right(self._places, self._places[first] + PIECE) - 1, first + 1)
+            piece = self.data[self._places[first] : self._places[last]]
+            of_piece = kept[first:last]
+            yield piece if of_piece.all() else piece[np.repeat(of_piece, np.diff(self.offsets[first : last + 1]))]
+            first = last
 
     def take(self, numbers: list[int]) -> list[bytes]:
         """Return the items with these numbers."""

@@ -63,12 +63,12 @@ class Rows:
         return cls(
             Packed.merge([(rows.hits, kept) for rows, kept in parts], keep),
             Packed.merge([(rows.phrases, kept) for rows, kept in parts], keep),
-            np.concatenate([rows.keys[kept] for rows, kept in parts]),
-            np.concatenate([rows.briefs[kept] for rows, kept in parts]),
-            np.concatenate([rows.priors[kept] for rows, kept in parts]),
-            np.concatenate([rows.facts[kept] for rows, kept in parts]),
-            np.concatenate([rows.stars[kept] for rows, kept in parts]),
-            np.concatenate([rows.updated[kept] for rows, kept in parts]),
+            keep(np.concatenate([rows.keys[kept] for rows, kept in parts])),
+            keep(np.concatenate([rows.briefs[kept] for rows, kept in parts])),
+            keep(np.concatenate([rows.priors[kept] for rows, kept in parts])),
+            keep(np.concatenate([rows.facts[kept] for rows, kept in parts])),
+            keep(np.concatenate([rows.stars[kept] for rows, kept in parts])),
+            keep(np.concatenate([rows.updated[kept] for rows, kept in parts])),
         )
 
     def __len__(self) -> int:

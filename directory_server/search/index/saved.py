@@ -69,7 +69,7 @@ def to_columns(snapshot: Snapshot) -> tuple[Mapping[str, int], Columns]:
     columns: Columns = {
         "table.data": vocabulary.table.data,
         "table.offsets": vocabulary.table.offsets,
-        "terms": vocabulary.terms_of(np.arange(len(vocabulary.table))),
+        "terms": vocabulary.table_terms(),
         "new.data": texts.data,
         "new.offsets": texts.offsets,
         "new.terms": new_terms,

@@ -13,12 +13,15 @@ from .bm25 import impacts as bm25_impacts
 from .categories import labels_of, most_frequent
 from .dictionary import Dictionary
 from .document import EXACT_NAME, SHORT_NAME, WEIGHT, Document
-from .joining import Joined, grouped, joined, live_terms, sums
+from .joining import Joined, Source, grouped, joined, sums
 from .memory import Keep, in_memory
 from .merging import UNIT, PostingLists
 from .priors import priors
 from .rows import Rows
 from .vocabulary import Vocabulary
+
+DOCUMENTS = 50_000
+"""Documents whose words are copied at a time."""
 
 TOP_TERMS = 64
 """Words of a document, those of the greatest impact, that feedback looks at."""
@@ -106,21 +109,21 @@ class Segment:
 
         Large arrays are those that `keep` returns.
         """
-        words, counts = _merged_counts(parts)
         used = np.zeros(len(vocabulary), bool)
         for segment, live in parts:
-            used[live_terms(segment.lists, live)] = True
-        is_used = used[vocabulary.terms_of(words)]
-        words, counts = words[is_used], counts[is_used]
+            for terms, _ in Source(segment.lists, live, 0).counts():
+                used[terms] = True
+            keep.forget()
+        words, counts = _used_counts(parts, used, vocabulary)
         used[words] = True
-        new, mapping = vocabulary.rebuilt(used)
+        new, mapping = vocabulary.rebuilt(used, keep)
         segment = cls._from_postings(
             Rows.merge([(segment.rows, live) for segment, live in parts], keep),
-            Dictionary.whole(mapping[words], counts, new),
-            joined([(segment.lists, live) for segment, live in parts], mapping, keep),
+            Dictionary.whole(mapping[words], counts, new, keep),
+            joined([(segment.lists, live) for segment, live in parts], mapping, len(new), keep),
             _merged_tops(parts, mapping, keep),
             (_merged_labels(parts), new),
-            len(new),
+            keep,
         )
         return segment, new
 
@@ -132,23 +135,17 @@ class Segment:
         postings: Joined,
         top: Tops,
         labels: tuple[Sequence[str], Vocabulary],
-        size: int | None = None,
+        keep: Keep = in_memory,
     ) -> Segment:
-        """Return a segment with these postings; with `size` terms if they are nearly all there are.
-
-        `labels` are those of categories, with the vocabulary of the postings.
-        """
-        known, counts, doc_ids, impacts = postings.known, postings.counts, postings.doc_ids, postings.impacts
-        # Only words in the name have an impact above 1.
-        named = sums(impacts > UNIT, counts)
-        if size is not None:
-            by_term, named_by_term = np.zeros(size, np.int64), np.zeros(size, np.int64)
-            by_term[known], named_by_term[known] = counts, named
-            counts, named = by_term, named_by_term
-        starts = np.concatenate([[0], np.cumsum(counts), [len(doc_ids)]]).astype(np.uint32)
-        lists = PostingLists(starts, doc_ids, impacts, len(rows), known.astype(np.int32) if size is None else None)
+        """Return a segment with these postings. `labels` are those of categories, with the vocabulary."""
+        known, doc_ids = postings.known, postings.doc_ids
+        starts = np.zeros(len(postings.counts) + 2, np.uint32)
+        np.cumsum(postings.counts, out=starts[1:-1])
+        starts[-1] = len(doc_ids)
+        places = None if known is None else known.astype(np.int32)
+        lists = PostingLists(keep(starts), doc_ids, postings.impacts, len(rows), places)
         categories = most_frequent(labels[0], lists, labels[1])
-        return cls(rows, dictionary, priors(rows), lists, np.append(named, 0).astype(np.int32), *top, categories)
+        return cls(rows, dictionary, keep(priors(rows)), lists, _named(lists, keep), *top, categories)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -183,6 +180,31 @@ def _top_terms(documents: int, terms: Ints, doc_ids: Longs, impacts: Shorts, des
     return terms[words], impacts[words], np.searchsorted(doc_ids[words], np.arange(documents + 1)), counts
 
 
+def _named(lists: PostingLists, keep: Keep) -> Ints:
+    """Return for each place in `lists` the number of documents with the term in the name."""
+    found = keep.empty(len(lists.starts) - 1, np.int32)
+    # The last place has no postings.
+    found[-1] = 0
+    for places, postings in lists.chunks():
+        # Only words in the name have an impact above 1.
+        found[places] = sums(lists.impacts[postings] > UNIT, lists.counts(places))
+    keep.forget()
+    return found
+
+
+def _used_counts(
+    parts: Sequence[tuple[Segment, Bools]], used: Bools, vocabulary: Vocabulary
+) -> tuple[Longs, NDArray[np.uint32]]:
+    """Return the numbers of the words of `parts` whose terms are `used`, and the count of each."""
+    counts = np.zeros(len(vocabulary), np.uint32)
+    for segment, _ in parts:
+        numbers, added = segment.dictionary.word_counts()
+        counts[numbers] += added.astype(np.uint32)
+    words = np.flatnonzero(counts)
+    words = words[used[vocabulary.terms_of(words)]]
+    return words, counts[words]
+
+
 def _merged_counts(parts: Sequence[tuple[Segment, Bools]]) -> tuple[Longs, Longs]:
     """Return the numbers of the words of `parts`, and the count of each."""
     every = [segment.dictionary.word_counts() for segment, _ in parts]
@@ -196,14 +218,20 @@ def _merged_labels(parts: Sequence[tuple[Segment, Bools]]) -> Sequence[str]:
 
 
 def _merged_tops(parts: Sequence[tuple[Segment, Bools]], mapping: Ints | None = None, keep: Keep = in_memory) -> Tops:
-    terms, impacts, lengths, described = [], [], [], []
+    lengths = np.concatenate([np.diff(segment.top_starts)[live] for segment, live in parts])
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    terms, impacts = keep.empty(int(starts[-1]), np.int32), keep.empty(int(starts[-1]), np.uint16)
+    place = 0
     for segment, live in parts:
-        length = np.diff(segment.top_starts)
-        kept = np.repeat(live, length)
-        kept_terms = segment.top_terms[kept]
-        terms.append(kept_terms if mapping is None else mapping[kept_terms])
-        impacts.append(segment.top_impacts[kept])
-        lengths.append(length[live])
-        described.append(segment.described[live])
-    starts = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
-    return keep(np.concatenate(terms)), keep(np.concatenate(impacts)), starts, np.concatenate(described)
+        for first in range(0, len(live), DOCUMENTS):
+            # The starts of these documents, and the one after them.
+            bounds = segment.top_starts[first : first + DOCUMENTS + 1]
+            kept = np.repeat(live[first : first + DOCUMENTS], np.diff(bounds))
+            found = segment.top_terms[bounds[0] : bounds[-1]][kept]
+            end = place + len(found)
+            terms[place:end] = found if mapping is None else mapping[found]
+            impacts[place:end] = segment.top_impacts[bounds[0] : bounds[-1]][kept]
+            place = end
+            keep.forget()
+    described = np.concatenate([segment.described[live] for segment, live in parts])
+    return terms, impacts, keep(starts), keep(described)

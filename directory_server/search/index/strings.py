@@ -12,7 +12,8 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from . import arrays
-from .arrays import Bools, Bytes, Longs, Offsets, Sets
+from .arrays import Bools, Bytes, Ints, Longs, Offsets, Sets
+from .memory import Keep, in_memory
 
 T = TypeVar("T", bound=np.generic)
 
@@ -62,10 +63,11 @@ class StringTable:
     @classmethod
     def sort(cls, strings: Sequence[str]) -> tuple[StringTable, Longs]:
         """Return the table of `strings`, which are different, and the place of each of its strings in `strings`."""
-        keys = [encoded(each) for each in strings]
         if arrays.tables is not None:
-            order = np.frombuffer(arrays.tables.sort(*packed(keys)), np.int32).astype(np.int64)
-            return cls.of_bytes([keys[place] for place in order.tolist()]), order
+            data, offsets, order = arrays.tables.sort(*_packed_strings(strings))
+            table = cls(np.frombuffer(data, np.uint8), np.frombuffer(offsets, np.uint32))
+            return table, np.frombuffer(order, np.int32).astype(np.int64)
+        keys = [encoded(each) for each in strings]
         ordered = _sorted(list(zip(keys, range(len(keys)), strict=True)))
         return cls.of_bytes([key for key, _ in ordered]), np.array([place for _, place in ordered], np.int64)
 
@@ -138,41 +140,64 @@ class StringTable:
         kept[numbers] = True
         return self.subset(kept)
 
-    def merged(self, other: StringTable) -> tuple[StringTable, Longs]:
-        """Return the table with the strings of both, which are different, and where each was.
+    def merged(
+        self, other: StringTable, kept: Bools | None = None, keep: Keep = in_memory
+    ) -> tuple[StringTable, Ints, Ints]:
+        """Return the table with the strings of both, which are different, and the new number of each of both.
 
-        That is its number in this table, or the complement (-1 - number) of its number in the other one.
+        Of its own strings, only those are in the table where `kept` is true; the number of others is -1.
         """
+        if kept is None:
+            kept = np.ones(len(self), bool)
+        places, other_places = np.empty(len(self), np.int32), np.empty(len(other), np.int32)
         if arrays.tables is not None:
-            columns = self.data, self.offsets, other.data, other.offsets
-            data, offsets, numbers = arrays.tables.merge(*columns)
-            table = StringTable(np.frombuffer(data, np.uint8), np.frombuffer(offsets, np.uint32))
-            return table, np.frombuffer(numbers, np.int64)
-        own = ((key, number) for number, key in enumerate(self._keys()))
+            size = int(np.diff(self.offsets).sum(where=kept)) + int(other.offsets[-1] - other.offsets[0])
+            if size > MAX_BYTES:
+                raise OverflowError(f"strings of more than {MAX_BYTES} bytes")
+            count = int(np.count_nonzero(kept)) + len(other)
+            data, offsets = keep.empty(size, np.uint8), keep.empty(count + 1, np.uint32)
+            columns = self.data, self.offsets, kept, other.data, other.offsets
+            arrays.tables.merge(*columns, data, offsets, places, other_places)
+            return StringTable(data, offsets), places, other_places
+        own = ((key, number) for number, key in enumerate(self._keys()) if kept[number])
         pairs = sorted(chain(own, ((key, -1 - number) for number, key in enumerate(other._keys()))))
-        return StringTable.of_bytes([key for key, _ in pairs]), np.array([number for _, number in pairs], np.int64)
+        places[:] = -1
+        for place, (_, number) in enumerate(pairs):
+            if number >= 0:
+                places[number] = place
+            else:
+                other_places[-1 - number] = place
+        return StringTable.of_bytes([key for key, _ in pairs]), places, other_places
 
     def _keys(self) -> list[bytes]:
         return [bytes(self._view[start:end]) for start, end in pairwise(self._places)]
 
-    def lengths(self) -> Bytes:
+    def lengths(self, keep: Keep = in_memory) -> Bytes:
         """Return the characters of each string, at most 255."""
+        found = keep.empty(len(self), np.uint8)
         # The bytes of a character after its first one are from 128 to 191.
-        counts = self._reduced(np.add, lambda data: ((data & 0xC0) != 0x80).astype(np.int64))
-        found: Bytes = np.minimum(counts, 255).astype(np.uint8)
+        for span, counts in self._reduced(np.add, lambda data: ((data & 0xC0) != 0x80).astype(np.int64)):
+            found[span] = np.minimum(counts, 255)
+        keep.forget()
         return found
 
     def are_ascii(self) -> Bools:
         """Return for each string whether it has ASCII characters only."""
-        return self._reduced(np.bitwise_or, lambda data: data) < 128
+        found = np.empty(len(self), bool)
+        for span, values in self._reduced(np.bitwise_or, lambda data: data):
+            found[span] = values < 128
+        return found
 
-    def letters(self) -> Sets:
+    def letters(self, keep: Keep = in_memory) -> Sets:
         """Return the set of the ASCII characters of each string as 64 bits. One edit changes at most 2 bits."""
-        return self._reduced(np.bitwise_or, lambda data: _LETTER[data])
+        found = keep.empty(len(self), np.uint64)
+        for span, values in self._reduced(np.bitwise_or, lambda data: _LETTER[data]):
+            found[span] = values
+        keep.forget()
+        return found
 
-    def _reduced(self, combine: np.ufunc, of: Callable[[Bytes], NDArray[T]]) -> NDArray[T]:
-        """Return `combine` over the values `of` the bytes of each string, 0 for an empty string."""
-        found = []
+    def _reduced(self, combine: np.ufunc, of: Callable[[Bytes], NDArray[T]]) -> Iterator[tuple[slice, NDArray[T]]]:
+        """Yield `combine` over the values `of` the bytes of each string, 0 for an empty string; BATCH at a time."""
         for first in range(0, len(self), BATCH):
             offsets = self.offsets[first : first + BATCH + 1].astype(np.int64)
             values = of(self.data[offsets[0] : offsets[-1]])
@@ -180,8 +205,7 @@ class StringTable:
             filled = np.flatnonzero(offsets[1:] > offsets[:-1])
             if len(filled):
                 part[filled] = combine.reduceat(values, offsets[filled] - offsets[0])
-            found.append(part)
-        return np.concatenate(found) if found else np.zeros(0, of(self.data[:0]).dtype)
+            yield slice(first, first + len(part)), part
 
 
 def _sorted(pairs: list[tuple[bytes, int]]) -> list[tuple[bytes, int]]:
@@ -197,6 +221,16 @@ def packed(strings: Sequence[bytes | memoryview]) -> tuple[Bytes, Offsets]:
     return np.frombuffer(b"".join(strings), np.uint8), offsets_of(
         np.fromiter(map(len, strings), np.int64, len(strings))
     )
+
+
+def _packed_strings(strings: Sequence[str]) -> tuple[Bytes, Offsets]:
+    """Return the data and offsets of `strings`. Only BATCH of them are encoded at a time."""
+    lengths, pieces = np.empty(len(strings), np.int64), []
+    for first in range(0, len(strings), BATCH):
+        keys = [encoded(each) for each in strings[first : first + BATCH]]
+        lengths[first : first + len(keys)] = list(map(len, keys))
+        pieces.append(b"".join(keys))
+    return np.frombuffer(b"".join(pieces), np.uint8), offsets_of(lengths)
 
 
 def encoded(string: str) -> bytes:

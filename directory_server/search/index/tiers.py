@@ -26,6 +26,10 @@ are few segments. In a batch of BULK changes, and for a segment of LARGE documen
 BULK, LARGE = 2_000, 50_000
 """Changes of a batch while the index is loaded; documents of a segment whose merge takes a second."""
 
+MAX_NEW = 500_000
+"""Strings that are newer than the table of the vocabulary, from which all segments are merged. They take 200 bytes
+each."""
+
 SPILLED = 100_000
 """Documents from which a merge of all segments moves its large arrays to files. They take more than 150 MB."""
 
@@ -76,7 +80,7 @@ def merged(
     """
     parts = [part for part in parts if part.count]
     first = _first_due([(part.count, len(part.segment)) for part in parts], sizes, is_bulk)
-    if parts and not parts[0].segment.lists.is_whole:
+    if parts and (not parts[0].segment.lists.is_whole or vocabulary.new_count >= MAX_NEW):
         first = 0
     if first == len(parts):
         return parts, vocabulary

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..text.analysis import stem
 from .arrays import Bools, Ints, Longs
-from .strings import StringTable
+from .memory import Keep, in_memory
+from .strings import BATCH, StringTable
 
 UNUSED = -1
 """The number of a string that a new vocabulary has not, and the term of a string that is not a word."""
@@ -98,6 +99,19 @@ class Vocabulary:
                 found[place] = self._late_terms.get(int(words[place]), UNUSED)
         return found
 
+    def table_terms(self) -> Ints:
+        """Return the terms of the strings of the table."""
+        if not self._late_terms:
+            return self._term_of
+        found = self._term_of.copy()
+        found[list(self._late_terms)] = list(self._late_terms.values())
+        return found
+
+    @property
+    def new_count(self) -> int:
+        """The number of strings that are not in the table."""
+        return len(self._new_strings)
+
     def new_strings(self) -> tuple[list[str], Ints]:
         """Return the strings that are not in the table, and their terms. Others may be added meanwhile."""
         strings = self._new_strings.copy()
@@ -112,14 +126,30 @@ class Vocabulary:
         """Return the table of the strings with these ascending `numbers`, and the number of each string in it."""
         known, others = numbers[numbers < self._known], numbers[numbers >= self._known]
         new, order = StringTable.sort(self.strings(others.tolist()))
-        table, places = self.table.picked(known).merged(new)
-        # Places of new strings count from the end.
-        return table, np.concatenate([known, others[order][::-1]])[places]
+        table, places, new_places = self.table.picked(known).merged(new)
+        found = np.empty(len(numbers), np.int64)
+        found[places], found[new_places] = known, others[order]
+        return table, found
 
-    def rebuilt(self, used: Bools) -> tuple[Vocabulary, Ints]:
-        """Return a vocabulary with the strings that are `used`, all in its table, and the new number of each string."""
-        table, numbers = self.table_of(np.flatnonzero(used))
+    def rebuilt(self, used: Bools, keep: Keep = in_memory) -> tuple[Vocabulary, Ints]:
+        """Return a vocabulary with the strings that are `used`, all in its table, and the new number of each string.
+
+        The number of a string that is not used is UNUSED.
+        """
+        known = self._known
+        others = np.flatnonzero(used[known:])
+        new, order = StringTable.sort([self._new_strings[number] for number in others.tolist()])
+        table, places, new_places = self.table.merged(new, used[:known], keep)
         mapping = np.full(len(self), UNUSED, np.int32)
-        mapping[numbers] = np.arange(len(numbers))
-        terms = self.terms_of(numbers)
-        return Vocabulary(table, np.where(terms == UNUSED, UNUSED, mapping[terms]).astype(np.int32)), mapping
+        mapping[:known] = places
+        mapping[known + others[order]] = new_places
+        terms = keep.empty(len(table), np.int32)
+        for first, every in ((0, self.table_terms()), (known, self._new_terms[: len(self._new_strings)])):
+            for start in range(0, len(every), BATCH):
+                batch = every[start : start + BATCH]
+                targets = mapping[first + start : first + start + len(batch)]
+                is_used = targets != UNUSED
+                batch = batch[is_used]
+                terms[targets[is_used]] = np.where(batch == UNUSED, UNUSED, mapping[batch])
+            keep.forget()
+        return Vocabulary(table, terms), mapping
