@@ -9,6 +9,7 @@ Each axis changes one number and keeps the others: 1,000 entries, one key, no st
 real catalogue are synthetic. The figures of a server, measured from outside:
 
     cached search    CPU time of a REST search whose page is cached; each request is authenticated and charged
+    first of a key   CPU time of such a search, the first one that each key sends
     distinct search  CPU time of a REST search for a new query, end to end
     change           CPU time of one published entry until it is searchable, without that of the idle server
     open a stream    CPU time of opening one stream of the change feed
@@ -162,6 +163,8 @@ class Growth:
             with _open_streams(server, secrets[0], streams) as (clients, seconds):
                 if streams:
                     figures["open"] = seconds / streams * 1e6
+                if len(secrets) > 1:
+                    figures["first_use"] = self._request(server, secrets, distinct=False)
                 figures["request"] = self._request(server, secrets, distinct=False)
                 figures["search"] = self._request(server, secrets, distinct=True)
                 running = [*server.processes, *server.supervisor]

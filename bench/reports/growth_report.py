@@ -11,6 +11,7 @@ from attrs import field, frozen
 
 FIGURES = {
     "request": "cached search, CPU µs",
+    "first_use": "first of a key, CPU µs",
     "search": "distinct search, CPU µs",
     "change": "change, CPU ms",
     "open": "open a stream, CPU µs",
