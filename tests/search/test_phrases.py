@@ -41,3 +41,11 @@ def test_a_rare_phrase_of_common_words_is_found_among_all_entries() -> None:
     page = run_sync(index.search(Query('"you and for" "mail"')))
     assert [hit.name for hit in page.hits] == ["org.example/rare"]
     assert len(run_sync(index.search(Query('"and you for"', 50))).hits) == 50
+
+
+def test_quotes_in_a_sentence_are_no_exact_phrases() -> None:
+    index = ImpactIndex(inline)
+    run_sync(index.apply(additions(make_entry("org.example/tasks", "Adds tasks to lists"))))
+    sentence = 'add a task to my list every time the user says "remind me"'
+    assert [hit.name for hit in run_sync(index.search(Query(sentence))).hits] == ["org.example/tasks"]
+    assert not run_sync(index.search(Query('add a task "remind me"'))).hits

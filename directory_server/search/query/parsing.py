@@ -22,6 +22,9 @@ MAX_TEXT = 512
 MAX_PHRASES = 3
 """Exact phrases of one query. The words of further phrases are searched as single words."""
 
+MIN_SENTENCE = 8
+"""Words beside the quoted ones, from which a query is a sentence. It quotes names and speech, and no exact phrases."""
+
 _CLITIC = re.compile(r"(?<=\w)['’]s\b|\b(?:[cdjlmnst]|qu)['’](?=\w)", re.IGNORECASE)
 """The English possessive, and elided articles and pronouns of French and Italian."""
 
@@ -63,6 +66,7 @@ def parse(keywords: str) -> ParsedQuery:
     """Return the parsed query. Nothing is a syntax error: all that is not a filter is words."""
     required: list[str] = []
     phrases: list[str] = []
+    is_sentence = len(PIECE.sub(" ", keywords).split()) >= MIN_SENTENCE
     excluded: list[str] = []
     for piece in PIECE.finditer(keywords):
         if piece["excluded"]:
@@ -70,7 +74,7 @@ def parse(keywords: str) -> ParsedQuery:
         elif piece["filter"]:
             name = piece["filter"].lower()
             required.append(facet(name, filter_value(name, piece["value"])))
-        elif (exact := phrase(piece["phrase"])) and len(phrases) < MAX_PHRASES:
+        elif not is_sentence and (exact := phrase(piece["phrase"])) and len(phrases) < MAX_PHRASES:
             phrases.append(exact)
     # The words of a phrase are ranked, too.
     text = fold(PIECE.sub(lambda piece: f" {piece['phrase'] or ''} ", keywords))[:MAX_TEXT]
