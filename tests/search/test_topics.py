@@ -169,3 +169,17 @@ async def test_a_word_that_is_a_term_of_another_concept_asks_for_no_other(query:
     collection = evolve(index.snapshot.collection, thesaurus=read_thesaurus("concept = []", FARMS))
     none = Translation([], [], frozenset(), "")
     assert {each.name for each in expansions(parse(query), none, collection)} == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [("find servers", {"registry"}), ("find a server for invoices", set()), ("registries", {"registry"})],
+)
+@awaited
+async def test_a_request_for_a_server_asks_for_no_concept_beside_its_topic(query: str, expected: set[str]) -> None:
+    index = ImpactIndex(inline)
+    await index.apply(additions(make_entry("a/x", "A registry of servers"), make_entry("a/y", "Invoices")))
+    table = '[[concept]]\nterms = ["registry"]\nexpressions = ["find servers", "registries"]'
+    collection = evolve(index.snapshot.collection, thesaurus=read_thesaurus(table))
+    found = expansions(parse(query), Translation([], [], frozenset(), ""), collection)
+    assert {each.name for each in found} == expected

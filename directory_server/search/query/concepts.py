@@ -13,7 +13,7 @@ from attrs import frozen
 from ..index.collection import Collection
 from ..index.merging import Postings, add_up, scaled
 from ..index.segment import Segment
-from ..text.analysis import Word, stem
+from ..text.analysis import COMMON_PARTS, Word, stem
 from ..text.thesaurus import Concept, Match, singular
 from .groups import TermGroup
 from .parsing import ParsedQuery
@@ -74,7 +74,8 @@ class Expansion:
 def expansions(query: ParsedQuery, translation: Translation, collection: Collection) -> list[Expansion]:
     """Return the concepts of which `query` or its `translation` has an expression, and `collection` a term."""
     words = [word for word in query.words if not (word.spaced and translation.ignored >= {*word.parts})]
-    matches = {match.concept: match for match in collection.thesaurus.matches(words)}
+    found_in_words = [match for match in collection.thesaurus.matches(words) if not _is_request(match, words)]
+    matches = {match.concept: match for match in found_in_words}
     for expression in translation.unexpanded([*matches.values()]):
         whole = {singular(part) for word in expression for part in word.parts}
         words += expression
@@ -88,6 +89,17 @@ def expansions(query: ParsedQuery, translation: Translation, collection: Collect
     ]
     found = [each for each in found if each.terms]
     return [each for each in found if not any(_explains(other, each, collection) for other in found)]
+
+
+def _is_request(match: Match, query: Sequence[Word]) -> bool:
+    """Return whether the words that ask for a concept only ask for servers, whose topic is in other words of the query.
+
+    "find a server for invoices" does not ask for registries of servers.
+    """
+    if match.pieces or COMMON_PARTS.isdisjoint(match.stems) or not match.stems <= STOP_WORDS:
+        return False
+    parts = [part for word in query if word.spaced for part in word.parts]
+    return any(part not in STOP_WORDS and singular(part) not in STOP_WORDS for part in parts)
 
 
 def _explains(one: Expansion, other: Expansion, collection: Collection) -> bool:
