@@ -68,6 +68,9 @@ def stated(keywords: str) -> tuple[str, list[str]]:
         ("apache 2.0 vector database", ("vector database", ["Apache licence"])),
         ("apache kafka", ("apache kafka", [])),
         ("pdf with a permissive license", ("pdf", ["permissive licence"])),
+        ("git history without a github account", ("git history", ["no key needed"])),
+        ("speech without an account", ("speech", ["no key needed"])),
+        ("merge without a conflict", ("merge without a conflict", [])),
     ],
 )
 def test_words_state_conditions(keywords: str, expected: tuple[str, list[str]]) -> None:

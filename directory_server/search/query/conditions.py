@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
+from itertools import zip_longest
 
 import numpy as np
 from attrs import evolve, frozen
@@ -27,6 +28,9 @@ AMBIGUOUS_SHARE = 0.7
 
 LIGHT = 0.3
 """The weight of the words of such an expression."""
+
+ANY = "something"
+"""The word of an expression that stands for any one word ("without a GitHub account")."""
 
 _OF_LANGUAGE = (
     *("in {}", "written in {}", "implemented in {}", "built with {}", "built in {}", "{} implementation", "{} based"),
@@ -155,9 +159,16 @@ def _places(query: Sequence[Word]) -> Iterator[_Place]:
 def _longest(tokens: Sequence[str], at: int) -> _Expression | None:
     for expression in conditions().get(tokens[at], ()):
         end = at + len(expression.tokens)
-        if tuple(tokens[at:end]) == expression.tokens and (end == len(tokens) or not expression.at_end):
+        if _is_stated(expression.tokens, tokens[at:end]) and (end == len(tokens) or not expression.at_end):
             return expression
     return None
+
+
+def _is_stated(expression: Sequence[str], tokens: Sequence[str]) -> bool:
+    if ANY not in expression:
+        return tuple(tokens) == expression
+    pairs = zip_longest(expression, tokens)
+    return all(one == other or (one == ANY and other is not None) for one, other in pairs)
 
 
 def _words(query: Sequence[Word], kept: Sequence[_Place]) -> Iterator[Word]:
