@@ -1,9 +1,12 @@
-"""The listeners of a Bus."""
+"""The listeners of a Bus, and a Bus that polls."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from twisted.application.service import Service
+from twisted.internet.interfaces import IReactorTime
+from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
 
@@ -24,3 +27,22 @@ class Listeners:
 
     def subscribe(self, wake: Callable[[], None]) -> None:
         self._listeners.append(wake)
+
+
+class PollingBus(Listeners, Service):
+    """A Bus that calls `poll` at its start, then every `interval` seconds of `clock`."""
+
+    def __init__(self, poll: Callable[[], object], clock: IReactorTime, interval: float) -> None:
+        super().__init__()
+        self._interval = interval
+        self._loop = LoopingCall(poll)
+        self._loop.clock = clock
+
+    def startService(self) -> None:
+        super().startService()
+        self._loop.start(self._interval)
+
+    def stopService(self) -> None:
+        super().stopService()
+        if self._loop.running:
+            self._loop.stop()

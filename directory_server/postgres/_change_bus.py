@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from twisted.application.service import Service
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
-from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
 from ..domain.errors import Unavailable
-from ..listeners import Listeners
+from ..listeners import PollingBus
 from ._link import Statements
 from ._pulse import PULSE, Pulse
 from ._witness import Witness
@@ -24,7 +22,7 @@ _POLL = f"""
 """
 
 
-class PostgresBus(Listeners, Service):
+class PostgresBus(PollingBus):
     """Wakes the listeners when the log of changes or the counter of ended keys has moved.
 
     The database is asked after each `notified`, every `interval` seconds, and at the start, which also wakes. `pulse`
@@ -44,29 +42,17 @@ class PostgresBus(Listeners, Service):
         went_back: Callable[[str], None],
         interval: float = 0.25,
     ) -> None:
-        super().__init__()
+        super().__init__(self.notified, clock, interval)
         self._statements = statements
         self._pulse = pulse
         self._witness = witness
         self._went_back = went_back
-        self._interval = interval
         self.head = 0
         """The last change of the log, when the database was last asked."""
         self._keys: int | None = None
         self._failing = False
         self._is_polling = False
         self._is_due = False
-        self._loop = LoopingCall(self.notified)
-        self._loop.clock = clock
-
-    def startService(self) -> None:
-        super().startService()
-        self._loop.start(self._interval)
-
-    def stopService(self) -> None:
-        super().stopService()
-        if self._loop.running:
-            self._loop.stop()
 
     def notified(self) -> None:
         """Ask the database now, or again after the answer that is awaited."""

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from twisted.application.service import Service
 from twisted.internet.interfaces import IReactorTime
-from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
 from ..domain.errors import Unavailable
-from ..listeners import Listeners
+from ..listeners import PollingBus
 from ._connection import is_busy
 from ._database import Database, data_version
 
 
-class DataVersionBus(Listeners, Service):
+class DataVersionBus(PollingBus):
     """Wakes the listeners after writes of other connections to `database`, polled every `interval` seconds.
 
     It also wakes them once at the start, for earlier writes.
@@ -22,22 +20,10 @@ class DataVersionBus(Listeners, Service):
     _log = Logger()
 
     def __init__(self, database: Database, clock: IReactorTime, interval: float = 0.25) -> None:
-        super().__init__()
+        super().__init__(self._poll, clock, interval)
         self._database = database
-        self._interval = interval
         self._version: int | None = None
         self._failing = False
-        self._loop = LoopingCall(self._poll)
-        self._loop.clock = clock
-
-    def startService(self) -> None:
-        super().startService()
-        self._loop.start(self._interval)
-
-    def stopService(self) -> None:
-        super().stopService()
-        if self._loop.running:
-            self._loop.stop()
 
     def _poll(self) -> None:
         try:
