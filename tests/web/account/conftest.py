@@ -15,6 +15,8 @@ from directory_server.run_sync import run_sync
 
 from ..conftest import Connection, Response, Server, parse_response
 
+SEARCH = "/api/open/v1/search?keywords=postgres"
+
 PASSWORD = "correct horse battery"
 ANN = "ann@example.org"
 
@@ -120,6 +122,12 @@ Open: TypeAlias = Callable[..., Browser]
 def browser(server: Server) -> Browser:
     """Return a browser without a session."""
     return Browser(server)
+
+
+def key_of(server: Server, account: Account) -> str:
+    """Return the id of the only key of an account that is not revoked."""
+    (key,) = [key for key in run_sync(server.keys.list(account.id)) if key.revoked_at is None]
+    return key.id
 
 
 def account_of(server: Server, email: str = ANN) -> Account:

@@ -8,15 +8,7 @@ from directory_server.domain.accounts import Account
 from directory_server.run_sync import run_sync
 
 from ..conftest import Server
-from .conftest import ANN, Browser, account_of
-
-SEARCH = "/api/open/v1/search?keywords=postgres"
-
-
-def key_of(server: Server, account: Account) -> str:
-    """Return the id of the only key of an account that is not revoked."""
-    (key,) = [key for key in run_sync(server.keys.list(account.id)) if key.revoked_at is None]
-    return key.id
+from .conftest import ANN, SEARCH, Browser, account_of, key_of
 
 
 def test_a_new_key_is_shown_once_and_authenticates(server: Server, ann: Account, member: Browser) -> None:
@@ -126,69 +118,6 @@ def test_revocation_asks_for_confirmation(server: Server, ann: Account, member: 
     assert "Key revoked." not in member.text
 
 
-def test_the_secret_page_has_no_language_links(server: Server, ann: Account, member: Browser) -> None:
-    member.create_key()
-    assert "?lang=" not in member.page
-    member.get("/account/keys")
-    assert "?lang=zh" in member.page
-    assert member.follow(member.post(f"/account/keys/{key_of(server, ann)}/rotate")).status == 200
-    assert "?lang=" not in member.page
-
-
-@pytest.mark.parametrize("rotated", [False, True], ids=["created", "rotated"])
-def test_reloading_the_secret_page_shows_no_secret(
-    server: Server, ann: Account, member: Browser, rotated: bool
-) -> None:
-    member.get("/account/keys")
-    response = member.post("/account/keys", {"label": "laptop"})
-    if rotated:
-        member.follow(response)
-        member.get("/account/keys")
-        response = member.post(f"/account/keys/{key_of(server, ann)}/rotate")
-    key_id = key_of(server, ann)
-    assert (response.status, response.headers["Location"]) == (303, f"/account/keys/{key_id}/secret")
-    assert b"mcpd_" not in response.body
-    assert member.follow(response).status == 200
-    secret = member.secret
-    for _ in range(2):
-        assert member.follow(response).status == 410
-        assert "Secret already shown" in member.text
-        assert "mcpd_" not in member.page
-    (key,) = run_sync(server.keys.list(ann.id))
-    assert key.last_four == secret[-4:]
-    assert server.get(SEARCH, key=secret).status == 200
-
-
-def test_only_the_creating_session_sees_a_new_secret(server: Server, ann: Account, member: Browser) -> None:
-    other = Browser(server)
-    other.sign_in()
-    account_of(server, "bob@example.org")
-    bob = Browser(server)
-    bob.sign_in("bob@example.org")
-    member.get("/account/keys")
-    response = member.post("/account/keys", {"label": "laptop"})
-    path = response.headers["Location"]
-    assert other.get(path).status == 410
-    assert bob.get(path).status == 404
-    assert Browser(server).get(path).status == 303
-    assert member.request("HEAD", path).status == 200
-    assert member.follow(response).status == 200
-    assert member.secret
-
-
-def test_an_unread_new_secret_expires(server: Server, member: Browser) -> None:
-    member.get("/account/keys")
-    response = member.post("/account/keys", {"label": "laptop"})
-    server.clock.advance(300)
-    assert member.follow(response).status == 410
-
-
-def test_getting_the_rotation_url_redirects_to_the_keys(server: Server, ann: Account, member: Browser) -> None:
-    member.create_key()
-    response = member.get(f"/account/keys/{key_of(server, ann)}/rotate")
-    assert (response.status, response.headers["Location"]) == (303, "/account/keys")
-
-
 def test_error_pages_link_to_the_keys_for_members(member: Browser) -> None:
     member.get("/nowhere")
     assert 'href="/account/keys"' in member.page
@@ -227,72 +156,6 @@ def test_keys_of_a_disabled_account_are_rejected(server: Server, ann: Account, m
     secret = member.create_key()
     run_sync(server.accounts.disable(ann.id))
     assert server.get(SEARCH, key=secret).status == 401
-
-
-def test_a_spent_quota_is_marked_with_the_time_of_the_next_request(server: Server, member: Browser) -> None:
-    secret = member.create_key()
-    server.get(SEARCH, key=secret)
-    server.clock.advance(600)
-    for _ in range(19):
-        server.get(SEARCH, key=secret)
-    member.get("/account/keys")
-    assert "Last 60 minutes: 20 of 20 Next request at 09:00 UTC" in member.text
-    assert 'class="usage spent"' in member.page
-    assert '<time datetime="2027-01-15T09:00:00Z" data-local="time">' in member.page
-    server.clock.advance(3_000)
-    member.get("/account/keys")
-    assert "Last 60 minutes: 19 of 20" in member.text
-    assert "spent" not in member.page
-
-
-def test_an_unlimited_key_has_no_quota(server: Server, ann: Account, member: Browser) -> None:
-    run_sync(server.keys.create("unlimited", limit=None, expires_at=None, owner=ann.id))
-    member.get("/account/keys")
-    assert "No request limit" in member.text
-    assert "<meter" not in member.page
-
-
-def test_the_page_shows_the_client_of_the_last_use(server: Server, member: Browser) -> None:
-    secret = member.create_key()
-    server.clock.advance(60)
-    server.get(SEARCH, key=secret, headers={"User-Agent": "curl/8.5.0"}, address="192.0.2.7")
-    member.get("/account/keys")
-    assert "Last used 2027-01-15 08:01 UTC Ends in" in member.text
-    run_sync(server.key_uses.flush())
-    member.get("/account/keys")
-    assert "Last used 2027-01-15 08:01 UTC · curl · 192.0.2.0/24 Ends in" in member.text
-    assert "192.0.2.7" not in member.page
-
-
-def test_requests_that_cost_nothing_are_uses(server: Server, member: Browser) -> None:
-    secret = member.create_key()
-    server.post({"jsonrpc": "2.0", "id": 1, "method": "ping"}, key=secret)
-    run_sync(server.key_uses.flush())
-    member.get("/account/keys")
-    assert "Last 60 minutes: 0 of 20 Last used 2027-01-15 08:00 UTC · 127.0.0.0/24" in member.text
-
-
-@pytest.mark.parametrize("server", [{"is_open": True}], indirect=True)
-def test_keys_with_a_shared_quota_have_their_own_last_use(server: Server) -> None:
-    browser = Browser(server)
-    browser.get("/account/register")
-    browser.submit("/account/register", {"email": "ann@example.org", "password": "correct horse battery"})
-    secret = browser.create_key("used")
-    browser.create_key("unused")
-    server.get(SEARCH, key=secret)
-    run_sync(server.key_uses.flush())
-    browser.get("/account/keys")
-    used, unused = browser.text.split("Last used ")[1:]
-    assert used.startswith("2027-01-15 08:00 UTC · 127.0.0.0/24")
-    assert unused.startswith("Never")
-
-
-@pytest.mark.parametrize("server", [{"last_use": 0.0}], indirect=True)
-def test_without_stored_uses_the_page_shows_the_time_of_the_last_charge(server: Server, member: Browser) -> None:
-    server.get(SEARCH, key=member.create_key(), headers={"User-Agent": "curl/8.5.0"})
-    run_sync(server.key_uses.flush())
-    member.get("/account/keys")
-    assert "Last used 2027-01-15 08:00 UTC Ends in" in member.text
 
 
 def test_a_key_is_renamed(server: Server, ann: Account, member: Browser) -> None:
