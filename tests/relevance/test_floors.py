@@ -26,7 +26,7 @@ FLOORS: Mapping[str, float] = {
     "cjk_2": 0.65,
     "other_languages_2": 0.67,
     "english_2": 0.72,
-    "fresh_3": 0.70,
+    "fresh_3": 0.73,
     "sentences": 0.71,
     "capability": 0.80,
     "category": 0.88,
