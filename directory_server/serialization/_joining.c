@@ -40,7 +40,6 @@ static char *put(char *to, const char *from, Py_ssize_t size) {
 
 /* Return an array of one object for each record; of its first line only if `endings` is NULL. */
 static PyObject *array(PyObject *records, PyObject *endings, Py_ssize_t skip) {
-    Lines lines;
     char *ending = NULL;
     Py_ssize_t count = PyTuple_Size(records), added = 0, size = 2;
     if (endings != NULL && PyTuple_Size(endings) != 0 && PyTuple_Size(endings) != count) {
@@ -48,34 +47,39 @@ static PyObject *array(PyObject *records, PyObject *endings, Py_ssize_t skip) {
         return NULL;
     }
     int has_endings = endings != NULL && PyTuple_Size(endings) != 0;
+    PyObject *result = NULL;
+    Lines *lines = PyMem_Malloc((size_t)count * sizeof(Lines));
+    if (lines == NULL)
+        return PyErr_NoMemory();
     for (Py_ssize_t i = 0; i < count; i++) {
-        if (read_lines(records, i, skip, &lines) < 0)
-            return NULL;
+        if (read_lines(records, i, skip, &lines[i]) < 0)
+            goto done;
         if (has_endings && PyBytes_AsStringAndSize(PyTuple_GetItem(endings, i), &ending, &added) < 0)
-            return NULL;
-        size += lines.first_size + (endings == NULL ? 0 : lines.second_size) + added + 2 + (i > 0);
+            goto done;
+        size += lines[i].first_size + (endings == NULL ? 0 : lines[i].second_size) + added + 2 + (i > 0);
     }
-    PyObject *result = PyBytes_FromStringAndSize(NULL, size);
+    result = PyBytes_FromStringAndSize(NULL, size);
     if (result == NULL)
-        return NULL;
+        goto done;
     char *to = PyBytes_AsString(result);
     *to++ = '[';
     for (Py_ssize_t i = 0; i < count; i++) {
-        /* Nothing can have changed since the first loop. */
-        read_lines(records, i, skip, &lines);
         if (i > 0)
             *to++ = ',';
         *to++ = '{';
-        to = put(to, lines.first, lines.first_size);
+        to = put(to, lines[i].first, lines[i].first_size);
         if (endings != NULL)
-            to = put(to, lines.second, lines.second_size);
+            to = put(to, lines[i].second, lines[i].second_size);
         if (has_endings) {
+            /* Nothing can have changed since the first loop. */
             PyBytes_AsStringAndSize(PyTuple_GetItem(endings, i), &ending, &added);
             to = put(to, ending, added);
         }
         *to++ = '}';
     }
     *to = ']';
+done:
+    PyMem_Free(lines);
     return result;
 }
 
@@ -130,20 +134,23 @@ static PyObject *quoted(PyObject *module, PyObject *body) {
     char *to = PyBytes_AsString(result);
     *to++ = '"';
 #ifdef __SSE2__
-    /* 16 bytes are copied at once, up to the first that is escaped. `to` has at least as many left as `from`. */
+    /* 16 bytes are copied at once, and again from each that is escaped on. `to` has at least as many left as `from`. */
     const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
-    while (end - from >= 16) {
+    while (end - from >= 32) {
         __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)from);
         __m128i found = _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash));
         unsigned mask = (unsigned)_mm_movemask_epi8(found);
         _mm_storeu_si128((__m128i *)(void *)to, bytes);
-        int clean = mask ? __builtin_ctz(mask) : 16;
-        from += clean;
-        to += clean;
-        if (mask) {
+        int copied = 0;
+        for (; mask; mask &= mask - 1) {
+            int clean = __builtin_ctz(mask);
+            to += clean - copied;
             *to++ = '\\';
-            *to++ = *from++;
+            _mm_storeu_si128((__m128i *)(void *)to, _mm_loadu_si128((const __m128i *)(const void *)(from + clean)));
+            copied = clean;
         }
+        from += 16;
+        to += 16 - copied;
     }
 #endif
     for (; from < end; from++) {

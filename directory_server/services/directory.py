@@ -113,6 +113,8 @@ class Directory:
         if cached is not None:
             return cached
         page = await self._index.search(query)
-        if page.size > PAGE_BYTES:
+        size = page.size
+        if size > PAGE_BYTES:
             page = await self._index.search(evolve(query, limit=page.count_within(PAGE_BYTES)))
-        return self._pages.put(key, page)
+            size = page.size
+        return self._pages.put(key, page, size)

@@ -21,9 +21,10 @@ PAGES_BYTES = 8 * 1_048_576
 
 @define(eq=False)
 class CachedPage:
-    """A page, and its forms for the APIs."""
+    """A page, the bytes of its hits, and its forms for the APIs."""
 
     page: Page
+    size: int
     _forms: dict[Callable[[Page], Any], Any] = field(factory=dict, init=False)
 
     def form(self, make: Callable[[Page], T]) -> T:
@@ -53,12 +54,12 @@ class PageCache:
             self._pages.move_to_end(key)
         return cached
 
-    def put(self, key: tuple[int, Query], page: Page) -> CachedPage:
-        """Cache a page and return it; drop the least recently used pages beyond the bounds."""
+    def put(self, key: tuple[int, Query], page: Page, size: int) -> CachedPage:
+        """Cache a page with `size` bytes of hits and return it; drop the least recently used beyond the bounds."""
         replaced = self._pages.pop(key, None)
-        cached = self._pages[key] = CachedPage(page)
-        self._size += page.size - (replaced.page.size if replaced else 0)
+        cached = self._pages[key] = CachedPage(page, size)
+        self._size += size - (replaced.size if replaced else 0)
         while len(self._pages) > PAGES or (self._size > PAGES_BYTES and len(self._pages) > 1):
             _, dropped = self._pages.popitem(last=False)
-            self._size -= dropped.page.size
+            self._size -= dropped.size
         return cached

@@ -16,7 +16,6 @@ from ..http import Request
 from ..http.headers import values
 from .error_responses import note_error
 from .key_uses import KeyUseRecorder
-from .responses import set_fields
 from .throttling import AddressLimiter
 
 _KEY_IN_URL = re.compile(
@@ -47,7 +46,8 @@ class AuthenticatedRequest:
     _request: Request
     _quota: Quota
     _uses: KeyUseRecorder
-    _is_reported: bool = field(default=False, init=False)
+    is_reported: bool = field(default=False, init=False)
+    """Whether the quota headers of the response are set."""
     _unavailable: str = field(default="", init=False)
 
     async def charge(self) -> None:
@@ -82,17 +82,17 @@ class AuthenticatedRequest:
 
         A request that costs nothing must not fail because of the quota.
         """
-        if not self._is_reported and not self._request.startedWriting:
+        if not self.is_reported and not self._request.startedWriting:
             with suppress(Unavailable):
                 self._set_quota_fields(await self._quota.peek(self.key.quota_id, self.key.limit))
 
     def _set_quota_fields(self, allowance: Allowance) -> None:
-        self._is_reported = True
+        self.is_reported = True
         limit, remaining, reset, window = allowance.limit, allowance.remaining, allowance.reset, allowance.window
         if limit is None or remaining is None:
             return
         lines = _QUOTA_LINES % (limit, window, remaining, reset, limit, remaining, reset)
-        set_fields(self._request, {b"ratelimit": lines})
+        self._request.set_fields({b"ratelimit": lines})
 
 
 @frozen
@@ -113,17 +113,6 @@ class Authenticator:
         """
         return Authentication(self, request, secret)
 
-    async def _authenticate(self, request: Request, secret: str | None) -> AuthenticatedRequest:
-        check_url(request)
-        key = await self._keys.find(bearer_secret(request) if secret is None else secret)
-        if key is None:
-            # Charged after the look-up: a valid key is accepted whatever other clients behind its address do.
-            self._failures.charge(request)
-            raise Unauthorized
-        request.key_id = key.id  # for the access log
-        self._uses.note(key.id, request)
-        return AuthenticatedRequest(key, request, self._quota, self._uses)
-
 
 class Authentication:
     """The context of `Authenticator.authenticate`. A class, because a generator takes four times as long."""
@@ -136,11 +125,21 @@ class Authentication:
         self._secret = secret
 
     async def __aenter__(self) -> AuthenticatedRequest:
-        self._authenticated = await self._authenticator._authenticate(self._request, self._secret)
+        authenticator, request = self._authenticator, self._request
+        check_url(request)
+        key = await authenticator._keys.find(bearer_secret(request) if self._secret is None else self._secret)
+        if key is None:
+            # Charged after the look-up: a valid key is accepted whatever other clients behind its address do.
+            authenticator._failures.charge(request)
+            raise Unauthorized
+        request.key_id = key.id  # for the access log
+        authenticator._uses.note(key.id, request)
+        self._authenticated = AuthenticatedRequest(key, request, authenticator._quota, authenticator._uses)
         return self._authenticated
 
     async def __aexit__(self, *error: object) -> None:
-        await self._authenticated.report_quota()
+        if not self._authenticated.is_reported:
+            await self._authenticated.report_quota()
 
 
 def check_url(request: Request) -> None:
@@ -154,6 +153,8 @@ def check_url(request: Request) -> None:
 
 def _is_key_in_url(uri: bytes) -> bool:
     """Return whether a URL contains a key, or a parameter for one."""
+    if b"=" not in uri and b"_" not in uri:
+        return False
     # Most URLs have none of these words; the pattern takes ten times as long.
     lowered = uri.lower()
     has_word = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
 
@@ -17,16 +16,11 @@ _JSON = {
 }
 
 
-def set_fields(request: Request, fields: Mapping[bytes, bytes]) -> None:
-    """Set header fields from complete lines, keyed by field name in lower case."""
-    request.set_fields(fields)
-
-
 def json_response(request: Request, value: Any, status: int = 200, **headers: str) -> bytes:
     """Set status and headers of a JSON response, and return its body. `value` may be encoded already."""
     body = value if isinstance(value, bytes) else serialization.encode(value)
     request.setResponseCode(status)
-    set_fields(request, _JSON)
+    request.set_fields(_JSON)
     for name, text in headers.items():
         request.setHeader(name, text)
     return body

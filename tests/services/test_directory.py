@@ -100,10 +100,10 @@ def test_the_cache_is_bounded_in_bytes() -> None:
     large = page_of(*(Hit(str(number), "n", "é" * 50_000, "") for number in range(10)))
     assert 1_000_000 < large.size < 1_010_000
     for number in range(40):
-        cache.put((1, Query(str(number))), large)
+        cache.put((1, Query(str(number))), large, large.size)
     cached_numbers = [number for number in range(40) if cache.get((1, Query(str(number))))]
     assert cached_numbers == list(range(40 - PAGES_BYTES // large.size, 40))
-    cache.put((1, Query("39")), NOTHING)
+    cache.put((1, Query("39")), NOTHING, NOTHING.size)
     cached = cache.get((1, Query("39")))
     assert cached
     assert cached.page is NOTHING

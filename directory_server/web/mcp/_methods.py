@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from typing import Any
 
 from attrs import frozen
@@ -54,8 +54,10 @@ class Methods:
         """Return the URI template of entries."""
         return self._only_page("resourceTemplates", TEMPLATES, params)
 
-    async def call_tool(self, params: Mapping[str, Any], authenticated: AuthenticatedRequest) -> dict[str, Any]:
-        """Call the tool that `params` names and return its result."""
+    def call_tool(
+        self, params: Mapping[str, Any], authenticated: AuthenticatedRequest
+    ) -> Coroutine[Any, Any, dict[str, Any]]:
+        """Call the tool that `params` names and return its result. Raises RpcError at once."""
         name = params.get("name")
         if not isinstance(name, str):
             raise self._invalid("params.name: must be a string, the name of a tool.")
@@ -64,7 +66,7 @@ class Methods:
         arguments = {} if params.get("arguments") is None else params["arguments"]
         if not isinstance(arguments, dict):
             raise self._invalid("params.arguments: must be an object.")
-        return await call(TOOLS[name], arguments, self._directory, authenticated)
+        return call(TOOLS[name], arguments, self._directory, authenticated)
 
     async def read_resource(self, params: Mapping[str, Any], authenticated: AuthenticatedRequest) -> dict[str, Any]:
         """Return the complete entry that `params` names."""
