@@ -143,7 +143,7 @@ def test_an_exceeded_quota_is_an_error_result_with_retry_after(server: Server) -
     assert response.json["result"]["isError"] is True
     body = json.loads(response.json["result"]["content"][0]["text"])
     assert (body["error"], body["retry_after"]) == ("rate_limited", 3000)
-    assert "3000 seconds" in body["message"]
+    assert "3,000 seconds" in body["message"]
     assert response.headers["Retry-After"] == "3000"
 
 
