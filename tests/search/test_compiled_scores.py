@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from directory_server.domain.search import Query
 from directory_server.run_sync import inline, run_sync
@@ -163,6 +165,18 @@ def test_arguments_are_checked() -> None:
     with pytest.raises(ValueError, match="PyCapsule"):
         COMPILED.results(object())
     assert COMPILED.shared(state, [good], [tops], 4, 2, 1, 3) is None
+
+
+@given(st.lists(st.integers(1, 2**16 - 1), min_size=1), st.integers(1, 5))
+def test_the_best_scores_are_selected(impacts: list[int], count: int) -> None:
+    assert COMPILED is not None
+    whole = columns(len(impacts))
+    state, _ = matched([(*whole[:2], np.array(impacts, np.uint16), *whole[3:])], [(ONE, False, 1.0, [])])
+
+    found = [impact / 2**15 for impact in sorted(impacts, reverse=True)]
+    least = found[min(count, len(found)) - 1]
+    expected = [score for score in found if score >= least]
+    assert sorted((score for score, _, _ in COMPILED.best(state, count, np.inf)), reverse=True) == expected
 
 
 def test_a_state_keeps_its_scores() -> None:

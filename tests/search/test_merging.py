@@ -148,7 +148,15 @@ def test_compiled_look_ups_check_their_arguments() -> None:
         with pytest.raises(IndexError):
             COMPILED.items(packed.data, offsets, [1, 0])
     columns = packed.data, np.array([0, 2, 3], np.uint32), np.ones(2, np.uint8)
-    with pytest.raises(ValueError, match="length"):
-        COMPILED.first_edits(*columns, np.ones(1, np.int32), b"", b"abc", b"x", 1)
-    with pytest.raises(ValueError, match="length"):
-        COMPILED.first_edits(*columns, np.ones(2, np.int32), b"", b"a", b"x", 1)
+    every = np.array([0, 2], np.uint32)
+    assert COMPILED.first_edits(*columns, np.ones(2, np.int32), b"", b"bb", b"a", every, every, 1) == [0]
+    for counts, word, ranges in (
+        (np.ones(1, np.int32), b"abc", every),
+        (np.ones(2, np.int32), b"a", every),
+        (np.ones(2, np.int32), b"abc", every[:1]),
+        (np.ones(2, np.int32), b"abc", every + np.uint32(1)),
+    ):
+        with pytest.raises(ValueError, match="length"):
+            COMPILED.first_edits(*columns, counts, b"", word, b"x", ranges, every, 1)
+    with pytest.raises(ValueError, match="offsets"):
+        COMPILED.first_ranges(columns[0], columns[1] + np.uint32(9), b"", b"x", b"")

@@ -7,7 +7,7 @@
 #include "postings.h"
 #include "sorted.h"
 
-#define VERSION 2 /* Of the functions; `arrays.py` expects the same. */
+#define VERSION 3 /* Of the functions; `arrays.py` expects the same. */
 /* The columns of a segment: the postings of term t are those from starts[t] to starts[t + 1]. */
 typedef struct {
     Py_buffer starts, doc_ids, impacts, terms, weights;
@@ -288,6 +288,23 @@ static PyObject *add_priors(PyObject *module, PyObject *args) {
     return result;
 }
 
+/* Restore the order below `at` of a heap whose least item is first. */
+static void sift(float *heap, size_t at, size_t size) {
+    float value = heap[at];
+    for (;;) {
+        size_t child = 2 * at + 1;
+        if (child >= size)
+            break;
+        if (child + 1 < size && heap[child + 1] < heap[child])
+            child++;
+        if (heap[child] >= value)
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = value;
+}
+
 static int ascending(const void *one, const void *other) {
     float a = *(const float *)one, b = *(const float *)other;
     return (a > b) - (a < b);
@@ -365,10 +382,10 @@ typedef struct {
     int least;
 } Places;
 
-/* Add the position of a string that is counted and long enough. Returns 0, or -1 with an error set. */
-static int add_place(Places *places, const Strings *strings, const char *key, size_t length) {
+/* Add the position of a string in a range that is counted and long enough. Returns 0, or -1 with an error set. */
+static int add_place(Places *places, const Strings *strings, const uint32_t *range, const char *key, size_t length) {
     int is_equal, status = 0;
-    Py_ssize_t found = position(strings, key, length, &is_equal);
+    Py_ssize_t found = position_between(strings, range[0], range[1], key, length, &is_equal);
     if (found < 0 || !is_equal || places->counts[found] <= 0 || places->lengths[found] < places->least)
         return 0;
     PyObject *number = PyLong_FromSsize_t(found);
@@ -381,15 +398,63 @@ static int add_place(Places *places, const Strings *strings, const char *key, si
     return status;
 }
 
+/* Return the ranges of the strings that begin with a text, one of the characters, and another text: for each of the
+ * characters two positions, as uint32. */
+static PyObject *first_ranges(PyObject *module, PyObject *args) {
+    Py_buffer data, offsets, before, characters, after;
+    Strings strings;
+    PyObject *result = NULL;
+    if (!PyArg_ParseTuple(args, "y*y*y*y*y*", &data, &offsets, &before, &characters, &after))
+        return NULL;
+    size_t prefix = (size_t)before.len, length = prefix + 1 + (size_t)after.len;
+    char *key = malloc(length + 1);
+    uint32_t *ranges = malloc((size_t)characters.len * 8 + 8);
+    if (key == NULL || ranges == NULL) {
+        PyErr_NoMemory();
+    } else if (read_strings(&strings, &data, &offsets) == 0) {
+        Py_ssize_t first = 0, last = 0;
+        int is_equal;
+        memcpy(key, before.buf, prefix);
+        memcpy(key + prefix + 1, after.buf, (size_t)after.len);
+        /* No byte of UTF-8 is 255, so this is after all that begins with the key. */
+        key[length] = '\xff';
+        for (Py_ssize_t i = 0; i < characters.len && first >= 0 && last >= 0; i++) {
+            key[prefix] = ((const char *)characters.buf)[i];
+            first = position(&strings, key, length, &is_equal);
+            last = position(&strings, key, length + 1, &is_equal);
+            ranges[2 * i] = (uint32_t)first;
+            ranges[2 * i + 1] = (uint32_t)last;
+        }
+        if (first < 0 || last < 0)
+            PyErr_SetString(PyExc_ValueError, "offsets are not within the data");
+        else
+            result = PyBytes_FromStringAndSize((const char *)ranges, characters.len * 8);
+    }
+    free(key);
+    free(ranges);
+    RELEASE_BUFFERS(&data, &offsets, &before, &characters, &after);
+    return result;
+}
+
+/* Return whether there are ranges for so many characters, all within the strings. */
+static int are_ranges(const Py_buffer *ranges, Py_ssize_t characters, const Strings *strings) {
+    const uint32_t *at = ranges->buf;
+    int are = ranges->len / 8 == characters;
+    for (Py_ssize_t i = 0; are && i < 2 * characters; i++)
+        are = (Py_ssize_t)at[i] <= strings->count;
+    return are;
+}
+
 /* Return the positions of the counted strings that are one edit of the first character away from an ASCII word.
  *
- * All have the same part before this character. */
+ * All have the same part before this character. The ranges are those of `first_ranges` for the beginning of the word
+ * without its first character, and of the word. */
 static PyObject *first_edits(PyObject *module, PyObject *args) {
-    Py_buffer data, offsets, lengths, counts, before, word, characters;
+    Py_buffer data, offsets, lengths, counts, before, word, characters, of_rest, of_word;
     Strings strings;
     Places places = {NULL, NULL, NULL, 0};
-    if (!PyArg_ParseTuple(args, "y*y*y*y*y*y*y*i", &data, &offsets, &lengths, &counts, &before, &word, &characters,
-                          &places.least))
+    if (!PyArg_ParseTuple(args, "y*y*y*y*y*y*y*y*y*i", &data, &offsets, &lengths, &counts, &before, &word, &characters,
+                          &of_rest, &of_word, &places.least))
         return NULL;
     size_t prefix = (size_t)before.len, length = (size_t)word.len;
     char *key = malloc(prefix + length + 1);
@@ -397,10 +462,12 @@ static PyObject *first_edits(PyObject *module, PyObject *args) {
     if (key == NULL) {
         PyErr_NoMemory();
     } else if (read_strings(&strings, &data, &offsets) == 0) {
-        if (length < 2 || lengths.len < strings.count || counts.len / 4 < strings.count) {
+        if (length < 2 || lengths.len < strings.count || counts.len / 4 < strings.count ||
+            !are_ranges(&of_rest, characters.len, &strings) || !are_ranges(&of_word, characters.len, &strings)) {
             PyErr_SetString(PyExc_ValueError, "columns differ in length");
         } else if ((places.list = PyList_New(0)) != NULL) {
             const char *text = word.buf, *others = characters.buf;
+            const uint32_t every[2] = {0, (uint32_t)strings.count};
             places.lengths = lengths.buf;
             places.counts = counts.buf;
             status = 0;
@@ -408,27 +475,28 @@ static PyObject *first_edits(PyObject *module, PyObject *args) {
             /* Another first character, then one more before the word. */
             for (int pass = 0; pass < 2 && status == 0; pass++) {
                 size_t skipped = pass == 0 ? 1 : 0;
+                const uint32_t *ranges = pass == 0 ? of_rest.buf : of_word.buf;
                 memcpy(key + prefix + 1, text + skipped, length - skipped);
                 for (Py_ssize_t i = 0; i < characters.len && status == 0; i++)
                     if (others[i] != text[0]) {
                         key[prefix] = others[i];
-                        status = add_place(&places, &strings, key, prefix + 1 + length - skipped);
+                        status = add_place(&places, &strings, ranges + 2 * i, key, prefix + 1 + length - skipped);
                     }
             }
             if (status == 0 && text[0] != text[1]) {
                 /* The first character left out, or swapped with the next. */
                 memcpy(key + prefix, text + 1, length - 1);
-                status = add_place(&places, &strings, key, prefix + length - 1);
+                status = add_place(&places, &strings, every, key, prefix + length - 1);
                 memcpy(key + prefix, text, length);
                 key[prefix] = text[1];
                 key[prefix + 1] = text[0];
                 if (status == 0)
-                    status = add_place(&places, &strings, key, prefix + length);
+                    status = add_place(&places, &strings, every, key, prefix + length);
             }
         }
     }
     free(key);
-    RELEASE_BUFFERS(&data, &offsets, &lengths, &counts, &before, &word, &characters);
+    RELEASE_BUFFERS(&data, &offsets, &lengths, &counts, &before, &word, &characters, &of_rest, &of_word);
     if (status < 0)
         Py_CLEAR(places.list);
     return places.list;
@@ -513,11 +581,17 @@ static int distance(const uint32_t *one, int rows, const uint32_t *other, int co
     int table[3][LONGEST + 1];
     int *before = table[0], *above = table[1], *row = table[2];
     int least_above = 0;
+    if (rows - columns > most || columns - rows > most)
+        return most + 1;
     for (int j = 0; j <= columns; j++)
         above[j] = j;
     for (int i = 1; i <= rows; i++) {
-        int least = row[0] = i;
-        for (int j = 1; j <= columns; j++) {
+        /* Further from the diagonal, the distance is more than `most`. */
+        int first = i > most ? i - most : 1, last = i + most < columns ? i + most : columns;
+        int least = row[first - 1] = first == 1 ? i : most + 1;
+        if (last < columns)
+            row[last + 1] = most + 1;
+        for (int j = first; j <= last; j++) {
             int best = above[j - 1] + (one[i - 1] != other[j - 1]);
             if (above[j] + 1 < best)
                 best = above[j] + 1;
@@ -593,6 +667,7 @@ MODULE(_kernel, VERSION, "Merges of postings and search in sorted strings, compi
     {"top_k", top_k, METH_VARARGS, "Select the greatest scores."},
     {"bisect", bisect, METH_VARARGS, "Find a string among sorted ones."},
     {"near", near, METH_VARARGS, "Find strings within some edits of a word among sorted ones."},
+    {"first_ranges", first_ranges, METH_VARARGS, "Find ranges of strings that differ in one character."},
     {"first_edits", first_edits, METH_VARARGS, "Find strings one edit of the first character away among sorted ones."},
     {"items", items, METH_VARARGS, "Return packed items as bytes."},
     {"contains", contains, METH_VARARGS, "Look up documents among sorted ones."})

@@ -308,6 +308,7 @@ typedef struct {
 typedef struct {
     Vector *docs, *named;
     float **scores;
+    Py_ssize_t *documents; /* Of each segment: all numbers of documents are below it. */
     Py_ssize_t segments;
     Plan plan;
 } State;
@@ -319,6 +320,7 @@ typedef struct {
     Vector group_slots, part_slots;
     uint16_t group_mark, part_mark;
     int status;
+    uint8_t *registered; /* For feedback: a bit for each document that is registered, or NULL. */
 } Work;
 
 /* Return a document, which is added if it is new; or NULL with the status set. It moves when others are added. */
@@ -667,29 +669,59 @@ static Py_ssize_t finish(State *state, const Segments *segments) {
     return count;
 }
 
+#define DIGITS 11 /* Bits by which scores are counted at a time. */
+#define BINS (1 << DIGITS)
+
+/* Scores are not negative, so their order is that of their bits. */
+static inline uint32_t bits_of(float score) {
+    uint32_t bits;
+    memcpy(&bits, &score, sizeof(bits));
+    return bits & 0x7FFFFFFF;
+}
+
+/* Return the count-th greatest of the items, which are at least as many. They are moved. */
+static uint32_t select_greatest(uint32_t *items, size_t held, size_t count) {
+    uint32_t counts[BINS];
+    for (int shift = 31 - DIGITS;; shift = shift > DIGITS ? shift - DIGITS : 0) {
+        uint32_t bin = BINS;
+        size_t kept = 0, above = 0;
+        memset(counts, 0, sizeof(counts));
+        for (size_t i = 0; i < held; i++)
+            counts[items[i] >> shift & (BINS - 1)]++;
+        do {
+            count -= above;
+            above = counts[--bin];
+        } while (above < count);
+        /* All items have equal bits above these. */
+        for (size_t i = 0; i < held; i++)
+            if ((items[i] >> shift & (BINS - 1)) == bin)
+                items[kept++] = items[i];
+        held = kept;
+        if (shift == 0 || held == 1)
+            return items[0];
+    }
+}
+
 /* Return the count-th greatest score that is at most `below`, 0 if there are fewer, or NO_MEMORY. */
 static float least_of_best(const State *state, size_t count, float below) {
-    float *heap = malloc(count * sizeof(float) + 4);
-    size_t held = 0;
-    if (heap == NULL)
+    size_t held = 0, room = 1;
+    for (Py_ssize_t s = 0; s < state->segments; s++)
+        room += state->docs[s].count;
+    uint32_t *items = malloc(room * sizeof(uint32_t));
+    if (items == NULL)
         return NO_MEMORY;
     for (Py_ssize_t s = 0; s < state->segments; s++)
         for (size_t i = 0; i < state->docs[s].count; i++) {
             float score = state->scores[s][i];
-            if (score < 0 || score > below)
-                continue;
-            if (held < count) {
-                heap[held++] = score;
-                if (held == count)
-                    for (size_t at = count / 2 + 1; at-- > 0;)
-                        sift(heap, at, count);
-            } else if (count > 0 && score > heap[0]) {
-                heap[0] = score;
-                sift(heap, 0, count);
-            }
+            items[held] = bits_of(score);
+            held += !(score < 0 || score > below);
         }
-    float least = held == count && count > 0 ? heap[0] : 0;
-    free(heap);
+    float least = 0;
+    if (count > 0 && held >= count) {
+        uint32_t bits = select_greatest(items, held, count);
+        memcpy(&least, &bits, sizeof(bits));
+    }
+    free(items);
     return least;
 }
 
@@ -702,6 +734,7 @@ static void free_state(State *state) {
     free(state->docs);
     free(state->named);
     free(state->scores);
+    free(state->documents);
     release_plan(&state->plan);
     free(state);
 }
@@ -778,13 +811,17 @@ static PyObject *match(PyObject *module, PyObject *args) {
         state->docs = calloc((size_t)segments.count + 1, sizeof(Vector));
         state->named = calloc((size_t)segments.count + 1, sizeof(Vector));
         state->scores = calloc((size_t)segments.count + 1, sizeof(float *));
+        state->documents = calloc((size_t)segments.count + 1, sizeof(Py_ssize_t));
         found = calloc(pairs + 1, sizeof(Vector));
         if (postings < 0) {
             status = OUT_OF_RANGE;
-        } else if (state->docs == NULL || state->named == NULL || state->scores == NULL || found == NULL) {
+        } else if (state->docs == NULL || state->named == NULL || state->scores == NULL || state->documents == NULL ||
+                   found == NULL) {
             status = NO_MEMORY;
         } else if ((status = take_scratch(&work.scratch, (size_t)segments.documents + 1)) == 0) {
             state->segments = segments.count;
+            for (Py_ssize_t s = 0; s < segments.count; s++)
+                state->documents[s] = segments.items[s].documents;
             PyThreadState *thread = postings > RELEASE ? PyEval_SaveThread() : NULL;
             status = score_all(&work, &segments, state, found);
             if (status == 0 && (count = finish(state, &segments)) < 0)
@@ -818,15 +855,16 @@ static State *state_of(PyObject *capsule, const Segments *segments) {
     State *state = PyCapsule_GetPointer(capsule, CAPSULE);
     int is_of = state != NULL && (segments == NULL || state->segments == segments->count);
     for (Py_ssize_t s = 0; is_of && segments != NULL && s < state->segments; s++)
-        for (size_t i = 0; i < state->docs[s].count && is_of; i++)
-            is_of = ITEM(state->docs[s], Doc, i).id < segments->items[s].documents;
+        is_of = state->documents[s] == segments->items[s].documents;
     if (state != NULL && !is_of)
         PyErr_SetString(PyExc_ValueError, "the state is of other segments");
     return is_of ? state : NULL;
 }
 
-/* Add the postings of a term to the documents of a segment; to those that are registered, if `known_only`. */
-static int feed(Work *work, const Segment *segment, const Term *term, int known_only) {
+/* Add the postings of a term to the documents of a segment; to those that are registered, if there are bits of these. */
+static int feed(Work *work, const Segment *segment, const Term *term) {
+    /* Most postings are of other documents. The bits fit in the fastest cache, the cells do not. */
+    const uint8_t *registered = work->registered;
     Span span;
     float weight = (float)term->weight;
     if (span_of(segment, term->term, &span) < 0)
@@ -835,7 +873,7 @@ static int feed(Work *work, const Segment *segment, const Term *term, int known_
         int32_t id = span.ids[at];
         if ((uint32_t)id >= (uint64_t)work->documents)
             return work->status = OUT_OF_RANGE;
-        if (known_only && work->scratch.cells[id].stamp != work->scratch.stamp)
+        if (registered != NULL && !(registered[id >> 3] >> (id & 7) & 1))
             continue;
         Doc *doc = doc_of(work, id);
         if (doc == NULL)
@@ -852,6 +890,9 @@ static int feed_segment(Work *work, const Segment *segment, const float *scores,
                         int known_only) {
     size_t count = work->docs->count;
     work->documents = segment->documents;
+    work->registered = known_only ? calloc((size_t)segment->documents / 8 + 1, 1) : NULL;
+    if (known_only && work->registered == NULL)
+        return work->status = NO_MEMORY;
     renew(&work->scratch);
     for (size_t i = 0; i < count; i++) {
         if (known_only && scores[i] < least)
@@ -860,9 +901,13 @@ static int feed_segment(Work *work, const Segment *segment, const float *scores,
         Cell *cell = &work->scratch.cells[doc->id];
         cell->stamp = work->scratch.stamp;
         cell->slot = (uint32_t)i;
+        if (known_only)
+            work->registered[doc->id >> 3] |= (uint8_t)(1 << (doc->id & 7));
     }
     for (size_t t = 0; t < terms->count && work->status == 0; t++)
-        feed(work, segment, &ITEM(*terms, Term, t), known_only);
+        feed(work, segment, &ITEM(*terms, Term, t));
+    free(work->registered);
+    work->registered = NULL;
     return work->status;
 }
 
@@ -1064,10 +1109,20 @@ static size_t first_hits(const State *state, Hit *hits, size_t most) {
 }
 
 typedef struct {
-    int64_t term; /* -1 for none. */
-    int hits;
+    int64_t term;
+    int hits; /* 0 for a place without a term. */
     double weight;
 } Shared;
+
+#define MAX_HITS 16
+#define MAX_TERMS 64
+
+/* The terms of hits by their hash, and the places that are used. */
+typedef struct {
+    Shared items[TABLE];
+    uint16_t used[MAX_HITS * MAX_TERMS];
+    size_t count;
+} Table;
 
 static int by_weight(const void *one, const void *other) {
     const Shared *a = one, *b = other;
@@ -1075,9 +1130,6 @@ static int by_weight(const void *one, const void *other) {
         return a->weight < b->weight ? 1 : -1;
     return (a->term > b->term) - (a->term < b->term);
 }
-
-#define MAX_HITS 16
-#define MAX_TERMS 64
 
 /* The columns `top_terms`, `top_impacts`, `top_starts` and `described` of a segment. */
 typedef struct {
@@ -1125,7 +1177,7 @@ static double idf_of(Py_ssize_t frequency, Py_ssize_t documents) {
 }
 
 /* Add the terms of a hit to a table. Returns 0, or -1 with an error set. */
-static int add_terms(PyObject *columns, const Hit *hit, float share, Shared *table) {
+static int add_terms(PyObject *columns, const Hit *hit, float share, Table *table) {
     Tops tops;
     int64_t first, last;
     int described, status;
@@ -1139,11 +1191,13 @@ static int add_terms(PyObject *columns, const Hit *hit, float share, Shared *tab
         float weight = (float)((const uint16_t *)tops.impacts.buf)[i] * IMPACT_SCALE * share;
         uint32_t place = (uint32_t)term * 2654435761u % TABLE;
         /* There are fewer terms than places. */
-        while (table[place].term >= 0 && table[place].term != term)
+        while (table->items[place].hits && table->items[place].term != term)
             place = (place + 1) % TABLE;
-        table[place].term = term;
-        table[place].hits++;
-        table[place].weight += (double)weight;
+        Shared *each = &table->items[place];
+        if (each->hits++ == 0)
+            table->used[table->count++] = (uint16_t)place;
+        each->term = term;
+        each->weight += (double)weight;
     }
     release_tops(&tops);
     return status;
@@ -1156,7 +1210,8 @@ static PyObject *shared(PyObject *module, PyObject *args) {
     Py_ssize_t most, least_hits, least_frequency, documents;
     const State *state;
     Hit hits[MAX_HITS];
-    Shared *table = malloc(TABLE * sizeof(Shared));
+    Shared found[MAX_HITS * MAX_TERMS];
+    Table *table = calloc(1, sizeof(Table));
     if (table == NULL)
         return PyErr_NoMemory();
     if (!PyArg_ParseTuple(args, "OOOnnnn", &capsule, &segment_list, &columns, &most, &least_hits, &least_frequency,
@@ -1176,14 +1231,12 @@ static PyObject *shared(PyObject *module, PyObject *args) {
     double sum = 0;
     for (Py_ssize_t i = 0; i < most; i++)
         sum += hits[i].score;
-    for (size_t i = 0; i < TABLE; i++)
-        table[i] = (Shared){-1, 0, 0.0};
     for (Py_ssize_t i = 0; i < most; i++)
         if (add_terms(PyList_GetItem(columns, hits[i].segment), &hits[i], hits[i].score / (float)sum, table) < 0)
             goto done;
     size_t count = 0;
-    for (size_t i = 0; i < TABLE; i++) {
-        Shared each = table[i];
+    for (size_t i = 0; i < table->count; i++) {
+        Shared each = table->items[table->used[i]];
         if (each.hits < least_hits)
             continue;
         Py_ssize_t frequency = frequency_of(&segments, each.term);
@@ -1193,12 +1246,12 @@ static PyObject *shared(PyObject *module, PyObject *args) {
         }
         each.weight *= idf_of(frequency, documents);
         if (frequency >= least_frequency && each.weight > 0)
-            table[count++] = each;
+            found[count++] = each;
     }
-    qsort(table, count, sizeof(Shared), by_weight);
+    qsort(found, count, sizeof(Shared), by_weight);
     list = PyList_New((Py_ssize_t)count);
     for (size_t i = 0; list != NULL && i < count; i++) {
-        PyObject *pair = Py_BuildValue("(Ld)", (long long)table[i].term, table[i].weight);
+        PyObject *pair = Py_BuildValue("(Ld)", (long long)found[i].term, found[i].weight);
         if (pair == NULL || PyList_SetItem(list, (Py_ssize_t)i, pair) < 0)
             Py_CLEAR(list);
     }

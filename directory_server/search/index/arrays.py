@@ -18,7 +18,7 @@ Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 
 
-kernel = compiled("search.index._kernel", 2)
+kernel = compiled("search.index._kernel", 3)
 """Merges of postings, and look-ups for searches."""
 
 ranking = compiled("search.index._ranking", 3)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from string import ascii_lowercase, digits
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
@@ -31,6 +32,12 @@ FIRST_CHARACTERS = ascii_lowercase + digits
 
 _FIRST = FIRST_CHARACTERS.encode()
 
+BEGINNING = 2
+"""Characters after the first one by which the ranges of words with another first character are cached."""
+
+MAX_RANGES = 2_048
+"""Beginnings whose ranges are cached: 36 letters and digits give 1,296 of them. At most about 1 MB."""
+
 
 @frozen(eq=False)
 class Dictionary:
@@ -46,6 +53,12 @@ class Dictionary:
     lengths: Bytes
     letters: Sets
     numbers: Ints | None = None
+    _first_ranges: Callable[[str, str], bytes] = field(init=False, repr=False)
+    """Return the ranges of the words that are a kind, one of FIRST_CHARACTERS, and a beginning."""
+
+    @_first_ranges.default
+    def _cached_ranges(self) -> Callable[[str, str], bytes]:
+        return lru_cache(MAX_RANGES)(partial(_ranges, self.strings))
 
     @classmethod
     def of(cls, numbers: Longs, counts: Longs, vocabulary: Vocabulary) -> Dictionary:
@@ -114,7 +127,8 @@ class Dictionary:
         least = CORRECTABLE_LENGTHS.start + len(kind)
         if arrays.kernel is not None:
             columns = self.strings.data, self.strings.offsets, self.lengths, self.counts
-            found: list[int] = arrays.kernel.first_edits(*columns, kind.encode(), word.encode(), _FIRST, least)
+            ranges = self._first_ranges(kind, word[1 : 1 + BEGINNING]), self._first_ranges(kind, word[:BEGINNING])
+            found: list[int] = arrays.kernel.first_edits(*columns, kind.encode(), word.encode(), _FIRST, *ranges, least)
             return found
         first, rest = word[0], word[1:]
         others = FIRST_CHARACTERS.replace(first, "")
@@ -140,3 +154,10 @@ class Dictionary:
         found = np.flatnonzero(shared >= least)
         places: list[int] = (first + found[np.argsort(-shared[found].astype(np.int32), kind="stable")[:count]]).tolist()
         return places
+
+
+def _ranges(strings: StringTable, kind: str, beginning: str) -> bytes:
+    """Return the ranges of the strings that are `kind`, one of FIRST_CHARACTERS, and `beginning`."""
+    assert arrays.kernel is not None
+    found: bytes = arrays.kernel.first_ranges(strings.data, strings.offsets, kind.encode(), _FIRST, beginning.encode())
+    return found

@@ -58,21 +58,4 @@ static inline void renew(Scratch *scratch) {
     }
 }
 
-/* Restore the order below `at` of a heap whose least item is first. */
-static inline void sift(float *heap, size_t at, size_t size) {
-    float value = heap[at];
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child >= size)
-            break;
-        if (child + 1 < size && heap[child + 1] < heap[child])
-            child++;
-        if (heap[child] >= value)
-            break;
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = value;
-}
-
 #endif

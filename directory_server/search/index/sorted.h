@@ -24,9 +24,10 @@ static inline int read_strings(Strings *strings, const Py_buffer *data, const Py
     return -1;
 }
 
-/* Return the first position whose string is not before the key, or -1 if the offsets are not within the data. */
-static inline Py_ssize_t position(const Strings *strings, const char *key, size_t length, int *is_equal) {
-    Py_ssize_t low = 0, high = strings->count;
+/* Return the first position from `low` to `high` whose string is not before the key; -1 if the offsets are not within
+ * the data. */
+static inline Py_ssize_t position_between(const Strings *strings, Py_ssize_t low, Py_ssize_t high, const char *key,
+                                          size_t length, int *is_equal) {
     *is_equal = 0;
     while (low < high) {
         Py_ssize_t middle = low + (high - low) / 2;
@@ -44,6 +45,10 @@ static inline Py_ssize_t position(const Strings *strings, const char *key, size_
         }
     }
     return low;
+}
+
+static inline Py_ssize_t position(const Strings *strings, const char *key, size_t length, int *is_equal) {
+    return position_between(strings, 0, strings->count, key, length, is_equal);
 }
 
 #endif
