@@ -105,10 +105,14 @@ class Collection:
 
     def name_ratio(self, terms: Sequence[int], weights: Sequence[float]) -> float:
         """Return how far one of `terms`, times its weight, is a name: the maximum, 1 for a term that mostly is one."""
-        if len(terms) <= FEW:
-            return max(
-                [self._name_share(term) * weight for term, weight in zip(terms, weights, strict=True)], default=0.0
-            )
+        # A share is at most 1: completions rarely exceed the word itself, which weighs more.
+        heaviest = max(weights, default=0.0)
+        first = [term for term, weight in zip(terms, weights, strict=True) if weight == heaviest]
+        most = max([self._name_share(term) * heaviest for term in first[:FEW]], default=0.0)
+        left = [pair for pair in zip(terms, weights, strict=True) if pair[1] > most]
+        if len(left) <= FEW:
+            return max([most, *(self._name_share(term) * weight for term, weight in left)])
+        terms, weights = zip(*left, strict=True)
         numbers = np.array(terms, np.int64)
         named, held = np.zeros(len(terms), np.int64), np.full(len(terms), SMOOTHING)
         for segment in self.segments:

@@ -108,15 +108,11 @@ def _explains(one: Expansion, other: Expansion, collection: Collection) -> bool:
     "agriculture and crops" does not ask for the cropping of images. A concept named by its words stays, and so do two
     that explain each other.
     """
-    string = collection.vocabulary.string
-    of_one, of_other = ({string(term) for group in each.terms for term in group.terms} for each in (one, other))
-    named = {string(term) for term in other.terms[0].terms}
-    return (
-        of_one.issuperset(other.stems)
-        and not of_other.issuperset(one.stems)
-        and named.isdisjoint(other.stems)
-        and set(one.stems).isdisjoint(other.stems)
-    )
+    if one is other or not set(one.stems).isdisjoint(other.stems):
+        return False
+    of_one, of_other = ({term for group in each.terms for term in group.terms} for each in (one, other))
+    asks_one, asks_other = ({collection.find(stem) for stem in each.stems} for each in (one, other))
+    return of_one >= asks_other and not of_other >= asks_one and asks_other.isdisjoint(other.terms[0].terms)
 
 
 def concept_evidence(

@@ -126,7 +126,9 @@ def find_conditions(query: Sequence[Word]) -> Request:
     """Return the conditions in the words of a query. A query without other words has none: its words are the topic."""
     places = list(_places(query))
     tokens = [token for _, _, token in places]
-    conditions: dict[str, Condition] = {}
+    if conditions().keys().isdisjoint(tokens):
+        return Request(query)
+    asked: dict[str, Condition] = {}
     removed: set[int] = set()
     light: set[str] = set()
     at = 0
@@ -140,14 +142,14 @@ def find_conditions(query: Sequence[Word]) -> Request:
             removed.update(range(at, end))
         else:
             light.update(found.tokens)
-        if condition.is_certain or condition.label not in conditions:
-            conditions[condition.label] = condition
+        if condition.is_certain or condition.label not in asked:
+            asked[condition.label] = condition
         at = end
     topic = [place for number, place in enumerate(places) if number not in removed]
-    if not conditions or light.issuperset(token for _, _, token in topic):
+    if not asked or light.issuperset(token for _, _, token in topic):
         return Request(query)
     cuts_end = len(tokens) - 1 in removed
-    return Request(list(_words(query, topic)), [*conditions.values()], frozenset(light), cuts_end)
+    return Request(list(_words(query, topic)), [*asked.values()], frozenset(light), cuts_end)
 
 
 def _places(query: Sequence[Word]) -> Iterator[_Place]:

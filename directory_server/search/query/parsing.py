@@ -29,6 +29,9 @@ _CLITIC = re.compile(r"(?<=\w)['’]s\b|\b(?:[cdjlmnst]|qu)['’](?=\w)", re.IGN
 """The English possessive, and elided articles and pronouns of French and Italian."""
 
 
+_ONLY_WORDS = re.compile(r"[A-Za-z0-9 ]*")
+"""Keywords without filters, phrases, exclusions, accents, elisions and symbols, as most are."""
+
 _SYMBOLS = (
     (re.compile(r"(?<!\w)c#", re.IGNORECASE), "csharp"),
     (re.compile(r"(?<!\w)c\+\+", re.IGNORECASE), "cpp"),
@@ -64,6 +67,9 @@ class ParsedQuery:
 
 def parse(keywords: str) -> ParsedQuery:
     """Return the parsed query. Nothing is a syntax error: all that is not a filter is words."""
+    if _ONLY_WORDS.fullmatch(keywords):
+        text = keywords[:MAX_TEXT]
+        return _parsed(text, text, text.lower(), [], [], [])
     required: list[str] = []
     phrases: list[str] = []
     is_sentence = len(PIECE.sub(" ", keywords).split()) >= MIN_SENTENCE
@@ -80,7 +86,19 @@ def parse(keywords: str) -> ParsedQuery:
     text = fold(PIECE.sub(lambda piece: f" {piece['phrase'] or ''} ", keywords))[:MAX_TEXT]
     for symbol, name in _SYMBOLS:
         text = symbol.sub(name, text)
-    plain = _without_requests(_CLITIC.sub(" ", text))
+    accented = with_accents(keywords[:MAX_TEXT])
+    return _parsed(text, _without_requests(_CLITIC.sub(" ", text)), accented, required, phrases, excluded)
+
+
+def _parsed(
+    text: str,
+    plain: str,
+    accented: str,
+    required: Sequence[str],
+    phrases: Sequence[str],
+    excluded: Sequence[str],
+) -> ParsedQuery:
+    """Return the query of a folded text, which is `plain` without elisions and requests."""
     every = words(plain, humps=True)
     found = _limit(every)
     # A separator of name parts at the end leaves the word unfinished.
@@ -88,7 +106,7 @@ def parse(keywords: str) -> ParsedQuery:
     # Most queries have no word of several parts.
     written = words(plain, humps=False) if any(len(word.parts) > 1 for word in every) else every
     names = {split: whole for split, whole in zip(every, written, strict=True) if split != whole}
-    return ParsedQuery(found, is_complete, required, phrases, excluded, text, names, with_accents(keywords[:MAX_TEXT]))
+    return ParsedQuery(found, is_complete, required, phrases, excluded, text, names, accented)
 
 
 def _without_requests(text: str) -> str:

@@ -110,9 +110,11 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
     exact = exact_name_matches(given, collection, query_weight)
     fuzzy = [] if exact else fuzzy_name_matches(given, collection, query_weight)
     names = [*prefix_name_matches(given, collection, query_weight), *fuzzy]
-    # A query that is a name is not expanded.
-    is_name = 1.0 if exact else _name_ratio([*(group for part in parts for group in part.groups), *others], collection)
-    concepts = concept_evidence(expanded, collection, query_weight, 1 - is_name)
+    concepts: Sequence[ConceptEvidence] = []
+    if expanded and not exact:
+        # A query that is a name is not expanded.
+        is_name = _name_ratio([*(group for part in parts for group in part.groups), *others], collection)
+        concepts = concept_evidence(expanded, collection, query_weight, 1 - is_name)
     if not (parts or others or exact or concepts or names):
         others = similar_groups(query, collection)
     converted = conversion_groups(given, collection, query_weight) if parts else []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import and_
 
 import numpy as np
 
@@ -44,5 +46,5 @@ def _has_concept(concept: ConceptEvidence, segment: Segment, doc_ids: Ints) -> B
     """Return which of `doc_ids` have all words of one of the terms of a concept."""
     found = np.zeros(len(doc_ids), bool)
     for group in concept.terms:
-        found |= np.all([contains(segment.lists.documents_with(term), doc_ids) for term in group.terms], axis=0)
+        found |= reduce(and_, [contains(segment.lists.documents_with(term), doc_ids) for term in group.terms])
     return found

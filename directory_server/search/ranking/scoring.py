@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 from operator import itemgetter
 
 import numpy as np
@@ -180,9 +179,14 @@ def _ordered(hits: Iterable[Ranked], segments: Sequence[Segment], after: Positio
     """Return the hits after `after` in their order."""
     found = sorted(hits, key=itemgetter(0), reverse=True)
     # Names are read only where scores are equal.
-    if len({score for score, _, _ in found}) < len(found):
-        alike = (list(hits) for _, hits in groupby(found, itemgetter(0)))
-        found = [hit for hits in alike for hit in (_by_name(hits, segments) if len(hits) > 1 else hits)]
+    start, previous = 0, None
+    for place, (score, _, _) in enumerate(found):
+        if score != previous:
+            if place - start > 1:
+                found[start:place] = _by_name(found[start:place], segments)
+            start, previous = place, score
+    if len(found) - start > 1:
+        found[start:] = _by_name(found[start:], segments)
     if after is not None:
         score, name = after.score, after.name
         found = [hit for hit in found if hit[0] < score or segments[hit[1]].rows.name(hit[2]) > name]

@@ -64,19 +64,23 @@ class Thesaurus:
         characters = set("".join(runs))
         matched = [
             expression
-            for expression in chain(
-                *(self.by_stem.get(each, ()) for each in sorted(stems)),
-                *map(self._with_first_character, sorted(characters)),
-            )
+            for each in (*map(self._with_stem, sorted(stems)), *map(self._with_first_character, sorted(characters)))
+            for expression in each
             if stems.issuperset(expression.stems)
-            and all(any(piece in run for run in runs) for piece in expression.pieces)
+            # Most expressions have no pieces.
+            and (not expression.pieces or all(any(piece in run for run in runs) for piece in expression.pieces))
         ]
+        if not matched:
+            return []
         found: dict[Concept, Match] = {}
         for expression in _most_specific(matched):
             concept = expression.concept
             match = found.get(concept, Match(concept, frozenset(), frozenset()))
             found[concept] = Match(concept, match.stems.union(expression.stems), match.pieces.union(expression.pieces))
         return list(found.values())
+
+    def _with_stem(self, stem: str) -> Sequence[Expression]:
+        return self.by_stem.get(stem, ())
 
     def _with_first_character(self, character: str) -> Sequence[Expression]:
         return self.by_character.get(character, ())

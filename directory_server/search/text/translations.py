@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 
-from attrs import frozen
+from attrs import field, frozen
 from rapidfuzz.distance import JaroWinkler
 
-from .analysis import stem
+from .single_words import SingleWords
 from .transliteration import romanised, sound_key
 from .word_forms import cached_forms, language_of_script, languages_of_letters, nearest_form, turkish_bases
 
@@ -69,6 +69,11 @@ class Translations:
     sounds: Mapping[str, Sequence[str]]
     homographs: Mapping[str, Mapping[str, Mapping[str, Sequence[int]]]]
     ordered: Mapping[str, Sequence[str]]
+    _single: SingleWords = field(init=False, repr=False, eq=False)
+
+    @_single.default
+    def _single_words(self) -> SingleWords:
+        return SingleWords(self.stems, self.starts, self.function_words, self.english)
 
     def likely_language(self, parts: Sequence[str], accented: str = "") -> str:
         """Return the language of the words of a query, or an empty string for English and for unknown languages.
@@ -77,11 +82,11 @@ class Translations:
         word is English.
         """
         latin = [part for part in parts if not language_of_script(part)]
-        others = [part for part in latin if not self._is_english(part)]
+        others = [part for part in latin if not self._single.is_english(part)]
         english = len(latin) - len(others)
         if english > 2 * len(others):
             return ""
-        candidates = {language for part in others for language in self._with(part)}
+        candidates = {language for part in others for language in self._single.languages(part)}
         lettered = languages_of_letters(accented)
         if len(lettered) == 1:
             candidates.update(lettered)
@@ -96,15 +101,6 @@ class Translations:
         is_complete = len(latin) > 1 and only + shared >= len(latin)
         return best if only > max(english - shared, 0 if is_complete else 1) else ""
 
-    def _is_english(self, part: str) -> bool:
-        return part in self.english or stem(part) in self.english
-
-    def _with(self, part: str) -> Iterator[str]:
-        """Yield the languages with expressions that a Latin word is, or begins."""
-        for language, function_words in self.function_words.items():
-            if part in function_words or part in self.stems[language] or part in self.starts[language]:
-                yield language
-
     def _coverage(self, parts: Sequence[str], language: str) -> tuple[int, int, int]:
         """Return how many of `parts` are words of a language and not of English, and how many are words of both.
 
@@ -117,19 +113,19 @@ class Translations:
             if size > 1:
                 only += size
             elif size or self._is_function_word(parts[place], language):
-                is_shared = self._is_english(parts[place])
+                is_shared = self._single.is_english(parts[place])
                 only, shared = only + (not is_shared), shared + is_shared
             place += size or 1
         return only, shared, exact
 
     def _longest_at(self, parts: Sequence[str], place: int, language: str) -> tuple[int, Sequence[int]]:
         """Return the number of words of the longest expression of a language at a place, and its senses."""
-        is_start = not self.starts[language].isdisjoint(cached_forms(language, parts[place]))
-        most = self.longest[language] if is_start else 1
-        for size in range(min(most, len(parts) - place), 0, -1):
-            if found := self._find(language, parts[place : place + size]):
-                return size, found
-        return 0, ()
+        if len(parts) - place > 1 and not self.starts[language].isdisjoint(cached_forms(language, parts[place])):
+            for size in range(min(self.longest[language], len(parts) - place), 1, -1):
+                if found := self._find(language, parts[place : place + size]):
+                    return size, found
+        found = self._single.senses(language, parts[place])
+        return (1, found) if found else (0, ())
 
     def ignored(self, parts: Sequence[str], language: str) -> Set[str]:
         """Return the function words among `parts`, most of which are in `language`."""
@@ -166,10 +162,9 @@ class Translations:
         if script:
             return None if self._is_function_word(part, script) else self._sounding(part)
         is_short = not language and len(part) < MIN_UNTOLD
-        if is_short or self._is_english(part) or self._is_function_word(part, language) or is_known(part):
+        if is_short or self._single.is_english(part) or self._is_function_word(part, language) or is_known(part):
             return None
-        others = (found for each in self.function_words if (found := self._find(each, [part])))
-        found = next(others, ())
+        found = self._single.senses_in_any(part)
         return self._result([part], found) if found else self._compound(part, language)
 
     def in_run(self, run: str) -> list[Match]:
