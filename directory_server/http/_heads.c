@@ -41,15 +41,17 @@ static int is(const char *name, Py_ssize_t size, const char *other) {
     return (size_t)size == strlen(other) && memcmp(name, other, (size_t)size) == 0;
 }
 
-/* Whether a field changes how the request is framed or answered. llhttp reads such requests. */
-static int is_special(const char *name, Py_ssize_t size) {
+/* Whether a field changes how the request is framed or answered. llhttp reads such requests. HTTP/1.1 keeps connections
+ * without "Connection: keep-alive", which many clients send.
+ */
+static int is_special(const char *name, Py_ssize_t size, const char *value, Py_ssize_t value_size) {
     switch (size) {
     case 6:
         return is(name, size, "expect");
     case 7:
         return is(name, size, "upgrade");
     case 10:
-        return is(name, size, "connection");
+        return is(name, size, "connection") && !is(value, value_size, "keep-alive");
     case 16:
         return is(name, size, "proxy-connection");
     case 17:
@@ -104,7 +106,9 @@ static int read_field(Bytes *from, PyObject *fields, Py_ssize_t *length) {
     while (from->at < from->end && *from->at >= ' ' && *from->at <= '~')
         from->at++;
     Py_ssize_t value_size = from->at - value;
-    if (value_size == 0 || value[0] == ' ' || from->at[-1] == ' ' || !SKIP(from, "\r\n") || is_special(name, size))
+    if (value_size == 0 || value[0] == ' ' || from->at[-1] == ' ' || !SKIP(from, "\r\n"))
+        return 0;
+    if (is_special(name, size, value, value_size))
         return 0;
     if (is(name, size, "content-length")) {
         if (*length >= 0 || (*length = number(value, value_size)) < 0)

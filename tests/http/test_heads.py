@@ -25,6 +25,7 @@ PARTS = [
     b"Host: a\r\n",
     b"Host: a b\r\n",
     b"Connection: close\r\n",
+    b"Connection: keep-alive\r\n",
     b"Upgrade: h2c\r\n",
     b"Expect: 100-continue\r\n",
     b"Transfer-Encoding: chunked\r\n",
@@ -70,6 +71,13 @@ def test_usual_requests_are_read() -> None:
     assert heads is not None
     fields = {b"host": [b"a:80"], b"x-y": [b"1", b"2, 3"]}
     assert heads.read(SEARCH) == (b"GET", b"/a/b?c=d+%20", fields, b"")
+    kept = SEARCH.replace(b"X-Y: 1", b"Connection: keep-alive")
+    assert heads.read(kept) == (
+        b"GET",
+        b"/a/b?c=d+%20",
+        {b"host": [b"a:80"], b"connection": [b"keep-alive"], b"x-y": [b"2, 3"]},
+        b"",
+    )
     fields = {b"host": [b"a"], b"authorization": [b"Bearer k"], b"content-length": [b"4"]}
     assert heads.read(CALL) == (b"POST", b"/mcp", fields, b"{\r\n}")
 
@@ -84,6 +92,8 @@ def test_incomplete_requests_are_not_read(end: int) -> None:
     "field",
     [
         b"Connection: close",
+        b"Connection: keep-alive, close",
+        b"Connection: keep-alive\r\nConnection: close",
         b"Expect: 100-continue",
         b"Upgrade: h2c",
         b"Proxy-Connection: close",
