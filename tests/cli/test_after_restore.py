@@ -105,7 +105,7 @@ def test_sessions_and_links_end_and_the_log_has_a_new_id(tmp_path: Path, restore
     assert opened.log_id() != restored["log"]
     assert run_sync(opened.sessions.find(restored["session"])) is None
     assert run_sync(opened.accounts.linked(restored["link"])) is None
-    assert "1 sessions and 1 links ended." in output
+    assert "1 session and 1 link ended." in output
     # Without the newer database, keys that were revoked later stay valid.
     assert f"  {restored['revoked_id']}  revoked, ends in {restored['revoked'][-4:]}" in output
     assert f"  {restored['valid_id']}  valid, ends in {restored['valid'][-4:]}" in output
@@ -133,7 +133,7 @@ def test_newer_database_ends_keys_and_accounts_again(tmp_path: Path, restored: d
     assert run_sync(opened.accounts.password(restored["other_id"])) == "hash of new"
     opened.data.close()
     for line in (
-        "1 secrets and 1 passwords replaced by newer ones.",
+        "1 secret and 1 password replaced by newer ones.",
         "Revoked again, keys:\n",
         f"  {restored['revoked_id']}  revoked, ends in ",
         "Revoked again, tokens:\n",

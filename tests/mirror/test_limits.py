@@ -29,7 +29,7 @@ async def test_entries_over_a_limit_are_not_stored_and_reported(harness: Harness
         with pytest.raises(UpstreamFailed) as caught:
             await mirror.sync(upstream, full=True)
         assert caught.value.message == (
-            "It exceeds its limits, max_entries = 5 and max_bytes = 1000000000: 3 entries were not stored, "
+            "It exceeds its limits, max_entries = 5 and max_bytes = 1000000000: 3 entries not stored, "
             "and nothing was removed. Raise the limits of the upstream official, or exclude names."
         )
     # Stored entries are updated.
@@ -47,7 +47,7 @@ async def test_entries_over_a_limit_are_not_stored_and_reported(harness: Harness
 async def test_a_sync_ends_after_many_entries_over_the_limit(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("directory_server.mirror._sync_run.MAX_OVER_LIMIT", 1_000)
     monkeypatch.setattr("directory_server.mirror._sync_run.BATCH", 100)
-    with pytest.raises(UpstreamFailed, match=r"1,000 entries were not stored"):
+    with pytest.raises(UpstreamFailed, match=r"1,000 entries not stored"):
         await limited_mirror(harness, 500).sync(harness.upstream("endless-names"))
     assert harness.state().entries == 500
     assert len(harness.registry.requests) == 15
