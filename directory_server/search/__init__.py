@@ -16,7 +16,7 @@ and gives the reasons of hits.
 from .impact_index import ImpactIndex
 from .index.memory import Spill, in_memory
 from .index.packing import TextAnalysis
-from .index.saved import build_digest as load_code_digest
+from .index.saved import build_digest
 from .index_file import MappedIndexFile
 from .percolator import percolate
 from .query.tables import load_tables
@@ -26,8 +26,8 @@ __all__ = [
     "MappedIndexFile",
     "Spill",
     "TextAnalysis",
+    "build_digest",
     "in_memory",
-    "load_code_digest",
     "load_tables",
     "percolate",
 ]
