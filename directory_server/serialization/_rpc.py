@@ -14,6 +14,9 @@ Id = str | int | float
 MAX_ID = 2.0**53
 """The limit of numbers that every JSON reader represents exactly (I-JSON, RFC 7493, section 2.2)."""
 
+MAX_ID_CHARACTERS = 256
+"""Responses, and each event of a subscription, repeat the id of their request."""
+
 
 @frozen
 class Message:
@@ -37,7 +40,10 @@ def message(value: Any) -> Message:
         raise _invalid("jsonrpc: must be the string '2.0'")
     identity = message_id(value)
     if "id" in value and identity is None and "error" not in value:
-        raise _invalid("id: must be a string, or a number that JSON readers represent exactly: below 2^53")
+        raise _invalid(
+            f"id: must be a string of at most {MAX_ID_CHARACTERS} characters, or a number that JSON readers represent "
+            "exactly: below 2^53"
+        )
     if "method" not in value:
         # An error response to a message with an unreadable id has the id null.
         if "error" in value or ("result" in value and identity is not None):
@@ -55,7 +61,9 @@ def message(value: Any) -> Message:
 def message_id(value: Any) -> Id | None:
     """Return the id of a possibly invalid message; None if it has no valid id."""
     identity = value.get("id") if isinstance(value, dict) else None
-    if isinstance(identity, str) or (isinstance(identity, int) and not isinstance(identity, bool)):
+    if isinstance(identity, str):
+        return identity if len(identity) <= MAX_ID_CHARACTERS else None
+    if isinstance(identity, int) and not isinstance(identity, bool):
         return identity
     # Integers of more than 64 bits are decoded as floats, and would be returned as another number.
     return identity if isinstance(identity, float) and abs(identity) < MAX_ID else None

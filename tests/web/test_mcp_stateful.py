@@ -248,17 +248,18 @@ def test_oauth_probes_get_a_message_about_keys(server: Server, method: str, path
     assert "API keys" in response.json["error_description"]
 
 
-@pytest.mark.parametrize("identity", [2**53, 2**64 - 1, -(2**63), 1.5, "a"])
+@pytest.mark.parametrize("identity", [2**53, 2**64 - 1, -(2**63), 1.5, "a", "", "雨" * 256])
 def test_an_id_is_returned_unchanged(server: Server, identity: Any) -> None:
     assert server.post({**request("ping"), "id": identity}).json["id"] == identity
 
 
-@pytest.mark.parametrize("identity", [10**30, 2**64, 1e300])
-def test_an_id_without_an_exact_representation_is_rejected(server: Server, identity: Any) -> None:
-    response = server.post({**request("ping"), "id": identity})
-    assert response.json["error"]["code"] == -32600
-    assert "id: must be a string, or a number that JSON readers represent exactly" in response.json["error"]["message"]
-    assert response.json["id"] is None
+@pytest.mark.parametrize("identity", [10**30, 2**64, 1e300, "a" * 257, True])
+def test_an_id_that_is_too_long_or_has_no_exact_representation_is_rejected(server: Server, identity: Any) -> None:
+    message = {**request("ping"), "id": identity}
+    response = server.post(message)
+    assert (response.status, response.json["error"]["code"], response.json["id"]) == (400, -32600, None)
+    assert "id: must be a string of at most 256 characters, or a number" in response.json["error"]["message"]
+    assert [each["id"] for each in server.post([message, request("ping", identity=2)]).json] == [None, 2]
 
 
 def test_delete_is_405(server: Server) -> None:

@@ -136,7 +136,7 @@ class McpEndpoint:
     ) -> None:
         """Open the stream of a subscription, which begins with an acknowledgement and ends with the result."""
         assert message.id is not None
-        notifications = accepted_notifications(message.id, message.params)
+        notifications = accepted_notifications(message.params)
         if error := self._hub.limit_error(authenticated.key.id):
             raise RpcError(INVALID_REQUEST, error, data={"error": "too_many_streams"})
         await authenticated.report_quota()

@@ -15,22 +15,17 @@ from ... import serialization
 from ...domain.changes import Change
 from ...serialization import Id
 from ...streams import Channel, Hub
-from ._errors import INVALID_PARAMS, INVALID_REQUEST, RpcError
+from ._errors import INVALID_PARAMS, RpcError
 from ._methods import SERVER_INFO
 
 META_SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 META_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 
-MAX_ID = 256
-"""Maximum characters of a subscription id: each of its events repeats it."""
-
 _FLAGS = ("toolsListChanged", "promptsListChanged", "resourcesListChanged")
 
 
-def accepted_notifications(identity: Id, params: Mapping[str, Any]) -> dict[str, bool]:
+def accepted_notifications(params: Mapping[str, Any]) -> dict[str, bool]:
     """Return the requested notifications that the server sends. Raises RpcError."""
-    if len(str(identity)) > MAX_ID:
-        raise RpcError(INVALID_REQUEST, f"id: must have at most {MAX_ID} characters for a subscription.", status=400)
     requested = params.get("notifications")
     if not isinstance(requested, dict):
         raise RpcError(INVALID_PARAMS, "params.notifications: is required and must be an object.", status=400)
