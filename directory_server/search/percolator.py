@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Set
+from collections.abc import Collection, Iterable, Set
 from functools import lru_cache
 
-from attrs import frozen
+from attrs import field, frozen
 
 from ..domain.changes import Change
-from .index.document import Document
 from .index.verified import document_of
 from .query.parsing import parse
 from .text.analysis import stem
@@ -16,14 +15,36 @@ from .text.analysis import stem
 
 @frozen
 class _Requirements:
-    """The terms and phrases that an entry must have, and the terms that it must not have."""
+    """The words, special terms and phrases that an entry must have, and the words that it must not have."""
 
-    terms: Set[str]
+    words: Set[str]
+    special_terms: Set[str]
     phrases: Collection[str]
     excluded: Set[str]
 
     def __bool__(self) -> bool:
-        return bool(self.terms or self.phrases or self.excluded)
+        return bool(self.words or self.special_terms or self.phrases or self.excluded)
+
+
+@frozen
+class _Words:
+    """The terms of the words of an entry. A word is stemmed only when a term with its first letter is looked for.
+
+    The stemmer never changes the first letter. Most words of an entry have another one than the words of a query.
+    """
+
+    _words: Collection[str]
+    _stems: dict[str, Set[str]] = field(factory=dict, init=False)
+
+    def __contains__(self, term: str) -> bool:
+        letter = term[:1]
+        stems = self._stems.get(letter)
+        if stems is None:
+            stems = self._stems[letter] = {stem(word) for word in self._words if word[0] == letter}
+        return term in stems
+
+    def has_all(self, terms: Iterable[str]) -> bool:
+        return all(term in self for term in terms)
 
 
 def percolate(change: Change, queries: Collection[str]) -> Set[str]:
@@ -32,27 +53,35 @@ def percolate(change: Change, queries: Collection[str]) -> Set[str]:
     Words are compared by their terms, without completion, correction or expansion. A query without words, phrases,
     filters and exclusions matches no entry.
     """
-    document = document_of(change) if queries else None
-    if document is None:
+    if change.analysed is None or not queries:
         return frozenset()
-    terms, phrases = _contents(document)
+    # Checks add words. Without them the words alone are read first: most entries do not have those of a query.
+    document = None if change.verified is None else document_of(change)
+    words = _Words((_words_of(change.analysed) if document is None else document.words).split())
+    required = {query: _requirements(query) for query in queries}
+    found = {query for query, each in required.items() if each and words.has_all(each.words)}
+    if not found:
+        return found
+    document = document or document_of(change)
+    assert document is not None, "the change has the analysis of an entry"
+    special_terms, phrases = set(document.special_terms), document.row.phrases
     return {
         query
-        for query in queries
-        if (required := _requirements(query))
-        and required.terms <= terms
-        and required.excluded.isdisjoint(terms)
-        and all(phrase in phrases for phrase in required.phrases)
+        for query in found
+        if required[query].special_terms <= special_terms
+        and not any(term in words for term in required[query].excluded)
+        and all(phrase in phrases for phrase in required[query].phrases)
     }
 
 
-def _contents(document: Document) -> tuple[Set[str], str]:
-    return {*map(stem, document.words.split()), *document.special_terms}, document.row.phrases
+def _words_of(packed: bytes) -> str:
+    """Return the words of a document without decoding its other parts, see `packing.pack`."""
+    return packed.split(b"\n", 2)[1].decode()
 
 
-# The parts of a query have top_starts, so this is at most about 20 MB.
+# The parts of a query are limited in number and length, so this is at most about 20 MB.
 @lru_cache(maxsize=4_096)
 def _requirements(query: str) -> _Requirements:
     parsed = parse(query)
-    words = (stem(token) for word in parsed.words for token in word.tokens)
-    return _Requirements(frozenset((*words, *parsed.required)), tuple(parsed.phrases), frozenset(parsed.excluded))
+    words = frozenset(stem(token) for word in parsed.words for token in word.tokens)
+    return _Requirements(words, frozenset(parsed.required), tuple(parsed.phrases), frozenset(parsed.excluded))

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import string
+
 import pytest
+from attrs import evolve
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import PUBLISHER, Entry
+from directory_server.domain.verification import VerifiedStatus
+from directory_server.domain.verified import IndexedVerification
 from directory_server.search import percolate
+from directory_server.search.text.analysis import stem
+from directory_server.serialization import encode_verification
 from tests.contract.index import additions, make_entry, removals
 
 ENTRY = make_entry(
@@ -69,3 +78,25 @@ def test_only_matching_queries_are_returned() -> None:
 
 def test_removed_entry_matches_no_query() -> None:
     assert percolate(change(None), ["postgres"]) == set()
+
+
+def test_each_query_is_decided_alone() -> None:
+    queries = ["postgres", "postgres transport:http", "postgres -database", '"query database"', "databases", "mysql"]
+    assert percolate(change(ENTRY), queries) == {each for each in queries if percolate(change(ENTRY), [each])}
+    assert percolate(change(ENTRY), queries) == {"postgres", "databases"}
+
+
+def test_words_of_checked_tools_match() -> None:
+    tools = IndexedVerification(VerifiedStatus.WORKS, tools=(("vacuumTable", "Reclaims storage."),))
+    checked = evolve(change(ENTRY), verified=encode_verification(tools))
+    queries = ["vacuum", "reclaim", "status:works", "postgres status:unverified", "postgres vacuum"]
+    assert percolate(checked, queries) == {"vacuum", "reclaim", "status:works", "postgres vacuum"}
+
+
+@given(st.text(st.sampled_from(string.ascii_lowercase + string.digits), min_size=1, max_size=12))
+@example("skies")
+@example("dying")
+@example("lying")
+@example("yearly")
+def test_the_stem_of_a_word_begins_with_its_first_letter(word: str) -> None:
+    assert stem(word)[0] == word[0]

@@ -56,11 +56,32 @@ def test_a_filtered_page_is_filled_from_several_scans(server: Server) -> None:
 
 
 def test_a_filtered_page_may_be_short(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("directory_server.web.changes._handler.SCAN_SIZE", 2)
+    monkeypatch.setattr("directory_server.web.changes._handler.MAX_SCANNED", 10)
     publish(server, *(entry(f"y/{number}") for number in range(20)))
     response = page(server, "?keywords=postgres&since=2")
     assert response.json == {"data": [], "count": 0, "next": f"12-{log_id(server)}"}
     assert response.headers["Link"]
+
+
+def test_a_filtered_page_reads_few_changes_first(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    publish(server, *(entry(f"y/{number}", "Postgres." if number < 3 else "") for number in range(1_000)))
+    sizes: list[int] = []
+    changes = SqliteStore.changes
+
+    async def counted(self: SqliteStore, since: int, limit: int) -> Any:
+        sizes.append(limit)
+        return await changes(self, since, limit)
+
+    monkeypatch.setattr(SqliteStore, "changes", counted)
+    monkeypatch.setattr("directory_server.web.changes._handler.MAX_SCANNED", 650)
+    assert page(server, "?keywords=postgres&limit=3").json["count"] == 3
+    assert sizes == [100]
+    sizes.clear()
+    assert page(server, "?keywords=postgres&limit=5").json["count"] == 4
+    assert sizes == [100, 200, 350]
+    sizes.clear()
+    assert page(server, "?keywords=postgres&limit=300").json["count"] == 4
+    assert sizes == [300, 350]
 
 
 @pytest.mark.parametrize("since", [0, 9])
@@ -159,7 +180,7 @@ def test_encoded_events_are_limited_in_bytes() -> None:
 
 
 def test_pages_with_keywords_do_not_delay_others(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    from directory_server.web.changes._handler import MAX_CONCURRENT_SCANS, SCAN_SIZE
+    from directory_server.web.changes._handler import FIRST_SCAN, MAX_CONCURRENT_SCANS
 
     server.site.connections._limit = 100
 
@@ -167,7 +188,7 @@ def test_pages_with_keywords_do_not_delay_others(server: Server, monkeypatch: py
     changes = SqliteStore.changes
 
     async def slow(self: SqliteStore, since: int, limit: int) -> Any:
-        if limit == SCAN_SIZE:
+        if limit == FIRST_SCAN:
             waiting.append(Deferred())
             await waiting[-1]
         return await changes(self, since, limit)
@@ -179,7 +200,7 @@ def test_pages_with_keywords_do_not_delay_others(server: Server, monkeypatch: py
         for number in range(6)
     ]
     assert len(waiting) == MAX_CONCURRENT_SCANS
-    page = server.open("GET", CHANGES, headers=headers)
+    page = server.open("GET", f"{CHANGES}?limit=3", headers=headers)
     assert parse_response(page.received()).status == 200
     assert [each.received() for each in scans] == [b""] * 6
     for each in waiting:

@@ -28,18 +28,19 @@ from ._log_pages import encode_items
 
 PATH = "/api/open/v1/changes"
 
-SCAN_SIZE = 1_000
-"""Changes read at a time to find those that match the keywords."""
+FIRST_SCAN, SCAN_SIZE = 100, 1_000
+"""Changes read at a time to find those that match the keywords: in the first read, unless the page has more, and at
+most. Each read is twice as large as the one before, because a page of frequent words is full after a few changes."""
 
-MAX_SCANS = 5
-"""Maximum reads for one page; a page may have fewer changes than its limit."""
+MAX_SCANNED = 5_000
+"""Changes after which a page with keywords ends; it may have fewer changes than its limit."""
 
 MAX_CONCURRENT_PAGES = 4
 """Pages without keywords built at the same time, because each has its entries in memory. Other requests wait."""
 
 MAX_CONCURRENT_SCANS = 2
-"""Pages with keywords built at the same time. They have their own limit, because one may take seconds of processor
-time, and pages without keywords must not wait for it."""
+"""Pages with keywords built at the same time. They have their own limit, because one reads up to MAX_SCANNED changes,
+and pages without keywords must not wait for it."""
 
 
 @frozen
@@ -115,18 +116,20 @@ class ChangesHandler:
 
         The page ends after about PAGE_BYTES.
         """
-        size = limit if keywords is None else SCAN_SIZE
+        size, end = limit, since + MAX_SCANNED
+        if keywords is not None:
+            size = min(max(limit, FIRST_SCAN), SCAN_SIZE)
         found: list[bytes] = []
         left = PAGE_BYTES
-        for _ in range(MAX_SCANS):
-            changes = await self._store.changes(since, size)
+        while len(found) < limit and left > 0 and since < end:
+            changes = await self._store.changes(since, min(size, end - since))
             if not changes:
                 break
             more, since = await self._offload(encode_items, changes, keywords, self._matching, limit - len(found), left)
             found += more
             left -= sum(map(len, more))
-            if len(found) == limit or left <= 0:
-                break
+            if keywords is not None:
+                size = min(2 * size, SCAN_SIZE)
         return found, since
 
 
