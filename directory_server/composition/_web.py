@@ -168,7 +168,7 @@ def _routes(
         ),
         pages.Feeds(people.pages.layout, people.pages.access, directory, storage.store, core.runtime.now),
         pages.SiteFiles(people.pages.layout, people.pages.access),
-        pages.Sitemap(people.pages.layout, people.pages.access, storage.store, docs.paths),
+        pages.Sitemap(people.pages.layout, people.pages.access, storage.store, docs.paths, offload),
         _account_pages(core, people, endpoint),
         docs.DocsPages(people.pages.layout, people.pages.access),
         pages.EntryPage(

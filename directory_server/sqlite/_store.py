@@ -107,9 +107,8 @@ class SqliteStore:
         return [serialization.restore_entry(body) for (body,) in rows]
 
     async def ids(self, after: str, before: str, limit: int) -> Sequence[str]:
-        bounds = (after, before, limit)
-        rows = await self._database.read(lambda connection: connection.execute(_IDS, bounds).fetchall())
-        return [mcp_id for (mcp_id,) in rows]
+        # Thousands of rows, of which each is on a page of the file with few others.
+        return await self._offload(self._ids, after, before, limit)
 
     async def head(self) -> int:
         return await self._number(_HEAD)
@@ -216,6 +215,10 @@ class SqliteStore:
     def _published(self, name: str) -> Sequence[Entry]:
         with self._database.connection() as connection:
             return [serialization.restore_entry(body) for (body,) in connection.execute(_PUBLISHED, (name, PUBLISHED))]
+
+    def _ids(self, *bounds: str | int) -> Sequence[str]:
+        with self._database.connection() as connection:
+            return [mcp_id for (mcp_id,) in connection.execute(_IDS, bounds)]
 
     def _newest(self, limit: int, of: Callable[[Entry], T]) -> Sequence[T]:
         with self._database.connection() as connection, closing(connection.execute(_NEWEST, (limit,))) as rows:

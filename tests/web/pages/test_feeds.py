@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import struct
 from typing import Any
 from urllib.parse import quote
@@ -207,6 +208,19 @@ def test_parts_of_the_sitemap_are_bounded_and_have_each_entry_once(
     assert len(listed) == len(set(listed)) > 100
     monkeypatch.setattr("directory_server.web.pages._sitemap.MAX_URLS", 3)
     assert max(len(locations(get_page(part.removeprefix(URL)))) for part in parts) == 3
+
+
+@public_url
+def test_sitemaps_are_compressed_for_clients_that_accept_it(get_page: GetPage) -> None:
+    for path in ("/sitemap.xml", "/sitemap.xml?page=1"):
+        plain, sent = get_page(path), get_page(path, Accept_Encoding="gzip")
+        assert (plain.headers["Content-Encoding"], sent.headers["Content-Encoding"]) == (None, "gzip")
+        assert gzip.decompress(sent.body) == plain.body
+        assert plain.headers["Vary"] == sent.headers["Vary"] == "Accept-Encoding"
+        # Two forms of a body have two tags (RFC 9110, section 8.8.3).
+        assert plain.headers["ETag"] != sent.headers["ETag"]
+        tag = str(sent.headers["ETag"])
+        assert get_page(path, Accept_Encoding="gzip", If_None_Match=tag).status == 304
 
 
 @pytest.mark.parametrize("server", ["public", {"url": URL, "openness": "accounts"}], indirect=True)
