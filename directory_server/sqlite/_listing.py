@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from itertools import islice
+from typing import cast
 
 from ..domain.versions import Version
 
@@ -28,23 +30,43 @@ _FILTER = """
     NOT hidden AND (curated OR NOT :curated) AND changed_at >= :since AND (:deleted OR NOT record.deleted)
 """
 
-_LIST_LATEST = f"""
-    {_VERSION} {_LATEST} WHERE entry.name > :name AND entry.updated_at >= :since AND {_FILTER}
-    ORDER BY entry.name LIMIT :limit
+# The index record_version has the versions in the order of names.
+_EXACT = """
+    FROM record CROSS JOIN entry ON entry.name = record.name
+    CROSS JOIN record AS first ON first.id = chosen AND first.source = record.source
 """
 
-_LIST_EXACT = f"""
-    {_VERSION} {_ALL} WHERE entry.name > :name AND record.version = :versions AND {_FILTER}
-    ORDER BY entry.name LIMIT :limit
-"""
+_LATEST_ROWS = f"{_VERSION} {_LATEST} WHERE entry.updated_at >= :since AND {_FILTER}"
 
-_LIST_ALL = f"""
-    {_VERSION} {_ALL}
-    WHERE entry.name >= :name AND (entry.name > :name OR record.version > :version) AND {_FILTER}
-    ORDER BY entry.name, record.version LIMIT :limit
-"""
+_EXACT_ROWS = f"{_VERSION} {_EXACT} WHERE record.version = :versions AND {_FILTER}"
 
-_LISTS = {"latest": _LIST_LATEST, "all": _LIST_ALL}
+_ALL_ROWS = f"{_VERSION} {_ALL} WHERE {_FILTER}"
+
+_LISTS = {
+    "latest": f"{_LATEST_ROWS} AND entry.name > :name ORDER BY entry.name LIMIT :limit",
+    "exact": f"{_EXACT_ROWS} AND record.name > :name ORDER BY record.name LIMIT :limit",
+    "all": f"""
+        {_ALL_ROWS} AND entry.name >= :name AND (entry.name > :name OR record.version > :version)
+        ORDER BY entry.name, record.version LIMIT :limit
+    """,
+}
+
+_LISTS_OF_NAME = {
+    "latest": f"{_LATEST_ROWS} AND entry.name = :only AND :only > :name",
+    "exact": f"{_EXACT_ROWS} AND record.name = :only AND :only > :name",
+    "all": f"""
+        {_ALL_ROWS} AND entry.name = :only AND (:only > :name OR record.version > :version) ORDER BY record.version
+    """,
+}
+
+MAX_RECENT = 10_000
+"""Names that changed since a time, up to which a list reads only these. Of a million names a client that follows the
+registry asks for a few; more of them are soon found in the order of names."""
+
+_RECENT = (
+    "SELECT name FROM entry WHERE updated_at >= ? LIMIT ?",
+    "SELECT name FROM record WHERE updated_at >= ? LIMIT ?",
+)
 
 # Without bodies, because sorting would load all of them.
 _VERSIONS = f"""
@@ -66,9 +88,27 @@ _THE_VERSION = f"{_VERSION} {_ALL} WHERE entry.name = :name AND record.version =
 
 def listing(connection: sqlite3.Connection, versions: str, query: Mapping[str, object], most: int) -> Sequence[Version]:
     """Return the versions that match `query`, about `most` bytes, for Store.listing."""
-    rows = connection.execute(_LISTS.get(versions, _LIST_EXACT), {**query, "versions": versions})
-    with closing(rows):
+    kind = versions if versions in _LISTS else "exact"
+    arguments = {**query, "versions": versions}
+    if (names := _recent(connection, query)) is not None:
+        found = (row for name in names for row in connection.execute(_LISTS_OF_NAME[kind], {**arguments, "only": name}))
+        return list(_first(islice(found, cast(int, query["limit"])), most))
+    with closing(connection.execute(_LISTS[kind], arguments)) as rows:
         return list(_first(rows, most))
+
+
+def _recent(connection: sqlite3.Connection, query: Mapping[str, object]) -> Sequence[str] | None:
+    """Return the names from `query["name"]` on that changed since `query["since"]`; None if they may be many."""
+    if not query["since"]:
+        return None
+    names: set[str] = set()
+    for statement in _RECENT:
+        rows = connection.execute(statement, (query["since"], MAX_RECENT + 1)).fetchall()
+        if len(rows) > MAX_RECENT:
+            return None
+        names.update(name for (name,) in rows)
+    # The order of SQLite is that of the bytes in UTF-8, which is that of the code points.
+    return sorted(name for name in names if name >= cast(str, query["name"]))
 
 
 def all_versions(connection: sqlite3.Connection, name: str, after: str, limit: int, most: int) -> list[Version]:

@@ -62,12 +62,13 @@ _FORGET = "DELETE FROM seen WHERE upstream = ?"
 _COUNT_SEEN = "SELECT count(*) FROM seen WHERE upstream = ?"
 
 _UNSEEN = """
-    SELECT body FROM record WHERE source = :upstream AND NOT deleted
+    SELECT body FROM record WHERE source = :upstream AND deleted = 0
         AND NOT EXISTS (SELECT 1 FROM seen WHERE upstream = :upstream AND seen.name = record.name AND taken)
     LIMIT :limit
 """
 
-_ENTRIES = "SELECT count(DISTINCT name) FROM record WHERE source = ? AND NOT deleted"
+# `deleted = 0` is a condition on the index of_source, in which the names are then in order.
+_ENTRIES = "SELECT count(DISTINCT name) FROM record WHERE source = ? AND deleted = 0"
 
 _HOLD = """
     INSERT INTO lease (upstream, holder, until) VALUES (:upstream, :holder, :until)

@@ -58,7 +58,8 @@ _COUNT_DUE = "SELECT count(*) FROM target WHERE kind IN (SELECT value FROM json_
 
 _LEASE = "UPDATE target SET holder = ?, held_until = ? WHERE id = ?"
 
-_RELEASE = "UPDATE target SET holder = '', held_until = 0 WHERE holder = ?"
+# The second condition lets the partial index target_held be used.
+_RELEASE = "UPDATE target SET holder = '', held_until = 0 WHERE holder = ? AND holder <> ''"
 
 _RELEASE_PLAN = "UPDATE verification_plan SET holder = '', held_until = 0 WHERE holder = ?"
 

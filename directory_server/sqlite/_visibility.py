@@ -106,8 +106,12 @@ _NAME = """
 
 _SOURCES = {"local": LOCAL, "published": PUBLISHED}
 
+# The inner query reads only the index `listed`: all names may be searched for the text.
 _CURATED = f"""{_NAME}
-    WHERE (curated OR hidden) AND name > :after AND instr(lower(name), lower(:text)) ORDER BY name LIMIT :limit
+    WHERE name IN (
+        SELECT name FROM entry INDEXED BY listed
+        WHERE (curated OR hidden) AND name > :after AND instr(lower(name), lower(:text)) ORDER BY name LIMIT :limit
+    ) ORDER BY name
 """
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from importlib.resources import files
 from pathlib import Path
 
@@ -32,17 +32,64 @@ def test_a_page_reads_only_its_own_rows(open_database: Open, versions: str) -> N
     database = open_database("directory")
     store = SqliteStore(database, inline, Briefs())
     run_sync(store.publish("a", [entry(f"x/{number:04}") for number in range(2_000)]))
-    with database.connection() as connection:
-        steps = 0
-
-        def step() -> int:
-            nonlocal steps
-            steps += 1
-            return 0
-
-        connection.set_progress_handler(step, 100)
+    with counted_steps(database) as steps:
         assert len(run_sync(store.listing(("x/1000", "1.0.0"), 10, versions=versions))) == 10
-    assert steps < 20
+    assert len(steps) < 20
+
+
+@contextmanager
+def counted_steps(database: Database) -> Iterator[list[None]]:
+    """Yield a list that gets an item for every 100 instructions of SQLite."""
+    steps: list[None] = []
+    with database.connection() as connection:
+        connection.set_progress_handler(lambda: steps.append(None), 100)
+        yield steps
+        connection.set_progress_handler(None, 0)
+
+
+@pytest.mark.parametrize("versions", ["latest", "all", "1.0.0", "2.0.0"])
+def test_rare_versions_and_new_names_are_found_without_reading_the_others(open_database: Open, versions: str) -> None:
+    database = open_database("directory")
+    store = SqliteStore(database, inline, Briefs())
+    run_sync(store.publish("a", [entry(f"x/{number:04}") for number in range(2_000)]))
+    with database.transaction() as connection:
+        connection.execute("UPDATE record SET updated_at = 1000")
+        connection.execute("UPDATE entry SET updated_at = 1000")
+    run_sync(store.publish("a", [entry("x/1990", "2.0.0")]))
+    with counted_steps(database) as steps:
+        found = run_sync(store.listing(("", ""), 10, versions=versions, updated_since=2000.0))
+        assert [(each.name, each.version) for each in found] == ([("x/1990", "2.0.0")] if versions != "1.0.0" else [])
+        assert len(run_sync(store.listing(("", ""), 10, versions="2.0.0"))) == 1
+        assert run_sync(store.listing(("", ""), 10, versions="3.0.0")) == []
+    assert len(steps) < 20
+
+
+@pytest.mark.parametrize("versions", ["latest", "all", "1.0.0", "2.0.0"])
+def test_few_new_names_are_listed_as_many(open_database: Open, versions: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    database = open_database("directory")
+    store = SqliteStore(database, inline, Briefs(), ["a", "b"])
+    run_sync(store.publish("a", [entry(f"x/{number:02}") for number in range(0, 40, 2)]))
+    run_sync(store.publish("a", [entry(f"x/{number:02}", "2.0.0") for number in range(0, 40, 3)]))
+    run_sync(store.publish("b", [entry(f"x/{number:02}", "2.0.0") for number in range(40)]))
+    with database.transaction() as connection:
+        connection.execute("UPDATE record SET updated_at = 1000 + id * 37 % 100")
+        connection.execute("UPDATE entry SET updated_at = 1000 + chosen * 53 % 100")
+
+    def pages(since: float) -> list[tuple[str, str]]:
+        found: list[tuple[str, str]] = []
+        while page := run_sync(
+            store.listing(found[-1] if found else ("", ""), 3, versions=versions, updated_since=since)
+        ):
+            found += [(each.name, each.version) for each in page]
+        return found
+
+    expected = {}
+    for since in (1000.0, 1050.0, 1090.0, 1200.0):
+        with monkeypatch.context() as patched:
+            patched.setattr("directory_server.sqlite._listing.MAX_RECENT", 0)
+            expected[since] = pages(since)
+        assert pages(since) == expected[since]
+    assert len(expected[1000.0]) > len(expected[1050.0]) > len(expected[1090.0]) > len(expected[1200.0]) == 0
 
 
 def test_entries_of_the_second_schema_version_are_listed(tmp_path: Path) -> None:

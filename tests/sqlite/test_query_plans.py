@@ -1,0 +1,96 @@
+"""Query plans: no statement reads all rows of a table that grows with the entries."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from directory_server import sqlite
+from directory_server.sqlite import _listing, _mirrors, _visibility
+
+LARGE = ("record", "entry", "change", "target", "verification", "seen", "first", "visible", "preferred")
+"""The tables that grow with the entries, and their aliases."""
+
+WHOLE = {
+    "_export": "copies everything, in the command `database import`",
+    "_verifications._KNOWN": "forgets all checks, in the command `verify --forget`",
+    "_store._NEWEST": "ends at its limit, in the order of an index",
+    "_store._COUNT": "reads the last row",
+    "_visibility._LOG": "reads the last row",
+    "_listing._ALL_ROWS": "is a part of statements with a condition",
+    "_visibility._NAME": "is a part of statements with a condition",
+    "_visibility._CURATED": "looks for a text in all curated names, in an index and in a thread",
+}
+"""Statements that may scan a large table, or modules of such, and why."""
+
+
+def statements() -> Iterator[tuple[str, str]]:
+    """Yield the names and texts of the statements of all modules."""
+    for module in pkgutil.iter_modules(sqlite.__path__):
+        for name, value in vars(importlib.import_module(f"directory_server.sqlite.{module.name}")).items():
+            texts = value if isinstance(value, Mapping) else {"": value}
+            for key, text in texts.items():
+                if isinstance(text, str) and re.match(r"\s*(SELECT|INSERT|UPDATE|DELETE)\b[^{]*$", text):
+                    yield f"{module.name}.{name}" + (f"[{key}]" if key else ""), text
+
+
+@pytest.fixture(scope="module")
+def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connection]:
+    data = sqlite.DataDirectory(tmp_path_factory.mktemp("data"))
+    with data.directory.connection() as connection:
+        yield connection
+    data.close()
+
+
+def plan(connection: sqlite3.Connection, statement: str) -> list[str]:
+    """Return the steps of the plan of `statement`; an empty list if its tables are not those of the directory."""
+    named = dict.fromkeys(re.findall(r":(\w+)", statement))
+    numbered = [int(each) for each in re.findall(r"\?(\d+)", statement)]
+    arguments = named or [None] * max(numbered, default=statement.count("?"))
+    try:
+        found = connection.execute(f"EXPLAIN QUERY PLAN {statement}", arguments)
+    except sqlite3.OperationalError as error:
+        # Statements of the quota and of statistics, and parts of statements.
+        if not re.match("no such (table|column)", str(error)):
+            raise
+        return []
+    return [row[3] for row in found]
+
+
+@pytest.mark.parametrize(("name", "statement"), [pytest.param(*each, id=each[0]) for each in statements()])
+def test_no_statement_reads_a_large_table(connection: sqlite3.Connection, name: str, statement: str) -> None:
+    if name in WHOLE or name.partition(".")[0] in WHOLE:
+        pytest.skip(WHOLE.get(name) or WHOLE[name.partition(".")[0]])
+    scanned = [step for step in plan(connection, statement) if re.match(rf"SCAN ({'|'.join(LARGE)})\b", step)]
+    assert scanned == [], statement
+
+
+@pytest.mark.parametrize("kind", ["latest", "exact", "all"])
+def test_lists_are_read_in_order(connection: sqlite3.Connection, kind: str) -> None:
+    for statement in (_listing._LISTS[kind], _listing._LISTS_OF_NAME[kind]):
+        steps = plan(connection, statement)
+        assert steps
+        assert not [step for step in steps if "TEMP B-TREE" in step and "LAST" not in step], steps
+    assert "record_version" in " ".join(plan(connection, _listing._LISTS["exact"]))
+    assert any("name=?" in step for step in plan(connection, _listing._LISTS_OF_NAME[kind]))
+    recent = [" ".join(plan(connection, each)) for each in _listing._RECENT]
+    assert all("COVERING INDEX" in each and "_updated (updated_at>?)" in each for each in recent), recent
+
+
+def test_curated_names_are_searched_in_an_index(connection: sqlite3.Connection) -> None:
+    assert "SEARCH entry USING COVERING INDEX listed (name>?)" in plan(connection, _visibility._CURATED)
+
+
+def test_names_of_a_source_are_counted_in_order(connection: sqlite3.Connection) -> None:
+    assert plan(connection, _mirrors._ENTRIES) == [
+        "SEARCH record USING COVERING INDEX of_source (source=? AND deleted=?)"
+    ]
+
+
+def test_all_statements_are_found() -> None:
+    assert len(list(statements())) > 150
