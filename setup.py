@@ -1,9 +1,11 @@
 """Packaging that must be code: documentation pages, a plugin of Twisted, and optional compiled modules."""
 
 import runpy
+import sys
 from pathlib import Path
 
 from setuptools import Extension, find_packages, setup
+from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
@@ -42,10 +44,37 @@ class BuildWithPages(build_py):
         runpy.run_path(str(ROOT / "docs" / "render.py"))["write"](pages)
 
 
+class BuildWithWarning(build_ext):
+    """Compile the modules; delete older files of those that do not compile, and name them in a warning."""
+
+    def run(self) -> None:
+        """Compile what can be compiled, and print the warning last, where it is read."""
+        self.failed: list[str] = []
+        super().run()
+        if self.failed:
+            print(
+                f"\nWARNING: not compiled: {', '.join(self.failed)}.\nThe package works without these modules, but is "
+                "slower. The messages of the compiler are above.\nInstall a C compiler and the headers of Python, "
+                "then build again.\n",
+                file=sys.stderr,
+            )
+
+    def build_extension(self, ext: Extension) -> None:
+        """Compile a module. setuptools catches the errors of modules that are optional."""
+        try:
+            super().build_extension(ext)
+        except Exception:
+            self.failed.append(ext.name)
+            # The file of an earlier build does not belong to this source.
+            folder = ROOT if self.editable_mode else Path(self.build_lib)
+            (folder / self.get_ext_filename(ext.name)).unlink(missing_ok=True)
+            raise
+
+
 setup(
     packages=[*find_packages(include=["directory_server", "directory_server.*"]), "twisted.plugins"],
     package_dir={"": "."},
     ext_modules=COMPILED,
-    cmdclass={"build_py": BuildWithPages},
+    cmdclass={"build_ext": BuildWithWarning, "build_py": BuildWithPages},
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
 )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
-from types import ModuleType
+from types import MappingProxyType, ModuleType
+
+_used: dict[str, bool] = {}
 
 
 def compiled(name: str, version: int = 1) -> ModuleType | None:
@@ -14,5 +17,12 @@ def compiled(name: str, version: int = 1) -> ModuleType | None:
     try:
         module = import_module(f".{name}", __package__)
     except ImportError:
-        return None
-    return module if getattr(module, "VERSION", 1) == version else None
+        module = None
+    found = module if getattr(module, "VERSION", 1) == version else None
+    _used[name] = found is not None
+    return found
+
+
+def compiled_modules() -> Mapping[str, bool]:
+    """Return for each compiled module that this process has asked for whether it is used, by name."""
+    return MappingProxyType(_used)

@@ -96,7 +96,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.registry": _WEB | {"web.authentication"},
     "web.publish": _WEB | {"web.authentication", "web.registry"},
     "web.mcp": _WEB | {"web.authentication", "__init__"},
-    "web.metrics": _WEB,
+    "web.metrics": _WEB | {"compiled"},
     "web.pages": _WEB,
     "web.account": _WEB | {"web.mcp", "web.pages", "web.user_agents"},
     "web.admin": _WEB | {"web.account", "web.pages", "__init__"},

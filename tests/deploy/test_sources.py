@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import runpy
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +20,18 @@ HEADERS = sorted((ROOT / "directory_server").rglob("*.h"))
 LIMITED_API = re.compile(r"^#define Py_LIMITED_API 0x030B0000$", re.MULTILINE)
 
 
-@pytest.fixture
-def extensions(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+def options_of_setup(path: Path) -> dict[str, Any]:
+    """Return the arguments of `setup` in the file at `path`."""
     given: dict[str, Any] = {}
-    monkeypatch.setattr(setuptools, "setup", given.update)
-    runpy.run_path(str(ROOT / "setup.py"))
-    found: list[Any] = given["ext_modules"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(setuptools, "setup", given.update)
+        runpy.run_path(str(path))
+    return given
+
+
+@pytest.fixture
+def extensions() -> list[Any]:
+    found: list[Any] = options_of_setup(ROOT / "setup.py")["ext_modules"]
     return found
 
 
@@ -54,3 +62,23 @@ def test_every_module_has_the_limited_api() -> None:
     for path in {*MODULES, *HEADERS} - {common}:
         # Python.h must not be read before the limit is defined.
         assert re.findall(r"^#include .*$", path.read_text(), re.MULTILINE)[0] in names
+
+
+@pytest.mark.parametrize("editable", [True, False])
+def test_a_module_that_does_not_compile_is_named_and_an_older_file_of_it_deleted(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], editable: bool
+) -> None:
+    shutil.copy(ROOT / "setup.py", tmp_path)
+    (tmp_path / "broken.c").write_text("#error\n")
+    options = options_of_setup(tmp_path / "setup.py")
+    broken = setuptools.Extension("broken", [str(tmp_path / "broken.c")], optional=True)
+    build = options["cmdclass"]["build_ext"](setuptools.Distribution({"ext_modules": [broken]}))
+    build.editable_mode, build.build_lib, build.build_temp = editable, str(tmp_path / "lib"), str(tmp_path / "temp")
+    build.ensure_finalized()
+    older = (tmp_path if editable else tmp_path / "lib") / build.get_ext_filename("broken")
+    older.parent.mkdir(exist_ok=True)
+    older.touch()
+    os.utime(older, (0, 0))
+    build.run()
+    assert "WARNING: not compiled: broken.\n" in capfd.readouterr().err
+    assert not older.exists()

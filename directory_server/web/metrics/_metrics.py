@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessColl
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from ...compiled import compiled_modules
 from ...domain.changes import Change
 from ...domain.errors import QuotaExceeded
 from ...domain.ports.access import Quota
@@ -149,6 +150,14 @@ class _Gauges(Collector):
             "directory_index_generation", "Number of times search results may have changed.", self._index.generation
         )
         yield GaugeMetricFamily("directory_streams", "Open streams.", len(self._streams))
+        modules = GaugeMetricFamily(
+            "directory_compiled_module",
+            "1 if the compiled module is used, 0 if Python code is used in its place.",
+            labels=["module"],
+        )
+        for name, is_used in compiled_modules().items():
+            modules.add_metric([name], float(is_used))
+        yield modules
         yield CounterMetricFamily(
             "directory_stream_cuts", "Streams cut because the client did not read them.", self._streams.cuts
         )
