@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from errno import EINVAL
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,9 @@ def has_standard_output() -> bool:
 def _open(path: Path) -> LogFile | _StandardOutput:
     if path == STANDARD_OUTPUT:
         return _StandardOutput()
+    # A rotation would rename a device, and a pipe cannot be continued at its end.
+    if path.exists() and not path.is_file():
+        raise OSError(EINVAL, f"It is not a regular file. {STANDARD_OUTPUT} is the standard output")
     file: LogFile = LogFile.fromFullPath(
         str(path), rotateLength=ROTATE_BYTES, maxRotatedFiles=ROTATED_FILES, defaultMode=0o640
     )

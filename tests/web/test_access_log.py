@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import re
 from collections.abc import Sequence
 from io import StringIO
@@ -197,12 +198,28 @@ def test_lines_are_written_to_the_access_file(tmp_path: Path) -> None:
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}", line.partition(" ")[0]) for line in lines)
 
 
-def test_an_access_file_that_cannot_be_open_is_named_in_the_error(tmp_path: Path) -> None:
+def test_an_access_file_that_cannot_be_opened_is_named_in_the_error(tmp_path: Path) -> None:
     from directory_server.domain.errors import Unavailable
     from directory_server.web import access_file
 
     with pytest.raises(Unavailable, match=r"log\.access_file: .*/absent/access\.log cannot be written: No such file"):
         access_file.AccessFile(tmp_path / "absent" / "access.log")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "device"])
+def test_an_access_file_that_is_not_a_regular_file_is_rejected(tmp_path: Path, kind: str) -> None:
+    from directory_server.domain.errors import Unavailable
+    from directory_server.web import access_file
+
+    path = Path(os.devnull) if kind == "device" else tmp_path / kind
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    with pytest.raises(
+        Unavailable, match=rf"log\.access_file: {path} .*: It is not a regular file\. - is the standard"
+    ):
+        access_file.AccessFile(path)
 
 
 class FullFile:
