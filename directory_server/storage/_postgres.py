@@ -78,20 +78,6 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
     prunings = {"quota": quota.prune_all, "analyses": store.prune, "attempts": attempts.prune}
     tasks = [postgres.Task(name, interval, prunings[name]) for name, interval in TASKS.items()]
 
-    def serving(lost: Callable[[str], None]) -> Serving:
-        assert connected is not None, "commands serve nothing"
-        connected.lost = lost
-        bus = connected.bus
-        return Serving(
-            bus,
-            connected.service(),
-            [
-                TimerService(postgres.UPKEEP_INTERVAL, postgres.Upkeep(database, tasks).run_due),
-                TimerService(postgres.REPORT_INTERVAL, postgres.NodeReports(database, node).report),
-            ],
-            lambda: bus.head,
-        )
-
     async def after_restore(newer: Path | None) -> Restored:
         if newer is not None:
             raise BadInput("--newer: is for SQLite only.")
@@ -120,7 +106,7 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
         publisher_tokens=postgres.PostgresPublisherTokens(database, now, reads),
         publication_log=postgres.PostgresPublicationLog(database),
         attempts=attempts,
-        serving=serving,
+        serving=partial(_serving, database, connected, tasks, node),
         session_secret=lambda: postgres.session_secret(database),
         after_restore=after_restore,
         describe=partial(_describe, database, node),
@@ -168,6 +154,28 @@ class _Connected:
         for each in (self.charges, self.reads, self.bus):
             each.setServiceParent(service)
         return service
+
+
+def _serving(
+    database: postgres.Database,
+    connected: _Connected | None,
+    tasks: Sequence[postgres.Task],
+    node: postgres.Node,
+    lost: Callable[[str], None],
+) -> Serving:
+    """Return what a server runs; `lost` is called with the reason once the database went back."""
+    assert connected is not None, "commands serve nothing"
+    connected.lost = lost
+    bus = connected.bus
+    return Serving(
+        bus,
+        connected.service(),
+        [
+            TimerService(postgres.UPKEEP_INTERVAL, postgres.Upkeep(database, tasks).run_due),
+            TimerService(postgres.REPORT_INTERVAL, postgres.NodeReports(database, node).report),
+        ],
+        lambda: bus.head,
+    )
 
 
 def _node(config: Config) -> postgres.Node:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from .. import memory, sqlite
@@ -37,18 +38,6 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
     async def describe() -> Sequence[str]:
         return []
 
-    def serving(lost: Callable[[str], None]) -> Serving:
-        # Commands do not serve, and this import takes 50 ms.
-        from twisted.application.internet import TimerService
-
-        reactor = environment.reactor
-        bus = sqlite.DataVersionBus(data.directory, reactor)
-        return Serving(
-            bus,
-            bus,
-            [sqlite.StorageWatch(data, offload, reactor, lost), TimerService(PRUNE_INTERVAL, quota.prune)],
-        )
-
     statistics = sqlite.SqliteStatistics(config.data_dir, offload)
 
     def close() -> None:
@@ -75,7 +64,7 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
         publication_log=sqlite.SqlitePublicationLog(data.directory, writes),
         # The attempts of one machine are not worth a write to the disk each.
         attempts=memory.MemoryAttempts(now),
-        serving=serving,
+        serving=partial(_serving, data, quota, environment),
         session_secret=session_secret,
         after_restore=after_restore,
         describe=describe,
@@ -83,4 +72,20 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
         away_since=lambda: None,
         serve=lambda: data.serve(environment.reactor),
         close=close,
+    )
+
+
+def _serving(
+    data: sqlite.DataDirectory, quota: sqlite.SqliteQuota, environment: Environment, lost: Callable[[str], None]
+) -> Serving:
+    """Return what a server runs; `lost` is called with the reason if the data directory is lost."""
+    # Commands do not serve, and this import takes 50 ms.
+    from twisted.application.internet import TimerService
+
+    reactor = environment.reactor
+    bus = sqlite.DataVersionBus(data.directory, reactor)
+    return Serving(
+        bus,
+        bus,
+        [sqlite.StorageWatch(data, environment.offload, reactor, lost), TimerService(PRUNE_INTERVAL, quota.prune)],
     )
