@@ -1,8 +1,7 @@
-"""Contract of Store."""
+"""Contract of Store: entries, their analyses, and lists of them."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,8 +10,6 @@ from attrs import define
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
 from directory_server.domain.ports.storage import Store
-from directory_server.domain.publishing import MAX_VERSIONS
-from directory_server.serialization import restore_entry
 
 from . import at_once, awaited
 
@@ -50,7 +47,7 @@ UNSTORABLE = ("x/\0", "\0", "x/\udc80", "\ud800\udc00")
 """Names, versions and ids that some databases cannot hold."""
 
 
-class StoreContract:
+class WithStore:
     """Subclasses define how to open a store; `at_once` runs coroutines together, in the threads of the adapter."""
 
     at_once = staticmethod(at_once)
@@ -62,6 +59,10 @@ class StoreContract:
         """
         raise NotImplementedError
 
+
+class StoreContract(WithStore):
+    """Entries, their analyses, and lists of them."""
+
     @awaited
     async def test_is_empty_at_first(self) -> None:
         store = await self.store()
@@ -72,14 +73,6 @@ class StoreContract:
         assert await store.entry(mcp_id_of(NAME)) is None
         assert list(await store.current("", 10)) == []
         assert list(await store.changes(0, 10)) == []
-
-    @awaited
-    async def test_the_log_has_the_same_id_in_all_processes(self) -> None:
-        one, other = await self.store(), await self.store()
-        log = await one.log_id()
-        assert re.fullmatch("[0-9a-f]{12}", log)
-        await one.publish("a", [entry()])
-        assert await other.log_id() == log
 
     @awaited
     async def test_lists_the_ids_of_visible_entries_in_a_range(self) -> None:
@@ -117,26 +110,6 @@ class StoreContract:
         assert list(await store.entries([])) == []
 
     @awaited
-    async def test_logs_nothing_for_unchanged_entries(self) -> None:
-        store = await self.store()
-        await store.publish("a", [Entry({"name": NAME, "version": "1", "description": ""})])
-        same = Entry({"description": "", "version": "1", "name": NAME})
-        assert list(await store.publish("a", [same])) == ["unchanged"]
-        assert await store.head() == 1
-
-    @awaited
-    async def test_logs_each_change_of_a_visible_entry(self) -> None:
-        store = await self.store()
-        await store.publish("a", [entry(), entry("x/b")])
-        await store.publish("a", [entry(brief="It snows.")])
-        changes = await store.changes(0, 10)
-        assert kinds(changes) == ["added", "added", "changed"]
-        assert [change.mcp_id for change in changes] == [mcp_id_of(name) for name in (NAME, "x/b", NAME)]
-        seqs = [change.seq for change in changes]
-        assert seqs == sorted(set(seqs))
-        assert await store.head() == seqs[-1]
-
-    @awaited
     async def test_returns_the_analysis_of_each_entry(self) -> None:
         store = await self.store()
         await store.publish("a", [entry(), entry("x/b", brief="b")])
@@ -159,73 +132,6 @@ class StoreContract:
         assert again.analysed.startswith(b"1 ")
 
     @awaited
-    async def test_reads_the_log_after_a_position_up_to_a_limit(self) -> None:
-        store = await self.store()
-        await store.publish("a", [entry(f"x/{number}") for number in range(5)])
-        first, *_ = await store.changes(0, 10)
-        page = await store.changes(first.seq, 2)
-        assert [change.mcp_id for change in page] == [mcp_id_of("x/1"), mcp_id_of("x/2")]
-        assert list(await store.changes(await store.head(), 10)) == []
-
-    @awaited
-    async def test_returns_changes_with_the_visible_entry(self) -> None:
-        store = await self.store()
-        await store.publish("a", [entry(), entry("x/b")])
-        await store.publish("a", [entry(brief="It snows."), entry("x/b", status="deleted")])
-        visible = [change.body and restore_entry(change.body) for change in await store.changes(0, 10)]
-        assert visible == [entry(brief="It snows."), None, entry(brief="It snows."), None]
-
-    @awaited
-    async def test_prefers_the_later_version_in_any_order_of_publishing(self) -> None:
-        store = await self.store()
-        await store.publish("a", [entry(version="1.9.0")])
-        await store.publish("a", [entry(version="1.10.0")])
-        assert list(await store.publish("a", [entry(version="1.2.0")])) == ["added"]
-        assert await store.entry(mcp_id_of(NAME)) == entry(version="1.10.0")
-        assert kinds(await store.changes(0, 10)) == ["added", "changed"]
-
-    @awaited
-    async def test_logs_nothing_when_an_invisible_version_changes(self) -> None:
-        store = await self.store()
-        await store.publish("a", [entry(version="1.0.0"), entry(version="2.0.0")])
-        head = await store.head()
-        assert list(await store.publish("a", [entry(version="1.0.0", brief="Old.")])) == ["changed"]
-        assert await store.head() == head
-
-    @awaited
-    async def test_prefers_the_latest_version_of_the_registry(self) -> None:
-        store = await self.store()
-        await store.publish("a", [entry(version="3.0.0", isLatest=False), entry(version="2.0.0", isLatest=True)])
-        visible = await store.entry(mcp_id_of(NAME))
-        assert visible is not None
-        assert visible.version == "2.0.0"
-
-    @awaited
-    async def test_prefers_local_entries_then_sources_in_order_then_others_by_name(self) -> None:
-        store = await self.store(["second", "third"])
-        ranking = ["local", "second", "third", "alpha", "zeta"]
-        visible = []
-        for source in reversed(ranking):
-            await store.publish(source, [entry(brief=source)])
-            current = await store.entry(mcp_id_of(NAME))
-            assert current is not None
-            visible.append(current.brief)
-        assert visible == list(reversed(ranking))
-        for source in reversed(ranking[1:]):
-            await store.publish(source, [entry(version="2.0.0", brief=source)])
-        assert await store.entry(mcp_id_of(NAME)) == entry(brief="local")
-
-    @awaited
-    async def test_logs_nothing_when_another_source_has_the_same_content(self) -> None:
-        store = await self.store()
-        await store.publish("b", [entry()])
-        assert list(await store.publish("local", [entry()])) == ["added"]
-        assert await store.head() == 1
-        assert list(await store.publish("b", [entry(brief="It snows.")])) == ["changed"]
-        assert await store.entry(mcp_id_of(NAME)) == entry()
-        assert await store.head() == 1
-
-    @awaited
     async def test_removes_deleted_entries_and_restores_them(self) -> None:
         store = await self.store()
         await store.publish("a", [entry(status="active"), entry("x/b")])
@@ -237,118 +143,6 @@ class StoreContract:
         assert await store.entry(mcp_id_of(NAME)) == entry(status="active")
         assert await store.count() == 2
         assert kinds(await store.changes(0, 10)) == ["added", "added", "removed", "added"]
-
-    @awaited
-    async def test_logs_nothing_for_an_entry_first_seen_deleted(self) -> None:
-        store = await self.store()
-        assert list(await store.publish("a", [entry(status="deleted")])) == ["added"]
-        assert await store.head() == 0
-        await store.publish("a", [entry(status="active")])
-        assert kinds(await store.changes(0, 10)) == ["added"]
-
-    @awaited
-    async def test_accepts_a_name_twice_in_a_batch(self) -> None:
-        store = await self.store()
-        batch = [entry(version="1.0.0"), entry(version="2.0.0"), entry(version="2.0.0", brief="It snows.")]
-        assert list(await store.publish("a", batch)) == ["added", "added", "changed"]
-        assert await store.entry(mcp_id_of(NAME)) == batch[-1]
-        assert kinds(await store.changes(0, 10)) == ["added"]
-        assert await store.count() == 1
-        again = [
-            entry(version="3.0.0"),
-            entry("x/b"),
-            entry(version="4.0.0"),
-            entry(version="2.0.0", brief="It hails."),
-        ]
-        assert list(await store.publish("a", again)) == ["added", "added", "added", "changed"]
-        assert await store.entry(mcp_id_of(NAME)) == again[2]
-        assert kinds(await store.changes(1, 10)) == ["changed", "added"]
-
-    @awaited
-    async def test_keeps_the_latest_versions_of_a_name_and_source(self) -> None:
-        store = await self.store()
-        await store.publish("b", [entry(version="0.0.1")])
-        await store.publish("a", [entry(version="0.0.7", isLatest=True)])
-        batch = [entry(version=f"1.{number}.0") for number in range(300)]
-        for _ in range(2):
-            outcomes = await store.publish("a", batch)
-            assert list(outcomes[:101]) == ["too_old"] * 101
-            assert "too_old" not in outcomes[101:]
-        versions = [each.version for each in await store.versions(NAME)]
-        assert len(versions) == 200
-        assert versions[0] == "0.0.7"
-        assert "1.101.0" in versions
-        assert await store.entry(mcp_id_of(NAME)) == entry(version="0.0.7", isLatest=True)
-        # Older versions are not stored; a newer one replaces the oldest.
-        assert list(await store.publish("a", [entry(version="1.5.0")])) == ["too_old"]
-        assert list(await store.publish("a", [entry(version="2.0.0", isLatest=True)])) == ["added"]
-        versions = [each.version for each in await store.versions(NAME)]
-        assert len(versions) == 200
-        assert versions[0] == "2.0.0"
-        assert "0.0.7" not in versions
-        assert "1.101.0" in versions
-        assert [change.kind for change in await store.changes(0, 10)] == ["added", "changed", "changed"]
-
-    @awaited
-    async def test_a_version_that_must_be_new_replaces_nothing(self) -> None:
-        one, other = await self.store(["up"]), await self.store(["up"])
-        assert list(await one.publish("published", [entry()], new=True)) == ["added"]
-        for again in (entry(), entry(brief="It snows.")):
-            assert list(await other.publish("published", [again], new=True)) == ["exists"]
-        assert await other.head() == 1
-        batch = [entry(version="1.1.0"), entry(brief="It snows."), entry("x/a"), entry(version="1.1.0")]
-        assert list(await other.publish("published", batch, new=True)) == ["added", "exists", "added", "exists"]
-        assert [each.version for each in await one.published(NAME)] == ["1.0.0", "1.1.0"]
-        assert [each.brief for each in await one.published(NAME)] == ["It rains.", "It rains."]
-        assert await one.entry(mcp_id_of(NAME)) == entry(version="1.1.0")
-
-    @awaited
-    async def test_a_version_that_must_be_new_drops_nothing(self) -> None:
-        store = await self.store()
-        batch = [entry(version=f"1.0.{number}") for number in range(MAX_VERSIONS)]
-        assert set(await store.publish("published", batch, new=True)) == {"added"}
-        assert list(await store.publish("published", [entry(version="2.0.0")], new=True)) == ["over_limit"]
-        assert list(await store.publish("published", [entry(version="1.0.7")], new=True)) == ["exists"]
-        assert [each.version for each in await store.published(NAME)] == [each.version for each in batch]
-
-    @awaited
-    async def test_publishers_of_one_new_version_at_once_store_it_once(self) -> None:
-        stores = [await self.store() for _ in range(4)]
-        outcomes = await self.at_once(
-            *(store.publish("published", [entry(brief=f"{number}")], new=True) for number, store in enumerate(stores))
-        )
-        assert sorted(outcome for (outcome,) in outcomes) == ["added", "exists", "exists", "exists"]
-        (winner,) = await stores[0].published(NAME)
-        assert [winner.brief] == [str(number) for number, (outcome,) in enumerate(outcomes) if outcome == "added"]
-
-    @awaited
-    async def test_published_entries_precede_upstreams_and_follow_local_ones(self) -> None:
-        store = await self.store(["up"])
-        await store.publish("up", [entry(version="9.0.0", brief="upstream", isLatest=True)])
-        assert await store.source_of(NAME) == "up"
-        await store.publish("published", [entry(brief="published")], new=True)
-        await store.publish("up", [entry(version="9.1.0", brief="upstream", isLatest=True)])
-        assert await store.source_of(NAME) == "published"
-        assert await store.entry(mcp_id_of(NAME)) == entry(brief="published")
-        await store.publish("local", [entry(brief="local")])
-        assert await store.source_of(NAME) == "local"
-        assert [each.brief for each in await store.published(NAME)] == ["published"]
-        assert await store.source_of("x/unknown") is None
-        assert list(await store.published("x/unknown")) == []
-
-    @awaited
-    async def test_the_latest_published_version_is_one_that_is_not_deleted(self) -> None:
-        store = await self.store(["up"])
-        await store.publish("up", [entry(version="9.0.0", brief="upstream", isLatest=True)])
-        await store.publish("published", [entry(), entry(version="1.1.0")], new=True)
-        assert list(await store.publish("published", [entry(version="1.1.0", status="deleted")])) == ["changed"]
-        found = await store.entry(mcp_id_of(NAME))
-        assert found is not None
-        assert found.version == "1.0.0"
-        await store.publish("published", [entry(status="deleted")])
-        # An upstream does not take the name over.
-        assert await store.entry(mcp_id_of(NAME)) is None
-        assert await store.source_of(NAME) == "published"
 
     @awaited
     async def test_names_are_case_sensitive(self) -> None:
@@ -375,29 +169,6 @@ class StoreContract:
         assert ids == sorted(each.mcp_id for each in entries if each.name != "x/3")
         log = {change.mcp_id: change for change in await store.changes(0, 20)}
         assert pages == [log[mcp_id] for mcp_id in ids]
-
-    @awaited
-    async def test_stops_reading_at_a_number_of_bytes(self) -> None:
-        store = await self.store()
-        entries = [entry(f"x/{number}", brief="x" * 1_000) for number in range(5)]
-        await store.publish("a", entries)
-        (size,) = {len(change.body or b"") + len(change.analysed or b"") for change in await store.changes(0, 5)}
-        for most, count in ((1, 1), (size, 1), (size + 1, 2), (3 * size, 3), (9 * size, 5)):
-            changes = await store.changes(0, 9, most)
-            assert [change.seq for change in changes] == [1, 2, 3, 4, 5][:count]
-            assert len(await store.changes(0, 2, most)) == min(count, 2)
-            pages: list[Change] = []
-            while page := await store.current(pages[-1].mcp_id if pages else "", 9, most):
-                assert len(page) <= count
-                pages += page
-            assert [change.mcp_id for change in pages] == sorted(each.mcp_id for each in entries)
-
-    @awaited
-    async def test_returns_the_oldest_change_of_the_log(self) -> None:
-        store = await self.store()
-        await store.publish("a", [entry("x/a"), entry("x/b")])
-        first, *_ = await store.changes(0, 10)
-        assert await store.oldest() == first.seq
 
     @awaited
     async def test_returns_the_newest_entries(self) -> None:
@@ -443,28 +214,6 @@ class StoreContract:
             assert [change.mcp_id for change in await store.changes(0, 9)] == [mcp_id_of("x/a"), mcp_id_of("x/b")]
 
     @awaited
-    async def test_publishers_at_once_log_each_change_once_and_without_gaps(self) -> None:
-        async def publish(number: int) -> None:
-            store = await self.store()
-            for batch in range(6):
-                own = [entry(f"x/{number}-{batch}-{each}") for each in range(5)]
-                shared = [entry("x/shared", version=f"{batch}.{number}.0"), entry(f"x/{batch}", brief=str(number))]
-                await store.publish(f"source-{number}", own + shared)
-
-        await self.at_once(*(publish(number) for number in range(4)))
-        store = await self.store()
-        changes = await store.changes(0, 1_000)
-        assert [change.seq for change in changes] == list(range(1, await store.head() + 1))
-        own_names = {f"x/{number}-{batch}-{each}" for number in range(4) for batch in range(6) for each in range(5)}
-        visible = {mcp_id_of(name) for name in own_names | {"x/shared"} | {f"x/{batch}" for batch in range(6)}}
-        assert {change.mcp_id for change in await store.current("", 1_000)} == visible
-        assert sorted(change.mcp_id for change in changes if change.kind == "added") == sorted(visible)
-        assert await store.count() == len(visible)
-        # Among sources of no order, the first by name is preferred.
-        assert [each.brief for each in await store.entries([mcp_id_of("x/3")])] == ["0"]
-        assert [each.version for each in await store.versions("x/shared")] == [f"{n}.0.0" for n in (5, 4, 3, 2, 1, 0)]
-
-    @awaited
     async def test_finds_nothing_by_text_that_a_database_cannot_hold(self) -> None:
         store = await self.store()
         await store.publish("a", [entry(), entry("x/b")])
@@ -489,27 +238,3 @@ class StoreContract:
         assert list(await store.publish("a", [odd])) == ["added"]
         assert await store.entry(odd.mcp_id) == odd
         assert list(await store.publish("a", [odd])) == ["unchanged"]
-
-
-class LongLogContract:
-    """Contract of a Store that has had many changes. Subclasses define how to open a store, and to lengthen its log."""
-
-    async def store(self) -> Store:
-        raise NotImplementedError
-
-    async def lengthen(self, seq: int) -> None:
-        """Add a change with this `seq`, of an entry that does not exist, to the log of the same data."""
-        raise NotImplementedError
-
-    @awaited
-    async def test_counts_changes_beyond_32_bits(self) -> None:
-        seq = 2**32 + 5
-        store = await self.store()
-        await self.lengthen(seq)
-        await store.publish("a", [entry(), entry("x/b")])
-        await store.publish("a", [entry("x/b", brief="It snows.")])
-        assert await store.head() == seq + 3
-        assert [change.seq for change in await store.changes(seq, 10)] == [seq + 1, seq + 2, seq + 3]
-        assert [change.seq for change in await store.changes(seq + 2, 10)] == [seq + 3]
-        assert sorted(change.seq for change in await store.current("", 10)) == [seq + 1, seq + 3]
-        assert list(await store.newest(9, name_of)) == ["x/b", NAME]

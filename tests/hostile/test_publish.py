@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from directory_server.run_sync import run_sync
 
 from ..web.conftest import Server
-from ..web.test_publish import new_publisher, server_json
+from ..web.publish.conftest import new_publisher, server_json
 
 many = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 

@@ -36,18 +36,22 @@ from ..contract import in_turn
 from ..contract.accounts import ABSOLUTE, IDLE, AccountsContract
 from ..contract.attempts import AttemptsContract
 from ..contract.bus import BusContract
+from ..contract.change_log import ChangeLogContract
 from ..contract.key_uses import KeyUsesContract
 from ..contract.keyring import KeyRingContract
 from ..contract.listing import ListingContract
 from ..contract.mirrors import MirrorsContract
 from ..contract.new_secrets import NewSecretsContract
+from ..contract.owned_keys import OwnedKeysContract
 from ..contract.publishers import PublicationLogContract, PublisherTokensContract
 from ..contract.quota import QuotaContract
 from ..contract.registry_tokens import RegistryTokensContract
 from ..contract.reports import ReportsContract
 from ..contract.roster import RosterContract
+from ..contract.sessions import SessionsContract
 from ..contract.statistics import StatisticsContract
 from ..contract.store import Briefs, StoreContract
+from ..contract.store_versions import StoreVersionsContract
 from ..contract.verifications import VerificationsContract
 
 Now = Callable[[], float]
@@ -98,7 +102,7 @@ class TestMemoryQuota(QuotaContract):
         return MemoryQuota(self.spent, uptime, wall)
 
 
-class TestMemoryKeyRing(AccessDataTest, KeyRingContract):
+class TestMemoryKeyRing(AccessDataTest, KeyRingContract, OwnedKeysContract):
     async def keys(self, now: Now) -> MemoryKeyRing:
         return MemoryKeyRing(self.data, now)
 
@@ -126,7 +130,7 @@ class TestMemoryPublicationLog(AccessDataTest, PublicationLogContract):
         return MemoryPublicationLog(self.data, size)
 
 
-class TestMemoryAccounts(AccessDataTest, AccountsContract):
+class TestMemoryAccounts(AccessDataTest, AccountsContract, SessionsContract):
     async def accounts_and_sessions(self, now: Now) -> tuple[MemoryAccounts, MemorySessions]:
         return MemoryAccounts(self.data, now), MemorySessions(self.data, now, IDLE, ABSOLUTE)
 
@@ -147,7 +151,7 @@ class TestMemoryReports(ReportsContract):
         return self.one
 
 
-class TestMemoryStore(StoreContract):
+class TestMemoryStore(StoreContract, StoreVersionsContract, ChangeLogContract):
     at_once = staticmethod(in_turn)
 
     @pytest.fixture(autouse=True)

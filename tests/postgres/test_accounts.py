@@ -15,6 +15,7 @@ from directory_server.postgres import Database, PostgresAccounts, PostgresSessio
 from directory_server.run_sync import run_sync
 
 from ..contract.accounts import ABSOLUTE, IDLE, AccountsContract
+from ..contract.sessions import SessionsContract
 from ..engines import Engine
 from ..sqlite.conftest import run_concurrently
 from .conftest import Open, PostgresAdapterTest
@@ -25,7 +26,7 @@ ROUNDS = 10
 """Repetitions of a race, so that code without a lock fails."""
 
 
-class TestPostgresAccounts(PostgresAdapterTest, AccountsContract):
+class TestPostgresAccounts(PostgresAdapterTest, AccountsContract, SessionsContract):
     async def accounts_and_sessions(self, now: Callable[[], float]) -> tuple[PostgresAccounts, PostgresSessions]:
         database = self.open_database()
         return PostgresAccounts(database, now), PostgresSessions(database, now, IDLE, ABSOLUTE)

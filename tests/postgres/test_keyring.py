@@ -15,11 +15,12 @@ from directory_server.postgres._pulse import CONFIRMED
 from directory_server.run_sync import run_sync
 
 from ..contract.keyring import KeyRingContract
+from ..contract.owned_keys import OwnedKeysContract
 from ..sqlite.conftest import run_concurrently
 from .conftest import Open, PostgresAdapterTest
 
 
-class TestPostgresKeyRing(PostgresAdapterTest, KeyRingContract):
+class TestPostgresKeyRing(PostgresAdapterTest, KeyRingContract, OwnedKeysContract):
     """Keys without a cache, as in commands."""
 
     async def keys(self, now: Callable[[], float]) -> PostgresKeyRing:
@@ -29,7 +30,7 @@ class TestPostgresKeyRing(PostgresAdapterTest, KeyRingContract):
         return PostgresAccounts(self.open_database(), now)
 
 
-class TestCachedKeyRing(PostgresAdapterTest, KeyRingContract):
+class TestCachedKeyRing(PostgresAdapterTest, KeyRingContract, OwnedKeysContract):
     """Keys with a cache; accounts are of the process of the first keys that the test opened."""
 
     @pytest.fixture(autouse=True)

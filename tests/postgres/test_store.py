@@ -10,11 +10,13 @@ from directory_server.run_sync import inline
 from directory_server.threads import Offload
 
 from ..contract import awaited
-from ..contract.store import NAME, Briefs, LongLogContract, StoreContract, entry
+from ..contract.change_log import ChangeLogContract, LongLogContract
+from ..contract.store import NAME, Briefs, StoreContract, entry
+from ..contract.store_versions import StoreVersionsContract
 from .conftest import Links, PostgresAdapterTest
 
 
-class TestPostgresStore(PostgresAdapterTest, StoreContract):
+class TestPostgresStore(PostgresAdapterTest, StoreContract, StoreVersionsContract, ChangeLogContract):
     async def store(self, sources: Sequence[str] = (), version: str = "1") -> PostgresStore:
         return PostgresStore(self.open_database(), inline, Briefs(version), sources)
 

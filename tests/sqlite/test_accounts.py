@@ -16,10 +16,11 @@ from directory_server.run_sync import run_sync
 from directory_server.sqlite import Database, SqliteAccounts, SqliteSessions
 
 from ..contract.accounts import ABSOLUTE, IDLE, AccountsContract
+from ..contract.sessions import SessionsContract
 from .conftest import SqliteAdapterTest, run_concurrently, stored_bytes
 
 
-class TestSqliteAccounts(SqliteAdapterTest, AccountsContract):
+class TestSqliteAccounts(SqliteAdapterTest, AccountsContract, SessionsContract):
     async def accounts_and_sessions(self, now: Callable[[], float]) -> tuple[SqliteAccounts, SqliteSessions]:
         database = self.open_database("directory")
         return SqliteAccounts(database, now), SqliteSessions(database, now, IDLE, ABSOLUTE)

@@ -14,10 +14,11 @@ from directory_server.sqlite import Database, SqliteAccounts, SqliteKeyRing, _ke
 from directory_server.turn import ReactorTurn
 
 from ..contract.keyring import KeyRingContract
+from ..contract.owned_keys import OwnedKeysContract
 from .conftest import Open, SqliteAdapterTest, stored_bytes
 
 
-class TestSqliteKeyRing(SqliteAdapterTest, KeyRingContract):
+class TestSqliteKeyRing(SqliteAdapterTest, KeyRingContract, OwnedKeysContract):
     async def keys(self, now: Callable[[], float]) -> SqliteKeyRing:
         return SqliteKeyRing(self.open_database("directory"), now)
 

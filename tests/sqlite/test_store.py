@@ -19,11 +19,13 @@ from directory_server.domain.errors import Unavailable
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database, SqliteStore, _store
 
-from ..contract.store import Briefs, LongLogContract, StoreContract, entry
+from ..contract.change_log import ChangeLogContract, LongLogContract
+from ..contract.store import Briefs, StoreContract, entry
+from ..contract.store_versions import StoreVersionsContract
 from .conftest import Open, SqliteAdapterTest
 
 
-class TestSqliteStore(SqliteAdapterTest, StoreContract):
+class TestSqliteStore(SqliteAdapterTest, StoreContract, StoreVersionsContract, ChangeLogContract):
     async def store(self, sources: Sequence[str] = (), version: str = "1") -> SqliteStore:
         return SqliteStore(self.open_database("directory"), inline, Briefs(version), sources)
 

@@ -17,8 +17,8 @@ from directory_server import serialization
 from directory_server.domain.views import Detail
 
 from .conftest import POSTGRES_ID, Server
+from .publish.conftest import new_publisher
 from .test_every_route import ENDPOINTS
-from .test_publish import new_publisher
 
 PATH = "/api/open/openapi.json"
 

@@ -1,0 +1,188 @@
+"""A data directory with one of everything, and its import."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from attrs import evolve, frozen
+from twisted.internet.task import Clock
+
+from directory_server.domain.clients import Client
+from directory_server.domain.entries import mcp_id_of
+from directory_server.domain.keys import KeyUse, NewSecret
+from directory_server.domain.ports.verification import Plan
+from directory_server.domain.reports import Report
+from directory_server.domain.statistics import Count, QueryCount
+from directory_server.domain.targets import Policy, Target, TargetKind
+from directory_server.domain.upstreams import FinishedRun, SyncProgress, UpstreamState
+from directory_server.domain.verification import RemoteCheck, RemoteStatus
+from directory_server.postgres import (
+    Database,
+    import_data,
+)
+from directory_server.run_sync import inline, run_sync
+from directory_server.sqlite import (
+    DataDirectory,
+    SqliteAccounts,
+    SqliteCuration,
+    SqliteKeyRing,
+    SqliteKeyUses,
+    SqliteMirrors,
+    SqliteNewSecrets,
+    SqlitePublicationLog,
+    SqlitePublisherTokens,
+    SqliteQuota,
+    SqliteRegistryTokens,
+    SqliteReports,
+    SqliteSessions,
+    SqliteStatistics,
+    SqliteStore,
+    SqliteVerifications,
+    export,
+)
+
+from ...contract.listing import ODD_NAMES
+from ...contract.publishers import RECORD
+from ...contract.store import NAME, Briefs, entry
+from ..test_equal_stores import SOURCES
+
+TARGET = Target("x/é", TargetKind.REMOTE, "sse", "https://a.example/sse")
+
+CLIENT = Client("192.0.2.0/24", "Firefox (Linux)")
+
+SESSION_TIMES = (600.0, 6_000.0)
+"""Seconds after which a session ends: since its last use, and since its start."""
+
+COUNTS = [Count(day, "requests", name, 5, 1) for day in (2, 1) for name in ("/search", "/")]
+
+NEW_SECRET = NewSecret("mcpd_new", rotated=True)
+
+COUNTED = ("record", "analysed", "entry", "change", "account", "api_key", "secret", "spent", "shared", "stored", "seen")
+
+
+@frozen
+class Filled:
+    """A data directory with one of everything; the id of a key, and secrets of what its adapters created.
+
+    The secret `replaced` of the key is in its grace.
+    """
+
+    folder: Path
+    key_id: str
+    key: str
+    replaced: str
+    revoked: str
+    session: str
+    link: str
+    token: str
+    revoked_token: str
+
+
+NOW = 1_000_020.0
+"""Time at which sessions, links and replaced secrets are valid."""
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
+    """Return a data directory with one of everything."""
+    folder = tmp_path_factory.mktemp("data")
+    clock = Clock()
+    clock.advance(1_000_000)
+    now = clock.seconds
+    data = DataDirectory(folder)
+    data.session_secret()
+    store, curation = SqliteStore(data.directory, inline, Briefs(), SOURCES), SqliteCuration(data.directory, SOURCES)
+    for number in range(3):
+        batch = [entry(name, f"{number}.0.0", isLatest=True) for name in (NAME, *ODD_NAMES)]
+        run_sync(store.publish(SOURCES[number % 2], batch))
+    run_sync(store.publish("local", [entry("x/own"), entry(NAME, brief="a\0b")]))
+    run_sync(store.publish("first", [entry("x/a", "2.0.0", status="deleted"), entry("x/gone", status="deleted")]))
+    run_sync(SqliteStore(data.directory, inline, Briefs("2"), SOURCES).changes(0, 3))
+    run_sync(curation.mark("x/b", "hidden", True))
+    run_sync(curation.mark("x/é", "pinned", True))
+    run_sync(curation.mark("x/unpublished", "allowed", True))
+    run_sync(curation.disown(NAME))
+
+    mirrors = SqliteMirrors(data.directory, now, inline)
+    progress = SyncProgress(True, 11.5, "12")
+    state = UpstreamState("first", "q", 1.5, 2.5, 3.5, "No.\0", 4, 5, 6.5, '"7"', "8", 9, 10.5, progress)
+    run_sync(mirrors.put(state, seen={"x/a": True, "x/B": False}))
+    for started in (5.5, 6.5):
+        run = FinishedRun(started, 7.5, True, 1, 2, 3, 4, 5, "No.\0")
+        run_sync(mirrors.put(UpstreamState("second"), run=run))
+    run_sync(mirrors.hold("first", "process", seconds=60.0))
+
+    verifications = SqliteVerifications(data.directory, now, inline)
+    works = RemoteCheck(TARGET.identifier, TARGET.type, 1_000_000.0, RemoteStatus.WORKS)
+    run_sync(verifications.put_targets({mcp_id_of(TARGET.name): [TARGET]}, Plan(7, "selection")))
+    run_sync(verifications.record(TARGET, works, Policy()))
+
+    accounts = SqliteAccounts(data.directory, now)
+    for number in range(12):
+        account = run_sync(accounts.add(f"{number}@example.org", "hash" if number else None))
+        clock.advance(1)
+    run_sync(accounts.register("new@example.org", "hash", most=9))
+    link = run_sync(accounts.link(account.id, lifetime=600.0))
+    session = run_sync(SqliteSessions(data.directory, now, *SESSION_TIMES).open(account.id, CLIENT))
+    keys = SqliteKeyRing(data.directory, now)
+    for number in range(12):
+        owner = account.id if number % 2 else None
+        key, replaced = run_sync(keys.create(f"key {number}", limit=number or None, expires_at=None, owner=owner))
+        if number == 0:
+            first, revoked = key, replaced
+    key, secret = run_sync(keys.rotate(key.id, grace=60.0))
+    run_sync(SqliteNewSecrets(data.directory, now).put("session", key.id, NEW_SECRET))
+    run_sync(SqliteKeyUses(data.directory).record([KeyUse(key.id, 999_999.5, CLIENT)]))
+    run_sync(keys.revoke(first.id))
+    run_sync(accounts.disable(run_sync(accounts.list())[3].id))
+    tokens = SqliteRegistryTokens(data.directory, now)
+    made = [run_sync(tokens.create(f"token {number}")) for number in range(3)]
+    run_sync(tokens.revoke(made[2][0].id))
+    reports = SqliteReports(data.directory)
+    for number in range(3):
+        added = run_sync(reports.add(Report("1", "x/a", "1.0.0", "broken", f"text {number}", 999_990.0)))
+    run_sync(reports.close(added.id, 999_999.0))
+    publishers = SqlitePublisherTokens(data.directory, now)
+    run_sync(publishers.create("ci", ["io.acme/*", "io.acme.lab/*"], expires_at=2_000_000.0))
+    run_sync(publishers.revoke(run_sync(publishers.create("old", ["io.acme/*"], expires_at=None))[0].id))
+    for outcome in ("done", "started"):
+        run_sync(SqlitePublicationLog(data.directory).add(evolve(RECORD, outcome=outcome)))
+    quota = SqliteQuota(data.quota, now)
+    for _ in range(3):
+        run_sync(quota.charge(key.id, 20))
+        clock.advance(10)
+    data.close()
+    with closing(SqliteStatistics(folder)) as statistics:
+        run_sync(statistics.add(COUNTS, [QueryCount(day, text, 9, 1) for day in (2, 1) for text in "bé"]))
+    return Filled(folder, key.id, secret, replaced, revoked, session, link, made[0][1], made[2][1])
+
+
+@pytest.fixture
+def folder(filled: Filled, tmp_path: Path) -> Path:
+    """Return a copy of the data directory with one of everything."""
+    return Path(shutil.copytree(filled.folder, tmp_path / "data"))
+
+
+@pytest.fixture
+def data(folder: Path) -> Iterator[DataDirectory]:
+    data = DataDirectory(folder)
+    yield data
+    data.close()
+
+
+def imported(folder: Path, database: Database) -> dict[str, int]:
+    """Import `folder`, all texts unchanged; return the number of rows of each table."""
+    with export(folder) as source:
+        done = run_sync(import_data(source, database))
+    assert done.replaced == []
+    return dict(done.rows)
+
+
+def counts(database: Database) -> dict[str, int]:
+    query = ", ".join(f"(SELECT count(*) FROM {table})" for table in COUNTED)
+    row = run_sync(database.read(lambda cursor: cursor.one(f"SELECT {query}")))
+    return dict(zip(COUNTED, row, strict=True))

@@ -1,0 +1,131 @@
+"""Published versions, and documents that are rejected."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import quote
+
+import pytest
+
+from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry, mcp_id_of
+from directory_server.run_sync import run_sync
+
+from ..conftest import Server
+from .conftest import NAME, Publisher, official, problems, server_json
+
+
+def test_a_published_version_is_searchable_and_listed(publisher: Publisher, server: Server) -> None:
+    response = publisher.publish(server_json(title="Acme Weather"))
+    assert response.status == 200
+    assert response.json["server"] == server_json(title="Acme Weather")
+    date = "2027-01-15T08:00:00Z"
+    assert official(response.json) == {"status": "active", "publishedAt": date, "updatedAt": date, "isLatest": True}
+    server.clock.advance(1)
+    (hit,) = server.get("/api/open/v1/search?keywords=acme+weather&limit=1").json["data"]
+    assert hit["name"] == "Acme Weather"
+    listed = server.get(f"/v0.1/servers/{quote(NAME, safe='')}/versions/1.0.0", key=None).json
+    assert listed["server"] == server_json(title="Acme Weather")
+    changes = server.get("/api/open/v1/changes?since=2").json["data"]
+    assert [(each["event"], each["mcp_id"]) for each in changes] == [("entry.added", mcp_id_of(NAME))]
+    assert publisher.log() == [("publish", NAME, "1.0.0", "done")]
+
+
+def test_a_version_is_immutable(publisher: Publisher, server: Server) -> None:
+    assert publisher.publish(server_json()).status == 200
+    for again in (server_json(), server_json(description="Other.")):
+        response = publisher.publish(again)
+        assert response.status == 400
+        assert response.json["title"] == "version_exists"
+    assert server.get(f"/v0/servers/{quote(NAME, safe='')}/versions/1.0.0", key=None).json["server"] == server_json()
+    assert [outcome for *_, outcome in publisher.log()] == ["version_exists", "version_exists", "done"]
+
+
+def test_the_latest_version_is_the_highest(publisher: Publisher) -> None:
+    for version, is_latest in (
+        ("1.0.0", True),
+        ("1.1.0", True),
+        ("1.0.5", False),
+        ("2.0.0-beta", True),
+        ("1.9", False),
+    ):
+        assert (
+            official(publisher.publish(server_json(version=version)).json)["isLatest"] is is_latest or version == "1.9"
+        )
+
+
+def test_an_invalid_document_is_rejected_with_the_path_of_each_error(publisher: Publisher) -> None:
+    package = {"registryType": "npm", "identifier": "a b", "version": "^1.0.0", "transport": {"type": "stdi"}}
+    response = publisher.publish(server_json(version="latest", packages=[package], registry_name="x"))
+    assert response.status == 422
+    assert [location for location, _ in problems(response)] == [
+        "body.version",
+        "body.packages[0].identifier",
+        "body.packages[0].version",
+        "body.packages[0].transport.type",
+        "body.server",
+    ]
+    assert response.json["detail"].startswith("version: must be one version such as 1.0.2, not a range")
+    assert publisher.log() == [("publish", NAME, "latest", "invalid_server")]
+
+
+def test_the_validation_endpoint_needs_no_token(server: Server) -> None:
+    valid = server.request("POST", "/v0/validate", key=None, body=json.dumps(server_json()).encode())
+    assert valid.json == {"valid": True, "issues": []}
+    invalid = server.request("POST", "/v0/validate", key=None, body=json.dumps(server_json(version="1.x")).encode())
+    assert invalid.status == 200
+    ((issue),) = invalid.json["issues"]
+    assert (invalid.json["valid"], issue["path"], issue["severity"]) == (False, "version", "error")
+
+
+def test_publishers_cannot_set_metadata_of_the_registry(publisher: Publisher, server: Server) -> None:
+    meta = {OFFICIAL: {"isLatest": True, "status": "deleted"}, PUBLISHER: {"tool": "ci"}, "a/b": {}}
+    response = publisher.publish({"name": NAME, "description": "x", "version": "1.0.0", "_meta": meta})
+    assert response.json["server"]["_meta"] == {PUBLISHER: {"tool": "ci"}}
+    assert official(response.json)["status"] == "active"
+    assert server.get(f"/api/open/v1/entries/{mcp_id_of(NAME)}").json["official"] is False
+    rejected = publisher.publish({**server_json(version="1.1.0"), "_meta": {PUBLISHER: {"x": "y" * 4_096}}})
+    assert problems(rejected)[0][0] == f"body._meta.{PUBLISHER}"
+
+
+def test_an_upstream_does_not_replace_a_published_entry(publisher: Publisher, server: Server) -> None:
+    publisher.publish(server_json())
+    upstream = Entry({"name": NAME, "description": "Hijacked.", "version": "9.9.9"}, {OFFICIAL: {"isLatest": True}})
+    run_sync(server.directory.publish("official", [upstream]))
+    gone = Entry({"name": NAME, "description": "Hijacked.", "version": "1.0.0"}, {OFFICIAL: {"status": "deleted"}})
+    run_sync(server.directory.publish("official", [gone]))
+    latest = server.get(f"/v0/servers/{quote(NAME, safe='')}/versions/latest", key=None).json
+    assert latest["server"] == server_json()
+    publisher.status(NAME, None, "deleted")
+    server.clock.advance(1)
+    assert server.get(f"/api/open/v1/entries/{mcp_id_of(NAME)}").status == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "title"),
+    [
+        (b"", 400, "parse_error"),
+        (b"{", 400, "parse_error"),
+        (b"\xff{}", 400, "parse_error"),
+        (b'{"name":"a/b","name":"io.acme/x"}', 400, "parse_error"),
+        (b"[" * 70 + b"]" * 70, 400, "parse_error"),
+        (b'"x"', 422, "invalid_server"),
+        (b"null", 422, "invalid_server"),
+        (json.dumps({"name": NAME, "x": "y" * 65_536}).encode(), 413, "too_large"),
+    ],
+)
+def test_a_malformed_body_is_rejected(publisher: Publisher, body: bytes, status: int, title: str) -> None:
+    response = publisher.publish(body)
+    assert (response.status, response.json["title"]) == (status, title)
+
+
+def test_another_content_type_is_rejected(publisher: Publisher) -> None:
+    response = publisher.publish(server_json(), headers={"Content-Type": "text/plain"})
+    assert (response.status, response.json["title"]) == (415, "unsupported_media_type")
+    assert publisher.publish(server_json(), headers={"Content-Encoding": "gzip"}).status == 415
+
+
+@pytest.mark.registry("public", True)
+def test_published_entries_are_curated(publisher: Publisher, server: Server) -> None:
+    publisher.publish(server_json())
+    names = [each["server"]["name"] for each in server.get("/v0/servers", key=None).json["servers"]]
+    assert NAME in names
