@@ -26,7 +26,7 @@ MAX_LINES = 300
 COMPOSERS = {"app", "composition", "storage", "tap", "cli"}
 """Modules that create and connect all others, and may import them all."""
 
-_DOMAIN = {"client_config", "domain", "domain.errors", "wording"}
+_DOMAIN = {"client_config", "domain", "domain.errors", "values", "wording"}
 _PORTS = _DOMAIN | {"domain.ports"}
 _SERVICES = _PORTS | {"serialization", "services", "http", "streams", "hosts", "sanitize"}
 _WEB = _SERVICES | {
@@ -45,8 +45,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "files": set(),
     "hosts": set(),
     "compiled": set(),
+    "values": set(),
     "client_config": {"sanitize", "hosts"},
-    "domain": {"domain.errors", "client_config", "sanitize", "hosts", "wording"},
+    "domain": {"domain.errors", "client_config", "sanitize", "hosts", "values", "wording"},
     "domain.errors": {"domain", "wording"},
     "domain.ports": {"domain", "domain.errors"},
     "serialization": _DOMAIN | {"compiled"},

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 from attrs import evolve, field, frozen
 
+from ..values import value
 from .views import Hit
 
 DEFAULT_LIMIT = 50
@@ -36,7 +37,7 @@ DEFAULT_ORDER: Order = "relevance"
 _HOUR = 3_600
 
 
-@frozen(cache_hash=True)
+@value(unsafe_hash=False)
 class Query:
     """A search for `keywords`: at most `limit` hits, in the order `sort`, after the position `after`.
 
@@ -50,6 +51,10 @@ class Query:
     sort: Order = DEFAULT_ORDER
     until: int = 0
     browse: bool = False
+
+    def __hash__(self) -> int:
+        # The hash of all fields takes twice as long, and few queries differ in other fields only.
+        return hash((self.keywords, self.limit, self.after))
 
     def sorted_by(self, sort: Order, now: float) -> Query:
         """Return this query in the order `sort`; `now` is in seconds since the epoch."""
@@ -73,7 +78,7 @@ class Summary:
     facets: Mapping[str, Sequence[FacetValue]]
 
 
-@frozen
+@value
 class Hits:
     """Hits as `records`, their encoded form. A hit is decoded when it is read: most pages are sent as they are stored.
 
@@ -95,7 +100,7 @@ class Hits:
         return self._decode(self.records[place])
 
 
-@frozen
+@value
 class Page:
     """Hits, best first, and the position of the next page; None after the last page.
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import frozen
-
+from .. import values
 from ..domain.errors import BadInput
 
 Id = str | int | float
@@ -18,7 +17,7 @@ MAX_ID_CHARACTERS = 256
 """Responses, and each event of a subscription, repeat the id of their request."""
 
 
-@frozen
+@values.value
 class Message:
     """A request (with method and id), a notification (without id) or a response (without method)."""
 

@@ -102,19 +102,15 @@ class Directory:
         return outcomes
 
     async def _counted(self, query: Query, source: str) -> CachedPage:
-        cached = await self._cached(query)
-        if source and query.after is None and query.keywords:
-            self._searched(source, query.keywords, len(cached.page.hits) > 0)
-        return cached
-
-    async def _cached(self, query: Query) -> CachedPage:
-        key = self._index.generation, query
-        cached = self._pages.get(key)
-        if cached is not None:
-            return cached
-        page = await self._index.search(query)
-        size = page.size
-        if size > PAGE_BYTES:
-            page = await self._index.search(evolve(query, limit=page.count_within(PAGE_BYTES)))
+        generation = self._index.generation
+        cached = self._pages.get(generation, query)
+        if cached is None:
+            page = await self._index.search(query)
             size = page.size
-        return self._pages.put(key, page, size)
+            if size > PAGE_BYTES:
+                page = await self._index.search(evolve(query, limit=page.count_within(PAGE_BYTES)))
+                size = page.size
+            cached = self._pages.put(generation, query, page, size)
+        if source and query.after is None and query.keywords:
+            self._searched(source, query.keywords, bool(cached.page.hits.records))
+        return cached

@@ -41,25 +41,39 @@ class CachedPage:
 
 
 class PageCache:
-    """Caches the most recently used pages by index generation and query."""
+    """Caches the most recently used pages of the latest index generation by their queries."""
 
     def __init__(self) -> None:
-        self._pages: OrderedDict[tuple[int, Query], CachedPage] = OrderedDict()
+        self._generation = 0
+        self._pages: OrderedDict[Query, CachedPage] = OrderedDict()
         self._size = 0
 
-    def get(self, key: tuple[int, Query]) -> CachedPage | None:
-        """Return the cached page, or None."""
-        cached = self._pages.get(key)
+    def get(self, generation: int, query: Query) -> CachedPage | None:
+        """Return the cached page, or None. Drop the pages of another generation."""
+        if generation != self._generation:
+            self._generation, self._size = generation, 0
+            self._pages.clear()
+        cached = self._pages.get(query)
         if cached is not None:
-            self._pages.move_to_end(key)
+            self._pages.move_to_end(query)
         return cached
 
-    def put(self, key: tuple[int, Query], page: Page, size: int) -> CachedPage:
-        """Cache a page with `size` bytes of hits and return it; drop the least recently used beyond the bounds."""
-        replaced = self._pages.pop(key, None)
-        cached = self._pages[key] = CachedPage(page, size)
-        self._size += size - (replaced.size if replaced else 0)
-        while len(self._pages) > PAGES or (self._size > PAGES_BYTES and len(self._pages) > 1):
-            _, dropped = self._pages.popitem(last=False)
-            self._size -= dropped.size
+    def put(self, generation: int, query: Query, page: Page, size: int) -> CachedPage:
+        """Return a new page with `size` bytes of hits. Cache it if `generation` is that of the last `get`.
+
+        Drop the least recently used pages beyond the bounds.
+        """
+        cached = CachedPage(page, size)
+        if generation == self._generation:
+            self._add(query, cached)
         return cached
+
+    def _add(self, query: Query, cached: CachedPage) -> None:
+        pages = self._pages
+        # Another request may have searched for the same at the same time. The first page stays.
+        if pages.setdefault(query, cached) is not cached:
+            return
+        self._size += cached.size
+        while len(pages) > PAGES or (self._size > PAGES_BYTES and len(pages) > 1):
+            _, dropped = pages.popitem(last=False)
+            self._size -= dropped.size

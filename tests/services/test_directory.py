@@ -100,13 +100,34 @@ def test_the_cache_is_bounded_in_bytes() -> None:
     large = page_of(*(Hit(str(number), "n", "é" * 50_000, "") for number in range(10)))
     assert 1_000_000 < large.size < 1_010_000
     for number in range(40):
-        cache.put((1, Query(str(number))), large, large.size)
-    cached_numbers = [number for number in range(40) if cache.get((1, Query(str(number))))]
+        assert cache.get(1, Query(str(number))) is None
+        cache.put(1, Query(str(number)), large, large.size)
+    cached_numbers = [number for number in range(40) if cache.get(1, Query(str(number)))]
     assert cached_numbers == list(range(40 - PAGES_BYTES // large.size, 40))
-    cache.put((1, Query("39")), NOTHING, NOTHING.size)
-    cached = cache.get((1, Query("39")))
-    assert cached
-    assert cached.page is NOTHING
+    # A page that is put twice counts once.
+    cache.put(1, Query("39"), large, large.size)
+    assert [number for number in range(40) if cache.get(1, Query(str(number)))] == cached_numbers
+
+
+def test_the_cache_has_pages_of_one_generation() -> None:
+    cache = PageCache()
+    for generation in (1, 2):
+        assert cache.get(generation, Query("mail")) is None
+        cached = cache.put(generation, Query("mail"), NOTHING, 5)
+        assert cache.get(generation, Query("mail")) is cached
+    # A search that began before the change ends after it.
+    assert cache.put(1, Query("late"), NOTHING, 5).page is NOTHING
+    assert cache.get(2, Query("late")) is None
+    assert cache.get(2, Query("mail")) is not None
+
+
+def test_the_size_of_the_cache_does_not_count_pages_of_earlier_generations() -> None:
+    cache = PageCache()
+    for generation in (1, 2):
+        for number in range(8):
+            cache.get(generation, Query(str(number)))
+            cache.put(generation, Query(str(number)), NOTHING, PAGES_BYTES // 8)
+    assert all(cache.get(2, Query(str(number))) for number in range(8))
 
 
 def test_a_page_that_is_too_large_is_searched_again_with_a_smaller_limit() -> None:
