@@ -124,10 +124,10 @@ _Place = tuple[int, int, str]
 
 def find_conditions(query: Sequence[Word]) -> Request:
     """Return the conditions in the words of a query. A query without other words has none: its words are the topic."""
-    places = list(_places(query))
-    tokens = [token for _, _, token in places]
-    if conditions().keys().isdisjoint(tokens):
+    tokens = [token for word in query for token in (word.parts if word.spaced else word.parts[0])]
+    if not any(token in conditions() and _longest(tokens, at) is not None for at, token in enumerate(tokens)):
         return Request(query)
+    places = list(_places(query))
     asked: dict[str, Condition] = {}
     removed: set[int] = set()
     light: set[str] = set()
@@ -161,7 +161,10 @@ def _places(query: Sequence[Word]) -> Iterator[_Place]:
 def _longest(tokens: Sequence[str], at: int) -> _Expression | None:
     for expression in conditions().get(tokens[at], ()):
         end = at + len(expression.tokens)
-        if _is_stated(expression.tokens, tokens[at:end]) and (end == len(tokens) or not expression.at_end):
+        # Most expressions have more words than follow in a query.
+        if end > len(tokens) or (expression.at_end and end < len(tokens)):
+            continue
+        if _is_stated(expression.tokens, tokens[at:end]):
             return expression
     return None
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+from attrs import frozen
 
 from ..index.collection import Collection
 from ..index.document import BARE_NAME, EXACT_NAME, FULL_NAME, SHORT_NAME, VENDOR_PRODUCT, phrase
@@ -37,25 +38,37 @@ MAX_PREFIX_MATCHES = 256
 """Names that a prefix matches, the shortest first."""
 
 
-def exact_name_matches(query: ParsedQuery, collection: Collection, query_weight: float) -> list[TermGroup]:
-    """Return the groups of the names that equal `query`."""
-    names = {
-        FULL_NAME: key(query.words),
-        BARE_NAME: key(query.words, without=COMMON_PARTS),
-        EXACT_NAME: phrase(query.text),
-        VENDOR_PRODUCT: key(query.words, without=COMMON_PARTS),
-    }
-    found = ((kind, collection.find(kind + name)) for kind, name in names.items() if name)
-    return [
-        TermGroup(kind, {term: EXACT_SHARES[kind]}, query_weight)
-        for kind, term in found
-        if term is not None and collection.document_frequency(term)
-    ]
+@frozen
+class QueryName:
+    """A query as a name: its key, its key without COMMON_PARTS, and its text. `exact` are the terms of equal names."""
+
+    key: str
+    bare: str
+    literal: str
+    is_complete: bool
+    exact: Sequence[tuple[str, int]]
 
 
-def prefix_name_matches(query: ParsedQuery, collection: Collection, query_weight: float) -> Iterator[TermGroup]:
-    """Yield the groups of the names that equal `query` or, where it is unfinished, begin with it."""
+def query_name(query: ParsedQuery, collection: Collection) -> QueryName:
+    """Return `query` as a name."""
     name, literal = key(query.words), phrase(query.text)
+    bare = name if COMMON_PARTS.isdisjoint(query.parts) else key(query.words, without=COMMON_PARTS)
+    # Most queries are new, so these look-ups are not cached.
+    find = collection.vocabulary.find
+    kinds = ((FULL_NAME, name), (BARE_NAME, bare), (EXACT_NAME, literal), (VENDOR_PRODUCT, bare))
+    exact = [(kind, term) for kind, text in kinds if text and (term := find(kind + text)) is not None]
+    exact = [(kind, term) for kind, term in exact if collection.document_frequency(term)]
+    return QueryName(name, bare, literal, query.is_complete, exact)
+
+
+def exact_name_matches(name: QueryName, query_weight: float) -> list[TermGroup]:
+    """Return the groups of the names that equal the query."""
+    return [TermGroup(kind, {term: EXACT_SHARES[kind]}, query_weight) for kind, term in name.exact]
+
+
+def prefix_name_matches(query: QueryName, collection: Collection, query_weight: float) -> Iterator[TermGroup]:
+    """Yield the groups of the names that equal the query or, where it is unfinished, begin with it."""
+    name, literal = query.key, query.literal
     shares = PREFIX_SHARE, PREFIX_COVERAGE_SHARE
     if weights := _prefix_weights(SHORT_NAME + name, len(SHORT_NAME), *shares, query, collection):
         yield TermGroup(f"{name}…", weights, query_weight)
@@ -65,10 +78,10 @@ def prefix_name_matches(query: ParsedQuery, collection: Collection, query_weight
 
 
 def _prefix_weights(
-    prefix: str, kind: int, least: float, more: float, query: ParsedQuery, collection: Collection
+    prefix: str, kind: int, least: float, more: float, query: QueryName, collection: Collection
 ) -> Mapping[int, float]:
     """Return the names that begin with `prefix`, whose first `kind` letters are the kind of name, and their weights."""
-    whole = collection.find(prefix)
+    whole = collection.vocabulary.find(prefix)
     is_known = whole is not None and collection.document_frequency(whole)
     weights: dict[int, float] = {whole: least + more} if whole is not None and is_known else {}
     for segment in collection.segments if len(prefix) - kind >= MIN_PREFIX and not query.is_complete else ():
@@ -86,12 +99,12 @@ def _prefix_weights(
     return weights
 
 
-def fuzzy_name_matches(query: ParsedQuery, collection: Collection, query_weight: float) -> Iterator[TermGroup]:
-    """Yield the group of the names that `query` misspells, if there are any.
+def fuzzy_name_matches(query: QueryName, collection: Collection, query_weight: float) -> Iterator[TermGroup]:
+    """Yield the group of the names that the query misspells, if there are any.
 
     All its words may be known, as in a name that lacks the space between two of them.
     """
-    name = key(query.words)
+    name = query.key
     if len(name) not in FUZZY_LENGTHS or not name.isascii():
         return
     weights: dict[int, float] = {}

@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 from ...domain.filters import PIECE, filter_value
 from ..index.document import facet, phrase
-from ..text.analysis import Word, fold, stem, tokens, words
+from ..text.analysis import MAX_TOKEN, Word, fold, stem, tokens, words
 from ..text.word_forms import with_accents
 from .stop_words import UNSEGMENTED_REQUESTS
 
@@ -32,6 +32,9 @@ _CLITIC = re.compile(r"(?<=\w)['’]s\b|\b(?:[cdjlmnst]|qu)['’](?=\w)", re.IGN
 _ONLY_WORDS = re.compile(r"[A-Za-z0-9 ]*")
 """Keywords without filters, phrases, exclusions, accents, elisions and symbols, as most are."""
 
+_ONLY_LOWER = re.compile(r"[a-z0-9 ]*")
+"""Such keywords without capitals, each of whose words has one part."""
+
 _SYMBOLS = (
     (re.compile(r"(?<!\w)c#", re.IGNORECASE), "csharp"),
     (re.compile(r"(?<!\w)c\+\+", re.IGNORECASE), "cpp"),
@@ -48,6 +51,7 @@ class ParsedQuery:
     (terms). `is_complete` is true if the last word is finished, false if it may be a prefix. `text` is the folded text.
     `names` has the words in camelCase as they are written, by their parts.
     `accented` is the text with accents.
+    `parts` are those of the words in scripts with spaces. `is_spaced` is true if there are no other words.
     """
 
     words: Sequence[Word]
@@ -58,6 +62,16 @@ class ParsedQuery:
     text: str = field(default="", repr=False)
     names: Mapping[Word, Word] = field(factory=dict)
     accented: str = field(default="", repr=False)
+    parts: Sequence[str] = field(init=False, repr=False)
+    is_spaced: bool = field(init=False, repr=False)
+
+    @parts.default
+    def _parts_of_words(self) -> Sequence[str]:
+        return [part for word in self.words if word.spaced for part in word.parts]
+
+    @is_spaced.default
+    def _has_spaced_words_only(self) -> bool:
+        return all(word.spaced for word in self.words)
 
     @property
     def has_filters(self) -> bool:
@@ -67,6 +81,10 @@ class ParsedQuery:
 
 def parse(keywords: str) -> ParsedQuery:
     """Return the parsed query. Nothing is a syntax error: all that is not a filter is words."""
+    if _ONLY_LOWER.fullmatch(keywords):
+        text = keywords[:MAX_TEXT]
+        every = [Word((run[:MAX_TOKEN],)) for run in text.split()[:MAX_TOKENS]]
+        return ParsedQuery(every, bool(every) and text[-1] == " ", text=text, accented=text)
     if _ONLY_WORDS.fullmatch(keywords):
         text = keywords[:MAX_TEXT]
         return _parsed(text, text, text.lower(), [], [], [])
@@ -104,8 +122,10 @@ def _parsed(
     # A separator of name parts at the end leaves the word unfinished.
     is_complete = bool(found) and not (text[-1:].isalnum() or (text[-1:] in "-_./" and text[-2:-1].isalnum()))
     # Most queries have no word of several parts.
-    written = words(plain, humps=False) if any(len(word.parts) > 1 for word in every) else every
-    names = {split: whole for split, whole in zip(every, written, strict=True) if split != whole}
+    names: dict[Word, Word] = {}
+    if any(len(word.parts) > 1 for word in every):
+        pairs = zip(every, words(plain, humps=False), strict=True)
+        names = {split: whole for split, whole in pairs if split != whole}
     return ParsedQuery(found, is_complete, required, phrases, excluded, text, names, accented)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 from typing import Protocol
 
 from attrs import evolve, frozen
@@ -18,7 +18,7 @@ from .conditions import LIGHT, Condition, Request, find_conditions
 from .direction import conversion_groups
 from .foreign import country_groups, pinyin_groups, run_parts
 from .groups import Part, TermGroup
-from .names import exact_name_matches, fuzzy_name_matches, prefix_name_matches
+from .names import exact_name_matches, fuzzy_name_matches, prefix_name_matches, query_name
 from .parsing import ParsedQuery
 from .stop_words import GENERAL_STEMS
 from .terms import joined_groups, similar_groups, word_parts
@@ -85,8 +85,8 @@ class Plan:
 def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
     """Return the plan of `query`."""
     query = with_whole_names(query, collection)
-    given, request = query, find_conditions(query.words)
-    if request.conditions and exact_name_matches(query, collection, 1.0):
+    given, name, request = query, query_name(query, collection), find_conditions(query.words)
+    if request.conditions and name.exact:
         # A name may have the words of a condition.
         request = Request(query.words)
     if request.conditions:
@@ -94,22 +94,21 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
     translation = translate(query, translations(), collection)
     expanded = expansions(query, translation, collection)
     known = {term for each in expanded for term in each.stems}
-    parts = [*word_parts(query, collection, known, translation), *run_parts(query, collection, translation)]
-    others: Sequence[TermGroup] = [*joined_groups(query, collection), *pinyin_groups(query, collection)]
-    light = {stem(each) for each in request.light}
-    if all(part.stems <= light for part in parts):
-        # No document has the other words: those that may state a condition are the topic.
-        request = request.certain()
-    elif light:
-        parts = [_lighter(part, LIGHT) if part.stems <= light else part for part in parts]
-        others = [group for group in others if not request.light.issuperset(group.label.split())]
-    parts = [*_without_general_words(parts, known, collection)]
-    if parts:
+    parts = [*word_parts(query, collection, known, translation)]
+    others: Sequence[TermGroup] = [*joined_groups(query, collection)]
+    if not query.is_spaced:
+        parts += run_parts(query, collection, translation)
+        others = [*others, *pinyin_groups(query, collection)]
+    if request.conditions:
+        request, parts, others = _without_light_words(request, parts, others)
+    parts = _without_general_words(parts, known, collection)
+    if parts and translation.language:
         others = [*others, *country_groups(translation, collection)]
-    query_weight = max(sum(part.weight for part in parts), 1.0)
-    exact = exact_name_matches(given, collection, query_weight)
-    fuzzy = [] if exact else fuzzy_name_matches(given, collection, query_weight)
-    names = [*prefix_name_matches(given, collection, query_weight), *fuzzy]
+    query_weight = max(sum([part.weight for part in parts]), 1.0)
+    exact = exact_name_matches(name, query_weight)
+    names = [*prefix_name_matches(name, collection, query_weight)]
+    if not exact:
+        names += fuzzy_name_matches(name, collection, query_weight)
     concepts: Sequence[ConceptEvidence] = []
     if expanded and not exact:
         # A query that is a name is not expanded.
@@ -119,16 +118,17 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
         others = similar_groups(query, collection)
     converted = conversion_groups(given, collection, query_weight) if parts else []
     others = [*others, *converted]
-    # Words that no document has, but that are in expressions of concepts.
-    matched = {term for part in parts for term in part.stems}
-    unknown = {term for each in concepts for term in each.shares} - matched
-    parts += [Part({term}, word_idf(term, collection), []) for term in sorted(unknown)]
+    if concepts:
+        # Words that no document has, but that are in expressions of concepts.
+        matched = {term for part in parts for term in part.stems}
+        unknown = {term for each in concepts for term in each.shares} - matched
+        parts += [Part({term}, word_idf(term, collection), []) for term in sorted(unknown)]
     # Entries that satisfy a condition or convert in the asked direction must not lose to shorter descriptions.
     is_plain = not (request.conditions or converted)
     # Corrections of several words may all be wrong; one misspelt word is mostly a name.
     is_guess = len(parts) > 1 and all(part.is_corrected for part in parts)
     # Feedback terms are English, and would rank the few entries in other scripts lower.
-    allows_feedback = not (exact or query.has_filters or is_guess) and all(word.spaced for word in query.words)
+    allows_feedback = query.is_spaced and not (exact or query.has_filters or is_guess)
     find = collection.find
     return Plan(
         parts,
@@ -149,24 +149,38 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
     )
 
 
+def _without_light_words(
+    request: Request, parts: list[Part], others: Sequence[TermGroup]
+) -> tuple[Request, list[Part], Sequence[TermGroup]]:
+    """Return all three with a lower weight for words that may state a condition, if there are other words."""
+    light = {stem(each) for each in request.light}
+    if all(part.stems <= light for part in parts):
+        # No document has the other words: those that may state a condition are the topic.
+        return request.certain(), parts, others
+    if not light:
+        return request, parts, others
+    parts = [_lighter(part, LIGHT) if part.stems <= light else part for part in parts]
+    return request, parts, [group for group in others if not request.light.issuperset(group.label.split())]
+
+
 def _lighter(part: Part, factor: float) -> Part:
     """Return a part with its weight times `factor`."""
     groups = [evolve(group, idf=factor * group.idf) for group in part.groups]
     return evolve(part, weight=factor * part.weight, groups=groups)
 
 
-def _without_general_words(parts: Sequence[Part], known: Set[str], collection: Collection) -> Iterator[Part]:
-    """Yield `parts` with a lower weight for words on any topic, if there are others.
+def _without_general_words(parts: list[Part], known: Set[str], collection: Collection) -> list[Part]:
+    """Return `parts` with a lower weight for words on any topic, if there are others.
 
     Words of concepts (stems in `known`) keep their weight, and in a short query those of names ("Google Keep").
     """
-    stems = GENERAL_STEMS - known
-    topical = not all(part.stems <= stems for part in parts)
-    for part in parts:
-        is_general = topical and part.stems <= stems
-        if is_general and len(parts) < MIN_SENTENCE:
-            is_general = _name_ratio(part.groups, collection) < MIN_NAMED
-        yield _lighter(part, GENERAL_WEIGHT) if is_general else part
+    general = [part.stems <= GENERAL_STEMS and part.stems.isdisjoint(known) for part in parts]
+    if all(general) or not any(general):
+        return parts
+    if len(parts) < MIN_SENTENCE:
+        pairs = zip(parts, general, strict=True)
+        general = [each and _name_ratio(part.groups, collection) < MIN_NAMED for part, each in pairs]
+    return [_lighter(part, GENERAL_WEIGHT) if each else part for part, each in zip(parts, general, strict=True)]
 
 
 def _name_ratio(words: Sequence[TermGroup], collection: Collection) -> float:

@@ -12,7 +12,7 @@ from ..index.dictionary import CORRECTABLE_LENGTHS
 from ..text.analysis import stem
 from .compounds import MAX_FREQUENCY, Compound, split
 from .foreign import part_of, translated_part
-from .groups import Part, TermGroup, add_terms, group_of, raise_weights
+from .groups import Part, TermGroup, group_of, raise_weights
 from .parsing import ParsedQuery
 from .spelling import COMPLETION_WEIGHT, completions, corrections, similar_words
 from .stop_words import FUNCTION_WORDS, GENERAL_WORDS, STOP_WORDS
@@ -58,9 +58,9 @@ def word_parts(query: ParsedQuery, collection: Collection, known: Set[str], tran
     A word has two groups if documents also write it as two words; both have the same idf. Words with a stem in `known`
     and translated words are not corrected.
     """
-    parts = [part for word in query.words if word.spaced for part in word.parts]
-    content_words = [part for part in parts if part not in STOP_WORDS and part not in translation.ignored]
-    if not content_words and all(word.spaced for word in query.words):
+    parts, ignored = query.parts, translation.ignored
+    content_words: Sequence[str] = [part for part in parts if part not in STOP_WORDS and part not in ignored]
+    if not content_words and query.is_spaced:
         content_words = parts
     last = parts[-1] if parts and query.words[-1].spaced and not query.is_complete else None
     corrected = MAX_CORRECTIONS if _is_foreign(content_words, collection) else 0
@@ -101,6 +101,8 @@ def _with_compound(
 
 def _is_foreign(parts: Sequence[str], collection: Collection) -> bool:
     """Return whether most of `parts` are too rare to be words of the language of the collection."""
+    if len(parts) < MIN_FOREIGN:
+        return False
     distinct = dict.fromkeys(map(stem, parts))
     found = [term for each in distinct if (term := collection.find(each)) is not None]
     known = sum(count >= MIN_KNOWN for count in collection.document_frequencies(found)) if found else 0
@@ -125,10 +127,9 @@ def _word_terms(part: str, collection: Collection, *, unfinished: bool) -> tuple
 
 def joined_groups(query: ParsedQuery, collection: Collection) -> Iterator[TermGroup]:
     """Yield the groups of neighbours that are written as one word."""
-    parts = [part for word in query.words if word.spaced for part in word.parts]
-    for pair in pairwise(parts):
-        weights: dict[int, float] = {}
-        if FUNCTION_WORDS.isdisjoint(pair):
-            add_terms(weights, collection, {"".join(pair): JOINED_WEIGHT})
-        if group := group_of(" ".join(pair), weights, collection):
+    # Most pairs are new, so these look-ups are not cached.
+    find = collection.vocabulary.find
+    for pair in pairwise(query.parts):
+        term = find(stem("".join(pair))) if FUNCTION_WORDS.isdisjoint(pair) else None
+        if term is not None and (group := group_of(" ".join(pair), {term: JOINED_WEIGHT}, collection)):
             yield group
