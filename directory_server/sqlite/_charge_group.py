@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IDelayedCall
 from twisted.python.failure import Failure
 
 from ..domain.errors import QuotaExceeded, Unavailable
@@ -13,8 +13,14 @@ from ..domain.ports.runtime import Turn
 from ..domain.quota import Allowance
 from ._connection import is_busy
 from ._database import Database
-from ._transactions import TransactionQueue
+from ._transactions import MAX_TOGETHER, MAX_WAITING, WAIT, TransactionQueue
 from ._windows import Charge, Windows
+
+RETRY = 0.001
+"""Seconds after which waiting charges try a locked file again, unless a turn with charges ends before."""
+
+_Waiting = tuple[Charge, Deferred[Allowance], float]
+"""A charge, its result, and when it was requested."""
 
 
 class ChargeGroup:
@@ -24,8 +30,12 @@ class ChargeGroup:
     charge that comes alone must not wait for the end of its turn. Whether others follow is not known, so a charge waits
     if it is not the first of its turn, or if the last turn had more than one.
 
-    No charge waits for a lock: if the file is locked, its queue gets the charge. `written` is called with the number of
-    charges after each commit.
+    No charge blocks on a lock. If the file is locked, charges wait, those of further turns join them, and the next try
+    is at the end of the next turn or after RETRY. Another process holds the lock for less than a millisecond, so that
+    costs less than a thread. After WAIT seconds a charge is rejected and not spent. One transaction has MAX_TOGETHER
+    charges at most, so that it takes a few milliseconds.
+
+    `written` is called with the number of charges after each commit.
     """
 
     def __init__(self, database: Database, windows: Windows, turn: Turn, written: Callable[[int], None]) -> None:
@@ -33,57 +43,90 @@ class ChargeGroup:
         self._windows = windows
         self._turn = turn
         self._written = written
-        self._waiting: list[tuple[Charge, Deferred[Allowance]]] = []
+        self._waiting: list[_Waiting] = []
         self._count = 0
         self._is_grouping = False
+        self._retry: IDelayedCall | None = None
 
     async def charge(self, charge: Charge, queue: TransactionQueue) -> Allowance:
         """Spend one request and return once it is committed. Raises QuotaExceeded and Unavailable."""
         self._count += 1
-        together = self._is_grouping or self._count > 1
         if self._count == 1:
             self._turn.at_end(self._end_turn)
-        if together:
-            waiting: Deferred[Allowance] = Deferred()
-            self._waiting.append((charge, waiting))
-            return await waiting
+        if not (self._is_grouping or self._count > 1 or self._waiting):
+            outcome = self._alone(charge)
+            if isinstance(outcome, QuotaExceeded):
+                raise outcome
+            if outcome is not None:
+                return outcome
+            self._try_later()
+        if len(self._waiting) >= MAX_WAITING:
+            raise queue.too_late()
+        waiting: Deferred[Allowance] = Deferred()
+        self._waiting.append((charge, waiting, queue.clock.seconds()))
+        return await waiting
+
+    def _alone(self, charge: Charge) -> Allowance | QuotaExceeded | None:
+        """Return the outcome of a charge in a transaction of its own, None if the file is locked."""
         try:
             (outcome,) = self._commit([charge])
         except Unavailable as error:
             if not is_busy(error):
                 raise
-            return await self._submit(charge, queue)
-        if isinstance(outcome, QuotaExceeded):
-            raise outcome
+            return None
         return outcome
 
     def _end_turn(self) -> None:
         self._is_grouping, self._count = self._count > 1, 0
-        # A charge whose caller has given up is not spent.
-        waiting = [(charge, deferred) for charge, deferred in self._waiting if not deferred.called]
-        self._waiting.clear()
-        if waiting:
-            self._commit_group(waiting)
+        if self._waiting:
+            self._commit_waiting()
 
-    def _commit_group(self, waiting: Sequence[tuple[Charge, Deferred[Allowance]]]) -> None:
-        queue = self._database.queue
-        assert queue is not None
+    def _try_again(self) -> None:
+        self._retry = None
+        if self._waiting:
+            self._commit_waiting()
+
+    def _commit_waiting(self) -> None:
+        # A charge whose caller has given up is not spent.
+        waiting = [each for each in self._waiting if not each[1].called]
+        self._waiting = waiting[MAX_TOGETHER:]
+        if self._waiting:
+            self._try_later()
+        del waiting[MAX_TOGETHER:]
         try:
-            outcomes = None if queue.is_busy else self._commit([charge for charge, _ in waiting])
+            outcomes = self._commit([charge for charge, _, _ in waiting]) if waiting else []
         except Unavailable as error:
-            if not is_busy(error):
+            if is_busy(error):
+                self._keep(waiting)
+            else:
                 _fail(waiting, Failure())
-                return
-            outcomes = None
+            return
         except Exception:
             _fail(waiting, Failure())
             return
-        if outcomes is None:
-            for charge, deferred in waiting:
-                self._delegate(charge, deferred, queue)
-            return
-        for (_, deferred), outcome in zip(waiting, outcomes, strict=True):
+        for (_, deferred, _), outcome in zip(waiting, outcomes, strict=True):
             deferred.callback(Failure(outcome) if isinstance(outcome, QuotaExceeded) else outcome)
+
+    def _keep(self, waiting: Sequence[_Waiting]) -> None:
+        """Let charges wait for the next try; reject those that have waited for WAIT."""
+        queue = self._queue
+        begin = queue.clock.seconds() - WAIT
+        late = [each for each in waiting if each[2] <= begin]
+        self._waiting[:0] = waiting[len(late) :]
+        if self._waiting:
+            self._try_later()
+        if late:
+            _fail(late, Failure(queue.too_late()))
+
+    def _try_later(self) -> None:
+        if self._retry is None:
+            self._retry = self._queue.clock.callLater(RETRY, self._try_again)
+
+    @property
+    def _queue(self) -> TransactionQueue:
+        queue = self._database.queue
+        assert queue is not None
+        return queue
 
     def _commit(self, charges: Sequence[Charge]) -> list[Allowance | QuotaExceeded]:
         with self._database.transaction(wait=0) as connection:
@@ -93,16 +136,7 @@ class ChargeGroup:
         self._written(len(charges))
         return outcomes
 
-    async def _submit(self, charge: Charge, queue: TransactionQueue) -> Allowance:
-        allowance = await queue.submit(partial(self._windows.spend, charge=charge))
-        self._written(1)
-        return allowance
 
-    def _delegate(self, charge: Charge, deferred: Deferred[Allowance], queue: TransactionQueue) -> None:
-        """Pass a charge to the queue, and its outcome to `deferred`."""
-        Deferred.fromCoroutine(self._submit(charge, queue)).chainDeferred(deferred)
-
-
-def _fail(waiting: Sequence[tuple[Charge, Deferred[Allowance]]], failure: Failure) -> None:
-    for _, deferred in waiting:
+def _fail(waiting: Sequence[_Waiting], failure: Failure) -> None:
+    for _, deferred, _ in waiting:
         deferred.errback(failure)

@@ -46,9 +46,9 @@ class SqliteQuota:
     `now` is in seconds since the epoch and must be the same clock in all processes (quota_clock); `window` is in
     seconds. `wall` is the system time, which `last` returns. `turn` is the reactor's.
 
-    With a queue of the database, nothing blocks the thread of the caller, the reactor's. A charge is first tried
-    directly, alone or with the other charges of its turn, which is a third of the work. It goes to the queue if it
-    would block: on a lock, on waiting charges, or on the disk, as each commit with `synchronous = full` does.
+    With a queue of the database, nothing blocks the thread of the caller, the reactor's. A charge is committed
+    directly, alone or with the other charges of its turn, which is a third of the work. With `synchronous = full` it
+    goes to the queue, because each commit waits for the disk.
     """
 
     _log = Logger()
@@ -79,7 +79,7 @@ class SqliteQuota:
         if queue is None:
             with self._database.transaction() as connection:
                 return self._windows.spend(connection, charge)
-        if self._database.synchronous == "normal" and not queue.is_busy:
+        if self._database.synchronous == "normal":
             return await self._group.charge(charge, queue)
         allowance = await queue.submit(partial(self._windows.spend, charge=charge))
         self._written(1)

@@ -73,7 +73,7 @@ class TransactionQueue:
     ) -> None:
         self._name = name
         self._begin = begin
-        self._clock = clock
+        self.clock = clock
         self._offload = offload
         self._late = late
         self._lock = threading.Lock()
@@ -81,11 +81,6 @@ class TransactionQueue:
         self._running: Sequence[_Job] = ()
         self._draining = False
         self._timer: IDelayedCall | None = None
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether functions wait or run: another one would have to wait for them."""
-        return self._draining
 
     def submit(self, function: Callable[[sqlite3.Connection], T]) -> Deferred[T]:
         """Return what `function` returns, once its transaction is committed.
@@ -97,11 +92,11 @@ class TransactionQueue:
         if len(self._waiting) >= MAX_WAITING:
             raise self._too_long()
         deferred: Deferred[T] = Deferred(lambda _: self._cancel(job))
-        job = _Job(function, self._clock.seconds() + WAIT, deferred)
+        job = _Job(function, self.clock.seconds() + WAIT, deferred)
         with self._lock:
             self._waiting.append(job)
         if self._timer is None:
-            self._timer = self._clock.callLater(WAIT, self._expire)
+            self._timer = self.clock.callLater(WAIT, self._expire)
         if not self._draining:
             self._draining = True
             Deferred.fromCoroutine(self._drain()).addErrback(self._failed)
@@ -168,7 +163,7 @@ class TransactionQueue:
 
     def _expire(self) -> None:
         """Reject functions that waited too long; set the timer for the next."""
-        now = self._clock.seconds()
+        now = self.clock.seconds()
         expired = []
         with self._lock:
             while self._waiting and (self._waiting[0].finished or self._waiting[0].deadline <= now):
@@ -177,11 +172,16 @@ class TransactionQueue:
             expired += [job for job in running if job.deadline + COMMIT - WAIT <= now]
             ends = [job.deadline for job in self._waiting][:1]
             ends += [job.deadline + COMMIT - WAIT for job in running][:1]
-        self._timer = self._clock.callLater(max(min(ends) - now, 0.001), self._expire) if ends else None
+        self._timer = self.clock.callLater(max(min(ends) - now, 0.001), self._expire) if ends else None
         if any(not job.finished for job in expired):
             self._late()
         for job in expired:
             self._reject(job)
+
+    def too_late(self) -> Unavailable:
+        """Record that work outside of this queue has waited for too long; return its error."""
+        self._late()
+        return self._too_long()
 
     def _cancel(self, job: _Job) -> None:
         with self._lock:

@@ -13,7 +13,9 @@ from directory_server.domain.errors import QuotaExceeded, Unavailable
 from directory_server.domain.ports.runtime import MachineTime
 from directory_server.domain.quota import Allowance
 from directory_server.run_sync import run_sync
-from directory_server.sqlite import SqliteQuota, _windows, quota_clock
+from directory_server.sqlite import SqliteQuota, _charge_group, _windows, quota_clock
+from directory_server.sqlite._charge_group import RETRY
+from directory_server.sqlite._transactions import WAIT
 
 from ..contract.quota import QuotaContract
 from .conftest import SqliteAdapterTest, outcomes
@@ -108,27 +110,81 @@ def test_a_cancelled_charge_is_not_stored(server: ServerQuota) -> None:
     assert server.count_requests() == 2
 
 
-def test_a_group_waits_in_the_queue_for_a_foreign_lock(server: ServerQuota) -> None:
+def test_a_group_waits_for_a_foreign_lock_and_the_next_turns_join_it(server: ServerQuota) -> None:
+    server.trace()
     charges = [server.charge() for _ in range(3)]
     server.foreign.execute("BEGIN IMMEDIATE")
     server.end_turn()
-    assert remaining(*charges) == [19, ..., ...]
+    charges.append(server.charge())
+    server.end_turn()
+    assert remaining(*charges) == [19, ..., ..., ...]
     server.foreign.execute("ROLLBACK")
-    server.offload.run_next()
-    assert remaining(*charges) == [19, 18, 17]
-    assert server.count_requests() == 3
+    charges.append(server.charge())
+    server.end_turn()
+    assert remaining(*charges) == [19, 18, 17, 16, 15]
+    assert server.count_requests() == 5
+    assert server.statements.count("COMMIT") == 2
+    # No try is left over.
+    server.statements.clear()
+    server.clock.advance(RETRY)
+    assert server.statements == []
 
 
-def test_a_group_does_not_overtake_charges_in_the_queue(server: ServerQuota) -> None:
-    charges = [server.charge() for _ in range(2)]
+def test_a_group_tries_a_locked_file_again_without_further_turns(server: ServerQuota) -> None:
     server.foreign.execute("BEGIN IMMEDIATE")
+    charges = [server.charge() for _ in range(2)]
     server.end_turn()
+    server.clock.advance(RETRY)
+    assert remaining(*charges) == [..., ...]
     server.foreign.execute("ROLLBACK")
-    later = server.charge()
+    server.clock.advance(RETRY)
+    assert remaining(*charges) == [19, 18]
+    assert server.count_requests() == 2
+
+
+def test_a_single_charge_waits_for_a_foreign_lock(server: ServerQuota) -> None:
+    server.foreign.execute("BEGIN IMMEDIATE")
+    charge = server.charge()
+    assert remaining(charge) == [...]
+    server.foreign.execute("ROLLBACK")
     server.end_turn()
-    assert remaining(*charges, later) == [19, ..., ...]
-    server.offload.run_next()
-    assert remaining(*charges, later) == [19, 18, 17]
+    assert remaining(charge) == [19]
+    # Other charges do not overtake those that wait, and wait no more afterwards.
+    server.end_turn()
+    server.clock.advance(RETRY)
+    assert remaining(server.charge()) == [18]
+
+
+def test_only_charges_that_waited_for_a_second_are_rejected(server: ServerQuota) -> None:
+    server.foreign.execute("BEGIN IMMEDIATE")
+    first = server.charge()
+    server.clock.advance(WAIT / 2)
+    second = server.charge()
+    server.clock.advance(WAIT / 2)
+    assert outcomes(first, second) == [Unavailable, ...]
+    server.foreign.execute("ROLLBACK")
+    server.clock.advance(RETRY)
+    assert remaining(second) == [19]
+    assert server.count_requests() == 1
+
+
+def test_the_number_of_waiting_charges_is_bounded(server: ServerQuota, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_charge_group, "MAX_WAITING", 3)
+    server.foreign.execute("BEGIN IMMEDIATE")
+    charges = [server.charge() for _ in range(4)]
+    server.end_turn()
+    assert outcomes(*charges) == [..., ..., ..., Unavailable]
+
+
+def test_the_charges_of_a_transaction_are_bounded(server: ServerQuota, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_charge_group, "MAX_TOGETHER", 2)
+    charges = [server.charge() for _ in range(6)]
+    server.end_turn()
+    assert remaining(*charges) == [19, 18, 17, ..., ..., ...]
+    server.clock.advance(RETRY)
+    assert remaining(*charges) == [19, 18, 17, 16, 15, ...]
+    server.clock.advance(RETRY)
+    assert remaining(*charges) == [19, 18, 17, 16, 15, 14]
 
 
 def fill(server: ServerQuota) -> None:

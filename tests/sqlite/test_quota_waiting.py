@@ -14,6 +14,7 @@ from directory_server.domain.errors import QuotaExceeded, Unavailable
 from directory_server.domain.quota import Allowance
 from directory_server.run_sync import run_sync
 from directory_server.sqlite import _quota
+from directory_server.sqlite._charge_group import RETRY
 from directory_server.sqlite._transactions import WAIT
 
 from .conftest import outcomes
@@ -44,14 +45,14 @@ def test_charges_at_once_without_a_lock(server: ServerQuota) -> None:
 
 
 @pytest.mark.parametrize("begin", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
-def test_charges_wait_for_a_foreign_lock_in_the_thread_and_reads_do_not(server: ServerQuota, begin: str) -> None:
+def test_charges_wait_for_a_foreign_lock_and_reads_do_not(server: ServerQuota, begin: str) -> None:
     server.foreign.execute(begin)
     charges = [server.charge(limit=3) for _ in range(5)]
     assert outcomes(*charges) == [...] * 5
     assert run_sync(server.quota.peek("k", 3)) == Allowance(3, 3, 0)
     assert run_sync(server.quota.last("k")) is None
     server.foreign.execute("ROLLBACK")
-    server.offload.run_next()
+    server.clock.advance(RETRY)
     assert [each if isinstance(each, type) else each.remaining for each in outcomes(*charges)] == [
         2,
         1,
@@ -67,23 +68,20 @@ def test_charges_wait_for_a_foreign_lock_in_the_thread_and_reads_do_not(server: 
 def test_a_charge_fails_after_a_second_and_is_not_stored(server: ServerQuota) -> None:
     server.foreign.execute("BEGIN IMMEDIATE")
     charges = [server.charge() for _ in range(3)]
-    server.offload.run_next()
     server.clock.advance(WAIT)
     assert outcomes(*charges) == [Unavailable] * 3
     server.foreign.execute("ROLLBACK")
-    server.offload.run_next()
+    server.clock.advance(RETRY)
     assert server.count_requests() == 0
     assert outcomes(server.charge()) == [Allowance(20, 19, 3600)]
 
 
 def test_charges_are_processed_in_order(server: ServerQuota) -> None:
     server.foreign.execute("BEGIN IMMEDIATE")
-    first = server.charge()
+    first, second = server.charge(), server.charge()
     server.foreign.execute("ROLLBACK")
-    second = server.charge()
-    assert outcomes(first, second) == [..., ...]
-    server.offload.run_next()
-    assert [each.remaining for each in outcomes(first, second)] == [19, 18]
+    third = server.charge()
+    assert [each.remaining for each in outcomes(first, second, third)] == [19, 18, 17]
 
 
 def test_durable_charges_share_one_commit_in_the_thread(start_server: Callable[..., ServerQuota]) -> None:
