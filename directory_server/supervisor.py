@@ -17,6 +17,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 VARIABLE = "DIRECTORY_WORKERS"
 """The environment variable of a server process: the descriptor for reports, the supervisor's id, its numbers."""
@@ -49,6 +50,8 @@ class Worker:
         self.pid: int | None = None
         self.ready_at: float | None = None
         self.restart_at: float | None = None
+        self.waiting: set[signal.Signals] = set()
+        """Signals that it gets when it serves. Before that it has no handlers, and would end."""
         self._failures = 0
 
     def ended(self, now: float) -> float:
@@ -118,13 +121,20 @@ class Supervisor:
             self._stopping = True
             self._send(signal.SIGTERM)
         elif number in FORWARDED:
-            self._send(number)
+            for worker in self._workers.values():
+                worker.waiting.add(number)
+            self._forward()
 
     def _send(self, number: signal.Signals) -> None:
         for worker in self._workers.values():
             # A child that has ended keeps its id until it is reaped.
             if worker.pid is not None:
                 os.kill(worker.pid, number)
+
+    def _forward(self) -> None:
+        for worker in self._workers.values():
+            while worker.pid is not None and worker.ready_at is not None and worker.waiting:
+                os.kill(worker.pid, worker.waiting.pop())
 
     def _reap(self) -> None:
         """Handle the reports and the ends of processes. A report precedes the end of its process."""
@@ -140,13 +150,14 @@ class Supervisor:
         if not self._has_started and all(worker.ready_at is not None for worker in self._workers.values()):
             self._has_started = True
             notify_systemd(self._environ)
-        by_pid = {worker.pid: worker for worker in self._workers.values() if worker.pid is not None}
-        for pid, status in ended.items():
-            if pid in by_pid:
-                self._ended(by_pid[pid], os.waitstatus_to_exitcode(status))
+        by_pid = {worker.pid: worker for worker in self._workers.values() if worker.pid in ended}
+        # First all of them: the id of a process that has ended must not get a signal.
+        delays = {pid: worker.ended(self._clock()) for pid, worker in by_pid.items()}
+        for pid, worker in by_pid.items():
+            self._ended(worker, pid, os.waitstatus_to_exitcode(ended[pid]), delays[pid])
+        self._forward()
 
-    def _ended(self, worker: Worker, code: int) -> None:
-        pid, delay = worker.pid, worker.ended(self._clock())
+    def _ended(self, worker: Worker, pid: int, code: int, delay: float) -> None:
         if self._stopping:
             return
         if not self._has_started:
@@ -187,13 +198,13 @@ class _Signals:
         self._read, self._write = os.pipe()
         for descriptor in (self._read, self._write):
             os.set_blocking(descriptor, False)
-        signal.set_wakeup_fd(self._write)
+        self._wakeup = signal.set_wakeup_fd(self._write)
         numbers = (*STOPPING, *FORWARDED, signal.SIGCHLD)
         self._before = {number: signal.signal(number, lambda *_: None) for number in numbers}
         return self._read
 
     def __exit__(self, *_: object) -> None:
-        signal.set_wakeup_fd(-1)
+        signal.set_wakeup_fd(self._wakeup)
         for number, handler in self._before.items():
             signal.signal(number, handler)
         os.close(self._read)
@@ -220,9 +231,10 @@ def _ended_children() -> Iterator[tuple[int, int]]:
 
 
 def _log(line: str) -> None:
-    print(
-        time.strftime("%Y-%m-%dT%H:%M:%S%z"), "[directory_server.supervisor#error]", line, file=sys.stderr, flush=True
-    )
+    text = f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} [directory_server.supervisor#error] {line}\n"
+    # The processes must outlive a full disk and a closed pipe.
+    with suppress(OSError):
+        os.write(2, text.encode(errors="replace"))
 
 
 def _adopt_orphans() -> None:
