@@ -36,7 +36,10 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
+from directory_server.composition import max_streams
+from directory_server.config import load as load_config
 from directory_server.domain.entries import Entry
+from directory_server.process import client_sockets
 
 from .catalogue.files import REAL, read_entries, read_sample
 from .catalogue.queries import word_pairs
@@ -67,9 +70,6 @@ WARM = 100
 
 CONNECTIONS = 64
 """Open connections per process."""
-
-RESERVED_FILES = 1_000
-"""Open files that a server needs besides its streams."""
 
 CHANGE = 120.0
 """Seconds within which a change must be searchable, and the file of the index written."""
@@ -132,9 +132,11 @@ class Growth:
         self._publish_base(folder)
         secrets = create_many_keys(folder, 1, QUOTA)
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        settings = [f"{name.lower().replace('__', '.')}={value}" for name, value in SETTINGS.items()]
+        most = max_streams(load_config(file=None, environ={}, settings=settings), client_sockets(files))
         for size in sizes:
-            if size + RESERVED_FILES > files:
-                print(f"{size:,} streams: skipped, a process may open {files:,} files (ulimit -Hn)", flush=True)
+            if size > most:
+                print(f"{size:,} streams: skipped, {files:,} open files (ulimit -Hn) allow {most:,}", flush=True)
                 continue
             yield size, self.measure(folder, secrets, streams=size)
 

@@ -13,6 +13,7 @@ from typing import Any
 from directory_server import sqlite
 from directory_server.domain.entries import Entry
 from directory_server.domain.keys import digest, new_id, new_key_secret
+from directory_server.domain.ports.search import Analysis
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import TextAnalysis
 
@@ -21,22 +22,30 @@ BATCH = 1_000
 
 
 @contextmanager
-def open_store(folder: Path) -> Iterator[sqlite.SqliteStore]:
-    """Open the entries of a data directory."""
+def open_store(folder: Path, analysis: Analysis | None = None) -> Iterator[sqlite.SqliteStore]:
+    """Open the entries of a data directory; `analysis` is that of the server, unless another is given."""
     data = sqlite.DataDirectory(folder)
     try:
-        yield sqlite.SqliteStore(data.directory, inline, TextAnalysis())
+        yield sqlite.SqliteStore(data.directory, inline, analysis or TextAnalysis())
     finally:
         data.close()
 
 
-def publish(folder: Path, entries: Iterator[Entry]) -> float:
-    """Publish `entries` in a data directory; return the CPU seconds of this process."""
+def publish(
+    folder: Path, entries: Iterator[Entry], *, source: str = "bench", analysis: Analysis | None = None
+) -> float:
+    """Publish `entries` of `source` in a data directory; return the CPU seconds of this process."""
     began = time.process_time()
-    with open_store(folder) as store:
+    with open_store(folder, analysis) as store:
         while batch := list(islice(entries, BATCH)):
-            run_sync(store.publish("bench", batch))
+            run_sync(store.publish(source, batch))
     return time.process_time() - began
+
+
+def count_entries(folder: Path) -> int:
+    """Return the number of visible entries in a data directory."""
+    with open_store(folder) as store:
+        return run_sync(store.count())
 
 
 def create_keys(folder: Path, count: int, limit: int | None) -> list[str]:

@@ -4,7 +4,7 @@
 
 runs `twistd directory OPTIONS`, or an empty reactor without OPTIONS, as a reference for the machine. It prints the port
 on which GET returns the number of turns since the last GET, and the longest ones in milliseconds: of elapsed time, and
-of processor time of the reactor's thread.
+of processor time of the reactor's thread. The path /longest returns only the longest of both, as JSON.
 
 A turn lasts from the end of one wait for events to the begin of the next. A wait that ends late counts too: another
 thread had the interpreter, or another process the core.
@@ -12,13 +12,15 @@ thread had the interpreter, or another process the core.
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from attrs import asdict, frozen
 from twisted.web.resource import Resource
 from twisted.web.server import Request, Site
 
@@ -26,6 +28,14 @@ from .launch import PROJECT
 
 TICK = 0.005
 """Maximum seconds of a wait for events."""
+
+
+@frozen
+class LongestTurns:
+    """The longest turns of a reactor in milliseconds: of elapsed time, and of processor time."""
+
+    elapsed: float
+    cpu: float
 
 
 class Turns(Resource):
@@ -56,6 +66,9 @@ class Turns(Resource):
         return 1000 * max(seconds, default=0.0)
 
     def render_GET(self, request: Request) -> bytes:
+        if request.path == b"/longest":
+            found = LongestTurns(cpu=1000 * max(self._cpu, default=0.0), elapsed=self.longest())
+            return json.dumps(asdict(found)).encode()
         turns, self._seconds = sorted(1000 * each for each in self._seconds), []
         cpu, self._cpu = sorted(1000 * each for each in self._cpu), []
         over = sum(each > 50 for each in turns)
@@ -85,10 +98,10 @@ def measure(reactor: Any) -> Turns:
 
 
 @contextmanager
-def measured_process(*options: str) -> Iterator[tuple[int, int]]:
+def measured_process(*options: str, environ: Mapping[str, str] | None = None) -> Iterator[tuple[int, int]]:
     """Run this module with `options`; yield the process id and the port that returns the turns."""
     command = [sys.executable, "-m", "bench.servers.reactor_turns", *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=PROJECT) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=PROJECT, env=environ) as process:
         assert process.stdout is not None
         try:
             yield process.pid, int(process.stdout.readline())

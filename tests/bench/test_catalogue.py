@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bench.catalogue.queries import LENGTH, REPEATED, hostile, word_pairs
-from bench.catalogue.synthetic import synthetic_changes, synthetic_entries
+from bench.catalogue.synthetic import SyntheticAnalysis, synthetic_changes, synthetic_entries
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import Entry
 from directory_server.search import TextAnalysis
+from directory_server.search.index.packing import unpack
 from directory_server.serialization import encode_entry
 
 
@@ -41,6 +42,18 @@ def test_synthetic_entries_have_other_names_and_a_word_of_their_own() -> None:
     assert [each.name for each in made[2:]] == ["io.github.a/mailx1", "io.github.b/postx1", "io.github.a/mailx2"]
     assert len({each.brief for each in made}) == 5
     assert list(synthetic_entries(entries, 1)) == entries[:1]
+
+
+def test_documents_of_synthetic_entries_are_those_of_their_originals_renamed() -> None:
+    entries = named("io.github.a/mail", "io.github.b/postx1")
+    analysis, usual = SyntheticAnalysis(entries), TextAnalysis()
+    assert analysis.version == usual.version
+    for entry in synthetic_entries(entries, 6):
+        found, expected = unpack(analysis(entry)), unpack(usual(entry))
+        assert (found.row.name, found.row.mcp_id) == (entry.name, entry.mcp_id)
+        # The usual analysis also has the words of the new name.
+        assert {*found.words.split()} - {"mail", "post", "postx"} <= {*expected.words.split()}
+        assert entry in entries or entry.brief.split()[-1] in found.words.split()
 
 
 def test_word_pairs_are_distinct_or_repeat() -> None:
