@@ -18,7 +18,7 @@ from ._entries import (
 )
 from ._events import change_event, event, event_id, id_field
 from ._hits import decode_hit, encode_hit, found_page, hits_of, listed_page, registered_name
-from ._json import decode, encode, pretty, raw, rfc3339, structure, text, text_content
+from ._json import decode, encode, pretty, raw, rfc3339, structure, text, tool_result
 from ._json_schema import (
     Reference,
     Schema,
@@ -182,8 +182,8 @@ __all__ = [
     "status_change",
     "structure",
     "text",
-    "text_content",
     "toml",
+    "tool_result",
     "validation_result",
     "with_official_flag",
 ]

@@ -88,7 +88,7 @@ def _array(members: Sequence[bytes]) -> bytes:
     return b"[{%s}]" % b"},{".join(members) if members else b"[]"
 
 
-_compiled = compiled("serialization._joining")
+_compiled = compiled("serialization._joining", 2)
 _found = join_found if _compiled is None else _compiled.found
 _listed = join_listed if _compiled is None else _compiled.listed
 

@@ -1,4 +1,4 @@
-/* Pages of hits, compiled: joined from records, and JSON as a string in JSON. `_hits.py` and `_json.py` have the same in
+/* Pages of hits, compiled: joined from records, and as the result of a tool. `_hits.py` and `_json.py` have the same in
  * Python.
  *
  * Each function measures its result first and writes it once.
@@ -121,20 +121,11 @@ static Py_ssize_t count_escaped(const char *from, Py_ssize_t size) {
     return total;
 }
 
-/* quoted(body): a string with quotes and backslashes escaped. */
-static PyObject *quoted(PyObject *module, PyObject *body) {
-    char *from;
-    Py_ssize_t size;
-    if (PyBytes_AsStringAndSize(body, &from, &size) < 0)
-        return NULL;
-    PyObject *result = PyBytes_FromStringAndSize(NULL, size + count_escaped(from, size) + 2);
-    if (result == NULL)
-        return NULL;
+/* Copy bytes with quotes and backslashes escaped. `to` has room for at least 16 more bytes. */
+static char *put_escaped(char *to, const char *from, Py_ssize_t size) {
     const char *end = from + size;
-    char *to = PyBytes_AsString(result);
-    *to++ = '"';
 #ifdef __SSE2__
-    /* 16 bytes are copied at once, and again from each that is escaped on. `to` has at least as many left as `from`. */
+    /* 16 bytes are copied at once, and again from each that is escaped on. So up to 31 bytes are read. */
     const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
     while (end - from >= 32) {
         __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)from);
@@ -158,11 +149,29 @@ static PyObject *quoted(PyObject *module, PyObject *body) {
         to += is_escaped(*from);
         *to++ = *from;
     }
-    *to = '"';
+    return to;
+}
+
+static const char BEFORE_TEXT[] = "{\"content\":[{\"type\":\"text\",\"text\":\"";
+static const char AFTER_TEXT[] = "\"}],\"structuredContent\":";
+static const char AFTER_BODY[] = ",\"isError\":false}";
+
+/* tool_result(body): JSON as text and as structured content. */
+static PyObject *tool_result(PyObject *module, PyObject *body) {
+    char *from;
+    Py_ssize_t size, constants = sizeof BEFORE_TEXT + sizeof AFTER_TEXT + sizeof AFTER_BODY - 3;
+    if (PyBytes_AsStringAndSize(body, &from, &size) < 0)
+        return NULL;
+    PyObject *result = PyBytes_FromStringAndSize(NULL, constants + 2 * size + count_escaped(from, size));
+    if (result == NULL)
+        return NULL;
+    char *to = put(PyBytes_AsString(result), BEFORE_TEXT, sizeof BEFORE_TEXT - 1);
+    to = put(put_escaped(to, from, size), AFTER_TEXT, sizeof AFTER_TEXT - 1);
+    put(put(to, from, size), AFTER_BODY, sizeof AFTER_BODY - 1);
     return result;
 }
 
-MODULE(_joining, 1, "Pages of hits, compiled.",
+MODULE(_joining, 2, "Pages of hits, compiled.",
     {"found", found, METH_VARARGS, "Join the items of a tool result."},
     {"listed", listed, METH_VARARGS, "Join the items of a search page."},
-    {"quoted", quoted, METH_O, "Return JSON as a string in JSON."})
+    {"tool_result", tool_result, METH_O, "Return JSON as the result of a tool."})

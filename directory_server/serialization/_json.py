@@ -62,13 +62,14 @@ def quote(body: bytes) -> bytes:
     return b'"%s"' % body.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
 
 
-_compiled = compiled("serialization._joining")
-_quote = quote if _compiled is None else _compiled.quoted
+def join_tool_result(body: bytes) -> bytes:
+    """Return an encoded tool result with encoded JSON as text and as structured content (MCP 2025-11-25, Tools)."""
+    text = quote(body)
+    return b'{"content":[{"type":"text","text":%s}],"structuredContent":%s,"isError":false}' % (text, body)
 
 
-def text_content(body: bytes) -> orjson.Fragment:
-    """Return encoded JSON as the content of a tool result: an item of text (MCP 2025-11-25, Tools)."""
-    return orjson.Fragment(b"".join((b'[{"type":"text","text":', _quote(body), b"}]")))
+_compiled = compiled("serialization._joining", 2)
+tool_result = join_tool_result if _compiled is None else _compiled.tool_result
 
 
 def text(value: Any) -> str:

@@ -38,6 +38,9 @@ def message(value: Any) -> Message:
     if value.get("jsonrpc") != "2.0":
         raise _invalid("jsonrpc: must be the string '2.0'")
     identity = message_id(value)
+    method, params = value.get("method"), value.get("params")
+    if identity is not None and isinstance(method, str) and isinstance(params, dict):
+        return Message(method, identity, params)
     if "id" in value and identity is None and "error" not in value:
         raise _invalid(
             f"id: must be a string of at most {MAX_ID_CHARACTERS} characters, or a number that JSON readers represent "
@@ -48,13 +51,13 @@ def message(value: Any) -> Message:
         if "error" in value or ("result" in value and identity is not None):
             return Message(None, identity, {})
         raise _invalid("method: is required in a request; result or error in a response")
-    if not isinstance(value["method"], str):
+    if not isinstance(method, str):
         raise _invalid("method: must be a string")
     # Some clients send null for omitted params.
-    params = {} if value.get("params") is None else value["params"]
+    params = {} if params is None else params
     if not isinstance(params, dict):
         raise _invalid("params: must be an object")
-    return Message(value["method"], identity, params)
+    return Message(method, identity, params)
 
 
 def message_id(value: Any) -> Id | None:

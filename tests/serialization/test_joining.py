@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from directory_server.compiled import compiled
 from directory_server.serialization import _hits, _json
 
-joining = compiled("serialization._joining")
-QUOTES = [_json.quote, *([joining.quoted] if joining else [])]
+joining = compiled("serialization._joining", 2)
+RESULTS = [_json.join_tool_result, *([joining.tool_result] if joining else [])]
 FOUND = [_hits.join_found, *([joining.found] if joining else [])]
 LISTED = [_hits.join_listed, *([joining.listed] if joining else [])]
 
@@ -25,16 +25,18 @@ records = st.tuples(lines.map(b"skipped".__add__), lines, lines).map(b"\n".join)
 
 @pytest.mark.skipif(not joining, reason="there is no compiled module")
 @given(bodies)
-def test_quoted_text_is_the_same(body: bytes) -> None:
+def test_tool_results_are_the_same(body: bytes) -> None:
     assert joining is not None
-    assert joining.quoted(body) == _json.quote(body)
+    assert joining.tool_result(body) == _json.join_tool_result(body)
 
 
-@pytest.mark.parametrize("quote", QUOTES)
+@pytest.mark.parametrize("tool_result", RESULTS)
 @pytest.mark.parametrize("length", [0, 1, 14, 15, 16, 17, 31, 32, 33, 254, 255, 256, 600])
-def test_quoted_json_is_a_string_of_it(quote: Callable[[bytes], bytes], length: int) -> None:
+def test_json_is_a_string_in_a_tool_result(tool_result: Callable[[bytes], bytes], length: int) -> None:
     for text in ("a" * length, '"' * length, "\\" * length, ("a" * 15 + '"') * length):
-        assert json.loads(quote(text.encode())) == text
+        body = json.dumps(text)
+        result = json.loads(tool_result(body.encode()))
+        assert (result["content"][0]["text"], result["structuredContent"]) == (body, text)
 
 
 @pytest.mark.skipif(not joining, reason="there is no compiled module")

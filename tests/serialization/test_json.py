@@ -129,5 +129,6 @@ def test_other_types_are_not_encoded() -> None:
 @given(VALUES)
 def test_a_document_is_the_text_of_a_tool_result(value: Any) -> None:
     body = serialization.encode(value)
-    content = serialization.encode(serialization.text_content(body))
-    assert json.loads(content) == [{"type": "text", "text": body.decode()}]
+    result = json.loads(serialization.tool_result(body))
+    content = [{"type": "text", "text": body.decode()}]
+    assert result == {"content": content, "structuredContent": json.loads(body), "isError": False}

@@ -42,6 +42,23 @@ def test_any_parameters_are_a_query_or_bad_input(parameters: list[tuple[bytes, b
     assert 1 <= query.limit <= 100
 
 
+@given(
+    st.lists(st.sampled_from([*"aZ0 +._-&:", "%20", "%2", "a" * 250]), max_size=12).map("".join),
+    st.none() | st.from_regex(r"[0-9]{1,11}", fullmatch=True),
+)
+def test_usual_query_strings_mean_the_same_as_others(keywords: str, limit: str | None) -> None:
+    query = f"keywords={keywords}" + ("" if limit is None else f"&limit={limit}")
+
+    def outcome(text: str) -> Query | str:
+        try:
+            return serialization.search_parameters(text.encode())
+        except BadInput as error:
+            return error.message
+
+    # The order makes it an unusual one.
+    assert outcome(query) == outcome(f"sort=relevance&{query}")
+
+
 def test_a_semicolon_is_part_of_a_value() -> None:
     assert serialization.search_parameters(b"keywords=a;b").keywords == "a;b"
 

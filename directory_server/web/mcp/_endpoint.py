@@ -39,6 +39,9 @@ MAX_FREE_REQUESTS = 20
 _JSON = [b"application/json"]
 """The values of Content-Type that most clients send."""
 
+_STATEFUL = [[version.encode()] for version in STATEFUL_VERSIONS]
+"""The values of MCP-Protocol-Version that clients of stateful versions send."""
+
 BATCH_BYTES = 4 * 1_048_576
 """Bytes of responses to a batch after which its remaining requests are rejected."""
 
@@ -107,9 +110,7 @@ class McpEndpoint:
         """
         async with self._authenticator.authenticate(request, secret) as authenticated:
             message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-            result = serialization.decode(
-                serialization.encode(await self._stateful.handle(serialization.message(message), authenticated))
-            )
+            result = serialization.decode(await self._stateful.handle(serialization.message(message), authenticated))
             return [tool["name"] for tool in result["tools"]]
 
     async def _single(self, value: Any, request: Request, authenticated: AuthenticatedRequest) -> bytes | None:
@@ -156,15 +157,15 @@ class McpEndpoint:
         for value in values:
             response = await self._batch_item(value, authenticated, size >= BATCH_BYTES, free >= MAX_FREE_REQUESTS)
             if response is not None:
-                responses.append(serialization.encode(response))
-                size += len(responses[-1])
+                responses.append(response)
+                size += len(response)
                 free += not _is_charged(value)
         return json_response(request, b"[%s]" % b",".join(responses)) if responses else empty_response(request, 202)
 
     async def _batch_item(
         self, value: Any, authenticated: AuthenticatedRequest, is_full: bool, is_free_exhausted: bool
-    ) -> dict[str, Any] | None:
-        """Return the response to a message of a batch, None for a notification.
+    ) -> bytes | None:
+        """Return the encoded response to a message of a batch, None for a notification.
 
         `is_full`: the earlier responses have reached BATCH_BYTES. `is_free_exhausted`: the batch has had
         MAX_FREE_REQUESTS requests that are not charged.
@@ -184,10 +185,10 @@ class McpEndpoint:
             return _response(message, await self._stateful.handle(message, authenticated))
         except RpcError as error:
             authenticated.note_error(error.name)
-            return error.response(serialization.message_id(value))
+            return serialization.encode(error.response(serialization.message_id(value)))
         except DirectoryError as error:
             authenticated.note_error(error.code)
-            return rpc_body(error_response(Failure()), serialization.message_id(value))
+            return serialization.encode(rpc_body(error_response(Failure()), serialization.message_id(value)))
 
     def _check_session(self, request: Request, authenticated: AuthenticatedRequest) -> None:
         session = header(request, "Mcp-Session-Id")
@@ -216,6 +217,8 @@ def _is_charged(value: Any) -> bool:
 
 
 def _uses_stateless(request: Request, message: serialization.Message | None = None) -> bool:
+    if request.received.get(b"mcp-protocol-version") in _STATEFUL:
+        return False
     version = header(request, "MCP-Protocol-Version")
     if version is None:
         return message is not None and is_stateless(message)
@@ -233,8 +236,9 @@ def _check_content_type(request: Request) -> None:
         raise RpcError(INVALID_REQUEST, "Content-Encoding must be absent or identity.", status=415)
 
 
-def _response(message: serialization.Message, result: dict[str, Any]) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "id": message.id, "result": result}
+def _response(message: serialization.Message, result: bytes) -> bytes:
+    """Return the encoded response with an encoded result."""
+    return b"".join((b'{"jsonrpc":"2.0","id":', serialization.encode(message.id), b',"result":', result, b"}"))
 
 
 def _method_not_allowed(request: Request, allow: str, message: str) -> bytes:

@@ -54,10 +54,8 @@ class Methods:
         """Return the URI template of entries."""
         return self._only_page("resourceTemplates", TEMPLATES, params)
 
-    def call_tool(
-        self, params: Mapping[str, Any], authenticated: AuthenticatedRequest
-    ) -> Coroutine[Any, Any, dict[str, Any]]:
-        """Call the tool that `params` names and return its result. Raises RpcError at once."""
+    def call_tool(self, params: Mapping[str, Any], authenticated: AuthenticatedRequest) -> Coroutine[Any, Any, bytes]:
+        """Call the tool that `params` names and return its encoded result. Raises RpcError at once."""
         name = params.get("name")
         if not isinstance(name, str):
             raise self._invalid("params.name: must be a string, the name of a tool.")

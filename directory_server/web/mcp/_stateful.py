@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
+from collections.abc import Coroutine
 from hmac import compare_digest, digest
 from secrets import token_urlsafe
 from typing import Any
 
 from attrs import frozen
 
+from ... import serialization
 from ...serialization import Message
 from ..authentication import AuthenticatedRequest
 from ._errors import METHOD_NOT_FOUND, RpcError
@@ -26,8 +28,17 @@ class StatefulProtocol:
 
     _methods: Methods
 
-    async def handle(self, message: Message, authenticated: AuthenticatedRequest) -> dict[str, Any]:
-        """Return the result of a request. Raises RpcError."""
+    def handle(self, message: Message, authenticated: AuthenticatedRequest) -> Coroutine[Any, Any, bytes]:
+        """Return the encoded result of a request. Raises RpcError, for some errors at once."""
+        if message.method == "tools/call":
+            # Most requests call a tool. A further coroutine would run at each step of them.
+            return self._methods.call_tool(message.params, authenticated)
+        return self._encoded(message, authenticated)
+
+    async def _encoded(self, message: Message, authenticated: AuthenticatedRequest) -> bytes:
+        return serialization.encode(await self._result(message, authenticated))
+
+    async def _result(self, message: Message, authenticated: AuthenticatedRequest) -> dict[str, Any]:
         match message.method:
             case "initialize":
                 authenticated.note_mcp_client(message.params.get("clientInfo"))
@@ -36,8 +47,6 @@ class StatefulProtocol:
                 return {}
             case "tools/list":
                 return self._methods.list_tools(message.params)
-            case "tools/call":
-                return await self._methods.call_tool(message.params, authenticated)
             case "resources/list":
                 return self._methods.list_resources(message.params)
             case "resources/templates/list":

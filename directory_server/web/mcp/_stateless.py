@@ -28,7 +28,8 @@ META_CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 _NAME_PARAMETERS = {"tools/call": "name", "resources/read": "uri"}
 """The parameter that the header Mcp-Name repeats, by method."""
 
-_RESULT_META = serialization.raw(serialization.encode({META_SERVER_INFO: SERVER_INFO}))
+_BEFORE_RESULT = b'{"resultType":"complete",'
+_AFTER_RESULT = b',"_meta":%s}' % serialization.encode({META_SERVER_INFO: SERVER_INFO})
 
 _CACHEABLE = {"ttlMs": 300_000, "cacheScope": "public"}
 
@@ -51,11 +52,15 @@ class StatelessProtocol:
                 data={"supported": list(VERSIONS), "requested": version},
             )
 
-    async def handle(self, message: Message, authenticated: AuthenticatedRequest) -> dict[str, Any]:
-        """Return the result of a request. Raises RpcError."""
+    async def handle(self, message: Message, authenticated: AuthenticatedRequest) -> bytes:
+        """Return the encoded result of a request. Raises RpcError."""
         authenticated.note_mcp_client(message.params["_meta"].get(META_CLIENT_INFO))
-        result = await self._result(message, authenticated)
-        return {"resultType": "complete", **result, "_meta": _RESULT_META}
+        if message.method == "tools/call":
+            result = await self._methods.call_tool(message.params, authenticated)
+        else:
+            result = serialization.encode(await self._result(message, authenticated))
+        # No result is an empty object.
+        return b"".join((_BEFORE_RESULT, memoryview(result)[1:-1], _AFTER_RESULT))
 
     async def _result(self, message: Message, authenticated: AuthenticatedRequest) -> dict[str, Any]:
         match message.method:
@@ -68,8 +73,6 @@ class StatelessProtocol:
                 }
             case "tools/list":
                 return {**self._methods.list_tools(message.params), **_CACHEABLE}
-            case "tools/call":
-                return await self._methods.call_tool(message.params, authenticated)
             case "resources/list":
                 return {**self._methods.list_resources(message.params), **_CACHEABLE}
             case "resources/templates/list":

@@ -52,7 +52,7 @@ class McpTool:
     arguments: type
     content: type
     decode: Callable[[Any], Any]
-    handle: Callable[[Directory, Any], Awaitable[dict[str, Any]]]
+    handle: Callable[[Directory, Any], Awaitable[bytes]]
 
     def listed(self) -> dict[str, Any]:
         """Return the tool as an item of tools/list (MCP 2025-11-25, Tools)."""
@@ -76,14 +76,14 @@ class McpTool:
         }
 
 
-async def _search(directory: Directory, query: Any) -> dict[str, Any]:
+async def _search(directory: Directory, query: Any) -> bytes:
     _, result = await directory.search_form(query, _search_result, "MCP")
     return result
 
 
-def _search_result(page: Page) -> dict[str, Any]:
+def _search_result(page: Page) -> bytes:
     # An object of SearchResult takes longer to encode.
-    return _result(serialization.found_page(page.hits))
+    return serialization.tool_result(serialization.found_page(page.hits))
 
 
 def tool_text(page: Page) -> str:
@@ -91,18 +91,12 @@ def tool_text(page: Page) -> str:
     return serialization.found_page(page.hits).decode()
 
 
-async def _detail(directory: Directory, mcp_id: str) -> dict[str, Any]:
+async def _detail(directory: Directory, mcp_id: str) -> bytes:
     try:
         detail = serialization.raw(serialization.encode_detail(await directory.detail(mcp_id)))
     except errors.NotFound as error:
         raise errors.NotFound(f"{error.message} Use the tool search_mcp to find valid ids.") from None
-    return _result(serialization.encode({"success": True, "data": detail}))
-
-
-def _result(body: bytes) -> dict[str, Any]:
-    """Return a tool result with encoded content as text and as structured content."""
-    content = serialization.text_content(body)
-    return {"content": content, "structuredContent": serialization.raw(body), "isError": False}
+    return serialization.tool_result(serialization.encode({"success": True, "data": detail}))
 
 
 def _schema(of: type) -> serialization.Schema:
@@ -157,10 +151,8 @@ TOOLS = {tool.name: tool for tool in _TOOLS}
 TOOL_LIST = serialization.raw(serialization.encode([tool.listed() for tool in _TOOLS]))
 
 
-async def call(
-    tool: McpTool, arguments: Any, directory: Directory, authenticated: AuthenticatedRequest
-) -> dict[str, Any]:
-    """Call `tool` and return its result. Errors become results, so that the model can act on them (SEP-1303)."""
+async def call(tool: McpTool, arguments: Any, directory: Directory, authenticated: AuthenticatedRequest) -> bytes:
+    """Call `tool` and return its encoded result. Errors become results, for the model to act on them (SEP-1303)."""
     try:
         query = tool.decode(arguments)
         await authenticated.charge()
@@ -170,4 +162,4 @@ async def call(
         body = {"success": False, "error": error.code, "message": error.message}
         if isinstance(error, errors.QuotaExceeded):
             body["retry_after"] = error.allowance.reset
-        return {"content": [{"type": "text", "text": serialization.text(body)}], "isError": True}
+        return serialization.encode({"content": [{"type": "text", "text": serialization.text(body)}], "isError": True})
