@@ -263,6 +263,15 @@ def test_an_exception_rolls_the_transaction_back(open_database: Open, reason: ty
     assert count(open_database("quota")) == 1
 
 
+def test_a_failed_commit_rolls_the_transaction_back(directory_database: Database) -> None:
+    unknown = "INSERT INTO key_use (key_id, at, network, client) VALUES ('nosuchid', 1, 'a', 'b')"
+    with pytest.raises(sqlite3.IntegrityError), directory_database.transaction() as connection:  # noqa: PT012
+        connection.execute("PRAGMA defer_foreign_keys = ON")
+        connection.execute(unknown)
+    with directory_database.transaction() as connection:
+        assert connection.execute("SELECT count(*) FROM key_use").fetchone() == (0,)
+
+
 def test_a_snapshot_does_not_see_later_writes(open_database: Open) -> None:
     one, other = open_database("quota"), open_database("quota")
     with one.snapshot() as connection:

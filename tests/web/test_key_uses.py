@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from attrs import frozen
 from twisted.internet.address import IPv4Address
 from twisted.internet.task import Clock
 
@@ -131,22 +132,87 @@ class FailingUses(MemoryKeyUses):
             raise Unavailable("The disk is full.")
         await super().record(uses)
 
+    async def forget(self, before: float) -> None:
+        if self.fails:
+            raise Unavailable("The disk is full.")
+        await super().forget(before)
 
-def test_a_failed_write_is_logged_and_the_next_use_is_written() -> None:
-    clock = Clock()
-    data = AccessData()
+
+@frozen
+class Recording:
+    """A recorder on memory, with a clock, and the ids of two keys of one account."""
+
+    clock: Clock
+    uses: FailingUses
+    recorder: KeyUseRecorder
+    owner: str
+    keys: list[str]
+
+    def written(self) -> dict[str, str]:
+        """Return the names of the clients of the keys, after writing what is noted."""
+        run_sync(self.recorder.flush())
+        return {key: use.client.name for key, use in run_sync(self.uses.list(self.owner)).items()}
+
+
+@pytest.fixture
+def works(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the storage be available."""
+    monkeypatch.setattr(FailingUses, "fails", False)
+
+
+@pytest.fixture
+def recording() -> Recording:
+    clock, data = Clock(), AccessData()
     ann = run_sync(MemoryAccounts(data, clock.seconds).add("ann@example.org"))
-    key, _ = run_sync(MemoryKeyRing(data, clock.seconds).create("k", limit=1, expires_at=None, owner=ann.id))
-    uses = FailingUses(data)
-    recorder = KeyUseRecorder(uses, Proxies(), clock.seconds, 60.0)
-    request: Any = SimpleNamespace(
-        received={b"user-agent": [b"curl/8"]}, client=IPv4Address("TCP", "127.0.0.1", 50_000)
-    )
+    keys, uses = MemoryKeyRing(data, clock.seconds), FailingUses(data)
+    made = [run_sync(keys.create("k", limit=1, expires_at=None, owner=ann.id))[0].id for _ in range(2)]
+    return Recording(clock, uses, KeyUseRecorder(uses, Proxies(), clock.seconds, 60.0), ann.id, made)
+
+
+def request_of(program: str) -> Any:
+    address = IPv4Address("TCP", "127.0.0.1", 50_000)
+    return SimpleNamespace(received={b"user-agent": [program.encode()]}, client=address)
+
+
+def test_a_failed_write_is_logged_and_the_next_use_is_written(
+    recording: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder, uses = recording.recorder, recording.uses
     with captured_lines() as lines:
-        recorder.note(key.id, request)
+        recorder.note(recording.keys[0], request_of("curl/8"))
         run_sync(recorder.flush())
     assert any("Uses of keys cannot be written: The disk is full." in line for line in lines)
-    FailingUses.fails = False
-    recorder.note(key.id, request)
+    monkeypatch.setattr(FailingUses, "fails", False)
+    recorder.note(recording.keys[0], request_of("curl/8"))
     run_sync(recorder.flush())
-    assert run_sync(uses.list(ann.id)) == {key.id: KeyUse(key.id, 0.0, Client("127.0.0.0/24", "curl"))}
+    expected = {recording.keys[0]: KeyUse(recording.keys[0], 0.0, Client("127.0.0.0/24", "curl"))}
+    assert run_sync(uses.list(recording.owner)) == expected
+
+
+def test_a_failed_deletion_is_logged(recording: Recording) -> None:
+    with captured_lines() as lines:
+        run_sync(recording.recorder.forget())
+    assert any("Old uses of keys cannot be deleted: The disk is full." in line for line in lines)
+
+
+@pytest.mark.usefixtures("works")
+def test_the_memory_of_the_recorder_is_bounded(recording: Recording, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("directory_server.web.key_uses.MAX_KEYS", 1)
+    recorder, (first, second) = recording.recorder, recording.keys
+    recorder.note(first, request_of("curl/8"))
+    recorder.note(second, request_of("wget/1"))
+    assert recording.written() == {first: "curl", second: "wget"}
+    # The recorder has forgotten the first key, whose interval has not passed.
+    recorder.note(first, request_of("wget/1"))
+    assert recording.written()[first] == "wget"
+
+
+@pytest.mark.usefixtures("works")
+def test_a_client_is_named_without_a_noted_use(recording: Recording) -> None:
+    recorder, (key, _) = recording.recorder, recording.keys
+    recorder.note(key, request_of("node"))
+    assert recording.written() == {key: "node"}
+    recorder.note_mcp_client(key, request_of("node"), {"name": "claude-code"})
+    recording.clock.advance(INTERVAL)
+    recorder.note(key, request_of("node"))
+    assert recording.written()[key].lower().startswith("claude")
