@@ -19,6 +19,7 @@ from directory_server.search.index.merging import Postings
 from directory_server.search.query.parsing import parse
 from directory_server.search.query.plan import build_plan
 from directory_server.search.ranking import compiled, feedback
+from directory_server.search.ranking.feedback import _is_word
 from directory_server.search.ranking.scoring import score_documents
 from tests.contract.index import additions, make_entry, search_names
 
@@ -94,92 +95,173 @@ def test_feedback_adds_no_documents_where_enough_match(kernel: Any, monkeypatch:
         assert len(run_sync(search_names(index, "orchestration"))) == 15
 
 
-def columns(documents: int = 3) -> tuple[Any, ...]:
-    """Return a segment of one term, which all documents have."""
-    doc_ids = np.arange(documents, dtype=np.int32)
-    starts = np.array([0, documents, documents], np.uint32)
-    facts = np.zeros(documents, np.uint64)
-    return starts, doc_ids, np.ones(documents, np.uint16), None, facts == 0, facts.astype(np.float32), facts
+def columns(documents: int = 3) -> list[Any]:
+    """Return the columns of a segment of one term, which all documents have."""
+    doc_ids, facts = np.arange(documents, dtype=np.int32), np.zeros(documents, np.uint64)
+    postings = [np.array([0, documents, documents], np.uint32), doc_ids, np.ones(documents, np.uint16), None]
+    tops = [doc_ids * 0, np.zeros(documents, np.uint16), np.arange(documents + 1), np.ones(documents, np.uint16)]
+    return [*postings, facts == 0, facts.astype(np.float32), facts, *tops]
 
 
-def matched(segments: list[Any], parts: list[Any], concepts: Sequence[Any] = ()) -> Any:
-    assert COMPILED is not None
-    return COMPILED.match(segments, list(concepts), parts, [], [], [], [], 1.0, 1.0, 0.5, 0.1, 0.5)
-
-
+WORDS = np.frombuffer(b"mail", np.uint8), np.array([0, 4], np.uint32)
 ONE = [({0: 1.0}, 1.0, False)]
 
 
-def test_arguments_are_checked() -> None:
-    assert COMPILED is not None
-    good = columns()
-    state, count = matched([good], [(ONE, False, 1.0, [])])
-    assert count == 3
+def plan(groups: Any = ONE, shares: Sequence[Any] = ()) -> tuple[Any, ...]:
+    """Return the columns of a plan with one part."""
+    return [], [(groups, False, 1.0, list(shares))], [], [], [], [], 1.0, 1.0, 0.5, 0.1, 0.5
 
+
+def feedback_of(**values: Any) -> tuple[Any, ...]:
+    """Return the numbers of feedback."""
+    numbers: dict[str, Any] = {"hits": 2, "least_hits": 2, "least_frequency": 1, "terms": 10, "share": 0.4, "best": 0}
+    numbers |= {"least_matches": 1, "letters": 3, "string": str, **values}
+    return tuple(numbers.values())
+
+
+def found(*segments: Sequence[Any], plan: Any = None, feedback: Any = None, focus: Any = None) -> list[Any]:
+    """Return the documents and scores of a plan in segments with these columns."""
+    assert COMPILED is not None
+    read = COMPILED.segments([tuple(each) for each in segments], *WORDS)
+    scores: list[Any] = COMPILED.scores(read, globals()["plan"]() if plan is None else plan, feedback, focus)
+    return scores
+
+
+def changed(place: int, column: object) -> list[Any]:
+    """Return the columns of a segment, with another one at `place`."""
+    return [*columns()[:place], column, *columns()[place + 1 :]]
+
+
+def test_documents_of_several_segments_are_found() -> None:
+    (doc_ids, _), (others, _) = found(columns(), columns(2))
+    assert np.frombuffer(doc_ids, np.int32).tolist() == [0, 1, 2]
+    assert np.frombuffer(others, np.int32).tolist() == [0, 1]
+
+
+def test_unknown_terms_and_concepts_are_rejected() -> None:
     with pytest.raises(IndexError):
-        matched([good], [([({-1: 1.0}, 1.0, False)], False, 1.0, [])])
+        found(columns(), plan=plan([({-1: 1.0}, 1.0, False)]))
     with pytest.raises(IndexError):
-        matched([good], [(ONE, False, 1.0, [(0, 1.0)])])
-    with pytest.raises(IndexError):
-        matched([(*good[:1], good[1] + 7, *good[2:])], [(ONE, False, 1.0, [])])
-    with pytest.raises(IndexError):
-        matched([(good[0] + np.uint32(9), *good[1:])], [(ONE, False, 1.0, [])])
-    with pytest.raises(ValueError, match="length"):
-        matched([(*good[:2], good[2][:1], *good[3:])], [])
-    with pytest.raises(ValueError, match="length"):
-        matched([(*good[:5], good[5][:1], good[6])], [])
+        found(columns(), plan=plan(shares=[(0, 1.0)]))
     with pytest.raises(TypeError):
-        matched([good], [([([], 1.0, False)], False, 1.0, [])])
-    with pytest.raises((TypeError, SystemError)):
-        matched([None], [])
-    tops = np.zeros(3, np.int32), np.zeros(3, np.uint16), np.array([0, 1, 2, 3]), np.ones(3, np.uint16)
-    for segments in ([], [columns(2)], [good, good]):
-        with pytest.raises(ValueError, match="other segments"):
-            COMPILED.add(state, segments, [(0, 1.0)], 1.0, 0)
-        with pytest.raises(ValueError, match="other segments"):
-            COMPILED.shared(state, segments, [tops] * len(segments), 2, 2, 1, 3)
-        with pytest.raises(ValueError, match="other segments"):
-            COMPILED.focus(state, segments, [tops] * len(segments), 2, 1.0, 3)
-    with pytest.raises(IndexError):
-        COMPILED.add(state, [good], [(-1, 1.0)], 1.0, 0)
-    starts = tops[2]
-    for wrong in (
-        *((*tops[:2], each, tops[3]) for each in (starts + 9, starts[:2], starts - 1)),
-        *((*tops[:3], each) for each in (tops[3] + np.uint16(9), tops[3][:1])),
-    ):
+        found(columns(), plan=plan([([], 1.0, False)]))
+
+
+def test_columns_are_checked() -> None:
+    assert COMPILED is not None
+    starts, doc_ids, impacts, _, live, priors, facts, _, _, top_starts, described = columns()
+    short = {2: impacts[:1], 4: live[:1], 5: priors[:1], 6: facts[:1], 7: doc_ids[:1], 8: impacts[:1]}
+    for place, column in (*short.items(), (9, top_starts[:2]), (10, described[:2]), (0, starts[:0])):
         with pytest.raises(ValueError, match="length"):
-            COMPILED.shared(state, [good], [wrong], 3, 2, 1, 3)
+            COMPILED.segments([tuple(changed(place, column))], *WORDS)
+    with pytest.raises(ValueError, match="length"):
+        COMPILED.segments([tuple(columns()[:-1])], *WORDS)
+    with pytest.raises(ValueError, match="out of range"):
+        COMPILED.segments([], WORDS[0], WORDS[1][:0])
+    for wrong in (None, [None], [(None,) * 11]):
+        with pytest.raises((TypeError, SystemError)):
+            COMPILED.segments(wrong, *WORDS)
+    for place, column in ((1, doc_ids + 7), (0, starts + np.uint32(9))):
+        with pytest.raises(IndexError):
+            found(changed(place, column))
+
+
+@pytest.mark.parametrize("best", [0, 2])
+def test_postings_of_feedback_are_checked(best: int) -> None:
+    # The query has the first term, the first hits share the second.
+    starts, tops = np.array([0, 3, 6, 6], np.uint32), np.ones(3, np.int32)
+    ids = np.array([0, 1, 2, 0, 1, 2], np.int32)
+    whole = [starts, ids, np.ones(6, np.uint16), *columns()[3:7], tops, np.ones(3, np.uint16), *columns()[9:]]
+    words = np.frombuffer(b"mailpost", np.uint8), np.array([0, 4, 8], np.uint32)
+    assert COMPILED is not None
+
+    def fed(*segment: Any) -> Any:
+        return COMPILED.scores(COMPILED.segments([segment], *words), plan(), feedback_of(best=best), None)
+
+    ((_, raised),) = fed(*whole)
+    ((_, plain),) = COMPILED.scores(COMPILED.segments([tuple(whole)], *words), plan(), None, None)
+    assert (np.frombuffer(raised, np.float32) > np.frombuffer(plain, np.float32)).all()
+    for wrong in (3, -1):
+        with pytest.raises(IndexError):
+            fed(whole[0], np.array([0, 1, 2, 0, 1, wrong], np.int32), *whole[2:])
+        assert fed(*whole) == [(ids[:3].tobytes(), raised)]
+
+
+def test_forward_lists_are_checked() -> None:
+    tops, _, top_starts, described = columns()[7:]
+    wrong_columns = ((9, top_starts + 9), (9, top_starts - 1), (9, top_starts * 100), (10, described + np.uint16(9)))
+    for place, column in wrong_columns:
         with pytest.raises(ValueError, match="length"):
-            COMPILED.focus(state, [good], [wrong], 3, 1.0, 3)
+            found(changed(place, column), feedback=feedback_of())
+        with pytest.raises(ValueError, match="length"):
+            found(changed(place, column), focus=(2, 1.0))
     with pytest.raises(IndexError):
-        COMPILED.focus(state, [good], [(tops[0] - 1, *tops[1:])], 3, 1.0, 3)
-    for count, columns_of in ((0, [tops]), (3, [tops, tops])):
+        found(changed(7, tops - 1), focus=(3, 1.0))
+    with pytest.raises(IndexError):
+        found(changed(7, tops - 1), feedback=feedback_of())
+
+
+def test_numbers_of_feedback_and_focus_are_checked() -> None:
+    assert COMPILED is not None
+    for wrong in ({"hits": 17}, {"hits": -1}, {"best": -1}, {"letters": -1}):
         with pytest.raises(ValueError, match="out of range"):
-            COMPILED.focus(state, [good], columns_of, count, 1.0, 3)
+            found(columns(), feedback=feedback_of(**wrong))
     with pytest.raises(ValueError, match="out of range"):
-        COMPILED.shared(state, [good], [tops], 17, 2, 1, 3)
-    with pytest.raises(IndexError):
-        COMPILED.add(state, [good], [(0, 1.0)], 1.0, -1)
+        found(columns(), focus=(-1, 1.0))
+    read = COMPILED.segments([tuple(columns())], *WORDS)
     with pytest.raises(ValueError, match="out of range"):
-        COMPILED.best(state, -1, 1.0)
+        COMPILED.best(read, plan(), None, None, -1, 1.0)
     with pytest.raises(ValueError, match="PyCapsule"):
-        COMPILED.results(object())
-    assert COMPILED.shared(state, [good], [tops], 4, 2, 1, 3) is None
+        COMPILED.scores(object(), plan(), None, None)
+    with pytest.raises(TypeError):
+        found(columns(), feedback=(1, 2))
+    # Too few hits have nothing in common.
+    assert found(columns(), feedback=feedback_of(hits=4)) == found(columns())
+
+
+@pytest.mark.parametrize(
+    ("string", "is_word"), [("post", True), ("POST", True), ("po", False), ("po5t", False), ("pöst", False)]
+)
+def test_only_words_are_terms_of_feedback(string: str, is_word: bool) -> None:
+    # A term of the table, and one that is newer than the table.
+    data = string.encode()
+    tables = (WORDS, (np.frombuffer(data, np.uint8), np.array([0, len(data)], np.uint32)))
+    assert COMPILED is not None
+    for words, term in ((tables[1], 0), ((WORDS[0], WORDS[1][:1]), 0)):
+        segment = changed(7, np.full(3, term, np.int32))
+        segment[8] = np.ones(3, np.uint16)
+        read = COMPILED.segments([tuple(segment)], *words)
+        fed = COMPILED.scores(read, plan(), feedback_of(string=lambda _: string), None)
+        assert (fed != COMPILED.scores(read, plan(), None, None)) == is_word
+    assert _is_word(string) == is_word
+
+
+def test_errors_of_the_vocabulary_are_raised() -> None:
+    assert COMPILED is not None
+    segment = changed(8, np.ones(3, np.uint16))
+    read = COMPILED.segments([tuple(segment)], WORDS[0], WORDS[1][:1])
+    for string, error in ((lambda _: 1 / 0, ZeroDivisionError), (lambda _: None, TypeError)):
+        with pytest.raises(error):
+            COMPILED.scores(read, plan(), feedback_of(string=string), None)
+    far = COMPILED.segments([tuple(segment)], WORDS[0], WORDS[1] + np.uint32(9))
+    with pytest.raises(ValueError, match="offsets"):
+        COMPILED.scores(far, plan(), feedback_of(), None)
 
 
 @given(st.lists(st.integers(1, 2**16 - 1), min_size=1), st.integers(1, 5))
 def test_the_best_scores_are_selected(impacts: list[int], count: int) -> None:
     assert COMPILED is not None
-    whole = columns(len(impacts))
-    state, _ = matched([(*whole[:2], np.array(impacts, np.uint16), *whole[3:])], [(ONE, False, 1.0, [])])
+    segment = columns(len(impacts))
+    segment[2] = np.array(impacts, np.uint16)
+    scores = [impact / 2**15 for impact in sorted(impacts, reverse=True)]
+    least = scores[min(count, len(scores)) - 1]
 
-    found = [impact / 2**15 for impact in sorted(impacts, reverse=True)]
-    least = found[min(count, len(found)) - 1]
-    expected = [score for score in found if score >= least]
-    assert sorted((score for score, _, _ in COMPILED.best(state, count, np.inf)), reverse=True) == expected
+    hits = COMPILED.best(COMPILED.segments([tuple(segment)], *WORDS), plan(), None, None, count, np.inf)
+
+    assert [score for score, _, _ in hits] == [score for score in scores if score >= least]
 
 
-def test_a_state_keeps_its_scores() -> None:
+def test_a_search_leaves_nothing_for_the_next_one() -> None:
     index = ImpactIndex(inline)
     run_sync(index.apply(additions(*(make_entry(f"org.example/{n}", "Mail and letters") for n in range(30)))))
     pages = [run_sync(index.search(Query(keywords))) for keywords in ("mail", "letters", "mail")]

@@ -1,292 +1,20 @@
-/* The scores of the documents that match a plan, compiled. `ranking/coverage.py` and `feedback.py` have them in Python.
+/* The scores of the documents that match a plan, compiled. `ranking/coverage.py`, `feedback.py` and `focus.py` have them
+ * in Python.
  *
  * Arguments are contiguous, aligned buffers: offsets uint32, documents int32, impacts uint16, priors float32, facts
- * uint64. Results are bytes of native items. All numbers that are used as positions are checked.
+ * uint64. Results are bytes of native items, or lists. All numbers that are used as positions are checked.
  */
 
-#include "postings.h"
-#include <math.h>
+#include "segments.h"
+#include "plan.h"
+#include "selection.h"
 
-#define VERSION 3 /* Of the functions; `arrays.py` expects the same. */
-#define TABLE 2048 /* Places for the terms of the first hits, a power of two. */
-#define CAPSULE "directory_server.search.index._ranking.state"
+#define VERSION 4      /* Of the functions; `arrays.py` expects the same. */
+#define TABLE 2048     /* Places for the terms of the first hits, a power of two. */
+#define MAX_HITS 16    /* First hits whose terms are compared. */
+#define KEPT (4 << 20) /* Bytes that are kept for the next search. */
 
-enum { FAILED = -1, NO_MEMORY = -2, OUT_OF_RANGE = -3 };
-
-/* A vector that grows. */
-typedef struct {
-    void *items;
-    size_t count, room;
-} Vector;
-
-static void *push(Vector *vector, size_t size) {
-    if (vector->count == vector->room) {
-        size_t room = vector->room ? 2 * vector->room : 64;
-        void *items = realloc(vector->items, room * size);
-        if (items == NULL)
-            return NULL;
-        vector->items = items;
-        vector->room = room;
-    }
-    return (char *)vector->items + size * vector->count++;
-}
-
-#define ITEM(vector, type, number) ((type *)(vector).items)[number]
-
-/* ---- Segments. */
-
-typedef struct {
-    Py_buffer starts, doc_ids, impacts, live, priors, facts, known;
-    Py_ssize_t rows, postings, documents, terms;
-    int has_known;
-} Segment;
-
-typedef struct {
-    Segment *items;
-    Py_ssize_t count, documents;
-} Segments;
-
-static void release_segments(Segments *segments) {
-    for (Py_ssize_t i = 0; i < segments->count; i++) {
-        Segment *each = &segments->items[i];
-        Py_buffer *buffers[] = {&each->starts, &each->doc_ids, &each->impacts, &each->live,
-                                &each->priors, &each->facts,   &each->known};
-        for (size_t b = 0; b < sizeof(buffers) / sizeof(*buffers); b++)
-            if (buffers[b]->obj != NULL)
-                PyBuffer_Release(buffers[b]);
-    }
-    free(segments->items);
-}
-
-/* Read a list of (starts, doc_ids, impacts, known or None, live, priors, facts). Returns 0, or -1 with an error set. */
-static int read_segments(PyObject *list, Segments *segments) {
-    Py_ssize_t count = PyList_Size(list);
-    segments->items = NULL;
-    segments->count = segments->documents = 0;
-    if (count < 0 || (segments->items = calloc((size_t)count + 1, sizeof(Segment))) == NULL) {
-        if (!PyErr_Occurred())
-            PyErr_NoMemory();
-        return -1;
-    }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        Segment *each = &segments->items[i];
-        PyObject *known;
-        segments->count = i + 1;
-        if (!PyArg_ParseTuple(PyList_GetItem(list, i), "y*y*y*Oy*y*y*", &each->starts, &each->doc_ids, &each->impacts,
-                              &known, &each->live, &each->priors, &each->facts)) {
-            /* A tuple that is only half read has released its buffers. */
-            memset(each, 0, sizeof(*each));
-            return -1;
-        }
-        each->has_known = known != Py_None;
-        if (each->has_known && PyObject_GetBuffer(known, &each->known, PyBUF_SIMPLE) < 0)
-            return -1;
-        each->rows = each->starts.len / 4 - 1;
-        each->postings = each->doc_ids.len / 4;
-        each->documents = each->live.len;
-        each->terms = each->has_known ? each->known.len / 4 : each->rows - 1;
-        if (each->rows < 1 || each->impacts.len / 2 != each->postings || each->priors.len / 4 != each->documents ||
-            each->facts.len / 8 != each->documents || each->documents > MAX_DOCUMENTS || each->terms >= each->rows) {
-            PyErr_SetString(PyExc_ValueError, "columns differ in length");
-            return -1;
-        }
-        if (each->documents > segments->documents)
-            segments->documents = each->documents;
-    }
-    return 0;
-}
-
-/* The postings of one term. */
-typedef struct {
-    const int32_t *ids;
-    const uint16_t *impacts;
-    size_t count;
-} Span;
-
-/* Find the postings of a term in a segment. Returns 0, or OUT_OF_RANGE. */
-static int span_of(const Segment *segment, int64_t term, Span *span) {
-    const uint32_t *starts = segment->starts.buf;
-    Py_ssize_t row = segment->rows - 1;
-    if (term < 0)
-        return OUT_OF_RANGE;
-    if (segment->has_known) {
-        const int32_t *known = segment->known.buf;
-        Py_ssize_t low = 0, high = segment->terms;
-        while (low < high) {
-            Py_ssize_t middle = low + (high - low) / 2;
-            if (known[middle] < term)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        if (low < segment->terms && known[low] == term)
-            row = low;
-    } else if (term < row) {
-        row = (Py_ssize_t)term;
-    }
-    if (starts[row] > starts[row + 1] || starts[row + 1] > (uint64_t)segment->postings)
-        return OUT_OF_RANGE;
-    span->ids = (const int32_t *)segment->doc_ids.buf + starts[row];
-    span->impacts = (const uint16_t *)segment->impacts.buf + starts[row];
-    span->count = starts[row + 1] - starts[row];
-    return 0;
-}
-
-/* ---- The plan. */
-
-typedef struct {
-    int64_t term;
-    double weight;
-} Term;
-
-typedef struct {
-    size_t first, count; /* Terms. */
-    int all;
-} Group;
-
-typedef struct {
-    size_t first, count; /* Groups. */
-    float context;
-} Concept;
-
-typedef struct {
-    size_t concept;
-    float weight;
-} Share;
-
-typedef struct {
-    size_t first, count; /* Groups. */
-    size_t first_share, shares;
-    int alternatives;
-    float limit;
-} Part;
-
-typedef struct {
-    uint64_t full, partial, contrary;
-    float reward, partial_reward, penalty;
-} Condition;
-
-typedef struct {
-    Vector terms, groups, concepts, shares, parts, conditions;
-    size_t others, exact, names, end; /* Groups: others, then exact and other name matches. */
-    float share, most, least, growth, least_factor;
-} Plan;
-
-static void release_plan(Plan *plan) {
-    Vector *vectors[] = {&plan->terms, &plan->groups, &plan->concepts, &plan->shares, &plan->parts, &plan->conditions};
-    for (size_t i = 0; i < sizeof(vectors) / sizeof(*vectors); i++)
-        free(vectors[i]->items);
-}
-
-/* Read a list of (terms with weights, factor, whether a document must have all). Returns 0, or -1 with an error set. */
-static int read_groups(PyObject *list, Plan *plan) {
-    Py_ssize_t count = PyList_Size(list);
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *terms, *term, *weight;
-        double factor;
-        Group *group = push(&plan->groups, sizeof(Group));
-        if (group == NULL) {
-            PyErr_NoMemory();
-            return -1;
-        }
-        group->first = plan->terms.count;
-        group->count = 0;
-        if (!PyArg_ParseTuple(PyList_GetItem(list, i), "Odp", &terms, &factor, &group->all))
-            return -1;
-        Py_ssize_t at = 0;
-        if (!PyDict_Check(terms)) {
-            PyErr_SetString(PyExc_TypeError, "terms are not a dict");
-            return -1;
-        }
-        while (PyDict_Next(terms, &at, &term, &weight)) {
-            Term *each = push(&plan->terms, sizeof(Term));
-            if (each == NULL) {
-                PyErr_NoMemory();
-                return -1;
-            }
-            each->term = PyLong_AsLongLong(term);
-            each->weight = PyFloat_AsDouble(weight) * factor;
-            if (PyErr_Occurred())
-                return -1;
-            group->count++;
-        }
-    }
-    return count < 0 ? -1 : 0;
-}
-
-static int read_concepts(PyObject *list, Plan *plan) {
-    Py_ssize_t count = PyList_Size(list);
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *groups;
-        Concept *each = push(&plan->concepts, sizeof(Concept));
-        if (each == NULL) {
-            PyErr_NoMemory();
-            return -1;
-        }
-        each->first = plan->groups.count;
-        if (!PyArg_ParseTuple(PyList_GetItem(list, i), "Of", &groups, &each->context) || read_groups(groups, plan) < 0)
-            return -1;
-        each->count = plan->groups.count - each->first;
-    }
-    return count < 0 ? -1 : 0;
-}
-
-static int read_parts(PyObject *list, Plan *plan) {
-    Py_ssize_t count = PyList_Size(list);
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *groups, *shares;
-        Part *each = push(&plan->parts, sizeof(Part));
-        if (each == NULL) {
-            PyErr_NoMemory();
-            return -1;
-        }
-        each->first = plan->groups.count;
-        each->first_share = plan->shares.count;
-        if (!PyArg_ParseTuple(PyList_GetItem(list, i), "OpfO", &groups, &each->alternatives, &each->limit, &shares) ||
-            read_groups(groups, plan) < 0)
-            return -1;
-        each->count = plan->groups.count - each->first;
-        Py_ssize_t length = PyList_Size(shares);
-        for (Py_ssize_t k = 0; k < length; k++) {
-            Share *share = push(&plan->shares, sizeof(Share));
-            Py_ssize_t concept;
-            if (share == NULL) {
-                PyErr_NoMemory();
-                return -1;
-            }
-            if (!PyArg_ParseTuple(PyList_GetItem(shares, k), "nf", &concept, &share->weight))
-                return -1;
-            if (concept < 0 || (size_t)concept >= plan->concepts.count) {
-                PyErr_SetString(PyExc_IndexError, "no such concept");
-                return -1;
-            }
-            share->concept = (size_t)concept;
-        }
-        each->shares = plan->shares.count - each->first_share;
-        if (length < 0)
-            return -1;
-    }
-    return count < 0 ? -1 : 0;
-}
-
-static int read_conditions(PyObject *list, Plan *plan) {
-    Py_ssize_t count = PyList_Size(list);
-    for (Py_ssize_t i = 0; i < count; i++) {
-        Condition *each = push(&plan->conditions, sizeof(Condition));
-        unsigned long long full, partial, contrary;
-        if (each == NULL) {
-            PyErr_NoMemory();
-            return -1;
-        }
-        if (!PyArg_ParseTuple(PyList_GetItem(list, i), "KKKfff", &full, &partial, &contrary, &each->reward,
-                              &each->partial_reward, &each->penalty))
-            return -1;
-        each->full = full;
-        each->partial = partial;
-        each->contrary = contrary;
-    }
-    return count < 0 ? -1 : 0;
-}
+enum { FAILED = -1, NO_MEMORY = -2 }; /* And OUT_OF_RANGE. */
 
 /* ---- The documents that match. */
 
@@ -303,16 +31,6 @@ typedef struct {
     float part, matched, covered, whole;
 } Doc;
 
-/* What is kept of a search until feedback is added: for each segment the documents, their scores with priors, and the
- * slots of those with a name that matches. */
-typedef struct {
-    Vector *docs, *named;
-    float **scores;
-    Py_ssize_t *documents; /* Of each segment: all numbers of documents are below it. */
-    Py_ssize_t segments;
-    Plan plan;
-} State;
-
 typedef struct {
     Scratch scratch;
     Vector *docs;
@@ -320,7 +38,6 @@ typedef struct {
     Vector group_slots, part_slots;
     uint16_t group_mark, part_mark;
     int status;
-    uint8_t *registered; /* For feedback: a bit for each document that is registered, or NULL. */
 } Work;
 
 /* Return a document, which is added if it is new; or NULL with the status set. It moves when others are added. */
@@ -638,7 +355,7 @@ static float factor_of(const Plan *plan, uint64_t facts) {
 
 /* Return the score of a document: what it covers, names, prior and conditions; DEAD if it is not live. */
 static float score_of(const Doc *doc, const Segment *segment, const Plan *plan) {
-    if (!(doc->flags & (MATCHED | WHOLE)) || !((const char *)segment->live.buf)[doc->id])
+    if (!(doc->flags & (MATCHED | WHOLE)) || !segment->live[doc->id])
         return DEAD;
     float score = doc->matched;
     if (plan->parts.count > 1)
@@ -646,126 +363,140 @@ static float score_of(const Doc *doc, const Segment *segment, const Plan *plan) 
     if (doc->flags & WHOLE)
         score += doc->whole;
     float raised = score < plan->most ? score : plan->most;
-    score = score + raised * (plan->share * ((const float *)segment->priors.buf)[doc->id]);
+    score = score + raised * (plan->share * segment->priors[doc->id]);
     if (plan->conditions.count)
-        score = score * factor_of(plan, ((const uint64_t *)segment->facts.buf)[doc->id]);
+        score = score * factor_of(plan, segment->facts[doc->id]);
     return score;
 }
 
-/* Set the scores of all documents. Returns the number of live ones, or NO_MEMORY. */
-static Py_ssize_t finish(State *state, const Segments *segments) {
-    Py_ssize_t count = 0;
-    for (Py_ssize_t s = 0; s < segments->count; s++) {
-        const Vector *docs = &state->docs[s];
-        float *scores = realloc(state->scores[s], docs->count * sizeof(float) + 4);
-        if (scores == NULL)
-            return NO_MEMORY;
-        state->scores[s] = scores;
-        for (size_t i = 0; i < docs->count; i++) {
-            scores[i] = score_of(&ITEM(*docs, Doc, i), &segments->items[s], &state->plan);
-            count += scores[i] >= 0;
-        }
-    }
-    return count;
-}
+/* ---- The state of a search. */
 
-#define DIGITS 11 /* Bits by which scores are counted at a time. */
-#define BINS (1 << DIGITS)
+/* The documents of a segment that match, their scores, and the slots of those with a name that matches. */
+typedef struct {
+    Vector docs, scores, named;
+} Matches;
 
-/* Scores are not negative, so their order is that of their bits. */
-static inline uint32_t bits_of(float score) {
-    uint32_t bits;
-    memcpy(&bits, &score, sizeof(bits));
-    return bits & 0x7FFFFFFF;
-}
+#define SCORES(matches) ((float *)(matches)->scores.items)
 
-/* Return the count-th greatest of the items, which are at least as many. They are moved. */
-static uint32_t select_greatest(uint32_t *items, size_t held, size_t count) {
-    uint32_t counts[BINS];
-    for (int shift = 31 - DIGITS;; shift = shift > DIGITS ? shift - DIGITS : 0) {
-        uint32_t bin = BINS;
-        size_t kept = 0, above = 0;
-        memset(counts, 0, sizeof(counts));
-        for (size_t i = 0; i < held; i++)
-            counts[items[i] >> shift & (BINS - 1)]++;
-        do {
-            count -= above;
-            above = counts[--bin];
-        } while (above < count);
-        /* All items have equal bits above these. */
-        for (size_t i = 0; i < held; i++)
-            if ((items[i] >> shift & (BINS - 1)) == bin)
-                items[kept++] = items[i];
-        held = kept;
-        if (shift == 0 || held == 1)
-            return items[0];
-    }
-}
+/* A term of the first hits. */
+typedef struct {
+    int32_t term, hits; /* No hits for a place without a term. */
+    double weight;
+} Shared;
 
-/* Return the count-th greatest score that is at most `below`, 0 if there are fewer, or NO_MEMORY. */
-static float least_of_best(const State *state, size_t count, float below) {
-    size_t held = 0, room = 1;
-    for (Py_ssize_t s = 0; s < state->segments; s++)
-        room += state->docs[s].count;
-    uint32_t *items = malloc(room * sizeof(uint32_t));
-    if (items == NULL)
-        return NO_MEMORY;
-    for (Py_ssize_t s = 0; s < state->segments; s++)
-        for (size_t i = 0; i < state->docs[s].count; i++) {
-            float score = state->scores[s][i];
-            items[held] = bits_of(score);
-            held += !(score < 0 || score > below);
-        }
-    float least = 0;
-    if (count > 0 && held >= count) {
-        uint32_t bits = select_greatest(items, held, count);
-        memcpy(&least, &bits, sizeof(bits));
-    }
-    free(items);
-    return least;
-}
+/* The terms of hits by their hash, and the places that are used. */
+typedef struct {
+    Shared items[TABLE], found[MAX_HITS * MAX_TERMS];
+    uint16_t used[MAX_HITS * MAX_TERMS];
+    size_t count;
+} Table;
+
+/* What a search needs. The next one uses its memory again. */
+typedef struct {
+    Work work;
+    Plan plan;
+    const Segments *segments;
+    float floor;       /* At least `above` documents have this score or a greater one. */
+    size_t above;
+    Vector matches;    /* Of each segment. */
+    Vector concepts;   /* A vector of postings for each concept and segment. */
+    Vector concept;    /* The documents of one concept. */
+    Vector items;      /* Scores to select from, terms in focus, or hits. */
+    Vector registered; /* A bit for each document; all are 0 between two searches. */
+    Vector sums;       /* Of feedback, for each document; all are 0 between two searches. */
+    Vector feedback;   /* Terms. */
+    Table table;       /* All places are empty between two searches. */
+} State;
+
+/* The state that no search uses. It is taken and put back with the interpreter lock held. */
+static State *idle_state = NULL;
+
+#define MATCHES(state, number) (&ITEM((state)->matches, Matches, number))
 
 static void free_state(State *state) {
-    for (Py_ssize_t s = 0; s < state->segments; s++) {
-        free(state->docs[s].items);
-        free(state->named[s].items);
-        free(state->scores[s]);
+    Vector *vectors[] = {&state->work.group_slots, &state->work.part_slots, &state->concept, &state->items,
+                         &state->registered,       &state->feedback,        &state->sums};
+    for (size_t i = 0; i < state->matches.room; i++) {
+        free(MATCHES(state, i)->docs.items);
+        free(MATCHES(state, i)->scores.items);
+        free(MATCHES(state, i)->named.items);
     }
-    free(state->docs);
-    free(state->named);
-    free(state->scores);
-    free(state->documents);
-    release_plan(&state->plan);
+    for (size_t i = 0; i < state->concepts.room; i++)
+        free(ITEM(state->concepts, Vector, i).items);
+    for (size_t i = 0; i < sizeof(vectors) / sizeof(*vectors); i++)
+        free(vectors[i]->items);
+    free(state->matches.items);
+    free(state->concepts.items);
+    free_plan(&state->plan);
     free(state);
 }
 
-static void free_capsule(PyObject *capsule) {
-    State *state = PyCapsule_GetPointer(capsule, CAPSULE);
-    if (state != NULL)
+/* Return about the bytes that a state holds. */
+static size_t size_of(const State *state) {
+    size_t size = 0;
+    for (size_t i = 0; i < state->matches.room; i++)
+        size += MATCHES(state, i)->docs.room * sizeof(Doc);
+    for (size_t i = 0; i < state->concepts.room; i++)
+        size += ITEM(state->concepts, Vector, i).room * sizeof(Posting);
+    return size + state->concept.room * sizeof(Doc) + state->plan.terms.room * sizeof(Term);
+}
+
+/* Make room for at least `room` items, all of them zeros at first. Returns 0, or -1 without memory. */
+static int reserve_zeros(Vector *vector, size_t room, size_t size) {
+    size_t before = vector->room;
+    if (reserve(vector, room, size) < 0)
+        return -1;
+    memset((char *)vector->items + before * size, 0, (vector->room - before) * size);
+    return 0;
+}
+
+static void put_state(State *state) {
+    if (idle_state == NULL && size_of(state) <= KEPT)
+        idle_state = state;
+    else
         free_state(state);
 }
 
-static void *raise(int status) {
-    if (PyErr_Occurred())
+/* Take a state for a search of these segments, with the plan in `arguments`. Returns NULL with an error set. */
+static State *take_state(const Segments *segments, PyObject *arguments) {
+    State *state = idle_state != NULL ? idle_state : calloc(1, sizeof(State));
+    idle_state = NULL;
+    if (state == NULL) {
+        PyErr_NoMemory();
         return NULL;
+    }
+    state->segments = segments;
+    clear_plan(&state->plan);
+    int status = read_plan(arguments, &state->plan);
+    size_t lists = status < 0 ? 0 : state->plan.concepts.count * (size_t)segments->count;
+    if (status == 0 && (reserve_zeros(&state->matches, (size_t)segments->count, sizeof(Matches)) < 0 ||
+                        reserve_zeros(&state->concepts, lists, sizeof(Vector)) < 0)) {
+        PyErr_NoMemory();
+        status = -1;
+    }
+    if (status < 0) {
+        put_state(state);
+        return NULL;
+    }
+    for (Py_ssize_t s = 0; s < segments->count; s++)
+        MATCHES(state, s)->docs.count = MATCHES(state, s)->named.count = 0;
+    for (size_t i = 0; i < lists; i++)
+        ITEM(state->concepts, Vector, i).count = 0;
+    state->floor = 0;
+    state->above = 0;
+    state->work.group_mark = state->work.part_mark = 0;
+    state->work.group_slots.count = state->work.part_slots.count = 0;
+    state->work.status = 0;
+    return state;
+}
+
+static void raise(int status) {
+    if (PyErr_Occurred())
+        return;
     if (status == NO_MEMORY)
         PyErr_NoMemory();
     else
         PyErr_SetString(PyExc_IndexError, "no such term or document");
-    return NULL;
-}
-
-static int score_all(Work *work, const Segments *segments, State *state, Vector *concepts) {
-    Vector unused = {NULL, 0, 0};
-    work->docs = &unused;
-    int status = score_concepts(work, segments, &state->plan, concepts);
-    free(unused.items);
-    for (Py_ssize_t s = 0; s < segments->count && status == 0; s++) {
-        work->docs = &state->docs[s];
-        status = score_segment(work, &segments->items[s], &state->plan, concepts + s, (size_t)segments->count,
-                               &state->named[s]);
-    }
-    return status;
 }
 
 /* Return the number of postings of all terms, or OUT_OF_RANGE. */
@@ -781,301 +512,82 @@ static int64_t count_postings(const Segments *segments, const Vector *terms) {
     return total;
 }
 
-/* Score the documents of all segments. Returns a state for the other functions, and the number of documents. */
-static PyObject *match(PyObject *module, PyObject *args) {
-    PyObject *segment_list, *concepts, *parts, *others, *exact, *names, *conditions, *result = NULL;
-    Segments segments = {NULL, 0, 0};
-    Work work = {0};
-    Vector *found = NULL;
+/* ---- The scores of a plan. */
+
+/* Set the scores of all documents. Returns the number of live ones, or NO_MEMORY. */
+static Py_ssize_t finish(State *state) {
     Py_ssize_t count = 0;
-    int status = FAILED;
-    State *state = calloc(1, sizeof(State));
-    if (state == NULL)
-        return PyErr_NoMemory();
-    Plan *plan = &state->plan;
-    if (PyArg_ParseTuple(args, "OOOOOOOfffff", &segment_list, &concepts, &parts, &others, &exact, &names, &conditions,
-                         &plan->share, &plan->most, &plan->least, &plan->growth, &plan->least_factor) &&
-        read_segments(segment_list, &segments) == 0 && read_concepts(concepts, plan) == 0 &&
-        read_parts(parts, plan) == 0 && read_conditions(conditions, plan) == 0) {
-        plan->others = plan->groups.count;
-        status = read_groups(others, plan);
-        plan->exact = plan->groups.count;
-        status = status < 0 ? status : read_groups(exact, plan);
-        plan->names = plan->groups.count;
-        status = status < 0 ? status : read_groups(names, plan);
-        plan->end = plan->groups.count;
-    }
-    size_t pairs = plan->concepts.count * (size_t)segments.count;
-    if (status == 0) {
-        int64_t postings = count_postings(&segments, &plan->terms);
-        state->docs = calloc((size_t)segments.count + 1, sizeof(Vector));
-        state->named = calloc((size_t)segments.count + 1, sizeof(Vector));
-        state->scores = calloc((size_t)segments.count + 1, sizeof(float *));
-        state->documents = calloc((size_t)segments.count + 1, sizeof(Py_ssize_t));
-        found = calloc(pairs + 1, sizeof(Vector));
-        if (postings < 0) {
-            status = OUT_OF_RANGE;
-        } else if (state->docs == NULL || state->named == NULL || state->scores == NULL || state->documents == NULL ||
-                   found == NULL) {
-            status = NO_MEMORY;
-        } else if ((status = take_scratch(&work.scratch, (size_t)segments.documents + 1)) == 0) {
-            state->segments = segments.count;
-            for (Py_ssize_t s = 0; s < segments.count; s++)
-                state->documents[s] = segments.items[s].documents;
-            PyThreadState *thread = postings > RELEASE ? PyEval_SaveThread() : NULL;
-            status = score_all(&work, &segments, state, found);
-            if (status == 0 && (count = finish(state, &segments)) < 0)
-                status = NO_MEMORY;
-            if (thread != NULL)
-                PyEval_RestoreThread(thread);
-            put_scratch(&work.scratch);
-        }
-    }
-    if (status < 0) {
-        raise(status);
-    } else {
-        PyObject *capsule = PyCapsule_New(state, CAPSULE, free_capsule);
-        if (capsule != NULL) {
-            state = NULL;
-            result = Py_BuildValue("(Nn)", capsule, count);
-        }
-    }
-    for (size_t i = 0; found != NULL && i < pairs; i++)
-        free(found[i].items);
-    free(found);
-    free(work.group_slots.items);
-    free(work.part_slots.items);
-    release_segments(&segments);
-    if (state != NULL)
-        free_state(state);
-    return result;
-}
-
-static State *state_of(PyObject *capsule, const Segments *segments) {
-    State *state = PyCapsule_GetPointer(capsule, CAPSULE);
-    int is_of = state != NULL && (segments == NULL || state->segments == segments->count);
-    for (Py_ssize_t s = 0; is_of && segments != NULL && s < state->segments; s++)
-        is_of = state->documents[s] == segments->items[s].documents;
-    if (state != NULL && !is_of)
-        PyErr_SetString(PyExc_ValueError, "the state is of other segments");
-    return is_of ? state : NULL;
-}
-
-/* Add the postings of a term to the documents of a segment; to those that are registered, if there are bits of these. */
-static int feed(Work *work, const Segment *segment, const Term *term) {
-    /* Most postings are of other documents. The bits fit in the fastest cache, the cells do not. */
-    const uint8_t *registered = work->registered;
-    Span span;
-    float weight = (float)term->weight;
-    if (span_of(segment, term->term, &span) < 0)
-        return work->status = OUT_OF_RANGE;
-    for (size_t at = 0; at < span.count; at++) {
-        int32_t id = span.ids[at];
-        if ((uint32_t)id >= (uint64_t)work->documents)
-            return work->status = OUT_OF_RANGE;
-        if (registered != NULL && !(registered[id >> 3] >> (id & 7) & 1))
-            continue;
-        Doc *doc = doc_of(work, id);
-        if (doc == NULL)
-            return work->status;
-        float value = weight * ((float)span.impacts[at] * IMPACT_SCALE);
-        doc->group = doc->flags & FED ? doc->group + value : value;
-        doc->flags |= FED;
-    }
-    return 0;
-}
-
-/* Register the documents with at least this score, and add the terms to them. */
-static int feed_segment(Work *work, const Segment *segment, const float *scores, const Vector *terms, float least,
-                        int known_only) {
-    size_t count = work->docs->count;
-    work->documents = segment->documents;
-    work->registered = known_only ? calloc((size_t)segment->documents / 8 + 1, 1) : NULL;
-    if (known_only && work->registered == NULL)
-        return work->status = NO_MEMORY;
-    renew(&work->scratch);
-    for (size_t i = 0; i < count; i++) {
-        if (known_only && scores[i] < least)
-            continue;
-        Doc *doc = &ITEM(*work->docs, Doc, i);
-        Cell *cell = &work->scratch.cells[doc->id];
-        cell->stamp = work->scratch.stamp;
-        cell->slot = (uint32_t)i;
-        if (known_only)
-            work->registered[doc->id >> 3] |= (uint8_t)(1 << (doc->id & 7));
-    }
-    for (size_t t = 0; t < terms->count && work->status == 0; t++)
-        feed(work, segment, &ITEM(*terms, Term, t));
-    free(work->registered);
-    work->registered = NULL;
-    return work->status;
-}
-
-/* Add the noted score of feedback to a document. */
-static void apply(Doc *doc, float share, float *score, const Segment *segment, const Plan *plan) {
-    if (doc->flags & FED) {
-        doc->flags &= ~(uint32_t)FED;
-        add_evidence(doc, doc->group * share, 0);
-        *score = score_of(doc, segment, plan);
-    }
-}
-
-/* Add terms to the documents of all segments; to the `best` ones only, unless that is 0. */
-static int feed_all(Work *work, const Segments *segments, State *state, const Vector *terms, double max_score,
-                    size_t best) {
-    float most = 0, least = best ? least_of_best(state, best, INFINITY) : 0;
-    if (least < 0)
-        return NO_MEMORY;
-    for (Py_ssize_t s = 0; s < segments->count; s++) {
-        size_t count = state->docs[s].count;
-        work->docs = &state->docs[s];
-        if (feed_segment(work, &segments->items[s], state->scores[s], terms, least, best > 0) < 0)
-            return work->status;
-        for (size_t i = 0; i < work->docs->count; i++) {
-            if (best && i < count && state->scores[s][i] < least)
-                continue;
-            const Doc *doc = &ITEM(*work->docs, Doc, i);
-            if (doc->flags & FED && doc->group > most)
-                most = doc->group;
-        }
-    }
-    float share = most > 0 ? (float)(max_score / (double)most) : 0.0f;
-    for (Py_ssize_t s = 0; s < segments->count; s++) {
-        Vector *docs = &state->docs[s];
-        const Vector *named = &state->named[s];
-        float *scores = state->scores[s];
-        if (best == 0 && (scores = realloc(scores, docs->count * sizeof(float) + 4)) == NULL)
+    for (Py_ssize_t s = 0; s < state->segments->count; s++) {
+        Matches *matches = MATCHES(state, s);
+        if (reserve(&matches->scores, matches->docs.count, sizeof(float)) < 0)
             return NO_MEMORY;
-        state->scores[s] = scores;
-        /* A name match is stronger evidence than similarity. */
-        for (size_t i = 0; i < named->count; i++) {
-            ITEM(*docs, Doc, ITEM(*named, uint32_t, i)).flags |= FED;
-            ITEM(*docs, Doc, ITEM(*named, uint32_t, i)).group = most;
-        }
-        for (size_t i = 0; i < docs->count; i++)
-            if (best == 0 || scores[i] >= least)
-                apply(&ITEM(*docs, Doc, i), share, &scores[i], &segments->items[s], &state->plan);
-        for (size_t i = 0; i < named->count; i++) {
-            uint32_t slot = ITEM(*named, uint32_t, i);
-            apply(&ITEM(*docs, Doc, slot), share, &scores[slot], &segments->items[s], &state->plan);
+        for (size_t i = 0; i < matches->docs.count; i++) {
+            float score = score_of(&ITEM(matches->docs, Doc, i), &state->segments->items[s], &state->plan);
+            SCORES(matches)[i] = score;
+            count += score >= 0;
         }
     }
-    return 0;
+    return count;
 }
 
-/* Add terms with weights to the scores: the most similar document gets `max_score`. Returns None.
- *
- * Only the `best` documents get a score, and those with a name that matches. With 0, all do, and others are added. */
-static PyObject *add(PyObject *module, PyObject *args) {
-    PyObject *capsule, *segment_list, *pairs, *result = NULL;
-    Segments segments = {NULL, 0, 0};
-    Work work = {0};
-    Vector terms = {NULL, 0, 0};
-    double max_score;
-    int status = FAILED;
-    Py_ssize_t best = 0;
-    State *state = NULL;
-    if (PyArg_ParseTuple(args, "OOOdn", &capsule, &segment_list, &pairs, &max_score, &best) &&
-        read_segments(segment_list, &segments) == 0 && (state = state_of(capsule, &segments)) != NULL) {
-        Py_ssize_t count = PyList_Size(pairs);
-        status = count < 0 ? FAILED : best < 0 ? OUT_OF_RANGE : 0;
-        for (Py_ssize_t i = 0; i < count && status == 0; i++) {
-            Term *each = push(&terms, sizeof(Term));
-            long long term;
-            if (each == NULL) {
-                status = NO_MEMORY;
-            } else if (!PyArg_ParseTuple(PyList_GetItem(pairs, i), "Ld", &term, &each->weight)) {
-                status = FAILED;
-            } else {
-                each->term = term;
-            }
-        }
+static int score_all(State *state) {
+    const Segments *segments = state->segments;
+    Work *work = &state->work;
+    work->docs = &state->concept;
+    int status = score_concepts(work, segments, &state->plan, state->concepts.items);
+    for (Py_ssize_t s = 0; s < segments->count && status == 0; s++) {
+        work->docs = &MATCHES(state, s)->docs;
+        status = score_segment(work, &segments->items[s], &state->plan, (Vector *)state->concepts.items + s,
+                               (size_t)segments->count, &MATCHES(state, s)->named);
     }
-    if (status == 0) {
-        int64_t postings = count_postings(&segments, &terms);
-        status = postings < 0 ? OUT_OF_RANGE : take_scratch(&work.scratch, (size_t)segments.documents + 1);
-        if (status == 0) {
-            PyThreadState *thread = postings > RELEASE ? PyEval_SaveThread() : NULL;
-            status = feed_all(&work, &segments, state, &terms, max_score, (size_t)best);
-            if (thread != NULL)
-                PyEval_RestoreThread(thread);
-            put_scratch(&work.scratch);
-        }
-    }
-    if (status < 0) {
-        raise(status);
-    } else {
-        result = Py_None;
-        Py_INCREF(result);
-    }
-    free(terms.items);
-    release_segments(&segments);
-    return result;
+    return status;
 }
 
-/* Return a list of (document numbers, scores) of the live documents of each segment. */
-static PyObject *results(PyObject *module, PyObject *capsule) {
-    const State *state = state_of(capsule, NULL);
-    PyObject *list = state ? PyList_New(state->segments) : NULL;
-    for (Py_ssize_t s = 0; list != NULL && s < state->segments; s++) {
-        size_t count = state->docs[s].count;
-        int32_t *ids = malloc(count * 4 + 4);
-        float *scores = malloc(count * 4 + 4);
-        PyObject *both = NULL;
-        if (ids == NULL || scores == NULL) {
-            PyErr_NoMemory();
-        } else {
-            Py_ssize_t at = 0;
-            for (size_t i = 0; i < count; i++)
-                if (state->scores[s][i] >= 0) {
-                    ids[at] = ITEM(state->docs[s], Doc, i).id;
-                    scores[at++] = state->scores[s][i];
-                }
-            both = Py_BuildValue("(y#y#)", (const char *)ids, at * 4, (const char *)scores, at * 4);
-        }
-        free(ids);
-        free(scores);
-        if (both == NULL || PyList_SetItem(list, s, both) < 0)
-            Py_CLEAR(list);
-    }
-    return list;
+/* Score the documents of all segments. Returns the number of live ones, or a negative status. */
+static Py_ssize_t match(State *state) {
+    int64_t postings = count_postings(state->segments, &state->plan.terms);
+    if (postings < 0)
+        return OUT_OF_RANGE;
+    if (take_scratch(&state->work.scratch, (size_t)state->segments->most + 1) < 0)
+        return FAILED;
+    PyThreadState *thread = postings > RELEASE ? PyEval_SaveThread() : NULL;
+    Py_ssize_t count = score_all(state);
+    if (count == 0)
+        count = finish(state);
+    if (thread != NULL)
+        PyEval_RestoreThread(thread);
+    put_scratch(&state->work.scratch);
+    return count;
 }
 
-/* Return (score, segment, document) of the `count` best documents with a score of at most `below`, in any order.
- *
- * All that are equal to the last one or to `below` are among them. */
-static PyObject *best(PyObject *module, PyObject *args) {
-    PyObject *capsule, *list = NULL;
-    Py_ssize_t count;
-    float below;
-    const State *state;
-    if (!PyArg_ParseTuple(args, "Onf", &capsule, &count, &below) || (state = state_of(capsule, NULL)) == NULL)
-        return NULL;
-    if (count < 0 || count > MAX_DOCUMENTS) {
-        PyErr_SetString(PyExc_ValueError, "count is out of range");
-        return NULL;
-    }
-    for (Py_ssize_t s = 0; s < state->segments; s++)
-        for (size_t i = 0; i < state->docs[s].count; i++)
-            count += state->scores[s][i] == below;
-    float least = least_of_best(state, (size_t)count, below);
-    if (least < 0)
-        return PyErr_NoMemory();
-    list = PyList_New(0);
-    for (Py_ssize_t s = 0; list != NULL && s < state->segments; s++)
-        for (size_t i = 0; list != NULL && i < state->docs[s].count; i++) {
-            float score = state->scores[s][i];
-            if (score < least || score > below)
-                continue;
-            PyObject *hit = Py_BuildValue("(dni)", (double)score, s, ITEM(state->docs[s], Doc, i).id);
-            if (hit == NULL || PyList_Append(list, hit) < 0)
-                Py_CLEAR(list);
-            Py_XDECREF(hit);
+/* Return the count-th greatest score that is at most `below`, 0 if there are fewer, or NO_MEMORY. */
+static float least_of_best(State *state, size_t count, float below) {
+    size_t held = 0, room = 1;
+    for (Py_ssize_t s = 0; s < state->segments->count; s++)
+        room += MATCHES(state, s)->docs.count;
+    if (count == 0 || room <= count)
+        return 0;
+    if (reserve(&state->items, room, sizeof(uint64_t)) < 0)
+        return NO_MEMORY;
+    uint32_t *items = state->items.items;
+    float floor = count <= state->above && below == INFINITY ? state->floor : 0;
+    for (Py_ssize_t s = 0; s < state->segments->count; s++) {
+        const Matches *matches = MATCHES(state, s);
+        for (size_t i = 0; i < matches->docs.count; i++) {
+            float score = SCORES(matches)[i];
+            items[held] = bits_of(score);
+            held += score >= floor && score <= below;
         }
-    return list;
+    }
+    float least = 0;
+    if (held >= count) {
+        uint32_t bits = select_greatest(items, held, count);
+        memcpy(&least, &bits, sizeof(bits));
+    }
+    return least;
 }
 
-/* ---- The terms that the first hits have in common. */
+/* ---- Feedback: the terms that the first hits have in common. */
 
 typedef struct {
     float score;
@@ -1089,15 +601,18 @@ static int is_before(const Hit *one, const Hit *other) {
     return one->segment != other->segment ? one->segment < other->segment : one->id < other->id;
 }
 
+static int by_score(const void *one, const void *other) { return is_before(other, one) - is_before(one, other); }
+
 /* Fill `hits` with the first documents in order. Returns their number. */
 static size_t first_hits(const State *state, Hit *hits, size_t most) {
     size_t count = 0;
-    for (Py_ssize_t s = 0; s < state->segments; s++)
-        for (size_t i = 0; i < state->docs[s].count; i++) {
-            float score = state->scores[s][i];
+    for (Py_ssize_t s = 0; s < state->segments->count; s++) {
+        const Matches *matches = MATCHES(state, s);
+        for (size_t i = 0; i < matches->docs.count; i++) {
+            float score = SCORES(matches)[i];
             if (score < 0 || (count == most && score < hits[count - 1].score))
                 continue;
-            Hit hit = {score, ITEM(state->docs[s], Doc, i).id, s};
+            Hit hit = {score, ITEM(matches->docs, Doc, i).id, s};
             if (count == most && !is_before(&hit, &hits[count - 1]))
                 continue;
             size_t at = count < most ? count++ : count - 1;
@@ -1105,24 +620,16 @@ static size_t first_hits(const State *state, Hit *hits, size_t most) {
                 hits[at] = hits[at - 1];
             hits[at] = hit;
         }
+    }
     return count;
 }
 
+/* How documents are expanded by what the first hits have in common: see the constants of `feedback.py`. */
 typedef struct {
-    int64_t term;
-    int hits; /* 0 for a place without a term. */
-    double weight;
-} Shared;
-
-#define MAX_HITS 16
-#define MAX_TERMS 64
-
-/* The terms of hits by their hash, and the places that are used. */
-typedef struct {
-    Shared items[TABLE];
-    uint16_t used[MAX_HITS * MAX_TERMS];
-    size_t count;
-} Table;
+    Py_ssize_t hits, least_hits, least_frequency, terms, best, least_matches, letters;
+    double share;
+    PyObject *string; /* Returns the string of a number that is not in the table of the segments. */
+} Feedback;
 
 static int by_weight(const void *one, const void *other) {
     const Shared *a = one, *b = other;
@@ -1131,246 +638,544 @@ static int by_weight(const void *one, const void *other) {
     return (a->term > b->term) - (a->term < b->term);
 }
 
-/* The columns `top_terms`, `top_impacts`, `top_starts` and `described` of a segment. */
-typedef struct {
-    Py_buffer terms, impacts, starts, described;
-} Tops;
-
-static int read_tops(PyObject *columns, Tops *tops) {
-    return PyArg_ParseTuple(columns, "y*y*y*y*", &tops->terms, &tops->impacts, &tops->starts, &tops->described) ? 0 : -1;
-}
-
-static void release_tops(Tops *tops) {
-    PyBuffer_Release(&tops->terms);
-    PyBuffer_Release(&tops->impacts);
-    PyBuffer_Release(&tops->starts);
-    PyBuffer_Release(&tops->described);
-}
-
-/* Find the first and the last place of the terms of a document, and how many of them are described. Returns 0 or -1. */
-static int top_places(const Tops *tops, int32_t id, int64_t *first, int64_t *last, int *described) {
-    const int64_t *at = tops->starts.buf;
-    if ((Py_ssize_t)id + 1 >= tops->starts.len / 8 || (Py_ssize_t)id >= tops->described.len / 2 || at[id] < 0 ||
-        at[id] > at[id + 1] || at[id + 1] > tops->terms.len / 4 || at[id + 1] > tops->impacts.len / 2 ||
-        at[id + 1] - at[id] > MAX_TERMS || ((const uint16_t *)tops->described.buf)[id] > at[id + 1] - at[id])
-        return -1;
-    *first = at[id];
-    *last = at[id + 1];
-    *described = ((const uint16_t *)tops->described.buf)[id];
-    return 0;
-}
-
-/* Return the number of documents of all segments with a term, or OUT_OF_RANGE. */
-static Py_ssize_t frequency_of(const Segments *segments, int64_t term) {
-    Py_ssize_t frequency = 0;
-    for (Py_ssize_t s = 0; s < segments->count; s++) {
-        Span span;
-        if (span_of(&segments->items[s], term, &span) < 0)
-            return OUT_OF_RANGE;
-        frequency += (Py_ssize_t)span.count;
-    }
-    return frequency;
-}
-
-static double idf_of(Py_ssize_t frequency, Py_ssize_t documents) {
-    return log(1 + ((double)(documents - frequency) + 0.5) / ((double)frequency + 0.5));
-}
-
 /* Add the terms of a hit to a table. Returns 0, or -1 with an error set. */
-static int add_terms(PyObject *columns, const Hit *hit, float share, Table *table) {
-    Tops tops;
+static int add_terms(const Segment *segment, const Hit *hit, float share, Table *table) {
     int64_t first, last;
-    int described, status;
-    if (read_tops(columns, &tops) < 0)
-        return -1;
-    status = top_places(&tops, hit->id, &first, &last, &described);
-    if (status < 0)
+    int described;
+    if (top_places(segment, hit->id, &first, &last, &described) < 0) {
         PyErr_SetString(PyExc_ValueError, "columns differ in length");
-    for (int64_t i = first; status == 0 && i < last; i++) {
-        int64_t term = ((const int32_t *)tops.terms.buf)[i];
-        float weight = (float)((const uint16_t *)tops.impacts.buf)[i] * IMPACT_SCALE * share;
+        return -1;
+    }
+    for (int64_t i = first; i < last; i++) {
+        int32_t term = segment->top_terms[i];
+        float weight = (float)segment->top_impacts[i] * IMPACT_SCALE * share;
         uint32_t place = (uint32_t)term * 2654435761u % TABLE;
         /* There are fewer terms than places. */
         while (table->items[place].hits && table->items[place].term != term)
             place = (place + 1) % TABLE;
         Shared *each = &table->items[place];
-        if (each->hits++ == 0)
+        if (each->hits++ == 0) {
             table->used[table->count++] = (uint16_t)place;
-        each->term = term;
+            each->term = term;
+            each->weight = 0;
+        }
         each->weight += (double)weight;
     }
-    release_tops(&tops);
+    return 0;
+}
+
+/* Return whether a string has enough letters of ASCII and nothing else; -1 with an error set. */
+static int is_word(const Segments *segments, int64_t term, const Feedback *feedback) {
+    if (term < segments->strings.count) {
+        uint32_t at = segments->strings.at[term], end = segments->strings.at[term + 1];
+        if (at > end || end > (size_t)segments->strings.size) {
+            PyErr_SetString(PyExc_ValueError, "offsets are not within the data");
+            return -1;
+        }
+        if (end - at < (size_t)feedback->letters)
+            return 0;
+        for (; at < end; at++)
+            if ((uint8_t)((segments->strings.data[at] | 32) - 'a') >= 26)
+                return 0;
+        return 1;
+    }
+    PyObject *string = PyObject_CallFunction(feedback->string, "L", (long long)term);
+    Py_ssize_t length = string != NULL ? PyUnicode_GetLength(string) : -1;
+    int is = length < 0 ? -1 : length >= feedback->letters;
+    for (Py_ssize_t i = 0; is > 0 && i < length; i++)
+        is = (PyUnicode_ReadChar(string, i) | 32) - 'a' < 26;
+    Py_XDECREF(string);
+    return is;
+}
+
+/* Find the terms that some of the first hits share: the first words among them. Returns 0 or a negative status. */
+static int share_terms(State *state, const Feedback *feedback, const Hit *hits) {
+    const Segments *segments = state->segments;
+    Table *table = &state->table;
+    size_t count = 0;
+    double sum = 0;
+    int status = 0;
+    for (Py_ssize_t i = 0; i < feedback->hits; i++)
+        sum += hits[i].score;
+    for (Py_ssize_t i = 0; i < feedback->hits && status == 0; i++)
+        status = add_terms(&segments->items[hits[i].segment], &hits[i], hits[i].score / (float)sum, table);
+    for (size_t i = 0; i < table->count; i++) {
+        Shared *each = &table->items[table->used[i]];
+        if (status == 0 && each->hits >= feedback->least_hits) {
+            const Rarity *rarity = rarity_of(segments, each->term);
+            if (rarity == NULL) {
+                status = OUT_OF_RANGE;
+            } else if (rarity->frequency >= feedback->least_frequency) {
+                each->weight *= rarity->idf;
+                table->found[count] = *each;
+                count += each->weight > 0;
+            }
+        }
+        each->hits = 0;
+    }
+    table->count = 0;
+    qsort(table->found, count, sizeof(Shared), by_weight);
+    state->feedback.count = 0;
+    for (size_t i = 0; i < count && status == 0 && (Py_ssize_t)state->feedback.count < feedback->terms; i++) {
+        int is = is_word(segments, table->found[i].term, feedback);
+        if (is > 0) {
+            Term *term = push(&state->feedback, sizeof(Term));
+            if (term == NULL)
+                return NO_MEMORY;
+            term->term = table->found[i].term;
+            term->weight = table->found[i].weight;
+        }
+        status = is < 0 ? FAILED : 0;
+    }
     return status;
 }
 
-/* Return the best score and the (term, weight) pairs that some of the first hits share; None for too few hits. */
-static PyObject *shared(PyObject *module, PyObject *args) {
-    PyObject *capsule, *segment_list, *columns, *list, *result = NULL;
-    Segments segments = {NULL, 0, 0};
-    Py_ssize_t most, least_hits, least_frequency, documents;
-    const State *state;
-    Hit hits[MAX_HITS];
-    Shared found[MAX_HITS * MAX_TERMS];
-    Table *table = calloc(1, sizeof(Table));
-    if (table == NULL)
-        return PyErr_NoMemory();
-    if (!PyArg_ParseTuple(args, "OOOnnnn", &capsule, &segment_list, &columns, &most, &least_hits, &least_frequency,
-                          &documents) ||
-        read_segments(segment_list, &segments) < 0 || (state = state_of(capsule, &segments)) == NULL)
-        goto done;
-    if (most < 1 || most > MAX_HITS || PyList_Size(columns) != state->segments) {
-        if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_ValueError, "the number of hits or columns is out of range");
-        goto done;
-    }
-    if (first_hits(state, hits, (size_t)most) < (size_t)most) {
-        result = Py_None;
-        Py_INCREF(result);
-        goto done;
-    }
-    double sum = 0;
-    for (Py_ssize_t i = 0; i < most; i++)
-        sum += hits[i].score;
-    for (Py_ssize_t i = 0; i < most; i++)
-        if (add_terms(PyList_GetItem(columns, hits[i].segment), &hits[i], hits[i].score / (float)sum, table) < 0)
-            goto done;
-    size_t count = 0;
-    for (size_t i = 0; i < table->count; i++) {
-        Shared each = table->items[table->used[i]];
-        if (each.hits < least_hits)
-            continue;
-        Py_ssize_t frequency = frequency_of(&segments, each.term);
-        if (frequency < 0) {
-            raise(OUT_OF_RANGE);
-            goto done;
+/* Add the postings of a term to `sums`, for the documents whose bit in `registered` is set. */
+static int feed_registered(const Segment *segment, const Term *term, const uint8_t *registered, float *sums) {
+    /* Most postings are of other documents. The bits fit in the fastest cache, the sums do not. */
+    uint16_t kept[1024];
+    Span span;
+    float weight = (float)term->weight;
+    if (span_of(segment, term->term, &span) < 0)
+        return OUT_OF_RANGE;
+    for (size_t from = 0, to; from < span.count; from = to) {
+        size_t count = 0;
+        uint32_t most = 0;
+        to = from + 1024 < span.count ? from + 1024 : span.count;
+        for (size_t at = from; at < to; at++)
+            most = (uint32_t)span.ids[at] > most ? (uint32_t)span.ids[at] : most;
+        if (most >= (uint64_t)segment->documents)
+            return OUT_OF_RANGE;
+        /* Without a branch, which could not be predicted. */
+        for (size_t at = from; at < to; at++) {
+            kept[count] = (uint16_t)(at - from);
+            count += registered[span.ids[at] >> 3] >> (span.ids[at] & 7) & 1;
         }
-        each.weight *= idf_of(frequency, documents);
-        if (frequency >= least_frequency && each.weight > 0)
-            found[count++] = each;
+        for (size_t i = 0; i < count; i++) {
+            size_t at = from + kept[i];
+            sums[span.ids[at]] += weight * ((float)span.impacts[at] * IMPACT_SCALE);
+        }
     }
-    qsort(found, count, sizeof(Shared), by_weight);
-    list = PyList_New((Py_ssize_t)count);
-    for (size_t i = 0; list != NULL && i < count; i++) {
-        PyObject *pair = Py_BuildValue("(Ld)", (long long)found[i].term, found[i].weight);
-        if (pair == NULL || PyList_SetItem(list, (Py_ssize_t)i, pair) < 0)
-            Py_CLEAR(list);
+    return 0;
+}
+
+/* Add the postings of a term to `sums`, and each document whose sum was 0 to `touched`, which has room for it. */
+static int feed_every(const Segment *segment, const Term *term, float *sums, Vector *touched) {
+    Span span;
+    float weight = (float)term->weight;
+    if (span_of(segment, term->term, &span) < 0)
+        return OUT_OF_RANGE;
+    for (size_t at = 0; at < span.count; at++) {
+        int32_t id = span.ids[at];
+        if ((uint32_t)id >= (uint64_t)segment->documents)
+            return OUT_OF_RANGE;
+        ITEM(*touched, int32_t, touched->count) = id;
+        touched->count += sums[id] == 0;
+        sums[id] += weight * ((float)span.impacts[at] * IMPACT_SCALE);
     }
-    if (list != NULL)
-        result = Py_BuildValue("(dN)", (double)hits[0].score, list);
-done:
-    free(table);
-    release_segments(&segments);
-    return result;
+    return 0;
+}
+
+/* Note the sums of the terms for the documents with at least this score. */
+static int feed_best(State *state, Py_ssize_t number, float least) {
+    const Segment *segment = &state->segments->items[number];
+    Matches *matches = MATCHES(state, number);
+    uint8_t *registered = state->registered.items;
+    float *sums = state->sums.items;
+    int status = 0;
+    for (size_t i = 0; i < matches->docs.count; i++) {
+        int32_t id = ITEM(matches->docs, Doc, i).id;
+        int is_best = SCORES(matches)[i] >= least;
+        registered[id >> 3] |= (uint8_t)(is_best << (id & 7));
+    }
+    for (size_t t = 0; t < state->feedback.count && status == 0; t++)
+        status = feed_registered(segment, &ITEM(state->feedback, Term, t), registered, sums);
+    for (size_t i = 0; i < matches->docs.count; i++) {
+        Doc *doc = &ITEM(matches->docs, Doc, i);
+        registered[doc->id >> 3] = 0;
+        if (sums[doc->id] > 0) {
+            doc->group = sums[doc->id];
+            doc->flags |= FED;
+            sums[doc->id] = 0;
+        }
+    }
+    return status;
+}
+
+/* Note the sums of the terms for all documents that have one. New documents are added. */
+static int feed_all(State *state, Py_ssize_t number, size_t postings) {
+    Work *work = &state->work;
+    const Segment *segment = &state->segments->items[number];
+    Matches *matches = MATCHES(state, number);
+    float *sums = state->sums.items;
+    Vector *touched = &state->items;
+    work->docs = &matches->docs;
+    work->documents = segment->documents;
+    touched->count = 0;
+    if (reserve(touched, postings + 1, sizeof(uint64_t)) < 0)
+        return NO_MEMORY;
+    for (size_t t = 0; t < state->feedback.count && work->status == 0; t++)
+        work->status = feed_every(segment, &ITEM(state->feedback, Term, t), sums, touched);
+    renew(&work->scratch);
+    for (size_t i = 0; i < matches->docs.count; i++) {
+        Cell *cell = &work->scratch.cells[ITEM(matches->docs, Doc, i).id];
+        cell->stamp = work->scratch.stamp;
+        cell->slot = (uint32_t)i;
+    }
+    for (size_t i = 0; i < touched->count && work->status == 0; i++) {
+        int32_t id = ITEM(*touched, int32_t, i);
+        Doc *doc = doc_of(work, id);
+        /* A document with a sum of 0 may be there twice. */
+        if (doc != NULL && !(doc->flags & FED)) {
+            doc->group = sums[id];
+            doc->flags |= FED;
+            sums[id] = 0;
+        }
+    }
+    return work->status;
+}
+
+/* Add the noted score of feedback to a document. */
+static inline void apply(Doc *doc, float share, float *score, const Segment *segment, const Plan *plan) {
+    if (doc->flags & FED) {
+        doc->flags &= ~(uint32_t)FED;
+        add_evidence(doc, doc->group * share, 0);
+        *score = score_of(doc, segment, plan);
+    }
+}
+
+/* Add the noted scores of feedback to the documents of a segment. The most similar one of all has `most`. */
+static int apply_all(State *state, Py_ssize_t number, float most, float share) {
+    const Segment *segment = &state->segments->items[number];
+    Matches *matches = MATCHES(state, number);
+    Doc *docs = matches->docs.items;
+    if (reserve(&matches->scores, matches->docs.count, sizeof(float)) < 0)
+        return NO_MEMORY;
+    float *scores = SCORES(matches);
+    /* A name match is stronger evidence than similarity. */
+    for (size_t i = 0; i < matches->named.count; i++) {
+        uint32_t slot = ITEM(matches->named, uint32_t, i);
+        docs[slot].flags |= FED;
+        docs[slot].group = most;
+    }
+    for (size_t i = 0; i < matches->docs.count; i++)
+        apply(&docs[i], share, &scores[i], segment, &state->plan);
+    return 0;
+}
+
+/* Add the terms of feedback to the documents of all segments: the most similar one gets `max_score`.
+ *
+ * Only the `best` documents get a score, and those with a name that matches. With 0, all do, and others are added. */
+static int add_feedback(State *state, double max_score, size_t best, size_t postings) {
+    float most = 0, least = best ? least_of_best(state, best, INFINITY) : 0;
+    size_t documents = (size_t)state->segments->most;
+    if (least < 0 || reserve_zeros(&state->registered, documents / 8 + 1, 1) < 0 ||
+        reserve_zeros(&state->sums, documents + 1, sizeof(float)) < 0)
+        return NO_MEMORY;
+    for (Py_ssize_t s = 0; s < state->segments->count; s++) {
+        const Matches *matches = MATCHES(state, s);
+        int status = best ? feed_best(state, s, least) : feed_all(state, s, postings);
+        if (status < 0)
+            return status;
+        for (size_t i = 0; i < matches->docs.count; i++) {
+            const Doc *doc = &ITEM(matches->docs, Doc, i);
+            if (doc->flags & FED && doc->group > most)
+                most = doc->group;
+        }
+    }
+    float share = most > 0 ? (float)(max_score / (double)most) : 0.0f;
+    for (Py_ssize_t s = 0; s < state->segments->count; s++)
+        if (apply_all(state, s, most, share) < 0)
+            return NO_MEMORY;
+    return 0;
+}
+
+/* Expand the query by what the first of `count` documents have in common. Returns 0 or a negative status. */
+static int expand(State *state, const Feedback *feedback, Py_ssize_t count) {
+    Hit hits[MAX_HITS];
+    if (first_hits(state, hits, (size_t)feedback->hits) < (size_t)feedback->hits)
+        return 0;
+    int status = share_terms(state, feedback, hits);
+    if (status < 0 || state->feedback.count == 0)
+        return status;
+    int64_t postings = count_postings(state->segments, &state->feedback);
+    if (postings < 0)
+        return OUT_OF_RANGE;
+    if (take_scratch(&state->work.scratch, (size_t)state->segments->most + 1) < 0)
+        return FAILED;
+    PyThreadState *thread = postings > RELEASE ? PyEval_SaveThread() : NULL;
+    size_t best = count >= feedback->least_matches ? (size_t)feedback->best : 0;
+    status = add_feedback(state, feedback->share * (double)hits[0].score, best, (size_t)postings);
+    if (thread != NULL)
+        PyEval_RestoreThread(thread);
+    put_scratch(&state->work.scratch);
+    return status;
 }
 
 /* ---- The share of a description that the query has. */
 
-/* Return a bit for each term, set for those of concepts, parts and other evidence of a plan; or NULL. */
-static uint8_t *terms_of(const Plan *plan, int64_t *size) {
-    const Group *groups = plan->groups.items;
-    size_t count = plan->exact ? groups[plan->exact - 1].first + groups[plan->exact - 1].count : 0;
-    int64_t most = -1;
-    for (size_t i = 0; i < count; i++)
-        if (ITEM(plan->terms, Term, i).term > most)
-            most = ITEM(plan->terms, Term, i).term;
-    /* Terms were looked up by `match`: they are no longer than the vocabulary. */
-    uint8_t *bits = calloc((size_t)(most / 8) + 2, 1);
-    for (size_t i = 0; bits != NULL && i < count; i++)
-        bits[ITEM(plan->terms, Term, i).term / 8] |= (uint8_t)(1u << (ITEM(plan->terms, Term, i).term % 8));
-    *size = most + 1;
-    return bits;
+#define SIEVE 4096 /* Bits of the sieve, a power of two. */
+
+/* The terms of a query, by their hash; -1 for a place without a term. Most other terms have no bit in the sieve. */
+typedef struct {
+    int64_t *items;
+    size_t mask;
+    uint64_t sieve[SIEVE / 64];
+} Terms;
+
+static inline int64_t *place_of(const Terms *terms, int64_t term) {
+    size_t place = (uint32_t)term * 2654435761u & terms->mask;
+    while (terms->items[place] != term && terms->items[place] >= 0)
+        place = (place + 1) & terms->mask;
+    return &terms->items[place];
 }
 
-/* Raise the scores of the documents of a segment with at least the score `least`. Returns 0, or FAILED. */
-static int raise_focused(PyObject *columns, const Segments *segments, State *state, Py_ssize_t number, float least,
-                         float most, Py_ssize_t documents) {
-    Tops tops;
-    int64_t first, last, size;
-    int described, status = 0;
-    uint8_t *bits = terms_of(&state->plan, &size);
-    if (bits == NULL)
+static inline int has_term(const Terms *terms, int32_t term) {
+    return terms->sieve[(uint32_t)term % SIEVE / 64] >> ((uint32_t)term % 64) & 1 && *place_of(terms, term) == term;
+}
+
+/* Fill a table with the terms of concepts, parts and other evidence of a plan. Returns 0 or NO_MEMORY. */
+static int read_terms(State *state, Terms *terms) {
+    const Plan *plan = &state->plan;
+    const Group *groups = plan->groups.items;
+    size_t count = plan->exact ? groups[plan->exact - 1].first + groups[plan->exact - 1].count : 0, room = 64;
+    while (room < 2 * count)
+        room *= 2;
+    if (reserve(&state->items, room, sizeof(uint64_t)) < 0)
         return NO_MEMORY;
-    if (read_tops(columns, &tops) < 0) {
-        free(bits);
+    terms->items = state->items.items;
+    terms->mask = room - 1;
+    memset(terms->items, 0xff, room * sizeof(int64_t));
+    memset(terms->sieve, 0, sizeof(terms->sieve));
+    for (size_t i = 0; i < count; i++) {
+        int64_t term = ITEM(plan->terms, Term, i).term;
+        *place_of(terms, term) = term;
+        terms->sieve[(uint32_t)term % SIEVE / 64] |= (uint64_t)1 << ((uint32_t)term % 64);
+    }
+    return 0;
+}
+
+/* Return the sum of the inverse document frequencies of `count` terms, or OUT_OF_RANGE. */
+static double sum_of_idfs(const Segments *segments, const int32_t *terms, int count) {
+    double sum = 0;
+    for (int i = 0; i < count; i++) {
+        const Rarity *rarity = rarity_of(segments, terms[i]);
+        if (rarity == NULL)
+            return OUT_OF_RANGE;
+        sum += rarity->idf;
+    }
+    return sum;
+}
+
+/* Return how much of the description of a document the terms cover, from 0 to 1; or a negative status. */
+static double coverage_of(const State *state, const Segment *segment, int32_t id, const Terms *terms) {
+    int64_t first, last;
+    int described;
+    double found = 0, *length = &segment->lengths[id];
+    if (top_places(segment, id, &first, &last, &described) < 0) {
+        PyErr_SetString(PyExc_ValueError, "columns differ in length");
         return FAILED;
     }
-    for (size_t i = 0; i < state->docs[number].count && status == 0; i++) {
-        float *score = &state->scores[number][i];
-        double all = 0, found = 0;
+    if (*length == 0 && (*length = sum_of_idfs(state->segments, segment->top_terms + first, described)) < 0) {
+        *length = 0;
+        return OUT_OF_RANGE;
+    }
+    for (int64_t place = first; place < first + described; place++) {
+        int32_t term = segment->top_terms[place];
+        if (has_term(terms, term)) {
+            const Rarity *rarity = rarity_of(state->segments, term);
+            if (rarity == NULL)
+                return OUT_OF_RANGE;
+            found += rarity->idf;
+        }
+    }
+    return found > 0 ? found / *length : 0;
+}
+
+/* Raise the scores of the documents of a segment with at least the score `least`. Returns 0 or a negative status. */
+static int raise_focused(State *state, Py_ssize_t number, const Terms *terms, float least, float most) {
+    const Segment *segment = &state->segments->items[number];
+    const Matches *matches = MATCHES(state, number);
+    for (size_t i = 0; i < matches->docs.count; i++) {
+        float *score = &SCORES(matches)[i];
         if (*score < 0 || *score < least)
             continue;
-        if (top_places(&tops, ITEM(state->docs[number], Doc, i).id, &first, &last, &described) < 0) {
-            PyErr_SetString(PyExc_ValueError, "columns differ in length");
-            status = FAILED;
-            break;
-        }
-        for (int64_t place = first; place < first + described; place++) {
-            int64_t term = ((const int32_t *)tops.terms.buf)[place];
-            Py_ssize_t frequency = frequency_of(segments, term);
-            if (frequency < 0) {
-                status = OUT_OF_RANGE;
-                break;
-            }
-            double idf = idf_of(frequency, documents);
-            all += idf;
-            if (term < size && bits[term / 8] >> (term % 8) & 1)
-                found += idf;
-        }
-        if (found > 0)
-            *score *= 1 + most * (float)sqrt(found / all);
+        double covered = coverage_of(state, segment, ITEM(matches->docs, Doc, i).id, terms);
+        if (covered < 0)
+            return (int)covered;
+        if (covered > 0)
+            *score *= 1 + most * (float)sqrt(covered);
     }
-    release_tops(&tops);
-    free(bits);
-    return status;
+    return 0;
 }
 
 static size_t count_from(const State *state, float least) {
     size_t count = 0;
-    for (Py_ssize_t s = 0; s < state->segments; s++)
-        for (size_t i = 0; i < state->docs[s].count; i++)
-            count += state->scores[s][i] >= 0 && state->scores[s][i] >= least;
+    for (Py_ssize_t s = 0; s < state->segments->count; s++) {
+        const Matches *matches = MATCHES(state, s);
+        for (size_t i = 0; i < matches->docs.count; i++)
+            count += SCORES(matches)[i] >= least;
+    }
     return count;
 }
 
 /* Raise the scores of the `count` best documents: by `most` times themselves for a description that the query covers.
  *
- * Those equal to the last one are raised too, unless there are too many. */
-static PyObject *focus(PyObject *module, PyObject *args) {
-    PyObject *capsule, *segment_list, *columns, *result = NULL;
-    Segments segments = {NULL, 0, 0};
-    Py_ssize_t count, documents;
-    float most;
-    State *state;
-    if (PyArg_ParseTuple(args, "OOOnfn", &capsule, &segment_list, &columns, &count, &most, &documents) &&
-        read_segments(segment_list, &segments) == 0 && (state = state_of(capsule, &segments)) != NULL) {
-        int status = 0;
-        if (count < 1 || PyList_Size(columns) != state->segments) {
-            if (!PyErr_Occurred())
-                PyErr_SetString(PyExc_ValueError, "the number of hits or columns is out of range");
-            status = FAILED;
-        }
-        float least = status == 0 ? least_of_best(state, (size_t)count, INFINITY) : 0;
-        if (least < 0)
-            status = NO_MEMORY;
-        if (status == 0 && count_from(state, least) > 2 * (size_t)count)
-            least = nextafterf(least, INFINITY);
-        for (Py_ssize_t s = 0; s < segments.count && status == 0; s++)
-            status = raise_focused(PyList_GetItem(columns, s), &segments, state, s, least, most, documents);
-        if (status < 0) {
-            raise(status);
+ * Those equal to the last one are raised too, unless there are too many. Returns 0 or a negative status. */
+static int focus(State *state, size_t count, float most) {
+    Terms terms;
+    int status = 0;
+    float least = least_of_best(state, count, INFINITY);
+    if (least < 0 || read_terms(state, &terms) < 0)
+        return NO_MEMORY;
+    size_t above = count_from(state, least);
+    if (above > 2 * count) {
+        least = nextafterf(least, INFINITY);
+        above = count_from(state, least);
+    }
+    /* Scores only rise. */
+    state->floor = least;
+    state->above = above;
+    for (Py_ssize_t s = 0; s < state->segments->count && status == 0; s++)
+        status = raise_focused(state, s, &terms, least, most);
+    return status;
+}
+
+/* ---- Searches. */
+
+/* Score the documents of a plan, with feedback and focus unless these are None. Returns NULL with an error set. */
+static State *search(PyObject *capsule, PyObject *plan, PyObject *feedback_of, PyObject *focus_of) {
+    const Segments *segments = PyCapsule_GetPointer(capsule, SEGMENTS);
+    Feedback feedback = {0};
+    Py_ssize_t focused = 0;
+    float most = 0;
+    if (segments == NULL)
+        return NULL;
+    if (feedback_of != Py_None &&
+        !PyArg_ParseTuple(feedback_of, "nnnndnnnO", &feedback.hits, &feedback.least_hits, &feedback.least_frequency,
+                          &feedback.terms, &feedback.share, &feedback.best, &feedback.least_matches, &feedback.letters,
+                          &feedback.string))
+        return NULL;
+    if (focus_of != Py_None && !PyArg_ParseTuple(focus_of, "nf", &focused, &most))
+        return NULL;
+    if (feedback.hits < 0 || feedback.hits > MAX_HITS || feedback.best < 0 || feedback.letters < 0 || focused < 0) {
+        PyErr_SetString(PyExc_ValueError, "a number of feedback or focus is out of range");
+        return NULL;
+    }
+    State *state = take_state(segments, plan);
+    if (state == NULL)
+        return NULL;
+    Py_ssize_t count = match(state);
+    int status = count < 0 ? (int)count : 0;
+    if (status == 0 && feedback.hits > 0)
+        status = expand(state, &feedback, count);
+    if (status == 0 && focused > 0)
+        status = focus(state, (size_t)focused, most);
+    if (status == 0)
+        return state;
+    raise(status);
+    free_state(state);
+    return NULL;
+}
+
+/* Return a list of (document numbers, scores) of the live documents of each segment. */
+static PyObject *scores(PyObject *module, PyObject *args) {
+    PyObject *capsule, *plan, *feedback_of, *focus_of;
+    if (!PyArg_ParseTuple(args, "OOOO", &capsule, &plan, &feedback_of, &focus_of))
+        return NULL;
+    State *state = search(capsule, plan, feedback_of, focus_of);
+    if (state == NULL)
+        return NULL;
+    PyObject *list = PyList_New(state->segments->count);
+    for (Py_ssize_t s = 0; list != NULL && s < state->segments->count; s++) {
+        const Matches *matches = MATCHES(state, s);
+        size_t count = matches->docs.count;
+        int32_t *ids = malloc(count * 4 + 4);
+        float *values = malloc(count * 4 + 4);
+        PyObject *both = NULL;
+        if (ids == NULL || values == NULL) {
+            PyErr_NoMemory();
         } else {
-            result = Py_None;
-            Py_INCREF(result);
+            Py_ssize_t at = 0;
+            for (size_t i = 0; i < count; i++)
+                if (SCORES(matches)[i] >= 0) {
+                    ids[at] = ITEM(matches->docs, Doc, i).id;
+                    values[at++] = SCORES(matches)[i];
+                }
+            both = Py_BuildValue("(y#y#)", (const char *)ids, at * 4, (const char *)values, at * 4);
+        }
+        free(ids);
+        free(values);
+        if (both == NULL || PyList_SetItem(list, s, both) < 0)
+            Py_CLEAR(list);
+    }
+    put_state(state);
+    return list;
+}
+
+/* Return a tuple, which takes the references; NULL if one of them is NULL. */
+static PyObject *triple(PyObject *one, PyObject *two, PyObject *three) {
+    PyObject *items[] = {one, two, three};
+    PyObject *tuple = one != NULL && two != NULL && three != NULL ? PyTuple_New(3) : NULL;
+    for (Py_ssize_t i = 0; i < 3; i++)
+        if (tuple == NULL)
+            Py_XDECREF(items[i]);
+        else
+            PyTuple_SetItem(tuple, i, items[i]);
+    return tuple;
+}
+
+/* Return (score, segment, document) of the `count` best documents with a score of at most `below`, the best first.
+ *
+ * All that are equal to the last one or to `below` are among them. */
+static PyObject *best(PyObject *module, PyObject *args) {
+    PyObject *capsule, *plan, *feedback_of, *focus_of;
+    Py_ssize_t count;
+    float below;
+    if (!PyArg_ParseTuple(args, "OOOOnf", &capsule, &plan, &feedback_of, &focus_of, &count, &below))
+        return NULL;
+    if (count < 0 || count > MAX_DOCUMENTS) {
+        PyErr_SetString(PyExc_ValueError, "count is out of range");
+        return NULL;
+    }
+    State *state = search(capsule, plan, feedback_of, focus_of);
+    if (state == NULL)
+        return NULL;
+    for (Py_ssize_t s = 0; below < INFINITY && s < state->segments->count; s++)
+        for (size_t i = 0; i < MATCHES(state, s)->docs.count; i++)
+            count += SCORES(MATCHES(state, s))[i] == below;
+    float least = least_of_best(state, (size_t)count, below);
+    Vector hits = {NULL, 0, 0};
+    int status = least < 0 ? NO_MEMORY : 0;
+    for (Py_ssize_t s = 0; s < state->segments->count; s++) {
+        const Matches *matches = MATCHES(state, s);
+        for (size_t i = 0; i < matches->docs.count && status == 0; i++) {
+            float score = SCORES(matches)[i];
+            if (score < least || score > below)
+                continue;
+            Hit *hit = push(&hits, sizeof(Hit));
+            if (hit == NULL)
+                status = NO_MEMORY;
+            else
+                *hit = (Hit){score, ITEM(matches->docs, Doc, i).id, s};
         }
     }
-    release_segments(&segments);
-    return result;
+    put_state(state);
+    PyObject *list = status == 0 ? PyList_New((Py_ssize_t)hits.count) : PyErr_NoMemory();
+    if (hits.count > 1)
+        qsort(hits.items, hits.count, sizeof(Hit), by_score);
+    for (size_t i = 0; list != NULL && i < hits.count; i++) {
+        const Hit *hit = &ITEM(hits, Hit, i);
+        PyObject *found = triple(PyFloat_FromDouble((double)hit->score), PyLong_FromSsize_t(hit->segment),
+                                 PyLong_FromLong(hit->id));
+        if (found == NULL || PyList_SetItem(list, (Py_ssize_t)i, found) < 0)
+            Py_CLEAR(list);
+    }
+    free(hits.items);
+    return list;
 }
 
 MODULE(_ranking, VERSION, "Scores of the documents of a plan, compiled.",
-    {"match", match, METH_VARARGS, "Score the documents of a plan."},
-    {"shared", shared, METH_VARARGS, "Find the terms that the first hits have in common."},
-    {"add", add, METH_VARARGS, "Add the scores of terms."},
-    {"focus", focus, METH_VARARGS, "Raise documents whose descriptions the query covers."},
-    {"best", best, METH_VARARGS, "Return the best documents."},
-    {"results", results, METH_O, "Return the documents and scores of each segment."})
+    {"segments", segments_of, METH_VARARGS, "Read the columns of segments for searches."},
+    {"scores", scores, METH_VARARGS, "Return the documents of a plan and their scores."},
+    {"best", best, METH_VARARGS, "Return the best documents of a plan."})

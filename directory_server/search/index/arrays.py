@@ -21,7 +21,7 @@ Doubles = NDArray[np.float64]
 kernel = compiled("search.index._kernel", 3)
 """Merges of postings, and look-ups for searches."""
 
-ranking = compiled("search.index._ranking", 3)
+ranking = compiled("search.index._ranking", 4)
 """Scores of the documents of a plan."""
 
 tables = compiled("search.index._tables", 2)

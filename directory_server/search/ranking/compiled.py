@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from types import ModuleType
+from functools import partial
 
 import numpy as np
 
@@ -15,42 +15,65 @@ from ..query.conditions import LEAST_FACTOR
 from ..query.groups import TermGroup
 from ..query.plan import Plan
 from .coverage import LOSS, MAX_RAISED, PRIOR_SHARE, growth_of, limits
-from .feedback import BEST, FEEDBACK_HITS, FEEDBACK_SHARE, MIN_FREQUENCY, MIN_HITS, MIN_MATCHES, first_words
+from .feedback import (
+    BEST,
+    FEEDBACK_HITS,
+    FEEDBACK_SHARE,
+    FEEDBACK_TERMS,
+    MIN_FREQUENCY,
+    MIN_HITS,
+    MIN_LETTERS,
+    MIN_MATCHES,
+)
 from .focus import FOCUS, FOCUSED
 
 
 def compiled_scores(plan: Plan, collection: Collection, live: Sequence[Bools]) -> list[Postings]:
     """Return for each segment the matching documents that are `live`, and their scores. Filters are applied later."""
-    module, state = _scored(plan, collection, live)
-    return [
-        (np.frombuffer(doc_ids, np.int32), np.frombuffer(scores, np.float32))
-        for doc_ids, scores in module.results(state)
-    ]
+    module = arrays.ranking
+    assert module is not None
+    found = module.scores(_segments(collection, live), *_columns(plan, collection))
+    return [(np.frombuffer(doc_ids, np.int32), np.frombuffer(scores, np.float32)) for doc_ids, scores in found]
 
 
 def best_scores(
     plan: Plan, collection: Collection, live: Sequence[Bools], count: int, below: float
 ) -> list[tuple[float, int, int]]:
-    """Return the `count` best of those documents with scores of at most `below`, in any order: score, segment, number.
+    """Return the `count` best of those documents with scores of at most `below`: score, segment, number.
 
-    All documents with the score of the last one, or with the score `below`, are added.
+    All documents with the score of the last one, or with the score `below`, are added. The best one is the first.
     """
-    module, state = _scored(plan, collection, live)
-    found: list[tuple[float, int, int]] = module.best(state, count, below)
+    module = arrays.ranking
+    assert module is not None
+    found: list[tuple[float, int, int]] = module.best(
+        _segments(collection, live), *_columns(plan, collection), count, below
+    )
     return found
 
 
-def _scored(plan: Plan, collection: Collection, live: Sequence[Bools]) -> tuple[ModuleType, object]:
-    """Return the compiled module, and its state with the scores of a plan."""
-    module = arrays.ranking
+def _segments(collection: Collection, live: Sequence[Bools]) -> object:
+    """Return the segments of a collection as the compiled module has read them."""
+    # The result refers to the arrays of `live`, so no others get their ids while it is cached.
+    return collection.once((_segments, *map(id, live)), partial(_read_segments, collection, live))
+
+
+def _read_segments(collection: Collection, live: Sequence[Bools]) -> object:
+    module, table = arrays.ranking, collection.vocabulary.table
     assert module is not None
-    segments = [
-        (*segment.lists.columns, is_live, segment.priors, segment.rows.facts)
+    columns = [
+        (
+            *(*segment.lists.columns, is_live, segment.priors, segment.rows.facts),
+            *(segment.top_terms, segment.top_impacts, segment.top_starts, segment.described),
+        )
         for segment, is_live in zip(collection.segments, live, strict=True)
     ]
+    return module.segments(columns, table.data, table.offsets)
+
+
+def _columns(plan: Plan, collection: Collection) -> tuple[object, object, object]:
+    """Return a plan, and the numbers of its feedback and its focus, as the compiled module reads them."""
     covered = limits(plan)
-    state, count = module.match(
-        segments,
+    columns = (
         [(_groups(each.terms), each.context) for each in plan.concepts],
         [
             (_groups(part.groups), part.alternatives, limit, _shares(part.stems, plan))
@@ -66,14 +89,11 @@ def _scored(plan: Plan, collection: Collection, live: Sequence[Bools]) -> tuple[
         growth_of(covered) if covered else 0.0,
         LEAST_FACTOR,
     )
-    tops = [(each.top_terms, each.top_impacts, each.top_starts, each.described) for each in collection.segments]
+    feedback = None
     if plan.allows_feedback:
-        found = module.shared(state, segments, tops, FEEDBACK_HITS, MIN_HITS, MIN_FREQUENCY, collection.size)
-        if found and (terms := first_words(found[1], collection)):
-            module.add(state, segments, terms, FEEDBACK_SHARE * found[0], BEST if count >= MIN_MATCHES else 0)
-    if plan.allows_focus:
-        module.focus(state, segments, tops, FOCUSED, FOCUS, collection.size)
-    return module, state
+        limits_of_terms = FEEDBACK_HITS, MIN_HITS, MIN_FREQUENCY, FEEDBACK_TERMS
+        feedback = *limits_of_terms, FEEDBACK_SHARE, BEST, MIN_MATCHES, MIN_LETTERS, collection.vocabulary.string
+    return columns, feedback, (FOCUSED, FOCUS) if plan.allows_focus else None
 
 
 def _groups(groups: Sequence[TermGroup]) -> list[tuple[object, float, bool]]:
