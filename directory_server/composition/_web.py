@@ -142,7 +142,9 @@ def _routes(
     config, storage, directory = core.config, core.storage, core.search.directory
     hub, offload = publishers.hub, core.runtime.offload
     failures, reads = _limiter(core, config.http.failed_keys), _limiter(core, config.registry.per_minute)
-    authenticator = authentication.Authenticator(storage.keys, core.metrics.quota(storage.quota), failures, key_uses)
+    authenticator = authentication.Authenticator(
+        storage.keys, storage.quota, failures, key_uses, core.metrics.count_exceeded_quota
+    )
     publisher_access = publish.PublisherAccess(config.publish.enabled, publishing, failures, core.proxies)
     access = registry.RegistryAccess(
         config.registry.access, authenticator, storage.registry_tokens, reads, failures, publisher_access

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 import sqlite3
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from attrs import field, frozen
@@ -33,7 +33,8 @@ from ._database import Database, data_version
 CACHED = 10_000
 """The most secrets in the cache of look-ups."""
 
-_NONE: Mapping[bytes, tuple[ApiKey, float]] = {}
+_Keys = dict[bytes, tuple[ApiKey, float]]
+"""Keys by the digests of their secrets, each with the time when the key or the secret ends."""
 
 _CREATE = "INSERT INTO api_key (id, label, quota, created_at, expires_at, owner) VALUES (?, ?, ?, ?, ?, ?)"
 
@@ -140,18 +141,20 @@ class SqliteKeyRing:
 
     async def find(self, secret: str) -> ApiKey | None:
         now, given = self._now(), digest(secret)
-        cached = self._cache.checked.get(given)
+        checked = self._cache.checked
+        cached = None if checked is None else checked.get(given)
         if cached is not None and now < cached[1]:
             return cached[0]
         if given not in self._cache and not is_key_secret(secret):
             return None
         # The function may run in another thread, which has another connection.
-        found = await self._database.read(partial(self._find, given, now))
+        found = await self._database.read(partial(self._find, given, now, checked))
         self._cache.use_until_end_of_turn()
         return found
 
-    def _find(self, given: bytes, now: float, connection: sqlite3.Connection) -> ApiKey | None:
-        cached = self._cache.current(connection)
+    def _find(self, given: bytes, now: float, checked: _Keys | None, connection: sqlite3.Connection) -> ApiKey | None:
+        # Keys that were checked in this turn are checked again in the next one, and with them those that are added.
+        cached = self._cache.current(connection) if checked is None else checked
         key, end = cached.get(given, (None, 0.0))
         if now < end:
             return key
@@ -229,20 +232,20 @@ class SqliteKeyRing:
 
 
 class _LookupCache:
-    """Keys by the digests of their secrets, each with the time when the key or the secret ends."""
+    """The keys that were looked up, until any connection writes."""
 
     def __init__(self, turn: Turn) -> None:
-        self.checked: Mapping[bytes, tuple[ApiKey, float]] = _NONE
-        """The keys that were valid when a look-up of the current turn read the database; empty before that."""
+        self.checked: _Keys | None = None
+        """The keys that were valid when a look-up of the current turn read the database; None before that."""
         self._turn = turn
         # One tuple, replaced as a whole, because two threads may look up keys at the same time.
-        self._known: tuple[object, dict[bytes, tuple[ApiKey, float]]] = None, {}
+        self._known: tuple[object, _Keys] = None, {}
 
     def __contains__(self, given: bytes) -> bool:
         """Return whether the cache has a key for a digest; it may be out of date."""
         return given in self._known[1]
 
-    def current(self, connection: sqlite3.Connection) -> dict[bytes, tuple[ApiKey, float]]:
+    def current(self, connection: sqlite3.Connection) -> _Keys:
         """Return the cached keys; none if this or any other connection has written since."""
         # data_version counts the writes of other connections, and is comparable only within one connection.
         version = connection, data_version(connection), connection.total_changes
@@ -253,13 +256,13 @@ class _LookupCache:
 
     def use_until_end_of_turn(self) -> None:
         """Set `checked` after a look-up until the end of the turn. Only for the reactor's thread."""
-        is_first = self.checked is _NONE
+        is_first = self.checked is None
         self.checked = self._known[1]
         if is_first:
             self._turn.at_end(self._forget_checked)
 
     def _forget_checked(self) -> None:
-        self.checked = _NONE
+        self.checked = None
 
 
 def _get(connection: sqlite3.Connection, key_id: str) -> ApiKey:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -38,17 +39,34 @@ _USUAL = re.compile(rb"Bearer (mcpd_[0-9A-Za-z]{38})")
 _BEARER = re.compile(r"^bearer\s+", re.IGNORECASE)
 
 
-@define
+@define(eq=False)
 class AuthenticatedRequest:
-    """A request authenticated by an API key, until its response."""
+    """A request authenticated by an API key, until its response: the context of `Authenticator.authenticate`."""
 
-    key: ApiKey
+    _authenticator: Authenticator
     _request: Request
-    _quota: Quota
-    _uses: KeyUseRecorder
+    _secret: str | None
+    key: ApiKey = field(init=False)
     is_reported: bool = field(default=False, init=False)
     """Whether the quota headers of the response are set."""
     _unavailable: str = field(default="", init=False)
+
+    async def __aenter__(self) -> AuthenticatedRequest:
+        authenticator, request = self._authenticator, self._request
+        check_url(request)
+        key = await authenticator.keys.find(bearer_secret(request) if self._secret is None else self._secret)
+        if key is None:
+            # Charged after the look-up: a valid key is accepted whatever other clients behind its address do.
+            authenticator.failures.charge(request)
+            raise Unauthorized
+        self.key = key
+        request.key_id = key.id  # for the access log
+        authenticator.uses.note(key.id, request)
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        if not self.is_reported:
+            await self.report_quota()
 
     async def charge(self) -> None:
         """Charge one request to the key's quota, and set the quota headers of the response.
@@ -59,8 +77,9 @@ class AuthenticatedRequest:
         if self._unavailable:
             raise Unavailable(self._unavailable)
         try:
-            allowance = await self._quota.charge(self.key.quota_id, self.key.limit)
+            allowance = await self._authenticator.quota.charge(self.key.quota_id, self.key.limit)
         except QuotaExceeded as error:
+            self._authenticator.exceeded()
             self._set_quota_fields(error.allowance)
             self._request.setHeader("Retry-After", str(error.allowance.reset))
             raise
@@ -75,7 +94,7 @@ class AuthenticatedRequest:
 
     def note_mcp_client(self, client_info: Any) -> None:
         """Record the `clientInfo` of an MCP client, for the last use of the key."""
-        self._uses.note_mcp_client(self.key.id, self._request, client_info)
+        self._authenticator.uses.note_mcp_client(self.key.id, self._request, client_info)
 
     async def report_quota(self) -> None:
         """Set the quota headers of the response, unless a charge has set them or the quota cannot be read.
@@ -84,7 +103,7 @@ class AuthenticatedRequest:
         """
         if not self.is_reported and not self._request.startedWriting:
             with suppress(Unavailable):
-                self._set_quota_fields(await self._quota.peek(self.key.quota_id, self.key.limit))
+                self._set_quota_fields(await self._authenticator.quota.peek(self.key.quota_id, self.key.limit))
 
     def _set_quota_fields(self, allowance: Allowance) -> None:
         self.is_reported = True
@@ -97,49 +116,26 @@ class AuthenticatedRequest:
 
 @frozen
 class Authenticator:
-    """Authenticate requests by API key. `failures` limits the failed attempts per client address."""
+    """Authenticate requests by API key.
 
-    _keys: KeyRing
-    _quota: Quota
-    _failures: AddressLimiter
-    _uses: KeyUseRecorder
+    `failures` limits the failed attempts per client address. `exceeded` is called for each charge that exceeds the
+    quota of its key.
+    """
 
-    def authenticate(self, request: Request, secret: str | None = None) -> Authentication:
+    keys: KeyRing
+    quota: Quota
+    failures: AddressLimiter
+    uses: KeyUseRecorder
+    exceeded: Callable[[], None]
+
+    def authenticate(self, request: Request, secret: str | None = None) -> AuthenticatedRequest:
         """Authenticate a request while the context is open, and report the quota in its response.
 
         The secret is `secret`, or that of the Authorization header if `secret` is None.
         Raises Unauthorized, Throttled for an address with too many failed attempts, and BadInput for a key in the URL,
         because URLs end up in logs and browser histories.
         """
-        return Authentication(self, request, secret)
-
-
-class Authentication:
-    """The context of `Authenticator.authenticate`. A class, because a generator takes four times as long."""
-
-    __slots__ = ("_authenticated", "_authenticator", "_request", "_secret")
-
-    def __init__(self, authenticator: Authenticator, request: Request, secret: str | None) -> None:
-        self._authenticator = authenticator
-        self._request = request
-        self._secret = secret
-
-    async def __aenter__(self) -> AuthenticatedRequest:
-        authenticator, request = self._authenticator, self._request
-        check_url(request)
-        key = await authenticator._keys.find(bearer_secret(request) if self._secret is None else self._secret)
-        if key is None:
-            # Charged after the look-up: a valid key is accepted whatever other clients behind its address do.
-            authenticator._failures.charge(request)
-            raise Unauthorized
-        request.key_id = key.id  # for the access log
-        authenticator._uses.note(key.id, request)
-        self._authenticated = AuthenticatedRequest(key, request, authenticator._quota, authenticator._uses)
-        return self._authenticated
-
-    async def __aexit__(self, *error: object) -> None:
-        if not self._authenticated.is_reported:
-            await self._authenticated.report_quota()
+        return AuthenticatedRequest(self, request, secret)
 
 
 def check_url(request: Request) -> None:

@@ -97,7 +97,7 @@ class StatisticsRecorder(Service):
         """Count finished requests."""
         if self._days:
             # Most requests of a turn are alike.
-            alike = Counter((record.route, record.status >= 400) for record in records)
+            alike = Counter([(record.route, record.status >= 400) for record in records])
             for (route, is_failed), count in alike.items():
                 self._add("requests", route, is_failed, count)
 

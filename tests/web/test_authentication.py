@@ -1,4 +1,4 @@
-"""Requests while the quota storage is unavailable."""
+"""Requests whose key has no quota left, and requests while the quota storage is unavailable."""
 
 from __future__ import annotations
 
@@ -50,3 +50,13 @@ def test_a_batch_tries_the_quota_once(server: Server, calls: list[str]) -> None:
     assert {result["isError"] for result in results} == {True}
     assert all("the disk is full" in result["content"][0]["text"] for result in results)
     assert calls.count("charge") == 1
+
+
+def test_charges_that_exceed_the_quota_are_counted(server: Server) -> None:
+    _, key = server.new_key(limit=1)
+    params = {"name": "search_mcp", "arguments": {"keywords": "a"}}
+    batch = [{"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params} for number in range(3)]
+    assert server.post(batch, key=key).status == 200
+    assert server.get("/api/open/v1/search?keywords=a", key=key).status == 401
+    registry = server.application.metrics.registry
+    assert registry.get_sample_value("directory_quota_exceeded_total") == 3

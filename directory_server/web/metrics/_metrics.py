@@ -12,10 +12,7 @@ from prometheus_client.registry import Collector
 
 from ...compiled import compiled_modules
 from ...domain.changes import Change
-from ...domain.errors import QuotaExceeded
-from ...domain.ports.access import Quota
 from ...domain.ports.search import Index, Subscriber
-from ...domain.quota import Allowance
 from ...domain.upstreams import UpstreamState
 from ..access_log import AccessRecord
 from ._requests import RequestMetrics
@@ -78,9 +75,9 @@ class Metrics:
         """Return what records the seconds from a statement on `link`, a connection to the database, to its answer."""
         return self._database.labels(link).observe
 
-    def quota(self, quota: Quota) -> Quota:
-        """Return `quota` with its QuotaExceeded errors counted."""
-        return _CountedQuota(quota, self._quota_errors.inc)
+    def count_exceeded_quota(self) -> None:
+        """Count a request or a tool call that exceeds the quota of its key."""
+        self._quota_errors.inc()
 
     def builds(self, index: Subscriber, now: Callable[[], float]) -> Subscriber:
         """Return `index` with the duration of each `apply` measured by `now`, in seconds."""
@@ -100,28 +97,6 @@ class Metrics:
     def watch_database(self, is_up: Callable[[], bool], behind: Callable[[], int]) -> None:
         """Read the state of the shared database at each scrape, and the number of changes not yet applied."""
         self.registry.register(_DatabaseGauges(is_up, behind))
-
-
-@frozen
-class _CountedQuota:
-    _quota: Quota
-    _count: Callable[[], None]
-
-    async def charge(self, key_id: str, limit: int | None) -> Allowance:
-        try:
-            return await self._quota.charge(key_id, limit)
-        except QuotaExceeded:
-            self._count()
-            raise
-
-    async def peek(self, key_id: str, limit: int | None) -> Allowance:
-        return await self._quota.peek(key_id, limit)
-
-    async def last(self, key_id: str) -> float | None:
-        return await self._quota.last(key_id)
-
-    async def prune(self) -> None:
-        await self._quota.prune()
 
 
 @frozen

@@ -51,21 +51,22 @@ class RequestMetrics(Collector):
 
     def observe(self, records: Sequence[AccessRecord]) -> None:
         """Count completed requests."""
-        for record in records:
-            labels = record.route, record.method, record.status
+        # Reading each field by its name takes twice as long.
+        for _, method, route, status, _, seconds, _, _, errors in records:
+            labels = route, method, status
             requests = self._requests.get(labels)
             if requests is None:
                 requests = self._requests[labels] = _Count(self._now())
             requests.value += 1
-            histogram = self._seconds.get(record.route)
+            histogram = self._seconds.get(route)
             if histogram is None:
-                histogram = self._seconds[record.route] = _Histogram(self._now(), [0] * len(self._bounds))
-            histogram.counts[bisect_left(self._buckets, record.seconds)] += 1
-            histogram.sum += record.seconds
-            for code in record.errors:
-                if (record.route, code) not in self._errors:
-                    self._errors[record.route, code] = _Count(self._now())
-                self._errors[record.route, code].value += 1
+                histogram = self._seconds[route] = _Histogram(self._now(), [0] * len(self._bounds))
+            histogram.counts[bisect_left(self._buckets, seconds)] += 1
+            histogram.sum += seconds
+            for code in errors:
+                if (route, code) not in self._errors:
+                    self._errors[route, code] = _Count(self._now())
+                self._errors[route, code].value += 1
 
     def collect(self) -> Iterator[Metric]:
         # A scrape runs in another thread, so it copies the dictionaries first.

@@ -10,8 +10,6 @@ from attrs import define
 from twisted.internet.task import Clock
 
 from directory_server.domain.changes import Change
-from directory_server.domain.errors import QuotaExceeded
-from directory_server.domain.quota import Allowance
 from directory_server.domain.upstreams import UpstreamState
 from directory_server.run_sync import run_sync
 
@@ -91,35 +89,6 @@ def test_each_metrics_object_has_its_own_registry(metrics: Metrics) -> None:
     assert (
         value(Metrics(lambda: CREATED), "directory_requests_total", api="/healthz", method="GET", status="200") is None
     )
-
-
-def test_quota_errors_are_counted_and_raised(metrics: Metrics) -> None:
-    pruned = []
-
-    class UsedUpQuota:
-        async def charge(self, key_id: str, limit: int | None) -> Allowance:
-            if limit == 0:
-                raise QuotaExceeded(Allowance(0, 0, 9))
-            return Allowance(limit, 1, 2)
-
-        async def peek(self, key_id: str, limit: int | None) -> Allowance:
-            return Allowance(limit, 3, 4)
-
-        async def last(self, key_id: str) -> float | None:
-            return 5.0
-
-        async def prune(self) -> None:
-            pruned.append(True)
-
-    quota = metrics.quota(UsedUpQuota())
-    assert run_sync(quota.charge("a", 5)) == Allowance(5, 1, 2)
-    assert run_sync(quota.peek("a", 5)) == Allowance(5, 3, 4)
-    assert run_sync(quota.last("a")) == 5.0
-    run_sync(quota.prune())
-    assert pruned == [True]
-    with pytest.raises(QuotaExceeded):
-        run_sync(quota.charge("a", 0))
-    assert value(metrics, "directory_quota_exceeded_total") == 1
 
 
 def test_index_builds_are_timed(metrics: Metrics) -> None:
