@@ -3,7 +3,9 @@
     python -m bench.http [--requests 10000] [--repeats 3] [--entries FILE] [--only WORD]
 
 runs each server alone on the first core and a client with 64 open connections on the second. With two server processes
-there are 128 connections, and all processes share the cores. All servers return the same page of 50 hits. For each
+there are 128 connections, and all processes share the cores. "two directories" are two processes on one port, each with
+a data directory of its own: they share the machine and nothing else. Their ratio to one process is what "two processes"
+on one directory cannot be below. All servers return the same page of 50 hits. For each
 distinct query, ours joins stored records of hits, the others encode the page, and nginx sends a file. The rows "search
 end to end" search the entries of FILE instead. Each request to our server is charged to a key of 20 requests per hour;
 there are as many keys as needed.
@@ -86,7 +88,7 @@ class HttpBenchmark:
 
     def repeat(self) -> None:
         """Measure each server once."""
-        ours = [http_report.STUB, http_report.TWO_PROCESSES]
+        ours = [http_report.STUB, http_report.TWO_PROCESSES, http_report.TWO_DIRECTORIES]
         if self._file.exists():
             ours.insert(1, self._real)
         for name in ours:
@@ -108,10 +110,14 @@ class HttpBenchmark:
         apis = {api: APIS[api] for api in (("REST", "MCP") if is_real else APIS)}
         keys = create_keys(self._folder / name, -(-self._count // PER_KEY) * len(apis) * 2, PER_KEY)
         credentials = iter([Credentials(key) for key in keys for _ in range(PER_KEY)])
-        processes = 2 if name == http_report.TWO_PROCESSES else 1
-        with directory_server(
-            self._folder / name, core=self._server_core, stub=not is_real, processes=processes
-        ) as server:
+        folders = [self._folder / name]
+        if name == http_report.TWO_PROCESSES:
+            folders *= 2
+        elif name == http_report.TWO_DIRECTORIES:
+            folders.append(self._folder / f"{name}, copy")
+            shutil.rmtree(folders[1], ignore_errors=True)
+            shutil.copytree(folders[0], folders[1])
+        with directory_server(*folders, core=self._server_core, stub=not is_real) as server:
             for api, requests in apis.items():
                 for distinct in (True, False):
                     label = f"{api}, {'distinct' if distinct else 'repeated'}"

@@ -115,38 +115,40 @@ def _wait_until_listening(process: subprocess.Popen[bytes], port: int) -> None:
 
 @contextmanager
 def directory_server(
-    folder: Path,
-    *,
+    *folders: Path,
     core: int | None = None,
     stub: bool = False,
     processes: int = 1,
     settings: Mapping[str, str] | None = None,
 ) -> Iterator[Running]:
-    """Run the directory server on the data directory `folder` from when it responds. Raises DidNotStart.
+    """Run the directory server on a data directory from when it responds. Raises DidNotStart.
 
-    If `stub` is true, all searches return the same page (`stub_page`). Several processes share the port and run on any
-    core. `settings` are environment variables without their prefix, such as {"WEB__SEARCH": "public"}.
+    If `stub` is true, all searches return the same page (`stub_page`), and a process is started for each of `folders`,
+    which may be the same. Several processes share the port and run on any core. `settings` are environment variables
+    without their prefix, such as {"WEB__SEARCH": "public"}.
     """
     port = free_port()
+    count = max(processes, len(folders))
     environ = {name: value for name, value in os.environ.items() if not name.startswith("DIRECTORY_SERVER_")} | {
-        "DIRECTORY_SERVER_DATA_DIR": str(folder),
+        "DIRECTORY_SERVER_DATA_DIR": str(folders[0]),
         "DIRECTORY_SERVER_LISTEN": f"tcp:{port}:interface=127.0.0.1",
-        "DIRECTORY_SERVER_PROCESSES": str(1 if stub else processes),
-        "DIRECTORY_SERVER_REUSE_PORT": str(processes > 1).lower(),
+        "DIRECTORY_SERVER_PROCESSES": str(processes),
+        "DIRECTORY_SERVER_REUSE_PORT": str(count > 1).lower(),
         **{f"DIRECTORY_SERVER_{name}": value for name, value in (settings or {}).items()},
     }
     plugin = ["-oy", STUB] if stub else ["directory"]
     command: list[str | Path] = [SCRIPTS / "twistd", "--nodaemon", "--pidfile=", *plugin]
     with ExitStack() as stack:
-        if processes == 1:
+        if count == 1:
             running = stack.enter_context(launch(command, port, core=core, environ=environ, stop=signal.SIGKILL))
         elif stub:
-            each = [stack.enter_context(launch(command, port, environ=environ)).process for _ in range(processes)]
+            environs = [environ | {"DIRECTORY_SERVER_DATA_DIR": str(folder)} for folder in folders]
+            each = [stack.enter_context(launch(command, port, environ=environ)).process for environ in environs]
             running = Running(port, each)
         else:
             supervisor = stack.enter_context(launch(command, port, environ=environ)).process
             running = Running(port, (), [supervisor])
-        _wait_for_processes(port, processes)
+        _wait_for_processes(port, count)
         supervised = [process for each in running.supervisor for process in children(each)]
         yield evolve(running, processes=supervised or running.processes)
 
