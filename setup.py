@@ -27,6 +27,7 @@ COMPILED = [
         ("search.index", "_ranking"),
         ("search.index", "_tables"),
         ("serialization", "_joining"),
+        ("serialization", "_strict"),
         ("http", "_heads"),
     )
 ]

@@ -32,6 +32,7 @@ def test_every_module_is_used_where_a_compiler_is_installed() -> None:
         "search.index._ranking",
         "search.index._tables",
         "serialization._joining",
+        "serialization._strict",
     }
     assert all(compiled_modules().values())
 

@@ -231,8 +231,11 @@ class Connection(Protocol):
             self._connect(self._successor)
             return
         self._request = None
-        self._parser.since = self.site.clock.seconds()
-        self._next()
+        parser = self._parser
+        parser.since = self.site.clock.seconds()
+        # Most clients wait for the response before they send more.
+        if self.closing or self._is_paused or parser.messages or parser.error is not None:
+            self._next()
 
     def loseConnection(self) -> None:
         """Close the connection after all written data is sent."""

@@ -99,7 +99,7 @@ class Parser:
         if self.error is not None or self._last:
             return
         if self.phase is _REQUEST:
-            if _compiled is not None and (usual := _compiled.read(data)) is not None and self._take(*usual):
+            if _compiled is not None and (usual := _compiled.read(data)) is not None and self._take(usual):
                 return
             self._wire = len(data)
             self._line = data[:LONGEST_METHOD]
@@ -122,8 +122,9 @@ class Parser:
             elif self.phase is _BODY and self._wire > MAX_WIRE:
                 self.error = _body_too_large()
 
-    def _take(self, method: bytes, target: bytes, headers: dict[bytes, list[bytes]], body: bytes) -> bool:
+    def _take(self, usual: tuple[bytes, bytes, dict[bytes, list[bytes]], bytes]) -> bool:
         """Add a whole request that llhttp did not read; return whether it is valid."""
+        method, target, headers, body = usual
         hosts = headers.get(b"host", ())
         if len(hosts) != 1 or not _is_host(hosts[0]):
             return False

@@ -191,8 +191,8 @@ class McpEndpoint:
             return serialization.encode(rpc_body(error_response(Failure()), serialization.message_id(value)))
 
     def _check_session(self, request: Request, authenticated: AuthenticatedRequest) -> None:
-        session = header(request, "Mcp-Session-Id")
-        if session is not None and not self._sessions.is_valid(session, authenticated.key.id):
+        sent = request.received.get(b"mcp-session-id")
+        if sent and not self._sessions.is_valid(sent[-1].decode("latin-1"), authenticated.key.id):
             raise NotFound("This session is unknown; initialize a new one.", code="unknown_session")
 
 
