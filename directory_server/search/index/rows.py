@@ -9,7 +9,7 @@ import numpy as np
 from attrs import field, frozen
 
 from ...serialization import decode_hit, encode_hit, registered_name
-from .arrays import Bools, Floats, Ints, Sets
+from .arrays import Bools, Floats, Ints, Longs, Sets
 from .document import Row
 from .memory import Keep, in_memory
 from .packed import Packed
@@ -25,7 +25,7 @@ class Rows:
     `hits` has the records of hits (see serialization), and `phrases` the text for exact phrases. `keys` has the hash of
     each mcp_id, and `briefs` that of each description, 0 for a short one. `priors` are those of the entries alone, and
     `facts` their facts as bits (see `domain.facts`). `stars` and `updated` are as in `listing.Sorting`. `order` has the
-    documents in the order of `keys`.
+    documents in the order of `keys`, in numpy's own type of positions: it would copy others for each search.
     """
 
     hits: Packed
@@ -36,11 +36,11 @@ class Rows:
     facts: Sets
     stars: Ints
     updated: Ints
-    order: Ints = field(repr=False)
+    order: Longs = field(repr=False)
 
     @order.default
-    def _order_of_keys(self) -> Ints:
-        return self.keys.argsort(kind="stable").astype(np.int32)
+    def _order_of_keys(self) -> Longs:
+        return self.keys.argsort(kind="stable")
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Rows:

@@ -16,7 +16,7 @@ import orjson
 from numpy.typing import NDArray
 
 from ...domain.limits import MAX_STARS
-from .arrays import Ints, Offsets
+from .arrays import Ints, Longs, Offsets
 from .columns import ColumnFile, Unusable
 from .dictionary import Dictionary
 from .lexicon import Lexicon
@@ -154,7 +154,7 @@ def _segment(file: ColumnFile, prefix: str, vocabulary: Vocabulary) -> LiveSegme
         file.column(f"{prefix}row_facts", np.uint64, size),
         _range(file, f"{prefix}row_stars", UNKNOWN_STARS, MAX_STARS + 1, size),
         _ids(file, f"{prefix}row_updated", MAX_HOURS, size),
-        _ids(file, f"{prefix}order", size, size),
+        _order(file, f"{prefix}order", size),
     )
     top_terms = _ids(file, f"{prefix}top_terms", len(vocabulary))
     top_starts = file.column(f"{prefix}top_starts", np.int64, size + 1)
@@ -218,6 +218,13 @@ def _packed(file: ColumnFile, name: str, count: int | None = None) -> Packed:
     offsets = file.column(f"{name}.offsets", np.int64, None if count is None else count + 1)
     _check_offsets(offsets, len(data))
     return Packed(data, offsets)
+
+
+def _order(file: ColumnFile, name: str, size: int) -> Longs:
+    """Return a column with the numbers of documents in an order."""
+    found = file.column(name, np.int64, size)
+    _check_range(found, 0, size)
+    return found
 
 
 def _ids(file: ColumnFile, name: str, below: int, count: int | None = None) -> Ints:
