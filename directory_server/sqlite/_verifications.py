@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain
+from operator import itemgetter
 from typing import TypeVar
 
 from attrs import frozen
@@ -47,9 +49,10 @@ _ADD = """
 
 _DROP = "DELETE FROM target WHERE id = ?"
 
+# Of one kind: the index target_due then has the order. All due targets, after an import all of them, would be sorted.
 _DUE = """
-    SELECT id, host, body FROM target
-    WHERE kind IN (SELECT value FROM json_each(:kinds)) AND due_at <= :now
+    SELECT due_at, id, host, body FROM target
+    WHERE kind = :kind AND due_at <= :now
         AND (held_until <= :now OR held_until > :void) AND host NOT IN (SELECT value FROM json_each(:hosts))
     ORDER BY due_at LIMIT :limit
 """
@@ -111,16 +114,18 @@ class SqliteVerifications:
     ) -> Sequence[Target]:
         now = self._now()
         due = {
-            "kinds": serialization.text(sorted(kinds)),
             "hosts": serialization.text(sorted(except_hosts)),
             "now": now,
             "void": now + 2 * seconds,
-            "limit": CANDIDATES,
         }
+
+        def find(connection: sqlite3.Connection, limit: int = 1) -> list[tuple[float, str, str, bytes]]:
+            rows = (connection.execute(_DUE, {**due, "kind": kind, "limit": limit}) for kind in sorted(kinds))
+            return sorted(chain.from_iterable(rows), key=itemgetter(0))[:limit]
 
         def claim(connection: sqlite3.Connection) -> Sequence[Target]:
             chosen: dict[str, tuple[str, bytes]] = {}
-            for number, host, body in connection.execute(_DUE, due):
+            for _, number, host, body in find(connection, CANDIDATES):
                 chosen.setdefault(host, (number, body))
                 if len(chosen) >= limit:
                     break
@@ -128,7 +133,7 @@ class SqliteVerifications:
             return [serialization.restore_target(body) for _, body in chosen.values()]
 
         # A write empties the caches of all processes.
-        if not await self._offload(self._read, lambda connection: connection.execute(_DUE, due).fetchone()):
+        if not await self._offload(self._read, find):
             return []
         return await self._write(claim)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from directory_server import sqlite
-from directory_server.sqlite import _listing, _mirrors, _visibility
+from directory_server.sqlite import _listing, _mirrors, _verifications, _visibility
 
 LARGE = ("record", "entry", "change", "target", "verification", "seen", "first", "visible", "preferred")
 """The tables that grow with the entries, and their aliases."""
@@ -90,6 +90,12 @@ def test_names_of_a_source_are_counted_in_order(connection: sqlite3.Connection) 
     assert plan(connection, _mirrors._ENTRIES) == [
         "SEARCH record USING COVERING INDEX of_source (source=? AND deleted=?)"
     ]
+
+
+def test_due_targets_are_read_in_order(connection: sqlite3.Connection) -> None:
+    steps = plan(connection, _verifications._DUE)
+    assert "SEARCH target USING INDEX target_due (kind=? AND due_at<?)" in steps
+    assert not [step for step in steps if "TEMP B-TREE" in step]
 
 
 def test_all_statements_are_found() -> None:
