@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attrs import frozen
 from click.testing import CliRunner, Result
+from twisted.internet.defer import Deferred
+from twisted.internet.threads import blockingCallFromThread
 
 from directory_server import sqlite
 from directory_server.cli.main import main
 from directory_server.domain.keys import ApiKey
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import TextAnalysis
+
+
+def run_in_test_reactor(main: Callable[[Any], Coroutine[Any, Any, None]], what: str = "sync") -> None:
+    """Run `main(reactor)` in the reactor of the tests, from a thread. It replaces `run_in_reactor` of commands."""
+    from twisted.internet import reactor
+
+    blockingCallFromThread(reactor, lambda: Deferred.fromCoroutine(main(reactor)))  # type: ignore[arg-type]
 
 
 @frozen

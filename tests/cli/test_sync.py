@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from twisted.internet.defer import CancelledError
+from twisted.internet.threads import deferToThread
+from twisted.python.failure import Failure
 
+from directory_server.cli._sync import _exit_on_signal
 from directory_server.cli.main import main
 from directory_server.domain.upstreams import FinishedRun, UpstreamState
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database, SqliteMirrors
+
+from ..contract import awaited
+from .conftest import run_in_test_reactor
 
 
 def run(folder: Path, *arguments: str) -> Result:
@@ -39,6 +47,40 @@ def test_sync_without_a_matching_upstream_fails(
     (tmp_path / "directory.toml").write_text(configured)
     result = run(tmp_path, "sync", *arguments)
     assert (result.exit_code, result.stderr) == (1, message)
+
+
+@pytest.fixture
+def in_test_reactor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands use the reactor of the tests."""
+    monkeypatch.setattr("directory_server.cli._sync.run_in_reactor", run_in_test_reactor)
+
+
+@pytest.mark.usefixtures("in_test_reactor")
+@awaited
+async def test_sync_reports_each_upstream_and_fails_if_one_does(tmp_path: Path) -> None:
+    listed = [{"name": f"x/{number}", "version": "1", "description": "x"} for number in range(3)]
+    file = tmp_path / "entries.jsonl"
+    file.write_text("".join(json.dumps(each) + "\n" for each in [*listed, {"name": "x/broken"}]))
+    (tmp_path / "directory.toml").write_text(
+        f'[[upstream]]\nname = "file"\nurl = "{file}"\n[[upstream]]\nname = "none"\nurl = "{tmp_path}/none.json"\n'
+    )
+    result = await deferToThread(run, tmp_path, "sync")
+    assert result.exit_code == 1
+    (rejected, failed) = result.stderr.splitlines()
+    assert rejected.startswith("rejected ")
+    assert "version: is required" in rejected
+    assert failed.startswith("none: ")
+    (report,) = result.stdout.splitlines()
+    numbers = "3 added, 0 changed, 0 unchanged, 0 removed, 1 rejected."
+    assert re.fullmatch(rf"file: full sync of 3 entries in 0 pages and \d+\.\d seconds: {re.escape(numbers)}", report)
+    assert (await deferToThread(run, tmp_path, "sync", "file")).exit_code == 0
+
+
+def test_a_signal_ends_a_command_with_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        _exit_on_signal(Failure(CancelledError()), "sync")
+    assert caught.value.code == 1
+    assert capsys.readouterr().err == "Stopped by a signal; the next sync continues from here.\n"
 
 
 def test_status_shows_upstreams(tmp_path: Path) -> None:
