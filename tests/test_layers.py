@@ -1,6 +1,6 @@
 """Layering: compare the imports of the package with the layers of docs/architecture.md. Imports only go down.
 
-The benchmarks in `bench/` have layers of their own.
+The benchmarks in `bench/` have layers of their own: `tests/bench/test_layers.py`.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ MAX_LINES = 300
 COMPOSERS = {"app", "composition", "storage", "tap", "cli"}
 """Modules that create and connect all others, and may import them all."""
 
-_DOMAIN = {"client_config", "domain", "domain.errors", "values", "wording"}
-_PORTS = _DOMAIN | {"domain.ports"}
+DOMAIN = {"client_config", "domain", "domain.errors", "values", "wording"}
+_PORTS = DOMAIN | {"domain.ports"}
 _SERVICES = _PORTS | {"serialization", "services", "http", "streams", "hosts", "sanitize"}
 _WEB = _SERVICES | {
     "web.access_log",
@@ -50,7 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "domain": {"domain.errors", "client_config", "sanitize", "hosts", "values", "wording"},
     "domain.errors": {"domain", "wording"},
     "domain.ports": {"domain", "domain.errors"},
-    "serialization": _DOMAIN | {"compiled"},
+    "serialization": DOMAIN | {"compiled"},
     "services": _PORTS,
     "search.text": set(),
     "search.index": {"domain", "compiled", "search.text", "serialization"},
@@ -112,24 +112,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "sample": set(),
 }
 """Each layer, and the layers that it may import. The longest name that a module's name begins with is its layer."""
-
-BENCH_MAY_IMPORT: dict[str, set[str] | None] = {
-    "bench.measurement": set(),
-    "bench.engines": {"domain", "domain.ports", "run_sync", "search", "serialization"},
-    "bench.catalogue": _DOMAIN | {"sample", "search.index", "serialization"},
-    "bench.clients": {"bench.measurement"},
-    "bench.servers.peers": set(),
-    "bench.servers": None,
-    "bench.reports": {"bench.measurement", "bench.clients"},
-    "bench": None,
-}
-"""Each layer of the benchmarks, and the layers that it may import; None for all layers of the package.
-
-The layer `bench` has the commands. They may also import all other layers of the benchmarks, but not each other.
-"""
-
-_BENCH_LIBRARIES = {"bench.measurement", "bench.catalogue", "bench.clients"}
-"""The layers of the benchmarks that the servers may import."""
 
 ONLY_IN = {
     "argon2": {"passwords"},
@@ -195,11 +177,6 @@ class Module:
         return ".".join(parts[: len(parts) - level + self.is_package]) if level else ""
 
 
-def bench_layer_of(name: str) -> str | None:
-    """Return the longest name in BENCH_MAY_IMPORT that the dotted `name` begins with; None for other names."""
-    return max((each for each in BENCH_MAY_IMPORT if f"{name}.".startswith(f"{each}.")), key=len, default=None)
-
-
 def layer_of(name: str) -> str | None:
     """Return the longest name in MAY_IMPORT or COMPOSERS that the dotted `name` begins with; None for other names."""
     if name == OURS or name.startswith(f"{OURS}.__"):
@@ -218,8 +195,6 @@ def module(path: Path) -> Module:
 
 
 MODULES = [module(path) for path in sorted(PACKAGE.rglob("*.py"))]
-BENCH_MODULES = [module(path) for path in sorted((PROJECT / BENCH).rglob("*.py"))]
-"""Empty if this is not a checkout."""
 
 
 def imports_only_go_down(module: Module) -> Iterator[str]:
@@ -229,23 +204,6 @@ def imports_only_go_down(module: Module) -> Iterator[str]:
             continue
         if imported not in MAY_IMPORT[module.layer]:
             yield f"{module.layer} imports {name}"
-
-
-def bench_imports_only_go_down(module: Module) -> Iterator[str]:
-    layer = bench_layer_of(module.name)
-    assert layer is not None
-    allowed = BENCH_MAY_IMPORT[layer]
-    for name in module.imports(module.tree):
-        imported = bench_layer_of(name)
-        if imported is None:
-            if allowed is not None and (ours := layer_of(name)) is not None and ours not in allowed:
-                yield f"{layer} imports {name}"
-        elif layer == BENCH:
-            # A command is a module of the package `bench`; `name` ends with the name of a layer or of something in it.
-            if imported == BENCH and name != BENCH:
-                yield f"{module.name} imports {name}"
-        elif imported != layer and imported not in (allowed if allowed is not None else _BENCH_LIBRARIES):
-            yield f"{layer} imports {name}"
 
 
 def private_modules_stay_private(module: Module) -> Iterator[str]:
@@ -310,26 +268,6 @@ RULES: list[Rule] = [
     time_is_an_argument,
     coroutines_are_async_def,
     files_are_short,
-]
-
-BENCH_RULES: list[Rule] = [
-    bench_imports_only_go_down,
-    private_modules_stay_private,
-    coroutines_are_async_def,
-    files_are_short,
-]
-
-BENCH_BROKEN: list[tuple[Rule, str, str]] = [
-    (bench_imports_only_go_down, "bench.http", "from .search import build"),
-    (bench_imports_only_go_down, "bench.http", "from . import search"),
-    (bench_imports_only_go_down, "bench.measurement.process_stats", "from ..servers.launch import Running"),
-    (bench_imports_only_go_down, "bench.measurement.process_stats", "from directory_server import sqlite"),
-    (bench_imports_only_go_down, "bench.clients.http_load", "from directory_server.domain.entries import Entry"),
-    (bench_imports_only_go_down, "bench.reports.http_report", "from ..http import main"),
-    (bench_imports_only_go_down, "bench.servers.launch", "from ..reports.http_report import Row"),
-    (private_modules_stay_private, "bench.servers.launch", "from directory_server.sqlite._store import SqliteStore"),
-    (private_modules_stay_private, "bench.http", "from .servers._launch import launch"),
-    (files_are_short, "bench.http", "\n" * 301),
 ]
 
 BROKEN: list[tuple[Rule, str, str]] = [
@@ -411,19 +349,6 @@ def test_every_module_has_a_layer() -> None:
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 def test_the_package_keeps_the_rule(rule: Rule) -> None:
     assert [f"{each.name}: {broken}" for each in MODULES for broken in rule(each)] == []
-
-
-@pytest.mark.parametrize("rule", BENCH_RULES, ids=lambda rule: rule.__name__)
-def test_the_benchmarks_keep_the_rule(rule: Rule) -> None:
-    if not BENCH_MODULES:
-        pytest.skip("this is not a checkout")
-    assert [f"{each.name}: {broken}" for each in BENCH_MODULES for broken in rule(each)] == []
-    assert {bench_layer_of(each.name) for each in BENCH_MODULES} == set(BENCH_MAY_IMPORT)
-
-
-@pytest.mark.parametrize(("rule", "name", "text"), BENCH_BROKEN)
-def test_each_rule_of_the_benchmarks_can_be_broken(rule: Rule, name: str, text: str) -> None:
-    assert list(rule(Module(name, text)))
 
 
 @pytest.mark.parametrize(("rule", "name", "text"), BROKEN)
