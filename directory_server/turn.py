@@ -11,7 +11,7 @@ from twisted.logger import Logger
 
 from .domain.ports.runtime import Turn
 
-WORK = 0.008
+WORK = 0.006
 """Seconds after the begin of the first work of a turn, from which further work waits for the next turn."""
 
 
@@ -65,14 +65,17 @@ class TurnPace:
         """When the first work of the present turn began."""
         self._waiting: deque[Deferred[None]] = deque()
 
-    def __call__(self) -> Awaitable[None] | None:
+    def __call__(self, *, begun: bool = False) -> Awaitable[None] | None:
         if self._began is None and not self._waiting:
             self._begin()
             return None
-        if not self._waiting and not self._is_over():
+        if (begun or not self._waiting) and self._began is not None and not self._is_over():
             return None
         waiting: Deferred[None] = Deferred(self._waiting.remove)
-        self._waiting.append(waiting)
+        if begun:
+            self._waiting.appendleft(waiting)
+        else:
+            self._waiting.append(waiting)
         return waiting
 
     def _begin(self) -> None:

@@ -111,6 +111,39 @@ def test_work_beyond_the_limit_of_a_turn_waits_for_the_next_turns_in_its_order(c
     assert work.done[-1] == 6
 
 
+def test_work_that_has_begun_waits_for_the_next_turn_before_other_work(clock: Clock) -> None:
+    pace, done = TurnPace(clock, ReactorTurn(clock)), list[str]()
+
+    async def run(name: str, *parts: float) -> None:
+        for place, seconds in enumerate(parts):
+            waiting = pace(begun=place > 0)
+            if waiting is not None:
+                await waiting
+            clock.rightNow += seconds
+            done.append(f"{name}{place}")
+
+    for name in ("a", "b"):
+        Deferred.fromCoroutine(run(name, WORK / 4, WORK / 4))
+    Deferred.fromCoroutine(run("c", WORK / 4, 2 * WORK))
+    Deferred.fromCoroutine(run("d", WORK / 4))
+    assert done == ["a0", "a1", "b0", "b1"]
+    run_turn(clock)
+    run_turn(clock)
+    assert done == ["a0", "a1", "b0", "b1", "c0", "c1"]
+    clock.advance(0)
+    assert done[6:] == ["d0"]
+
+    done.clear()
+    for name in ("e", "f"):
+        Deferred.fromCoroutine(run(name, 2 * WORK, WORK / 4))
+    assert done == ["e0"]
+    run_turn(clock)
+    run_turn(clock)
+    assert done == ["e0", "e1", "f0"]
+    clock.advance(0)
+    assert done == ["e0", "e1", "f0", "f1"]
+
+
 def test_work_that_is_cancelled_while_it_waits_is_not_done(clock: Clock) -> None:
     work = Work(clock)
     started = [work.start(number) for number in range(4)]

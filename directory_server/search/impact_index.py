@@ -30,17 +30,22 @@ from .ranking.reasons import reasons
 from .ranking.scoring import Ranked, ranked_documents, score_documents, top_documents
 
 
+def _at_once(*, begun: bool = False) -> None:
+    """Be the pace of an index without a reactor: no work waits."""
+
+
 class ImpactIndex:
     """Implement the Index port in memory.
 
     `apply` runs in a thread, through `offload`; without changes it does the merges that a load has left. `search` reads
     the current snapshot and never waits for `apply`. A search that may take more than about 10 ms runs in a thread,
-    too; `pace` spreads the others over turns of the reactor. Changes go to a new segment, which is merged with others
-    by their `sizes` (see `tiers`). `keep` gets the large arrays of a large index, and may move them to files.
+    too; `pace` spreads the plans and searches of the others over turns of the reactor. Changes go to a new segment,
+    which is merged with others by their `sizes` (see `tiers`). `keep` gets the large arrays of a large index, and may
+    move them to files.
     """
 
     def __init__(
-        self, offload: Offload, sizes: tuple[int, int] = SIZES, pace: Pace = lambda: None, keep: Keep = in_memory
+        self, offload: Offload, sizes: tuple[int, int] = SIZES, pace: Pace = _at_once, keep: Keep = in_memory
     ) -> None:
         self._offload = offload
         self._keep = keep
@@ -114,6 +119,10 @@ class ImpactIndex:
         plan = build_plan(parsed, collection)
         if is_expensive_plan(plan, collection):
             return await self._offload(search, query, plan, collection, live, pinned)
+        # A plan may take as long as its search.
+        waiting = self._pace(begun=True)
+        if waiting is not None:
+            await waiting
         return search(query, plan, collection, live, pinned)
 
     def explain(self, query: Query) -> str:

@@ -266,3 +266,13 @@ def test_a_search_leaves_nothing_for_the_next_one() -> None:
     run_sync(index.apply(additions(*(make_entry(f"org.example/{n}", "Mail and letters") for n in range(30)))))
     pages = [run_sync(index.search(Query(keywords))) for keywords in ("mail", "letters", "mail")]
     assert pages[0].hits.records == pages[2].hits.records
+
+
+def test_a_search_after_one_that_needs_much_memory_finds_the_same() -> None:
+    assert COMPILED is not None
+    few, many = (COMPILED.segments([tuple(columns(count))], *WORDS) for count in (3, 100_000))
+    before = COMPILED.scores(few, plan(), None, None)
+    large = [(ONE, 1.0)] * 30, *plan()[1:]
+    ((doc_ids, _),) = COMPILED.scores(many, large, None, None)
+    assert np.array_equal(np.frombuffer(doc_ids, np.int32), np.arange(100_000))
+    assert COMPILED.scores(few, plan(), None, None) == before

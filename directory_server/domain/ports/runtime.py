@@ -46,8 +46,11 @@ class Offload(Protocol):
 class Pace(Protocol):
     """Spreads work over turns of the reactor, so that other requests are handled in between."""
 
-    def __call__(self) -> Awaitable[None] | None:
-        """Return None if work may begin now, else what to await before it. Only for the reactor's thread."""
+    def __call__(self, *, begun: bool = False) -> Awaitable[None] | None:
+        """Return None if work may begin now, else what to await before it. Only for the reactor's thread.
+
+        The next part of work that has `begun` waits too, but before work that has not.
+        """
 
 
 class Turn(Protocol):

@@ -12,7 +12,8 @@
 #define VERSION 4      /* Of the functions; `arrays.py` expects the same. */
 #define TABLE 2048     /* Places for the terms of the first hits, a power of two. */
 #define MAX_HITS 16    /* First hits whose terms are compared. */
-#define KEPT (4 << 20) /* Bytes that are kept for the next search. */
+#define KEPT (4 << 20) /* Bytes that are kept for the next search, */
+#define KEPT_EACH 64   /* and those for each document: new memory is slow at its first use. */
 
 enum { FAILED = -1, NO_MEMORY = -2 }; /* And OUT_OF_RANGE. */
 
@@ -435,7 +436,7 @@ static void free_state(State *state) {
 static size_t size_of(const State *state) {
     size_t size = 0;
     for (size_t i = 0; i < state->matches.room; i++)
-        size += MATCHES(state, i)->docs.room * sizeof(Doc);
+        size += MATCHES(state, i)->docs.room * sizeof(Doc) + MATCHES(state, i)->scores.room * sizeof(float);
     for (size_t i = 0; i < state->concepts.room; i++)
         size += ITEM(state->concepts, Vector, i).room * sizeof(Posting);
     return size + state->concept.room * sizeof(Doc) + state->plan.terms.room * sizeof(Term);
@@ -451,7 +452,7 @@ static int reserve_zeros(Vector *vector, size_t room, size_t size) {
 }
 
 static void put_state(State *state) {
-    if (idle_state == NULL && size_of(state) <= KEPT)
+    if (idle_state == NULL && size_of(state) <= KEPT + KEPT_EACH * (size_t)state->segments->total)
         idle_state = state;
     else
         free_state(state);
