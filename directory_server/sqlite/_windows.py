@@ -45,11 +45,12 @@ class _Spent:
     period: int
 
     def charge(self, key_id: str, now: float) -> tuple[str, float, int]:
-        """Add a request at `now`, or at the end of the window if that is later; return its row."""
+        """Add a request at `now`, or at the end of the window if that is later; return its row.
+
+        An empty window is new, and its oldest request is at its end already.
+        """
         if self.at < now:
             self.at = now
-        if not self.requests:
-            self.oldest = self.at
         self.requests += 1
         self.newest += 1
         return key_id, self.at, self.newest
