@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from collections.abc import Collection as Several
 from functools import lru_cache, partial
 from typing import Any, TypeVar
+from weakref import proxy
 
 import numpy as np
 from attrs import field, frozen
@@ -30,7 +31,7 @@ FEW = 16
 """Terms that are faster to look up one by one."""
 
 REMEMBERED = 4_096
-"""Results of each kind of look-up that are kept while the collection is searched: at most about 2 MB in all."""
+"""Results of each kind of look-up that are kept while the collection is searched: at most about 6 MB in all."""
 
 
 @frozen(eq=False)
@@ -47,8 +48,8 @@ class Collection:
     size: int = field(init=False)
     find: Callable[[str], int | None] = field(init=False, repr=False)
     """Return the number of a string, or None."""
-    term: Callable[[str], int | None] = field(init=False, repr=False)
-    """Return the number of the term of a word, or None."""
+    word: Callable[[str], tuple[int | None, int]] = field(init=False, repr=False)
+    """Return the number of the term of a word, or None, and the number of documents that have it."""
     document_frequency: Callable[[int], int] = field(init=False, repr=False)
     """Return the number of documents that have a term."""
     _name_share: Callable[[int], float] = field(init=False, repr=False)
@@ -64,9 +65,9 @@ class Collection:
     def _cached_find(self) -> Callable[[str], int | None]:
         return lru_cache(REMEMBERED)(self.vocabulary.find)
 
-    @term.default
-    def _cached_term(self) -> Callable[[str], int | None]:
-        return lru_cache(REMEMBERED)(partial(_term, self.vocabulary))
+    @word.default
+    def _cached_word(self) -> Callable[[str], tuple[int | None, int]]:
+        return lru_cache(REMEMBERED)(partial(_word, self.vocabulary, self.segments))
 
     @document_frequency.default
     def _cached_frequency(self) -> Callable[[int], int]:
@@ -84,10 +85,25 @@ class Collection:
             found = self._made[key] = make()
         return found
 
+    def cached(self, function: Callable[[Collection, str], T], size: int) -> Callable[[str], T]:
+        """Return `function` of this collection and a word, with a cache of `size` results. There must be few functions.
+
+        The cache refers to the collection weakly, for the same reason as above.
+        """
+        try:
+            found: Callable[[str], T] = self._made[function]
+        except KeyError:
+            found = self._made[function] = lru_cache(size)(partial(function, proxy(self)))
+        return found
+
+    def term(self, word: str) -> int | None:
+        """Return the number of the term of a word, or None."""
+        return self.word(word)[0]
+
     def document_frequencies(self, terms: Several[int]) -> list[int]:
         """Return the document frequency of each term."""
         if len(terms) <= FEW:
-            return [self.document_frequency(term) for term in terms]
+            return [*map(self.document_frequency, terms)]
         numbers = np.fromiter(terms, np.int64, len(terms))
         found: list[int] = self.frequencies(numbers).tolist()
         return found
@@ -121,8 +137,9 @@ class Collection:
         return float(np.max(np.minimum(1, named / held / NAME_RATIO) * np.array(weights)))
 
 
-def _term(vocabulary: Vocabulary, word: str) -> int | None:
-    return vocabulary.find(stem(word))
+def _word(vocabulary: Vocabulary, segments: Sequence[Segment], word: str) -> tuple[int | None, int]:
+    term = vocabulary.find(stem(word))
+    return term, 0 if term is None else _frequency(segments, term)
 
 
 def _frequency(segments: Sequence[Segment], term: int) -> int:

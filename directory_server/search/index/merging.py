@@ -50,12 +50,18 @@ class PostingLists:
     documents: int
     known: Ints | None = None
     _places: dict[int, int] = field(init=False, repr=False)
+    _starts: memoryview = field(init=False, repr=False)
+    """`starts`, of which an item takes a third of the time."""
 
     @_places.default
     def _dict_of_known(self) -> dict[int, int]:
         if self.known is None or len(self.known) > MANY:
             return {}
         return {term: place for place, term in enumerate(self.known.tolist())}
+
+    @_starts.default
+    def _view_of_starts(self) -> memoryview:
+        return memoryview(self.starts.data)
 
     def __len__(self) -> int:
         return len(self.doc_ids)
@@ -136,8 +142,9 @@ class PostingLists:
 
     def frequency(self, term: int) -> int:
         """Return the number of postings of `term`."""
-        term = self.row(term)
-        return int(self.starts[term + 1]) - int(self.starts[term])
+        row, starts = self.row(term), self._starts
+        found: int = starts[row + 1] - starts[row]
+        return found
 
     def _concatenated(self, terms: Longs) -> tuple[Ints, Floats, Longs]:
         """Return the documents and impacts of `terms`, concatenated, and the number of postings of each."""

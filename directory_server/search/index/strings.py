@@ -32,6 +32,9 @@ MAX_BYTES = 2**32 - 1
 _LETTER = np.where(np.arange(256) < 128, np.uint64(1) << (np.arange(256) & 63).astype(np.uint64), np.uint64(0))
 """The bit of each ASCII character. Other characters have none."""
 
+_BITS = {chr(code): 1 << (code & 63) for code in range(128)}
+"""The same for a character of a string."""
+
 
 @frozen(eq=False)
 class StringTable:
@@ -87,7 +90,9 @@ class StringTable:
 
     def find(self, string: str) -> int | None:
         """Return the number of `string`, or None."""
-        number, is_found = self._bisect(encoded(string))
+        key = string.encode("utf-8", "surrogatepass")
+        kernel = arrays.kernel
+        number, is_found = self._bisect(key) if kernel is None else kernel.bisect(self.data, self.offsets, key)
         return number if is_found else None
 
     def find_each(self, before: str, characters: str, after: str) -> list[int]:
@@ -99,8 +104,12 @@ class StringTable:
         """Return the numbers of the strings that begin with `prefix`, `prefix` itself excluded."""
         key = encoded(prefix)
         start, is_whole = self._bisect(key)
+        start += is_whole
+        if start == len(self) or self._view[(first := self._places[start]) : first + len(key)] != key:
+            # Most names are no prefixes.
+            return slice(start, start)
         # No byte of UTF-8 is 255, so this is after all that begins with the prefix.
-        return slice(start + is_whole, self._bisect(key + b"\xff")[0])
+        return slice(start, self._bisect(key + b"\xff")[0])
 
     def _bisect(self, key: bytes) -> tuple[int, bool]:
         """Return the number of the first string that is not before `key`, and whether it is `key`."""
@@ -262,7 +271,6 @@ def selected(data: Bytes, offsets: Offsets, kept: Bools) -> tuple[Bytes, Offsets
 def letters_of(string: str) -> np.uint64:
     """Return the set of the ASCII characters of one string, equal to that from `StringTable.letters`."""
     bits = 0
-    for character in string:
-        if character < "\x80":
-            bits |= 1 << (ord(character) & 63)
+    for character in set(string):
+        bits |= _BITS.get(character, 0)
     return np.uint64(bits)

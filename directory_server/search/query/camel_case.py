@@ -24,5 +24,4 @@ def with_whole_names(query: ParsedQuery, collection: Collection) -> ParsedQuery:
 def _is_known(word: Word, split: Word, collection: Collection) -> bool:
     # An abbreviation such as "KSeF" has single letters as parts, which are no words.
     least = 1 if min(map(len, split.parts)) == 1 else MIN_KNOWN
-    terms = [collection.term(part) for part in word.parts]
-    return all(term is not None and collection.document_frequency(term) >= least for term in terms)
+    return all(collection.word(part)[1] >= least for part in word.parts)

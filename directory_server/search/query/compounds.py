@@ -54,15 +54,19 @@ def split(word: str, collection: Collection, frequency: int) -> Compound | None:
 
 def _halves(word: str, collection: Collection) -> Iterator[tuple[int, int, Compound]]:
     """Yield the greater and the lesser document frequency of two known words, and these as a compound."""
-    find = collection.term
+    find = collection.word
     for length in range(MIN_HALF, len(word) - MIN_HALF + 1):
         halves = word[:length], word[length:]
         if not STOP_WORDS.isdisjoint(halves):
             continue
-        first, second = find(halves[0]), find(halves[1])
-        if first is None or second is None or first == second:
+        # Most halves of names are no words.
+        first, of_first = find(halves[0])
+        if first is None or of_first < MIN_HALF_FREQUENCY:
             continue
-        least, most = sorted((collection.document_frequency(first), collection.document_frequency(second)))
+        second, of_second = find(halves[1])
+        if second is None or first == second:
+            continue
+        least, most = sorted((of_first, of_second))
         if least >= MIN_HALF_FREQUENCY:
             yield most, least, Compound(" + ".join(halves), (first, second), 0)
 

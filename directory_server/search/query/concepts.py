@@ -18,7 +18,7 @@ from ..text.thesaurus import Concept, Match, singular
 from .groups import TermGroup
 from .parsing import ParsedQuery
 from .stop_words import STOP_WORDS
-from .translation import Translation
+from .translation import NOTHING, Translation
 
 CONTEXT_SHARE = 0.2
 """The part of the weight of the other words of the query that a concept gets."""
@@ -73,10 +73,12 @@ class Expansion:
 
 def expansions(query: ParsedQuery, translation: Translation, collection: Collection) -> list[Expansion]:
     """Return the concepts of which `query` or its `translation` has an expression, and `collection` a term."""
-    words = [word for word in query.words if not (word.spaced and translation.ignored >= {*word.parts})]
+    words, ignored = [*query.words], translation.ignored
+    if ignored:
+        words = [word for word in words if not (word.spaced and ignored >= {*word.parts})]
     found_in_words = [match for match in collection.thesaurus.matches(words) if not _is_request(match, words)]
     matches = {match.concept: match for match in found_in_words}
-    for expression in translation.unexpanded([*matches.values()]):
+    for expression in translation.unexpanded([*matches.values()]) if translation is not NOTHING else ():
         whole = {singular(part) for word in expression for part in word.parts}
         words += expression
         for match in collection.thesaurus.matches(expression):

@@ -65,8 +65,7 @@ def _postings(query: ParsedQuery, collection: Collection) -> float:
     total = 0 if query.words else size * (1 + len(query.required) + len(query.excluded))
     tokens = _tokens(query)
     for token in tokens:
-        term = collection.term(token)
-        frequency = collection.document_frequency(term) if term is not None else 0
+        _, frequency = collection.word(token)
         total += frequency if frequency >= MIN_KNOWN else size
     if tokens and not query.is_complete:
         for segment in collection.segments:

@@ -20,6 +20,8 @@ SHARE = 0.5
 def conversion_groups(query: ParsedQuery, collection: Collection, query_weight: float) -> Sequence[TermGroup]:
     """Return the group of the conversions of `query` that entries state, if there are any."""
     pairs = sorted(conversions(query.text, is_name=len(query.words) <= MAX_PLAIN))
+    if not pairs:
+        return []
     found = {number: pair for pair in pairs if (number := collection.find(conversion_term(*pair))) is not None}
     terms = {number: 1.0 for number in found if collection.document_frequency(number)}
     label = ", ".join(" to ".join(found[number]) for number in terms)

@@ -58,8 +58,8 @@ class Part:
 
 def add_terms(weights: dict[int, float], collection: Collection, words: Mapping[str, float]) -> None:
     """Raise `weights` of the terms of `words` to those given."""
-    found = ((collection.term(word), weight) for word, weight in words.items())
-    raise_weights(weights, {term: weight for term, weight in found if term is not None})
+    found = {term: weight for word, weight in words.items() if (term := collection.word(word)[0]) is not None}
+    raise_weights(weights, found)
 
 
 def raise_weights(weights: dict[int, float], others: Mapping[int, float]) -> None:
@@ -81,10 +81,10 @@ def group_of(
         count = collection.document_frequency(term)
         return TermGroup(label, {term: weight}, collection.idf(count, size)) if count else None
     counts = collection.document_frequencies(weights)
-    present = {term: count for term, count in zip(weights, counts, strict=True) if count}
+    present = [(term, weight, count) for (term, weight), count in zip(weights.items(), counts, strict=True) if count]
     if not present:
         return None
-    most = max(weights[term] for term in present)
-    frequency = sum(weights[term] / most * count for term, count in present.items())
+    most = max([weight for _, weight, _ in present])
+    frequency = sum([weight / most * count for _, weight, count in present])
     idf = collection.idf(frequency, size if len(present) == 1 else None)
-    return TermGroup(label, {term: weights[term] for term in present}, idf)
+    return TermGroup(label, {term: weight for term, weight, _ in present}, idf)

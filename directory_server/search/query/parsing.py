@@ -84,7 +84,7 @@ def parse(keywords: str) -> ParsedQuery:
     if _ONLY_LOWER.fullmatch(keywords):
         text = keywords[:MAX_TEXT]
         every = [Word((run[:MAX_TOKEN],)) for run in text.split()[:MAX_TOKENS]]
-        return ParsedQuery(every, bool(every) and text[-1] == " ", text=text, accented=text)
+        return ParsedQuery(every, bool(every) and text[-1] == " ", [], [], [], text, {}, text)
     if _ONLY_WORDS.fullmatch(keywords):
         text = keywords[:MAX_TEXT]
         return _parsed(text, text, text.lower(), [], [], [])

@@ -38,8 +38,9 @@ def completions(prefix: str, collection: Collection) -> Mapping[int, int]:
         if len(counts) > MAX_COMPLETIONS:
             most = np.argpartition(-counts, MAX_COMPLETIONS)[:MAX_COMPLETIONS]
             terms, counts = terms[most], counts[most]
-        for term, count in zip(terms[counts > 0].tolist(), counts[counts > 0].tolist(), strict=True):
-            found[term] = found.get(term, 0) + count
+        for term, count in zip(terms.tolist(), counts.tolist(), strict=True):
+            if count > 0:
+                found[term] = found.get(term, 0) + count
     return found
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from attrs import evolve
 
-from ..index.collection import Collection
+from ..index.collection import REMEMBERED, Collection
 from ..index.dictionary import CORRECTABLE_LENGTHS
 from ..text.analysis import stem
 from .compounds import MAX_FREQUENCY, Compound, split
@@ -32,6 +32,9 @@ MAX_CORRECTIONS = 4
 
 MAX_SPLITS = 4
 """Rare words of one query that may be compounds of two others."""
+
+FEW_REMEMBERED = 512
+"""Parts of last words that are cached. One has up to 256 completions: at most about 8 MB, mostly 2."""
 
 MIN_FOREIGN = 3
 """Words of a query that is taken for another language, and not corrected, if more than half of them are unknown."""
@@ -72,7 +75,11 @@ def word_parts(query: ParsedQuery, collection: Collection, known: Set[str], tran
     for match in {id(match): match for match in certain}.values():
         yield from translated_part(match, collection)
     untranslated = [part for part in content_words if part not in matches or part in doubtful]
+    plain, plain_last = collection.cached(_plain_part, REMEMBERED), collection.cached(_plain_last_part, FEW_REMEMBERED)
     for term, part in {stem(part): part for part in untranslated}.items():
+        if part not in doubtful and (found := plain_last(part) if part == last else plain(part)):
+            yield found
+            continue
         weights, frequency, may_be_misspelt = _word_terms(part, collection, unfinished=part == last)
         compound = split(part, collection, frequency) if splits else None
         splits -= frequency < MAX_FREQUENCY
@@ -86,6 +93,20 @@ def word_parts(query: ParsedQuery, collection: Collection, known: Set[str], tran
             yield from part_of({term}, doubtful[part], groups, collection)
         elif groups:
             yield Part({term}, groups[0].idf, groups, alternatives=True, is_corrected=is_corrected)
+
+
+def _plain_part(collection: Collection, word: str, *, unfinished: bool = False) -> Part | None:
+    """Return the part of a word that many documents have, so that it is no misspelling and no compound; else None."""
+    if collection.word(word)[1] < MAX_FREQUENCY:
+        return None
+    weights, _, _ = _word_terms(word, collection, unfinished=unfinished)
+    group = group_of(word, weights, collection)
+    return None if group is None else Part({stem(word)}, group.idf, [group], alternatives=True)
+
+
+def _plain_last_part(collection: Collection, word: str) -> Part | None:
+    """Return such a part of an unfinished word."""
+    return _plain_part(collection, word, unfinished=True)
 
 
 def _with_compound(
@@ -111,15 +132,14 @@ def _is_foreign(parts: Sequence[str], collection: Collection) -> bool:
 
 def _word_terms(part: str, collection: Collection, *, unfinished: bool) -> tuple[dict[int, float], int, bool]:
     """Return the terms of a word and its completions, its document frequency, and whether it may be misspelt."""
-    own = collection.term(part)
-    frequency = collection.document_frequency(own) if own is not None else 0
+    own, frequency = collection.word(part)
     weights: dict[int, float] = {own: 1.0} if own is not None and frequency else {}
     longer = completions(part, collection) if unfinished and len(part) > 1 else {}
-    prefixed = sum(longer.values())
+    prefixed = sum(longer.values()) if longer else 0
     if frequency < MIN_KNOWN or prefixed > PREFIX_RATIO * frequency:
         most = max(longer.values(), default=1)
         raise_weights(weights, {term: COMPLETION_WEIGHT * (0.7 + 0.3 * count / most) for term, count in longer.items()})
-    elif len(part) > CORRECTABLE_LENGTHS.start:
+    elif longer and len(part) > CORRECTABLE_LENGTHS.start:
         raise_weights(weights, dict.fromkeys(longer, EXTRA_COMPLETION_WEIGHT))
     is_rare = frequency < MIN_KNOWN and prefixed < MIN_KNOWN and part not in GENERAL_WORDS
     return weights, frequency, is_rare and len(part) > CORRECTABLE_LENGTHS.start and part.isascii()

@@ -46,20 +46,26 @@ class Translation:
         return [[Word((part,)) for part in match.senses[0][0]] for match in (*words, *runs)]
 
 
+NOTHING = Translation((), (), frozenset(), "")
+"""The translation of most queries."""
+
+
 def _overlap(one: str, other: str) -> bool:
     return one in other or other in one
 
 
 def translate(query: ParsedQuery, lexicon: Translations, collection: Collection) -> Translation:
     """Return the translation of `query`."""
-    parts = [part for word in query.words if word.spaced for part in word.parts]
+    parts = query.parts
+
+    def is_known(part: str) -> bool:
+        return collection.word(part)[1] >= MIN_ENGLISH
+
+    if query.is_spaced and query.accented.isascii() and lexicon.are_plain(parts, is_known):
+        return NOTHING
     # Names are no words of a language.
     names = {part for whole in query.names.values() for part in whole.parts}
     language = lexicon.likely_language([part for part in parts if part not in names], query.accented)
-
-    def is_known(part: str) -> bool:
-        term = collection.term(part)
-        return term is not None and collection.document_frequency(term) >= MIN_ENGLISH
 
     def is_misspelt(part: str) -> bool:
         # A single word tells no language: "binanse" is nearer to "binance" than to a Turkish form of "bina".

@@ -8,6 +8,9 @@ from functools import lru_cache
 from .analysis import stem
 from .word_forms import cached_forms, forms_of
 
+NAMES = "name"
+"""The language of names that are written in Latin letters."""
+
 CACHED = 4_096
 """Results of each kind that are cached, since queries share most words: at most about 1 MB of each kind."""
 
@@ -36,11 +39,19 @@ class SingleWords:
             return next(filter(None, map(stems[language].get, cached_forms(language, word))), ())
 
         @lru_cache(CACHED)
+        def is_plain(word: str) -> bool:
+            if not word.isascii() or (languages(word) and not is_english(word)):
+                return False
+            return starts[NAMES].isdisjoint(forms_of(NAMES, word)) and not senses(NAMES, word)
+
+        @lru_cache(CACHED)
         def senses_in_any(word: str) -> Sequence[int]:
             # Most words are of no language, and all forms of a word would fill the cache of forms.
             found = (stems[language].get(form) for language in function_words for form in forms_of(language, word))
             return next(filter(None, found), ())
 
+        self.is_plain = is_plain
+        """Return whether a word tells no language, and is no name nor the beginning of one."""
         self.is_english = is_english
         """Return whether a word, or its stem, is English."""
         self.languages = languages

@@ -66,7 +66,8 @@ class Thesaurus:
             expression
             for each in (*map(self._with_stem, sorted(stems)), *map(self._with_first_character, sorted(characters)))
             for expression in each
-            if stems.issuperset(expression.stems)
+            if len(expression.stems) <= len(stems)
+            and stems.issuperset(expression.stems)
             # Most expressions have no pieces.
             and (not expression.pieces or all(any(piece in run for run in runs) for piece in expression.pieces))
         ]

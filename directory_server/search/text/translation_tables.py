@@ -13,7 +13,8 @@ from sys import intern
 
 from .analysis import fold, is_unsegmented, stem
 from .once import Once
-from .translations import MIN_SOUNDS, NAMES, Alternatives, Translations
+from .single_words import NAMES
+from .translations import MIN_SOUNDS, Alternatives, Translations
 from .transliteration import english_sound_keys
 from .word_forms import ALPHABETS, MIN_COMMON, STEMMERS, VIETNAMESE, forms_of, language_of_script, with_accents
 

@@ -9,12 +9,9 @@ from itertools import chain
 from attrs import field, frozen
 from rapidfuzz.distance import JaroWinkler
 
-from .single_words import SingleWords
+from .single_words import NAMES, SingleWords
 from .transliteration import romanised, sound_key
 from .word_forms import cached_forms, language_of_script, languages_of_letters, nearest_form, turkish_bases
-
-NAMES = "name"
-"""The language of names that are written in Latin letters."""
 
 MIN_UNTOLD = 4
 """Letters of the shortest word that is translated where the language is not told."""
@@ -126,6 +123,17 @@ class Translations:
                     return size, found
         found = self._single.senses(language, parts[place])
         return (1, found) if found else (0, ())
+
+    def are_plain(self, parts: Sequence[str], is_known: Callable[[str], bool]) -> bool:
+        """Return whether the words of a query without accents are of no language, and are not translated.
+
+        Most queries are of such words. Then `likely_language` returns an empty string, and `spaced` yields nothing.
+        """
+        single = self._single
+        return all(
+            single.is_plain(part) and (is_known(part) or len(part) < MIN_UNTOLD or single.is_english(part))
+            for part in parts
+        )
 
     def ignored(self, parts: Sequence[str], language: str) -> Set[str]:
         """Return the function words among `parts`, most of which are in `language`."""
