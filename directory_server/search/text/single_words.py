@@ -47,8 +47,12 @@ class SingleWords:
         @lru_cache(CACHED)
         def senses_in_any(word: str) -> Sequence[int]:
             # Most words are of no language, and all forms of a word would fill the cache of forms.
-            found = (stems[language].get(form) for language in function_words for form in forms_of(language, word))
-            return next(filter(None, found), ())
+            for language in function_words:
+                known = stems[language]
+                for form in forms_of(language, word):
+                    if found := known.get(form):
+                        return found
+            return ()
 
         self.is_plain = is_plain
         """Return whether a word tells no language, and is no name nor the beginning of one."""

@@ -11,7 +11,7 @@ from rapidfuzz.distance import JaroWinkler
 
 from .single_words import NAMES, SingleWords
 from .transliteration import romanised, sound_key
-from .word_forms import cached_forms, language_of_script, languages_of_letters, nearest_form, turkish_bases
+from .word_forms import cached_forms, forms_of, language_of_script, languages_of_letters, nearest_form, turkish_bases
 
 MIN_UNTOLD = 4
 """Letters of the shortest word that is translated where the language is not told."""
@@ -125,10 +125,7 @@ class Translations:
         return (1, found) if found else (0, ())
 
     def are_plain(self, parts: Sequence[str], is_known: Callable[[str], bool]) -> bool:
-        """Return whether the words of a query without accents are of no language, and are not translated.
-
-        Most queries are of such words. Then `likely_language` returns an empty string, and `spaced` yields nothing.
-        """
+        """Return whether a query of these words, without accents, is of no language and none of them is translated."""
         single = self._single
         return all(
             single.is_plain(part) and (is_known(part) or len(part) < MIN_UNTOLD or single.is_english(part))
@@ -238,8 +235,10 @@ class Translations:
 
         In a German query, the translation of the longest part that the lexicon has is enough.
         """
+        known = self.stems["de"]
         for place in range(min(len(word), MAX_COMPOUND) - MIN_COMPOUND_PART, MIN_COMPOUND_PART - 1, -1):
-            last = self._find("de", [word[place:]])
+            # Pieces of words rarely repeat: they would fill the cache of forms.
+            last = next(filter(None, map(known.get, forms_of("de", word[place:]))), ())
             first = last and chain.from_iterable(
                 self._find("de", [word[: place - len(link)]])
                 for link in _LINKS

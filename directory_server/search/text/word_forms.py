@@ -111,8 +111,10 @@ def forms_of(language: str, word: str) -> tuple[str, ...]:
     """Return the forms by which a word is found: itself and its stem, for Arabic also without the article."""
     plain = _ARABIC_PREFIX.sub("", word) if language == "ar" else word
     stemmer = _stemmers.by_language.get(language)
-    unfolded = (ending.sub(accented, plain) for ending, accented in _UNFOLDED.get(language, ()))
-    whole = next((form for form in unfolded if form != plain), plain)
+    whole = plain
+    if language in _UNFOLDED:
+        unfolded = (ending.sub(accented, plain) for ending, accented in _UNFOLDED[language])
+        whole = next((form for form in unfolded if form != plain), plain)
     stem = stemmer.stemWord(whole) if stemmer else plain
     return word, plain, stem if len(stem) >= MIN_STEM or language in SCRIPTS else plain
 
