@@ -3,9 +3,7 @@
 #ifndef DIRECTORY_SERVER_SELECTION_H
 #define DIRECTORY_SERVER_SELECTION_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "compiled.h"
 
 #define BINS 256
 #define FEW 16 /* Items that are faster to sort than to count. */
