@@ -8,10 +8,12 @@ from threading import Thread
 from typing import Any, ParamSpec, TypeVar
 
 from attrs import frozen
+from twisted.internet.defer import DeferredSemaphore
 from twisted.internet.threads import deferToThreadPool
 from twisted.python.threadpool import ThreadPool
 
 from .domain.errors import Unavailable
+from .domain.ports import runtime
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -27,6 +29,18 @@ class Offload:
         if not self._reactor.running:
             return function(*args, **kwargs)
         return await deferToThreadPool(self._reactor, self._reactor.getThreadPool(), function, *args, **kwargs)
+
+
+class Limited:
+    """An Offload that runs at most `most` functions of `offload` at once. Further ones wait in their order."""
+
+    def __init__(self, offload: runtime.Offload, most: int) -> None:
+        self._offload = offload
+        self._slots = DeferredSemaphore(most)
+
+    async def __call__(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        async with self._slots:
+            return await self._offload(function, *args, **kwargs)
 
 
 class OwnThreads:

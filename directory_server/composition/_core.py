@@ -17,10 +17,15 @@ from ..services.directory import Directory
 from ..services.index_keeper import IndexKeeper
 from ..services.verified_entries import VerifiedEntries
 from ..storage import Environment, Serving, Storage, open_storage
+from ..threads import Limited
 from ..turn import TurnPace
 from ..web.metrics import Metrics
 from ..web.statistics import StatisticsRecorder
 from ._runtime import Runtime
+
+SEARCHES = 2
+"""Searches that run in threads at once. More of them take several times the processor time each: they wait for the
+interpreter lock, and need new memory."""
 
 
 @frozen
@@ -55,7 +60,8 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
     serving = storage.serving(lost)
     folder = _index_folder(config)
     keep = Spill(folder) if folder else in_memory
-    index = ImpactIndex(runtime.offload, pace=TurnPace(reactor, runtime.turn), keep=keep)
+    searches = Limited(runtime.offload, SEARCHES)
+    index = ImpactIndex(runtime.offload, pace=TurnPace(reactor, runtime.turn), keep=keep, searches=searches)
     statistics = StatisticsRecorder(
         storage.statistics, runtime.offload, reactor, runtime.now, config.statistics.days, config.statistics.queries
     )

@@ -39,15 +39,21 @@ class ImpactIndex:
 
     `apply` runs in a thread, through `offload`; without changes it does the merges that a load has left. `search` reads
     the current snapshot and never waits for `apply`. A search that may take more than about 10 ms runs in a thread,
-    too; `pace` spreads the plans and searches of the others over turns of the reactor. Changes go to a new segment,
-    which is merged with others by their `sizes` (see `tiers`). `keep` gets the large arrays of a large index, and may
-    move them to files.
+    through `searches` or else `offload`; `pace` spreads the plans and searches of the others over turns of the reactor.
+    Changes go to a new segment, which is merged with others by their `sizes` (see `tiers`). `keep` gets the large
+    arrays of a large index, and may move them to files.
     """
 
     def __init__(
-        self, offload: Offload, sizes: tuple[int, int] = SIZES, pace: Pace = _at_once, keep: Keep = in_memory
+        self,
+        offload: Offload,
+        sizes: tuple[int, int] = SIZES,
+        pace: Pace = _at_once,
+        keep: Keep = in_memory,
+        searches: Offload | None = None,
     ) -> None:
         self._offload = offload
+        self._searches = searches or offload
         self._keep = keep
         self._pace = pace
         self._sizes = sizes
@@ -115,10 +121,10 @@ class ImpactIndex:
         if query.browse or query.sort != "relevance":
             search = _browse
         if is_expensive(query, parsed, collection):
-            return await self._offload(_plan_and_search, search, query, parsed, collection, live, pinned)
+            return await self._searches(_plan_and_search, search, query, parsed, collection, live, pinned)
         plan = build_plan(parsed, collection)
         if is_expensive_plan(plan, collection):
-            return await self._offload(search, query, plan, collection, live, pinned)
+            return await self._searches(search, query, plan, collection, live, pinned)
         # A plan may take as long as its search.
         waiting = self._pace(begun=True)
         if waiting is not None:

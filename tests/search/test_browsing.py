@@ -196,7 +196,7 @@ def test_slow_queries_run_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
         return function(*arguments)
 
     index = index_of(*(entry(f"{number}", "reads mail", packages=["npm"]) for number in range(20)))
-    monkeypatch.setattr(index, "_offload", offload)
+    monkeypatch.setattr(index, "_searches", offload)
     monkeypatch.setattr("directory_server.search.query.cost.MAX_TEXTS", 10)
     monkeypatch.setattr("directory_server.search.query.cost.BROWSED", 20)
     load_tables()

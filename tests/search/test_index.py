@@ -156,6 +156,29 @@ async def test_an_expensive_search_runs_through_the_offload(monkeypatch: pytest.
 
 
 @awaited
+async def test_searches_with_feedback_in_a_large_collection_run_through_their_offload(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    offloaded: list[Callable[..., object]] = []
+
+    async def searches(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        offloaded.append(function)
+        return function(*args, **kwargs)
+
+    index = ImpactIndex(inline, searches=searches)
+    await index.apply(additions(*(make_entry(f"org.example/{n}", "letters") for n in range(9))))
+    monkeypatch.setattr(cost, "SMALL", 5)
+    assert len(await search_names(index, "letters parcels")) == 9
+    assert offloaded == []
+    monkeypatch.setattr(cost, "LARGE", 8)
+    assert len(await search_names(index, "letters parcels")) == 9
+    assert len(offloaded) == 1
+    # Without words there is no feedback.
+    assert len(await search_names(index, "official:false")) == 9
+    assert len(offloaded) == 1
+
+
+@awaited
 async def test_a_phrase_of_function_words_runs_through_the_offload(monkeypatch: pytest.MonkeyPatch) -> None:
     offloaded: list[Callable[..., object]] = []
 

@@ -409,8 +409,10 @@ typedef struct {
     Table table;       /* All places are empty between two searches. */
 } State;
 
-/* The state that no search uses. It is taken and put back with the interpreter lock held. */
-static State *idle_state = NULL;
+/* States that no search uses, for as many searches as run at once. They are taken and put back with the interpreter
+ * lock held. */
+#define IDLE 2
+static State *idle_states[IDLE];
 
 #define MATCHES(state, number) (&ITEM((state)->matches, Matches, number))
 
@@ -452,16 +454,24 @@ static int reserve_zeros(Vector *vector, size_t room, size_t size) {
 }
 
 static void put_state(State *state) {
-    if (idle_state == NULL && size_of(state) <= KEPT + KEPT_EACH * (size_t)state->segments->total)
-        idle_state = state;
-    else
-        free_state(state);
+    if (size_of(state) <= KEPT + KEPT_EACH * (size_t)state->segments->total)
+        for (int i = 0; i < IDLE; i++)
+            if (idle_states[i] == NULL) {
+                idle_states[i] = state;
+                return;
+            }
+    free_state(state);
 }
 
 /* Take a state for a search of these segments, with the plan in `arguments`. Returns NULL with an error set. */
 static State *take_state(const Segments *segments, PyObject *arguments) {
-    State *state = idle_state != NULL ? idle_state : calloc(1, sizeof(State));
-    idle_state = NULL;
+    State *state = NULL;
+    for (int i = 0; i < IDLE && state == NULL; i++) {
+        state = idle_states[i];
+        idle_states[i] = NULL;
+    }
+    if (state == NULL)
+        state = calloc(1, sizeof(State));
     if (state == NULL) {
         PyErr_NoMemory();
         return NULL;

@@ -19,6 +19,10 @@ MAX_POSTINGS = 2_000_000 if arrays.kernel is not None else 250_000
 MAX_SCORED = 150_000 if arrays.ranking is not None else 50_000
 """Postings of a plan whose documents are scored in about 5 ms."""
 
+LARGE = 300_000
+"""Documents of a collection in which feedback may read more than MAX_SCORED postings. It is not planned: its terms are
+those of the first hits."""
+
 MAX_TEXTS = 3_000
 """Documents whose texts are searched for phrases in about 5 ms."""
 
@@ -50,6 +54,8 @@ def is_expensive_plan(plan: Plan, collection: Collection) -> bool:
     """Return whether the documents of a plan may take more than about 5 ms to score."""
     if collection.size <= SMALL:
         return False
+    if plan.allows_feedback and collection.size > LARGE:
+        return True
     groups = [*plan.groups, *(group for concept in plan.concepts for group in concept.terms)]
     return sum(sum(collection.document_frequencies(group.terms)) for group in groups) > MAX_SCORED
 
