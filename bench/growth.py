@@ -49,7 +49,7 @@ from .clients.http_requests import REST_PATH, Credentials, rest_requests
 from .clients.stream_clients import StreamClients, StreamRequest, stream_clients
 from .measurement.process_stats import CpuMeter, cpu_seconds, memory, proportional_memory
 from .reports.growth_report import Axis, svg, table
-from .servers.data_directory import create_many_keys, publish
+from .servers.data_directory import INDEX_FILES, create_many_keys, publish, wait_for_index_file
 from .servers.launch import Running, directory_server, health
 
 BASE_ENTRIES = 1_000
@@ -73,9 +73,6 @@ CONNECTIONS = 64
 
 CHANGE = 120.0
 """Seconds within which a change must be searchable, and the file of the index written."""
-
-INDEX_FILES = "index-*.bin"
-"""The file of the index in a data directory."""
 
 WINDOW = 200
 """Streams that are opened in parallel."""
@@ -155,7 +152,7 @@ class Growth:
             file.unlink()
         with directory_server(folder, settings=SETTINGS) as server:
             figures = {"first_start": cpu_seconds(server.processes)}
-            _wait_for_index_file(folder)
+            wait_for_index_file(folder, CHANGE)
         began = time.monotonic()
         with directory_server(folder, processes=processes, settings=SETTINGS) as server:
             figures |= {
@@ -217,15 +214,6 @@ def _open_streams(server: Running, secret: str, count: int) -> Iterator[tuple[St
         if result["errors"]:
             raise SystemExit(f"{result['errors']} of {count} streams did not open")
         yield clients, cpu.seconds()
-
-
-def _wait_for_index_file(folder: Path) -> None:
-    """Wait until the server has written the file of the index."""
-    end = time.monotonic() + CHANGE
-    while not list(folder.glob(INDEX_FILES)):
-        if time.monotonic() > end:
-            raise SystemExit(f"the file of the index is not written after {CHANGE:.0f} seconds")
-        time.sleep(0.05)
 
 
 def _wait_for_entries(server: Running, count: int) -> None:

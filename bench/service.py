@@ -28,12 +28,9 @@ from .catalogue.files import REAL, read_entries, read_sample
 from .catalogue.queries import hostile, word_pairs
 from .catalogue.synthetic import SyntheticAnalysis, synthetic_entries
 from .measurement.process_stats import memory, peak_memory
-from .servers.data_directory import count_entries, publish
+from .servers.data_directory import count_entries, publish, wait_for_index_file
 from .servers.kept_directory import Row, kept_server, rows
 from .servers.launch import directory_server, health, run_command
-
-INDEX_FILES = "index-*.bin"
-"""The file of the index in a data directory."""
 
 FILE_WRITTEN = 600.0
 """Seconds within which the file of the index must be written."""
@@ -79,7 +76,7 @@ def kept(folder: Path, file: Path, entries: int, requests: int, changes: int) ->
     with kept_server(folder, queries[0]) as (_, first):
         for each in first:
             row(f"first: {each.name}", each.text)
-        _wait_for_file(folder)
+        wait_for_index_file(folder, FILE_WRITTEN)
     found: list[Row] = []
     with kept_server(folder, queries[0]) as (server, started):
         odd = [text for _, text in hostile(catalogue)]
@@ -87,15 +84,6 @@ def kept(folder: Path, file: Path, entries: int, requests: int, changes: int) ->
             print(each, flush=True)
             found.append(each)
     return all(each.goal is None or each.value <= each.goal for each in found)
-
-
-def _wait_for_file(folder: Path) -> None:
-    """Wait for the file of the index. Raises SystemExit."""
-    end = time.monotonic() + FILE_WRITTEN
-    while not list(folder.glob(INDEX_FILES)):
-        if time.monotonic() > end:
-            raise SystemExit(f"the file of the index is not written after {FILE_WRITTEN:.0f} seconds")
-        time.sleep(0.5)
 
 
 def main() -> None:

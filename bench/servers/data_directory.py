@@ -20,6 +20,9 @@ from directory_server.search import TextAnalysis
 BATCH = 1_000
 """Entries that are published in one call."""
 
+INDEX_FILES = "index-*.bin"
+"""The files of the index in a data directory."""
+
 
 @contextmanager
 def open_store(folder: Path, analysis: Analysis | None = None) -> Iterator[sqlite.SqliteStore]:
@@ -82,3 +85,15 @@ def _row(connection: sqlite3.Connection, table: str, column: str, value: object)
 
 def _insert(table: str, row: dict[str, Any]) -> str:
     return f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join(f':{name}' for name in row)})"
+
+
+def wait_for_index_file(folder: Path, seconds: float) -> None:
+    """Wait until a server has written the file of the index of a data directory.
+
+    Raises SystemExit if it is absent after `seconds`.
+    """
+    end = time.monotonic() + seconds
+    while not list(folder.glob(INDEX_FILES)):
+        if time.monotonic() > end:
+            raise SystemExit(f"the file of the index is not written after {seconds:.0f} seconds")
+        time.sleep(0.05)
