@@ -50,6 +50,6 @@ class SqliteKeyUses:
         return {key_id: KeyUse(key_id, at, Client(network, name)) for key_id, at, network, name in rows}
 
     async def forget(self, before: float) -> None:
-        """Delete old uses. Do not write if there are none: a write empties the caches of all processes."""
+        """Delete old uses. Do not write if there are none: a write makes all processes look for changes."""
         if await self._database.read(lambda connection: connection.execute(_OLD, (before,)).fetchone()):
             await self._offload(self._database.write, lambda connection: connection.execute(_FORGET, (before,)))

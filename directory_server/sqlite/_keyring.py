@@ -84,6 +84,8 @@ _RETIRE = "UPDATE secret SET expires_at = min(coalesce(expires_at, :end), :end) 
 
 _LIVE_IDS = f"SELECT id FROM api_key WHERE id IN (SELECT value FROM json_each(:ids)) AND {_LIVE}"
 
+# Triggers count the writes that change or end a key.
+_PULSE = "SELECT keys FROM pulse"
 
 # A UNION, so that each part uses its index.
 _ENDED = """
@@ -97,8 +99,8 @@ _ENDED = """
 class SqliteKeyRing:
     """API keys in the data directory. `now` is in seconds since the epoch; `offload` runs writes, which may block.
 
-    Look-ups are cached until any process writes to the database, so a key that is revoked in one process is rejected by
-    all. Whether another process has written is checked once in each `turn` of the reactor.
+    Look-ups are cached until any process changes or ends a key, so a key that is revoked in one process is rejected by
+    all. Whether another process has done so is checked once in each `turn` of the reactor.
     """
 
     _database: Database
@@ -232,32 +234,36 @@ class SqliteKeyRing:
 
 
 class _LookupCache:
-    """The keys that were looked up, until any connection writes."""
+    """The keys that were looked up, until any connection changes or ends a key."""
 
     def __init__(self, turn: Turn) -> None:
         self.checked: _Keys | None = None
         """The keys that were valid when a look-up of the current turn read the database; None before that."""
         self._turn = turn
         # One tuple, replaced as a whole, because two threads may look up keys at the same time.
-        self._known: tuple[object, _Keys] = None, {}
+        self._known: tuple[object, int, _Keys] = None, -1, {}
 
     def __contains__(self, given: bytes) -> bool:
         """Return whether the cache has a key for a digest; it may be out of date."""
-        return given in self._known[1]
+        return given in self._known[2]
 
     def current(self, connection: sqlite3.Connection) -> _Keys:
-        """Return the cached keys; none if this or any other connection has written since."""
-        # data_version counts the writes of other connections, and is comparable only within one connection.
+        """Return the cached keys; none if this or any other connection has changed or ended a key since."""
+        # data_version counts the writes of other connections, and is comparable only within one connection. It is read
+        # before the counter: a write between the two is noticed by the next look-up.
         version = connection, data_version(connection), connection.total_changes
-        known = self._known
-        if version != known[0] or len(known[1]) > CACHED:
-            known = self._known = version, {}
-        return known[1]
+        known_version, known_pulse, keys = self._known
+        if version != known_version or len(keys) > CACHED:
+            (pulse,) = connection.execute(_PULSE).fetchone()
+            if pulse != known_pulse or len(keys) > CACHED:
+                keys = {}
+            self._known = version, pulse, keys
+        return keys
 
     def use_until_end_of_turn(self) -> None:
         """Set `checked` after a look-up until the end of the turn. Only for the reactor's thread."""
         is_first = self.checked is None
-        self.checked = self._known[1]
+        self.checked = self._known[2]
         if is_first:
             self._turn.at_end(self._forget_checked)
 

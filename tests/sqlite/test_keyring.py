@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 
 import pytest
 from twisted.internet.task import Clock
 
+from directory_server.domain.clients import Client
 from directory_server.domain.errors import Unavailable
+from directory_server.domain.keys import KeyUse
 from directory_server.run_sync import run_sync
-from directory_server.sqlite import Database, SqliteAccounts, SqliteKeyRing, _keyring
+from directory_server.sqlite import Database, SqliteAccounts, SqliteKeyRing, SqliteKeyUses, _keyring
 from directory_server.turn import ReactorTurn
 
 from ..contract.keyring import KeyRingContract
@@ -47,7 +51,7 @@ def test_rejects_a_mistyped_secret_without_the_database(directory_database: Data
         assert run_sync(keys.find(mistyped)) is None
 
 
-def test_caches_a_lookup_until_a_write(
+def test_caches_a_lookup_until_a_key_ends(
     directory_database: Database, keys: SqliteKeyRing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_keyring, "CACHED", 2)
@@ -67,6 +71,54 @@ def test_caches_a_lookup_until_a_write(
         assert run_sync(keys.find(secret)) == key
     assert run_sync(keys.find(created[1][1])) == created[1][0]
     assert len(lookups) == 7
+
+
+def test_other_writes_leave_the_cache(open_database: Open) -> None:
+    database, other = open_database("directory"), open_database("directory")
+    keys, lookups = SqliteKeyRing(database, lambda: 1_000_000.0), list[str]()
+    (key, secret), (another, _) = [run_sync(keys.create("laptop", limit=20, expires_at=None)) for _ in range(2)]
+    with database.connection() as connection:
+        connection.set_trace_callback(lambda statement: lookups.append(statement) if "digest" in statement else None)
+    for written in (database, other):
+        accounts = SqliteAccounts(written, lambda: 1_000_000.0)
+        assert run_sync(keys.find(secret)) == key
+        run_sync(SqliteKeyUses(written).record([KeyUse(key.id, 10.0, Client())]))
+        assert run_sync(keys.find(secret)) == key
+        run_sync(SqliteKeyRing(written, lambda: 1_000_000.0).create("desktop", limit=20, expires_at=None))
+        ann = run_sync(accounts.register(f"{written is database}@example.org", "hash", most=9))
+        run_sync(accounts.set_password(ann.id, "another hash"))
+        assert run_sync(keys.find(secret)) == key
+    assert len([each for each in lookups if each.strip().startswith("SELECT")]) == 1
+    run_sync(SqliteKeyRing(other, lambda: 1_000_000.0).revoke(another.id))
+    assert run_sync(keys.find(secret)) == key
+    assert len([each for each in lookups if each.strip().startswith("SELECT")]) == 2
+
+
+CHANGES = {
+    "rename": "UPDATE api_key SET label = 'other'",
+    "set the limit": "UPDATE api_key SET quota = 1",
+    "revoke": "UPDATE api_key SET revoked_at = 1",
+    "expire": "UPDATE api_key SET expires_at = 1",
+    "end the secret": "UPDATE secret SET expires_at = 1",
+    "delete the secret": "DELETE FROM secret",
+    "delete the key": "PRAGMA foreign_keys = OFF; DELETE FROM api_key",
+    "disable the owner": "UPDATE account SET disabled_at = 1",
+    "approve the owner": "UPDATE account SET approved_at = 1",
+}
+
+
+@pytest.mark.parametrize("script", [pytest.param(script, id=name) for name, script in CHANGES.items()])
+def test_each_change_of_a_key_empties_the_cache_of_other_processes(open_database: Open, script: str) -> None:
+    database = open_database("directory")
+    keys, accounts = SqliteKeyRing(database, lambda: 1_000_000.0), SqliteAccounts(database, lambda: 1_000_000.0)
+    ann = run_sync(accounts.register("ann@example.org", "hash", most=9))
+    key, secret = run_sync(keys.create("laptop", limit=20, expires_at=None, owner=ann.id))
+    assert run_sync(keys.find(secret)) == key
+    with closing(sqlite3.connect(database.path)) as connection:
+        connection.executescript(script)
+    found = run_sync(keys.find(secret))
+    assert found != key
+    assert found == run_sync(SqliteKeyRing(database, lambda: 1_000_000.0).find(secret))
 
 
 def test_writes_of_others_are_checked_once_per_turn(open_database: Open) -> None:
