@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from typing import Protocol as Interface
 
-from twisted.internet.interfaces import IAddress, IProtocol, IReactorTime
+from twisted.internet.interfaces import IAddress, IDelayedCall, IProtocol, IReactorTime
 from twisted.internet.protocol import Protocol, connectionDone
 from twisted.protocols.policies import ProtocolWrapper
 from twisted.python.failure import Failure
@@ -30,9 +30,6 @@ LINGER_BYTES = 1_000_000
 CLOSE = 30.0
 """Seconds after which a closing connection is aborted."""
 
-PIPELINE = 16
-"""Maximum queued requests of one connection. Above it, reading is paused."""
-
 
 class ConnectionSite(RequestHandler, Interface):
     """The attributes and methods of a site that its connections use."""
@@ -48,9 +45,10 @@ class ConnectionSite(RequestHandler, Interface):
 
 
 class Connection(Protocol):
-    """One HTTP connection. It answers its requests one after the other.
+    """One HTTP connection. It answers its requests one after the other, at most one in each reactor turn.
 
-    All orderly closes go through `_end`. `check` enforces the time limit of each state.
+    A client that sends many requests at once therefore delays other clients no more than one request does. All orderly
+    closes go through `_end`. `check` enforces the time limit of each state.
     """
 
     transport: Any
@@ -60,8 +58,9 @@ class Connection(Protocol):
         self._request: Request | None = None
         self.closing = False
         self._is_last = False
-        self._answering = False
         self._is_paused = False
+        # The call that answers the next request in the next turn.
+        self._turn: IDelayedCall | None = None
         # Bytes that the client may still send while the connection closes; None before `_end`.
         self._linger: int | None = None
         self._ended = 0.0
@@ -94,12 +93,15 @@ class Connection(Protocol):
         if self._parser.wants_continue and self._request is None and not self.closing:
             self._parser.wants_continue = False
             self._output.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        if len(self._parser.messages) > PIPELINE:
+        if self._parser.waiting:
             self._is_paused = True
             self.transport.pauseProducing()
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         self.closing = True
+        if self._turn is not None:
+            self._turn.cancel()
+            self._turn = None
         self._output.lost()
         self._parser.close()
         self.site.connections.remove(self)
@@ -114,7 +116,7 @@ class Connection(Protocol):
 
     def close_if_idle(self) -> None:
         """Close now, unless a request is being answered or received."""
-        if self._request is None and self._parser.phase is Phase.REQUEST:
+        if self._request is None and self._turn is None and self._parser.phase is Phase.REQUEST:
             self.loseConnection()
 
     def check(self, now: float) -> None:
@@ -141,26 +143,22 @@ class Connection(Protocol):
                 self._respond_with_error(HttpError(408, "timeout", reason))
 
     def _answer_next(self) -> None:
-        """Answer queued requests until one is pending or the client is slow."""
-        if self._answering:
+        """Answer the first queued request, unless another one is pending or the client is slow."""
+        if not self._is_ready():
             return
         parser = self._parser
-        messages = parser.messages
-        if messages:
-            self._answering = True
-            while messages and self._is_ready():
-                message = messages.popleft()
-                if self._is_last or not message.keep_alive:
-                    self.closing = True
-                self._request = request = self.site.request(self, message)
-                self.site.respond(request)
-            self._answering = False
-        if parser.error is not None and self._is_ready():
+        if parser.messages:
+            message = parser.messages.popleft()
+            if self._is_last or not message.keep_alive:
+                self.closing = True
+            self._request = request = self.site.request(self, message)
+            self.site.respond(request)
+        elif parser.error is not None:
             self._respond_with_error(parser.error)
 
     def _is_ready(self) -> bool:
         """Return whether the next request may be answered."""
-        return self._request is None and not self.closing and not self._output.waiting
+        return self._request is None and self._turn is None and not self.closing and not self._output.waiting
 
     def _respond_with_error(self, error: HttpError) -> None:
         """Send an error response for an invalid request, and close."""
@@ -177,12 +175,18 @@ class Connection(Protocol):
             self._next()
 
     def _next(self) -> None:
-        """Continue after a response: answer the next request, or close."""
+        """Continue after a response: close, or answer the next request in the next turn."""
         if self.closing:
             self._end()
-            return
+        elif self._is_ready():
+            self._turn = self.site.clock.callLater(0, self._continue)
+
+    def _continue(self) -> None:
+        """Answer the next request of a client that has not waited for the last response."""
+        self._turn = None
+        self._parser.parse()
         self._answer_next()
-        if self._is_paused and not self._output.waiting and not self._parser.messages and self._linger is None:
+        if self._is_paused and not self.closing and not self._output.waiting and not self._parser.waiting:
             self._is_paused = False
             self.transport.resumeProducing()
 

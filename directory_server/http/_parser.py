@@ -29,6 +29,12 @@ MAX_BODY = 64 * 1024
 MAX_WIRE = 8 * MAX_BODY
 """Maximum received bytes of a request, with the overhead of chunks."""
 
+PIPELINE = 16
+"""Number of complete requests above which further bytes of a connection are not parsed."""
+
+PIECE = 1024
+"""Bytes that are parsed at a time. Each may have several requests more than PIPELINE."""
+
 LONGEST_METHOD = 42
 """Bytes of the request line that are stored to recognise an unknown method."""
 
@@ -70,13 +76,15 @@ class Message:
 class Parser:
     """The request parser of one connection.
 
-    `messages` are the complete requests. After an `error`, no more data is parsed. `phase` is the current phase, and
-    `since` the time when it began, in seconds of `now`. `wants_continue` is whether the client waits for a
+    `messages` are the complete requests. While there are PIPELINE of them, further bytes are not parsed but `waiting`,
+    because a parsed request takes far more memory. After an `error`, no more data is parsed. `phase` is the current
+    phase, and `since` the time when it began, in seconds of `now`. `wants_continue` is whether the client waits for a
     100 (Continue) response before it sends the body (RFC 9110, section 10.1.1).
     """
 
     def __init__(self, now: Callable[[], float]) -> None:
         self.messages: deque[Message] = deque()
+        self.waiting = b""
         self.error: HttpError | None = None
         self.phase = _REQUEST
         self.since = now()
@@ -96,11 +104,33 @@ class Parser:
 
     def feed(self, data: bytes) -> None:
         """Parse more data. Ignore it after an error or after the last request of the connection."""
+        if self.waiting or len(self.messages) >= PIPELINE:
+            self.waiting += data
+            return
+        if (
+            self.phase is _REQUEST
+            and _compiled is not None
+            and self.error is None
+            and not self._last
+            and (usual := _compiled.read(data)) is not None
+            and self._take(usual)
+        ):
+            return
+        self.waiting = data
+        self.parse()
+
+    def parse(self) -> None:
+        """Parse the waiting data, until PIPELINE requests are complete."""
+        while self.waiting and len(self.messages) < PIPELINE:
+            piece, self.waiting = self.waiting[:PIECE], self.waiting[PIECE:]
+            self._parse(piece)
+            if self.error is not None or self._last:
+                self.waiting = b""
+
+    def _parse(self, data: bytes) -> None:
         if self.error is not None or self._last:
             return
         if self.phase is _REQUEST:
-            if _compiled is not None and (usual := _compiled.read(data)) is not None and self._take(usual):
-                return
             self._wire = len(data)
             self._line = data[:LONGEST_METHOD]
         else:
@@ -164,7 +194,7 @@ class Parser:
         for name, values in self._headers.items():
             lines += [b"%s: %s" % (name, value) for value in values if name != b"upgrade"]
         self._llhttp = httptools.HttpRequestParser(self)
-        self.feed(b"\r\n".join([*lines, b"", rest]))
+        self._parse(b"\r\n".join([*lines, b"", rest]))
 
     # Callbacks of httptools.
 

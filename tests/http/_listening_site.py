@@ -144,11 +144,16 @@ class Site:
             self.run_until(client.do_handshake)
         return client
 
+    def turn(self) -> None:
+        """Run one turn of the reactor, and the calls that are due."""
+        self.reactor.iterate(0)
+        self.clock.advance(0)
+
     def run_until(self, step: Callable[[], Any], turns: float = inf) -> Any:
         """Run the reactor until `step` does not block, at most `turns` times; return its result."""
         turn, end = 0, monotonic() + TIMEOUT
         while turn < turns and monotonic() < end:
-            self.reactor.iterate(0)
+            self.turn()
             try:
                 return step()
             except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
@@ -167,11 +172,11 @@ class Site:
     def advance(self, seconds: float = 0) -> None:
         """Advance the clock by `seconds` and process all events."""
         for _ in range(50):
-            self.reactor.iterate(0)
+            self.turn()
         for _ in range(int(seconds)):
             self.clock.advance(1)
             for _ in range(5):
-                self.reactor.iterate(0)
+                self.turn()
 
     def send(self, client: socket.socket, raw: bytes) -> None:
         """Send all data, or as much as the server accepts."""

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from directory_server.http._parser import PIECE, PIPELINE
+
 from ..logs import captured_lines
 from ..web.conftest import Connection, Server, parse_response
 
@@ -36,6 +38,16 @@ def advance(server: Server, seconds: float) -> None:
     server.clock.pump([1.0] * int(seconds))
 
 
+def run_turn(server: Server) -> None:
+    """Run the calls that are due, as a reactor does: calls that they add run in the next turn."""
+    due: list[Any] = [call for call in server.clock.getDelayedCalls() if call.getTime() <= server.clock.seconds()]
+    for call in due:
+        if call.active():
+            server.clock.calls.remove(call)
+            call.called = 1
+            call.func(*call.args, **call.kw)
+
+
 def test_connection_stays_open_between_requests(server: Server) -> None:
     connection = connect(server)
     for _ in range(3):
@@ -48,6 +60,44 @@ def test_pipelined_requests_get_responses_in_order(server: Server) -> None:
     connection = connect(server)
     connection.send(HEALTH + b"GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n" + HEALTH * 300)
     assert statuses(connection.received()) == [200, 404, *[200] * 300]
+
+
+def test_each_turn_answers_one_request_of_a_connection(server: Server) -> None:
+    """A client that sends many requests at once delays other clients no more than one request."""
+    many, one = connect(server), connect(server)
+    many.send(HEALTH * 300)
+    assert statuses(many.transport.value()) == [200]
+    one.send(HEALTH)
+    assert statuses(one.transport.value()) == [200]
+    run_turn(server)
+    assert statuses(many.transport.value()) == [200] * 2
+
+
+def test_requests_that_wait_are_not_parsed(server: Server) -> None:
+    """A parsed request takes far more memory than its bytes."""
+    connection = connect(server)
+    connection.transport.producer.pauseProducing()
+    connection.send(HEALTH * 300)
+    protocol = connection.transport.protocol
+    assert len(protocol._parser.messages) < PIPELINE + PIECE / len(HEALTH) + 1
+    assert connection.transport.producerState == "paused"
+    connection.transport.producer.resumeProducing()
+    assert statuses(connection.received()) == [200] * 300
+    assert connection.transport.producerState == "producing"
+
+
+def test_a_disconnect_ends_a_pipeline(server: Server) -> None:
+    connection = connect(server)
+    connection.send(HEALTH * 3)
+    connection.close()
+    assert statuses(connection.received()) == [200]
+
+
+def test_a_stopping_server_answers_requests_that_wait(server: Server) -> None:
+    connection = connect(server)
+    connection.send(HEALTH * 3)
+    server.site.connections._close_idle()
+    assert statuses(connection.received()) == [200] * 3
 
 
 def test_head_and_body_are_sent_in_one_write(server: Server) -> None:

@@ -75,6 +75,7 @@ class Connection:
     """A connection to the server, of which the test is the client."""
 
     def __init__(self, site: Any, address: str = "127.0.0.1") -> None:
+        self._clock = site.clock
         self.transport = cast(Any, StringTransport(peerAddress=IPv4Address("TCP", address, 50_000)))
         # As in real transports, another protocol can replace this one.
         self.transport.protocol = site.buildProtocol(self.transport.getPeer())
@@ -84,7 +85,9 @@ class Connection:
         self.transport.protocol.dataReceived(raw)
 
     def received(self) -> bytes:
-        """Return and clear the bytes that the server has sent."""
+        """Run the reactor turns that are due; return and clear the bytes that the server has sent."""
+        while any(call.getTime() <= self._clock.seconds() for call in self._clock.getDelayedCalls()):
+            self._clock.advance(0)
         sent: bytes = self.transport.value()
         self.transport.clear()
         return sent
