@@ -10,6 +10,7 @@ from ._database import Database
 from ._import import import_data
 from ._key_uses import PostgresKeyUses
 from ._keyring import PostgresKeyRing
+from ._last_read import LastRead
 from ._link import Link, Statements
 from ._mirrors import PostgresMirrors
 from ._new_secrets import PostgresNewSecrets
@@ -28,7 +29,6 @@ from ._store import PostgresStore
 from ._upkeep import UPKEEP_INTERVAL, Task, Upkeep
 from ._verifications import PostgresVerifications
 from ._watchdog import Watchdog
-from ._witness import Witness
 
 __all__ = [
     "CHANNEL",
@@ -36,6 +36,7 @@ __all__ = [
     "UPKEEP_INTERVAL",
     "Cursor",
     "Database",
+    "LastRead",
     "Link",
     "Node",
     "NodeReports",
@@ -62,7 +63,6 @@ __all__ = [
     "Task",
     "Upkeep",
     "Watchdog",
-    "Witness",
     "after_restore",
     "check_connection",
     "import_data",

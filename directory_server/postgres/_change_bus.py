@@ -10,9 +10,9 @@ from twisted.logger import Logger
 
 from ..domain.errors import Unavailable
 from ..listeners import PollingBus
+from ._last_read import LastRead
 from ._link import Statements
 from ._pulse import PULSE, Pulse
-from ._witness import Witness
 
 CHANNEL = "directory"
 """The channel on which publishers, and transactions that end keys, notify."""
@@ -27,7 +27,7 @@ class PostgresBus(PollingBus):
 
     The database is asked after each `notified`, every `interval` seconds, and at the start, which also wakes. `pulse`
     gets each value of the counter. `went_back` is called with a message if the log no longer has the last change that
-    `witness` saw: the database was restored from a backup, or a standby without the last transactions has taken over.
+    `last_read` has: the database was restored from a backup, or a standby without the last transactions has taken over.
     What this process has in memory is then wrong.
     """
 
@@ -37,7 +37,7 @@ class PostgresBus(PollingBus):
         self,
         statements: Statements,
         pulse: Pulse,
-        witness: Witness,
+        last_read: LastRead,
         clock: IReactorTime,
         went_back: Callable[[str], None],
         interval: float = 0.25,
@@ -45,7 +45,7 @@ class PostgresBus(PollingBus):
         super().__init__(self.notified, clock, interval)
         self._statements = statements
         self._pulse = pulse
-        self._witness = witness
+        self._last_read = last_read
         self._went_back = went_back
         self.head = 0
         """The last change of the log, when the database was last asked."""
@@ -80,7 +80,7 @@ class PostgresBus(PollingBus):
 
     async def _ask(self) -> None:
         # They may change while the answer is awaited.
-        reading, seen, mark = self._pulse.begin(), self._witness.seq, self._witness.mark
+        reading, seen, mark = self._pulse.begin(), self._last_read.seq, self._last_read.mark
         [(head, keys, seen_mark)] = await self._statements.run(_POLL, seen)
         if not self._loop.running:
             return

@@ -21,11 +21,11 @@ from ..domain.publishing import SourceLimits, record, too_old_versions
 from ..domain.versions import PUBLISHED, Version
 from ._connection import Cursor
 from ._database import Database
+from ._last_read import LastRead
 from ._link import Statements
 from ._listing import ListingQuery, all_versions, latest_versions, listing, one_version
 from ._log import LoggedChange, changes, current, missing, newest
 from ._publishing import Row, batches, keep_analyses, known, publish
-from ._witness import Witness
 
 T = TypeVar("T")
 
@@ -80,7 +80,7 @@ class PostgresStore:
     If several sources have a name, local entries take precedence over `sources`, and those, in order, over others.
     Work on many entries goes through `offload`. Results of `analysis` are stored by the fingerprint of the document
     and the version of the analysis, so two versions of the software do not overwrite each other's. `limits` bound what
-    a source may store. `reads` runs short queries that requests wait for; by default in a thread. `witness`
+    a source may store. `reads` runs short queries that requests wait for; by default in a thread. `last_read`
     gets the changes that are read.
     """
 
@@ -90,7 +90,7 @@ class PostgresStore:
     _sources: Sequence[str] = ()
     _limits: Mapping[str, SourceLimits] = {}
     _reads: Statements | None = None
-    _witness: Witness = field(factory=Witness)
+    _last_read: LastRead = field(factory=LastRead)
 
     _log = Logger()
 
@@ -137,7 +137,7 @@ class PostgresStore:
         rows = await (self._reads or self._database).run(_HEAD)
         if not rows:
             return 0
-        self._witness.saw(*rows[0])
+        self._last_read.record(*rows[0])
         return int(rows[0][0])
 
     async def log_id(self) -> str:
@@ -241,7 +241,7 @@ class PostgresStore:
     async def _analysed(self, found: Sequence[LoggedChange]) -> Sequence[Change]:
         """Return the changes with their analyses. Those that are missing are stored, so that the next read has them."""
         for each in found:
-            self._witness.saw(each.seq, each.mark)
+            self._last_read.record(each.seq, each.mark)
         analyses: dict[bytes, bytes] = {}
         if documents := missing(found):
             analyses = await self._offload(self._analyses, documents)

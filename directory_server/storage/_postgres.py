@@ -66,14 +66,14 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
     watchdog = postgres.Watchdog(database)
     watchdog.start()
     run_sync(postgres.upgrade(database))
-    witness = postgres.Witness()
-    connected = None if environment.reactor is None else _Connected(database, witness, environment)
+    last_read = postgres.LastRead()
+    connected = None if environment.reactor is None else _Connected(database, last_read, environment)
     charges, reads = (None, None) if connected is None else (connected.charges, connected.reads)
     quota = postgres.PostgresQuota(charges or database, pruning=database)
     attempts = postgres.PostgresAttempts(database)
     limits = source_limits(config)
     names, accounts, node = upstream_names(config), config.accounts, _node(config)
-    store = postgres.PostgresStore(database, environment.offload, TextAnalysis(), names, limits, reads, witness)
+    store = postgres.PostgresStore(database, environment.offload, TextAnalysis(), names, limits, reads, last_read)
 
     prunings = {"quota": quota.prune_all, "analyses": store.prune, "attempts": attempts.prune}
     tasks = [postgres.Task(name, interval, prunings[name]) for name, interval in TASKS.items()]
@@ -131,7 +131,7 @@ class _Connected:
     delays a charge.
     """
 
-    def __init__(self, database: postgres.Database, witness: postgres.Witness, environment: Environment) -> None:
+    def __init__(self, database: postgres.Database, last_read: postgres.LastRead, environment: Environment) -> None:
         reactor, offload = environment.reactor, environment.offload
         self.pulse = postgres.Pulse(database, environment.monotonic)
         self.charges = postgres.Link(
@@ -144,7 +144,7 @@ class _Connected:
             observe=environment.database_timer("charges"),
         )
         self.reads = postgres.Link(database, reactor, offload, observe=environment.database_timer("reads"))
-        self.bus = postgres.PostgresBus(self.charges, self.pulse, witness, reactor, lambda reason: self.lost(reason))
+        self.bus = postgres.PostgresBus(self.charges, self.pulse, last_read, reactor, lambda reason: self.lost(reason))
         self.lost: Callable[[str], None] = lambda reason: None
         """Called with the reason once the database went back."""
 

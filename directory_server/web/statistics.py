@@ -78,11 +78,6 @@ class StatisticsRecorder(Service):
         self._loop = LoopingCall(self.flush)
         self._loop.clock = clock
 
-    @property
-    def stores_queries(self) -> bool:
-        """Whether texts of searches are stored."""
-        return self._query_days > 0
-
     def startService(self) -> None:
         super().startService()
         self._loop.start(FLUSH_INTERVAL, now=False)

@@ -1,4 +1,4 @@
-"""Bus of changes: notifications, a poll, and the witness of a database that went back."""
+"""Bus of changes: notifications, a poll, and the detection of a database that went back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from twisted.internet.task import Clock, deferLater
 from twisted.logger import LogEvent, Logger, formatEvent
 
 from directory_server.domain.errors import Unavailable
-from directory_server.postgres import Database, PostgresBus, PostgresStore, Pulse, Witness
+from directory_server.postgres import Database, LastRead, PostgresBus, PostgresStore, Pulse
 from directory_server.postgres._change_bus import CHANNEL
 from directory_server.postgres._pipeline import Row
 from directory_server.run_sync import inline, run_sync
@@ -26,7 +26,7 @@ class TestPostgresBus(PostgresAdapterTest, BusContract):
     def _service(self, _open_database: None) -> Iterator[None]:
         self.clock = Clock()
         database = self.open_database()
-        self._bus = PostgresBus(database, Pulse(database, self.clock.seconds), Witness(), self.clock, pytest.fail)
+        self._bus = PostgresBus(database, Pulse(database, self.clock.seconds), LastRead(), self.clock, pytest.fail)
         self._store = PostgresStore(self.open_database(), inline, Briefs())
         self._written = 0
         self._bus.startService()
@@ -53,9 +53,9 @@ class Watched:
         self.pulse = Pulse(database, self.clock.seconds)
         self.woken: list[None] = []
         self.messages: list[str] = []
-        witness = Witness()
-        self._store = PostgresStore(database, inline, Briefs(), witness=witness)
-        self.bus = PostgresBus(database, self.pulse, witness, self.clock, self.messages.append)
+        last_read = LastRead()
+        self._store = PostgresStore(database, inline, Briefs(), last_read=last_read)
+        self.bus = PostgresBus(database, self.pulse, last_read, self.clock, self.messages.append)
         self.bus.subscribe(lambda: self.woken.append(None))
 
     def read(self) -> int:
@@ -157,7 +157,7 @@ def test_a_change_that_was_polled_and_not_read_is_not_missed(watched: Watched, d
 
 
 @pytest.mark.parametrize("read", ["head", "current"])
-def test_the_content_at_the_start_is_witnessed(
+def test_the_content_at_the_start_is_recorded(
     watched: Watched, database: Database, logged_failures: list[LogEvent], read: str
 ) -> None:
     publish(database, "x/1", "x/2")
@@ -200,7 +200,7 @@ def test_one_statement_at_a_time_asks_for_all_notifications(database: Database) 
             asked.append(Deferred())
             return await asked[-1]
 
-    bus = PostgresBus(Recorded(), Pulse(database, clock.seconds), Witness(), clock, pytest.fail)
+    bus = PostgresBus(Recorded(), Pulse(database, clock.seconds), LastRead(), clock, pytest.fail)
     bus.startService()
     for _ in range(3):
         bus.notified()
@@ -223,7 +223,7 @@ async def test_a_notification_wakes_before_the_poll(open_link: Links, open_datab
     woken: list[None] = []
     buses: list[PostgresBus] = []
     link = open_link(channel=CHANNEL, notified=lambda: buses[0].notified())
-    bus = PostgresBus(link, Pulse(database, clock.seconds), Witness(), clock, pytest.fail)
+    bus = PostgresBus(link, Pulse(database, clock.seconds), LastRead(), clock, pytest.fail)
     buses.append(bus)
     bus.subscribe(lambda: woken.append(None))
     bus.startService()

@@ -12,7 +12,7 @@ from directory_server.search.query import tables
 from directory_server.search.query.foreign import bounded
 from directory_server.search.query.groups import TermGroup
 from directory_server.search.query.parsing import parse
-from directory_server.search.text.once import Once
+from directory_server.search.text.lazy import Lazy
 from tests.contract import awaited
 from tests.contract.index import additions, make_entry, search_names
 
@@ -78,7 +78,7 @@ async def test_first_search_loads_the_tables_in_a_thread(monkeypatch: pytest.Mon
         return function(*args, **kwargs)
 
     index = ImpactIndex(offload)
-    monkeypatch.setattr(tables, "_TABLES", (Once(list),))
+    monkeypatch.setattr(tables, "_TABLES", (Lazy(list),))
     await search_names(index, "mail")
     assert offloaded == [tables.load_tables]
     await search_names(index, "mail")

@@ -9,8 +9,8 @@ from twisted.internet.protocol import Factory, Protocol
 from twisted.web.client import ResponseNeverReceived
 
 from directory_server import __version__
+from directory_server.verification._build import user_agent
 from directory_server.verification._client import Client, body_of
-from directory_server.verification._probes import user_agent
 
 from ..contract import awaited
 from .conftest import Harness

@@ -14,7 +14,7 @@ from ...domain.facts import ALL_LANGUAGES, Fact, language_bit
 from ...domain.languages import NAMES, TOPICAL
 from ..index.arrays import Bools, Floats, Sets
 from ..text.analysis import Word, words
-from ..text.once import Once
+from ..text.lazy import Lazy
 
 REWARD, PARTIAL_REWARD, PENALTY = 0.6, 0.2, 0.2
 """What a document gains if it satisfies a condition, or a part of it, and what it loses if a fact contradicts the
@@ -197,7 +197,7 @@ def _expressions() -> Mapping[str, Sequence[_Expression]]:
     return {first: sorted(each, key=lambda one: -len(one.tokens)) for first, each in found.items()}
 
 
-conditions = Once(_expressions)
+conditions = Lazy(_expressions)
 """Return the expressions for conditions by their first token, the longest first."""
 
 

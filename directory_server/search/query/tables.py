@@ -17,4 +17,4 @@ def load_tables() -> None:
 
 def are_loaded() -> bool:
     """Return whether `load_tables` returns at once."""
-    return all(table.is_made for table in _TABLES)
+    return all(table.is_computed for table in _TABLES)

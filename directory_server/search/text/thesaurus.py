@@ -15,7 +15,7 @@ from sys import intern
 from attrs import frozen
 
 from .analysis import Word, stem, tokens, words
-from .once import Once
+from .lazy import Lazy
 
 _SINGULAR_IN_S = frozenset({"news", "always", "canvas", "atlas", "pandas", "postgres", "kubernetes", "jenkins"})
 
@@ -120,7 +120,7 @@ def _thesaurus() -> Thesaurus:
     return read_thesaurus(*(folder.joinpath(name).read_text("utf-8") for name in ("thesaurus.toml", "topics.tsv")))
 
 
-thesaurus = Once(_thesaurus)
+thesaurus = Lazy(_thesaurus)
 """Return the thesaurus of the package. The first call takes about 0.25 seconds."""
 
 

@@ -12,7 +12,7 @@ from itertools import chain
 from sys import intern
 
 from .analysis import fold, is_unsegmented, stem
-from .once import Once
+from .lazy import Lazy
 from .single_words import NAMES
 from .translations import MIN_SOUNDS, Alternatives, Translations
 from .transliteration import english_sound_keys
@@ -32,7 +32,7 @@ def _translations() -> Translations:
     )
 
 
-translations = Once(_translations)
+translations = Lazy(_translations)
 """Return the lexicon of the package. The first call takes about 0.1 seconds."""
 
 

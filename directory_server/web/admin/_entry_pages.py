@@ -23,9 +23,6 @@ from ._requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, par
 
 ENTRIES = f"{ADMIN}/entries"
 ENTRY = f"{ADMIN}/entry"
-MARK = f"{ENTRY}/mark"
-EDIT = f"{ENTRY}/edit"
-DISOWN = f"{ENTRY}/disown"
 
 MARKS: tuple[Mark, ...] = get_args(Mark)
 

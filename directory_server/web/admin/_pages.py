@@ -17,8 +17,9 @@ from ...services.directory import Directory
 from ..account import PageLayout, SessionCookies
 from ._account_pages import AccountPages
 from ._entry_pages import EntryPages
-from ._inbox_pages import PublicationPages, ReportPages
 from ._key_pages import KeyPages
+from ._publication_pages import PublicationPages
+from ._report_pages import ReportPages
 from ._requests import OperatorRequests
 from ._server_pages import Server, ServerPages
 from ._usage_pages import UsagePages

@@ -11,9 +11,7 @@ from ...domain.errors import Unavailable
 from ...domain.ports.statistics import Statistics
 from ...domain.statistics import DAY, LEAST, Count, day_of
 from ...http import Request
-from ._requests import ADMIN, OperatorRequests, parameters
-
-USAGE = f"{ADMIN}/usage"
+from ._requests import OperatorRequests, parameters
 
 PERIODS = (7, 30)
 """Days that the page can show; the first is the default."""

@@ -9,10 +9,10 @@ from ._install import OptionView, editor_views
 from ._layout import Address, Layout, Viewer
 from ._notifications import STREAMS, AnonymousOwners
 from ._pages import PageHandlers, page_handlers, preload
+from ._parameters import page_parameters
 from ._readme import Readmes
 from ._reports import ReportPages
 from ._search import SearchPage
-from ._search_words import page_parameters
 from ._site_files import SiteFiles
 from ._sitemap import Sitemap
 from ._verification import EntryChecks

@@ -18,7 +18,7 @@ from ._access import PageAccess
 from ._cards import owner, search_url
 from ._filters import plain
 from ._layout import Layout
-from ._search_words import page_parameters, search_words
+from ._parameters import page_parameters, search_words
 
 PATH = "/feed.atom"
 

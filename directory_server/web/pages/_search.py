@@ -22,7 +22,7 @@ from ._entries import fact_marks
 from ._facets import facets, selected_filters, sort_links
 from ._feeds import feed_url
 from ._layout import Address, Layout
-from ._search_words import page_parameters, search_words
+from ._parameters import page_parameters, search_words
 from ._translations import Translations
 from ._verification import EntryChecks
 

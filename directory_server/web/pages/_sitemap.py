@@ -15,7 +15,7 @@ from ..compression import accepts_gzip, gzip
 from ..responses import conditional_response
 from ._access import PageAccess
 from ._layout import Layout
-from ._search_words import page_parameters
+from ._parameters import page_parameters
 
 PATH = "/sitemap.xml"
 

@@ -1,4 +1,4 @@
-"""Operator pages for reports of readers and the audit log of publisher tokens."""
+"""Operator pages for reports of readers: lists, and the form that closes one."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ from collections.abc import Callable
 from attrs import frozen
 
 from ...domain.errors import DirectoryError
-from ...domain.ports.access import PublicationLog
 from ...domain.ports.reports import Reports
-from ...domain.publishers import Publication
 from ...domain.reports import MAX_OPEN, Report
 from ...http import Request
 from ..account import Moment, moment
-from ._requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters
+from ._requests import ADMIN, OperatorRequests, parameters
 
 REPORTS = f"{ADMIN}/reports"
-PUBLICATIONS = f"{ADMIN}/publications"
 
 REPORTS_PER_PAGE = 6
 """Reports on one page. Each may have a text of a thousand characters."""
@@ -66,38 +63,7 @@ class ReportPages:
         return self._requests.redirect(request, REPORTS, "report_closed")
 
 
-@frozen
-class PublicationRow:
-    """A record of the audit log with its number."""
-
-    number: int
-    record: Publication
-    at: Moment | None
-
-
-@frozen
-class PublicationPages:
-    """Handles the audit log of publisher tokens."""
-
-    _requests: OperatorRequests
-    _log: PublicationLog
-
-    async def get(self, request: Request) -> bytes:
-        """Return a page of the audit log, the newest records first."""
-        member = await self._requests.member(request)
-        before = _number(parameters(request).get("after", ""))
-        found = await self._log.newest(PER_PAGE + 1, before)
-        rows = [PublicationRow(number, record, moment(record.at)) for number, record in page_of(found)]
-        values = {"rows": rows, "next_url": next_url(PUBLICATIONS, found, str(rows[-1].number) if rows else "")}
-        return self._requests.page(request, member.session, "publications", values)
-
-
 def _page(text: str) -> int:
     """Return the number of a page from 1; 1 for another text."""
     last = MAX_OPEN // REPORTS_PER_PAGE + 1
     return min(int(text), last) if text.isascii() and text.isdecimal() and 0 < len(text) < 6 and int(text) else 1
-
-
-def _number(text: str) -> int | None:
-    """Return the number of a record, None for another text."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 18 else None

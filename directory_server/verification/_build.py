@@ -1,4 +1,4 @@
-"""Functions that make the checks from plain values."""
+"""Creation of the checks from settings: contact, allowed networks and timeouts."""
 
 from __future__ import annotations
 

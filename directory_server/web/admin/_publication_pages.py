@@ -1,0 +1,44 @@
+"""Operator page with the audit log of publisher tokens."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from ...domain.ports.access import PublicationLog
+from ...domain.publishers import Publication
+from ...http import Request
+from ..account import Moment, moment
+from ._requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters
+
+PUBLICATIONS = f"{ADMIN}/publications"
+
+
+@frozen
+class PublicationRow:
+    """A record of the audit log with its number."""
+
+    number: int
+    record: Publication
+    at: Moment | None
+
+
+@frozen
+class PublicationPages:
+    """Handles the audit log of publisher tokens."""
+
+    _requests: OperatorRequests
+    _log: PublicationLog
+
+    async def get(self, request: Request) -> bytes:
+        """Return a page of the audit log, the newest records first."""
+        member = await self._requests.member(request)
+        before = _number(parameters(request).get("after", ""))
+        found = await self._log.newest(PER_PAGE + 1, before)
+        rows = [PublicationRow(number, record, moment(record.at)) for number, record in page_of(found)]
+        values = {"rows": rows, "next_url": next_url(PUBLICATIONS, found, str(rows[-1].number) if rows else "")}
+        return self._requests.page(request, member.session, "publications", values)
+
+
+def _number(text: str) -> int | None:
+    """Return the number of a record, None for another text."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 18 else None
