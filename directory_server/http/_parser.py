@@ -6,12 +6,12 @@ import re
 from collections import deque
 from collections.abc import Callable
 from enum import Enum
-from functools import lru_cache
 
 import httptools
 from attrs import define, field
 
 from ..compiled import compiled
+from ._target import checked_target, is_host
 from .errors import HttpError
 
 MAX_TARGET = 8 * 1024
@@ -41,8 +41,6 @@ LONGEST_METHOD = 42
 # llhttp calls back for each field. Requests of the usual form that arrive whole are read at once.
 _compiled = compiled("http._heads")
 
-_ABSOLUTE = re.compile(rb"https?://([^/?#]*)([^#]*)", re.IGNORECASE)
-_HOST = re.compile(rb"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~%!$&'()*+,;=-]*)(?::[0-9]*)?")
 _METHOD = re.compile(rb"[A-Z-]+(?: |$)")
 _METHODS = frozenset({b"GET", b"HEAD", b"POST", b"PUT", b"PATCH", b"DELETE", b"OPTIONS", b"TRACE"})
 """The methods of HTTP (RFC 9110, section 9; RFC 5789) except CONNECT."""
@@ -156,7 +154,7 @@ class Parser:
         """Add a whole request that llhttp did not read; return whether it is valid."""
         method, target, headers, body = usual
         hosts = headers.get(b"host", ())
-        if len(hosts) != 1 or not _is_host(hosts[0]):
+        if len(hosts) != 1 or not is_host(hosts[0]):
             return False
         self._target = target
         self.since = now = self._now()
@@ -241,7 +239,7 @@ class Parser:
         coding = headers.get(b"transfer-encoding")
         if coding and (not is_current or coding[0].lower() != b"chunked"):
             raise HttpError(400, "bad_request", "Transfer-Encoding must be chunked, and requires HTTP/1.1.")
-        self._target = _checked_target(method, self._target, headers, is_current)
+        self._target = checked_target(method, self._target, headers, is_current)
         if b"content-length" in headers and int(headers[b"content-length"][0]) > MAX_BODY:
             raise _body_too_large()
         if is_current and b"expect" in headers:
@@ -282,28 +280,3 @@ def _head_too_large() -> HttpError:
 
 def _body_too_large() -> HttpError:
     return HttpError(413, "too_large", f"The body must have at most {MAX_BODY:,} bytes.")
-
-
-def _checked_target(method: bytes, target: bytes, headers: dict[bytes, list[bytes]], is_current: bool) -> bytes:
-    """Return the target in origin form (RFC 9112, section 3.2); check it and the Host field.
-
-    An absolute target replaces the Host field.
-    """
-    hosts = headers.get(b"host", [])
-    if len(hosts) != 1 and (hosts or is_current):
-        raise HttpError(400, "bad_request", f"The Host header must be sent exactly once, not {len(hosts)} times.")
-    if target[:1] != b"/" and (absolute := _ABSOLUTE.fullmatch(target)):
-        hosts = headers[b"host"] = [absolute[1]]
-        target = absolute[2] if absolute[2].startswith(b"/") else b"/" + absolute[2]
-    if hosts and not _is_host(hosts[0]):
-        raise HttpError(400, "bad_request", "The Host header must be a host, or a host and a port.")
-    if target[:1] != b"/" and (method, target) != (b"OPTIONS", b"*"):
-        raise HttpError(400, "bad_request", "The request target must begin with a slash.")
-    if b"#" in target:
-        raise HttpError(400, "bad_request", "The request target must not have a fragment (#).")
-    return target
-
-
-@lru_cache(64)
-def _is_host(value: bytes) -> bool:
-    return _HOST.fullmatch(value) is not None
