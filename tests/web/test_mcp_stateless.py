@@ -115,6 +115,24 @@ def test_the_version_is_checked_after_the_headers(server: Server) -> None:
     assert error.json["error"]["data"] == {"supported": [VERSION], "requested": "2027-01-01"}
 
 
+def test_an_error_without_meta_has_all_supported_versions(server: Server) -> None:
+    body = {"jsonrpc": "2.0", "id": 3, "method": "tools/list", "params": {}}
+    response = server.post(body, headers={"MCP-Protocol-Version": "1999-01-01"})
+    assert (response.status, response.json["id"]) == (400, 3)
+    assert response.json["error"] == {
+        "code": -32022,
+        "message": "Protocol version '1999-01-01' is not supported; supported: 2024-11-05, 2025-03-26, 2025-06-18, "
+        "2025-11-25, 2026-07-28.",
+        "data": {
+            "supported": ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"],
+            "requested": "1999-01-01",
+        },
+    }
+    # With the stateless version in the header, `_meta` is missing.
+    response = server.post(body, headers={"MCP-Protocol-Version": VERSION})
+    assert (response.status, response.json["error"]["code"]) == (400, -32602)
+
+
 @pytest.mark.parametrize("method", ["initialize", "ping", "logging/setLevel", "resources/subscribe", "no/such"])
 def test_the_method_is_checked_last(server: Server, method: str) -> None:
     response = send(server, method)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from base64 import b64decode
+from collections.abc import Sequence
 from typing import Any
 
 from attrs import frozen
 
 from ... import serialization
 from ...http import Request
+from ...http.headers import value as header
 from ...http.headers import values
 from ...serialization import Message
 from ..authentication import AuthenticatedRequest
 from ._errors import HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, RpcError
 from ._methods import CAPABILITIES, INSTRUCTIONS, SERVER_INFO, Methods
 from ._notifications import META_SERVER_INFO
+from ._stateful import VERSIONS as STATEFUL_VERSIONS
 
 VERSIONS = ("2026-07-28",)
 
@@ -41,16 +44,18 @@ class StatelessProtocol:
     _methods: Methods
 
     def check(self, message: Message, request: Request) -> None:
-        """Raise RpcError for an invalid request: `_meta`, headers, version, in the order of the specification."""
+        """Raise RpcError for an invalid request: `_meta`, headers, version, in the order of the specification.
+
+        A request without `_meta` is of a client that initializes. Its error is about the version in its header.
+        """
+        if "_meta" not in message.params:
+            sent = (header(request, "MCP-Protocol-Version") or "").strip()
+            if sent not in VERSIONS:
+                raise _unsupported(sent, (*STATEFUL_VERSIONS, *VERSIONS))
         version = _checked_meta(message)
         _check_headers(message, request, version)
         if version not in VERSIONS:
-            raise RpcError(
-                UNSUPPORTED_VERSION,
-                f"Protocol version {version[:100]!r} is not supported.",
-                status=400,
-                data={"supported": list(VERSIONS), "requested": version},
-            )
+            raise _unsupported(version, VERSIONS)
 
     async def handle(self, message: Message, authenticated: AuthenticatedRequest) -> bytes:
         """Return the encoded result of a request. Raises RpcError."""
@@ -87,6 +92,15 @@ def is_stateless(message: Message) -> bool:
     """Return whether the message names a protocol version in `_meta`, as stateless requests do."""
     meta = message.params.get("_meta")
     return isinstance(meta, dict) and META_VERSION in meta
+
+
+def _unsupported(version: str, supported: Sequence[str]) -> RpcError:
+    return RpcError(
+        UNSUPPORTED_VERSION,
+        f"Protocol version {version[:100]!r} is not supported; supported: {', '.join(supported)}.",
+        status=400,
+        data={"supported": list(supported), "requested": version[:100]},
+    )
 
 
 def _checked_meta(message: Message) -> str:
