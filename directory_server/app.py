@@ -14,7 +14,7 @@ from twisted.logger import Logger
 
 from . import __version__, process
 from .compiled import compiled_modules
-from .config import Config, record_folder, shown_settings
+from .config import Config, endpoints, record_folder, shown_settings
 from .domain.errors import Unavailable
 from .process import StartFailed
 from .run_sync import run_until_done
@@ -135,7 +135,9 @@ class DirectoryService(MultiService):
         try:
             yield
         except CannotListenError as error:
-            self._fail(f"Cannot listen on {error.interface or '*'}:{error.port}: {error.socketError}.")
+            setting = "metrics.listen" if self._is_of_metrics(error.port) else "listen"
+            address = f"{error.interface or '*'}:{error.port}"
+            self._fail(f"Cannot listen on {address}: {error.socketError}. Change the setting {setting}.")
         except (OSError, OverflowError) as error:
             places = " or ".join(filter(None, [*self._config.listen, self._config.metrics.listen]))
             self._fail(f"Cannot listen on {places}: {str(error).rstrip('.')}.")
@@ -144,6 +146,11 @@ class DirectoryService(MultiService):
             from .storage import place
 
             self._fail(f"Cannot serve {place(self._config)}: {error}")
+
+    def _is_of_metrics(self, port: object) -> bool:
+        """Return whether only the endpoint of the metrics has `port`: a number, or the path of a socket."""
+        having = [each for each in self._config.listen if str(port) in endpoints.read(each).arguments]
+        return not having and str(port) in endpoints.read(self._config.metrics.listen).arguments
 
     def _fail(self, reason: str) -> NoReturn:
         self._log.critical("{reason}", reason=reason)

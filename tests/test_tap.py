@@ -18,7 +18,7 @@ from twisted.python.failure import Failure
 from twisted.python.usage import UsageError
 
 from directory_server.app import DirectoryService
-from directory_server.config import Config, ConfigError, HttpConfig
+from directory_server.config import Config, ConfigError, HttpConfig, MetricsConfig
 from directory_server.process import StartFailed
 from directory_server.tap import Options, configure, makeService
 
@@ -230,8 +230,30 @@ def test_port_in_use_ends_the_process_with_one_line(tmp_path: Path, logged_failu
         service.privilegedStartService()
     assert caught.value.code == 1
     (event,) = logged_failures
-    assert event["reason"] == "Cannot listen on 127.0.0.1:8080: [Errno 98] Address already in use."
+    assert event["reason"] == (
+        "Cannot listen on 127.0.0.1:8080: [Errno 98] Address already in use. Change the setting listen."
+    )
     assert "log_failure" not in event
+    logged_failures.clear()
+
+
+@pytest.mark.parametrize(("metrics", "setting"), [("tcp:8080", "metrics.listen"), ("tcp:9090", "listen")])
+def test_port_in_use_names_the_setting(
+    tmp_path: Path, logged_failures: list[LogEvent], metrics: str, setting: str
+) -> None:
+    listen = "tcp:8081" if setting == "metrics.listen" else "tcp:8080"
+
+    class Reactor(MemoryReactorClock):
+        def listenTCP(self, port: int, factory: Any, backlog: int = 50, interface: str = "") -> Any:
+            if port == 8080:
+                raise CannotListenError(interface, port, OSError(98, "Address already in use"))
+            return super().listenTCP(port, factory, backlog, interface)
+
+    config = Config(listen=(listen,), metrics=MetricsConfig(listen=metrics), data_dir=tmp_path)
+    with pytest.raises(StartFailed):
+        DirectoryService(config, Reactor()).privilegedStartService()
+    (event,) = logged_failures
+    assert event["reason"].endswith(f"Address already in use. Change the setting {setting}.")
     logged_failures.clear()
 
 

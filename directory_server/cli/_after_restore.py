@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ..wording import counted
-from ._context import command_context, wait_for
+from ._context import command_context, configuration, servers_of, wait_for
 from ._output import echo
 
 
@@ -26,6 +26,14 @@ def after_restore(ctx: click.Context, newer: Path | None) -> None:
     readers of the change feed must start over. With --newer, revocations and disabled accounts, new secrets and new
     passwords are copied from the newer database.
     """
+    config = configuration(ctx)
+    # A process on PostgreSQL notices a restore by itself, and may run on another machine.
+    if not config.database and (servers := servers_of(config)):
+        pids = ", ".join(str(each.pid) for each in servers)
+        raise click.ClickException(
+            f"A server runs on {config.data_dir}, with the process id {pids}. Stop it, restore the backup, then run "
+            "this command."
+        )
     result = wait_for(command_context(ctx).storage.after_restore(newer))
     echo("Readers of the change feed start over: the log has a new id.")
     echo(f"{counted(result.sessions, 'session')} and {counted(result.links, 'link')} ended.")

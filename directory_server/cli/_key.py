@@ -10,7 +10,7 @@ from operator import itemgetter
 
 import click
 
-from ..domain.keys import ApiKey, KeyUse
+from ..domain.keys import MAX_LIMIT, ApiKey, KeyUse
 from ._context import CommandContext, command_context, wait_for
 from ._output import Group, Record, echo, json_option, moment, print_listing
 
@@ -118,8 +118,8 @@ def rotate(ctx: click.Context, key_id: str, grace: str | None) -> None:
 def _limit(text: str, hint: str = "--limit") -> int | None:
     if text == "unlimited":
         return None
-    if not re.fullmatch(r"[0-9]{1,9}", text):
-        raise click.BadParameter("must be a whole number or 'unlimited'", param_hint=hint)
+    if not (re.fullmatch(r"[0-9]{1,10}", text) and 1 <= int(text) <= MAX_LIMIT):
+        raise click.BadParameter(f"must be a whole number from 1 to {MAX_LIMIT:,}, or 'unlimited'", param_hint=hint)
     return int(text)
 
 

@@ -36,8 +36,12 @@ def sync(ctx: click.Context, name: str | None, full: bool) -> None:
     context = command_context(ctx, new=True)
     upstreams = [each for each in configured_upstreams(context.config) if name in (None, each.name)]
     if not upstreams:
-        known = ", ".join(each.name for each in context.config.upstream) or "none"
-        raise click.ClickException(f"No upstream {name + ' ' if name else ''}is configured; there are: {known}.")
+        known = ", ".join(each.name for each in context.config.upstream)
+        raise click.ClickException(
+            f"No upstream {name} is configured; there are: {known}."
+            if known
+            else "No upstream is configured. Pass the settings of the server with --config FILE, or --set upstream=URL."
+        )
 
     async def run(reactor: Any) -> None:
         if not await sync_all(reactor, context, upstreams, full=full):

@@ -20,6 +20,11 @@ class Endpoint:
     named: dict[str, str]
 
     @property
+    def arguments(self) -> tuple[str, ...]:
+        """All arguments, without the names of those that are named."""
+        return (*self.positional, *self.named.values())
+
+    @property
     def has_port(self) -> bool:
         """Whether the endpoint listens on a TCP port, with or without TLS."""
         return self.kind in ("tcp", "tcp6", "ssl", "tls")

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from directory_server import sqlite
 from directory_server.cli.main import main
 from directory_server.run_sync import run_sync
+from directory_server.running import RunningServer, ServerRecord
 
 
 def run(folder: Path, *arguments: object) -> str:
@@ -150,6 +151,17 @@ def test_invalid_newer_database_changes_nothing(tmp_path: Path, restored: dict[s
     )
     assert result.exit_code == 1
     assert "junk cannot be used now: the file is not an SQLite database" in result.stderr
+    opened = OpenDirectory(tmp_path / "data")
+    assert opened.log_id() == restored["log"]
+    opened.data.close()
+
+
+def test_running_server_is_left_alone(tmp_path: Path, restored: dict[str, str]) -> None:
+    record = ServerRecord(tmp_path / "data", RunningServer(4321, "1.2.3", 1_700_000_000.0, {}))
+    result = CliRunner().invoke(main, ["--data-dir", str(tmp_path / "data"), "after-restore"])
+    record.close()
+    assert result.exit_code == 1
+    assert f"Error: A server runs on {tmp_path / 'data'}, with the process id 4321. Stop it" in result.stderr
     opened = OpenDirectory(tmp_path / "data")
     assert opened.log_id() == restored["log"]
     opened.data.close()

@@ -66,10 +66,17 @@ def test_create_with_a_lifetime(directory: CommandLine, text: str, seconds: int)
         ([], "Missing option '--label'"),
         (["--label", ""], "label: must be 1 to 100 printable characters"),
         (["--label", "a\nb"], "label: must be 1 to 100 printable characters"),
-        (["--label", "a", "--limit", "0"], "limit: must be 1 to"),
-        (["--label", "a", "--limit", "-1"], "--limit: must be a whole number or 'unlimited'"),
-        (["--label", "a", "--limit", "many"], "--limit: must be a whole number or 'unlimited'"),
-        (["--label", "a", "--limit", "9" * 5000], "--limit: must be a whole number or 'unlimited'"),
+        (["--label", "a", "--limit", "0"], "--limit: must be a whole number from 1 to 1,000,000,000"),
+        (["--label", "a", "--limit", "1000000001"], "--limit: must be a whole number from 1 to 1,000,000,000"),
+        (["--label", "a", "--limit", "-1"], "--limit: must be a whole number from 1 to 1,000,000,000, or 'unlimited'"),
+        (
+            ["--label", "a", "--limit", "many"],
+            "--limit: must be a whole number from 1 to 1,000,000,000, or 'unlimited'",
+        ),
+        (
+            ["--label", "a", "--limit", "9" * 5000],
+            "--limit: must be a whole number from 1 to 1,000,000,000, or 'unlimited'",
+        ),
         (["--label", "a", "--expires", "soon"], "--expires: must be a duration such as 30d, a date"),
         (["--label", "a", "--expires", "2999-13-01"], "--expires: must be a duration such as 30d, a date"),
         # In UTC this is in the year 10000, which datetime cannot represent.

@@ -33,7 +33,12 @@ def run(folder: Path, *arguments: str) -> Result:
 @pytest.mark.parametrize(
     ("configured", "arguments", "message"),
     [
-        ("", [], "Error: No upstream is configured; there are: none.\n"),
+        (
+            "",
+            [],
+            "Error: No upstream is configured. Pass the settings of the server with --config FILE, or "
+            "--set upstream=URL.\n",
+        ),
         (
             '[[upstream]]\nname = "official"\nurl = "/none.json"\n',
             ["oficial"],
