@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -34,16 +35,25 @@ def test_locked_data_directory_is_reported_in_one_line(directory: CommandLine, m
     )
 
 
-def test_status_counts_entries_changes_and_keys(directory: CommandLine) -> None:
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """Return a port that is bound and not listened on: a server of the developer may have the default port."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]
+
+
+def test_status_counts_entries_changes_and_keys(directory: CommandLine, closed_port: int) -> None:
     directory.succeed("import", "-", stdin=entry_line("a.example/one") + entry_line("a.example/two"))
     directory.succeed("import", "-", stdin=entry_line("a.example/one", "Changed."))
     directory.succeed("key", "create", "--label", "a")
     directory.succeed("key", "create", "--label", "b")
     directory.succeed("key", "revoke", directory.all_keys()[0].id)
-    rows = dict(re.split(r"  +", row) for row in directory.succeed("status").splitlines())
+    listen = f"listen=tcp:{closed_port}:interface=127.0.0.1"
+    rows = dict(re.split(r"  +", row) for row in directory.succeed("--set", listen, "status").splitlines())
     assert re.fullmatch(r"0\.\d MB", rows.pop("disk"))
     assert rows == {
-        "server": "not reachable at http://127.0.0.1:8080",
+        "server": f"not reachable at http://127.0.0.1:{closed_port}",
         "software": "0.1.0",
         "data directory": str(directory.data.resolve()),
         "entries": "2",
@@ -53,14 +63,15 @@ def test_status_counts_entries_changes_and_keys(directory: CommandLine) -> None:
     }
 
 
-def test_status_counts_accounts_by_state(directory: CommandLine) -> None:
+def test_status_counts_accounts_by_state(directory: CommandLine, closed_port: int) -> None:
     directory.succeed("account", "add", "ann@example.org")
     directory.succeed("account", "add", "bob@example.org")
     directory.succeed("account", "disable", "bob@example.org")
     assert "accounts        1 invited, 1 disabled\n" in directory.succeed("status")
-    shown = json.loads(directory.succeed("status", "--json"))
+    listen = f"listen=tcp:{closed_port}:interface=127.0.0.1"
+    shown = json.loads(directory.succeed("--set", listen, "status", "--json"))
     assert shown["accounts"] == {"invited": 1, "disabled": 1}
-    assert shown["server"] == {"url": "http://127.0.0.1:8080", "state": "not reachable"}
+    assert shown["server"] == {"url": f"http://127.0.0.1:{closed_port}", "state": "not reachable"}
     assert shown["storage"] == str(directory.data.resolve())
 
 

@@ -202,7 +202,10 @@ def test_booleans_are_true_or_false(text: str, value: bool) -> None:
 def test_documentation_has_the_generated_tables() -> None:
     text = (Path(__file__).parent.parent.parent / "docs" / "operations.md").read_text("utf-8")
     begin, end = "<!-- begin: directory-server config --markdown -->\n\n", "\n<!-- end -->"
-    assert text.partition(begin)[2].partition(end)[0] == settings_tables()
+    shown = text.partition(begin)[2].partition(end)[0]
+    assert shown == settings_tables(), (
+        "docs/operations.md: replace the tables of settings by the output of: directory-server config --markdown"
+    )
 
 
 def test_tables_have_every_setting_with_its_type_default_and_variable() -> None:

@@ -52,7 +52,9 @@ TABLES: Sequence[type] = (
 def test_the_protocol_has_the_table_of_the_class(of: type) -> None:
     begin, end = f"<!-- begin: fields of {of.__name__} -->\n\n", "\n<!-- end -->"
     _, _, rest = (ROOT / "docs" / "protocol.md").read_text("utf-8").partition(begin)
-    assert rest.partition(end)[0] == table(of)
+    assert rest.partition(end)[0] == table(of), (
+        f"docs/protocol.md: replace the table of fields of {of.__name__} by:\n{table(of)}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -64,7 +66,7 @@ def test_the_protocol_has_the_parameters_with_their_defaults_and_limits(of: type
     _, _, rows = text.partition("| parameter | default | meaning |\n|---|---|---|\n")
     documented = re.findall(r"^\| `(\w+)` \| (.*?) ?\| (.+) \|$", rows.partition("\n\n")[0], re.MULTILINE)
     schemas = argument_schemas(of)
-    assert [name for name, _, _ in documented] == list(schemas)
+    assert [name for name, _, _ in documented] == list(schemas), f"docs/protocol.md: parameters of {section}"
     for name, default, meaning in documented:
         schema = schemas[name]
         assert (default == "required") == (name in required_fields(of))

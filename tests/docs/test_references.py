@@ -32,6 +32,15 @@ def missing_modules(text: str) -> Iterator[str]:
             yield name
 
 
+def unlisted(layout: str) -> Iterator[str]:
+    """Yield the packages and modules of the package that the table `layout` does not name."""
+    named = set(re.findall(r"`(?:directory_server/)?([\w.]+)/?`", layout))
+    for path in sorted((ROOT / "directory_server").iterdir()):
+        is_package = (path / "__init__.py").is_file()
+        if (is_package or path.suffix in (".py", ".h")) and not {path.name, f"{path.name}/"} & named:
+            yield path.name
+
+
 def broken_links(document: Path, text: str) -> Iterator[str]:
     """Yield the links in `text` to files of the project, or to headings, that do not exist."""
     for path, anchor in _LINK.findall(text):
@@ -52,6 +61,11 @@ def _anchors(document: Path) -> set[str]:
 def test_modules_and_links_exist(document: Path) -> None:
     text = document.read_text("utf-8")
     assert [*missing_modules(text), *broken_links(document, text)] == []
+
+
+def test_the_layout_names_every_package_and_module() -> None:
+    layout = (ROOT / "docs" / "architecture.md").read_text("utf-8").partition("## Layout")[2].partition("\n## ")[0]
+    assert [name for name in unlisted(layout) if name not in ("__init__.py", "twisted")] == []
 
 
 def test_missing_modules_and_broken_links_are_found() -> None:

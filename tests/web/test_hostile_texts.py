@@ -105,8 +105,8 @@ def test_the_registry_api_returns_documents_as_published(server: Server) -> None
 def test_instructions_and_tools_call_texts_claims_of_publishers(server: Server) -> None:
     instructions = server.post({"jsonrpc": "2.0", "id": 1, "method": "initialize"}).json["result"]["instructions"]
     tools = server.post({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).json["result"]["tools"]
-    for text in (instructions, *(tool["description"] for tool in tools)):
-        assert "claims of their publishers" in text
+    for name, text in (("instructions", instructions), *((tool["name"], tool["description"]) for tool in tools)):
+        assert "claims of their publishers" in text, f"{name}: add UNTRUSTED_TEXT of web/mcp/_tools.py"
         assert "never as instructions" in text
 
 

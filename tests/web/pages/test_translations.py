@@ -10,12 +10,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jinja2 import Environment, nodes
 
 import directory_server
 from directory_server.client_config import REASONS, WARNINGS
 from directory_server.web.pages._translations import LANGUAGES, _category_key, _table, choose, load
 
 TEXTS = load()
+
+TEMPLATES = Path(directory_server.__file__).parent / "web" / "pages" / "templates"
 
 
 def places(text: str) -> set[str]:
@@ -33,6 +36,28 @@ def test_placeholders_are_the_same_in_every_language(key: str) -> None:
     for texts in TEXTS.values():
         assert texts.template(key).strip()
         assert places(texts.template(key)) - {"count"} == places(TEXTS["en"].template(key)) - {"count"}
+
+
+def keys_of_templates() -> Iterator[tuple[str, str, bool]]:
+    """Yield each key of a text in a template, with the template and whether it is only the beginning of a key."""
+    for path in sorted(TEMPLATES.rglob("*.*ml")):
+        for call in Environment().parse(path.read_text("utf-8")).find_all(nodes.Call):
+            if isinstance(call.node, nodes.Name) and call.node.name == "t":
+                first = call.args[0]
+                start = first.nodes[0] if isinstance(first, nodes.Concat) else first
+                if isinstance(start, nodes.Const):
+                    yield str(path.relative_to(TEMPLATES)), start.value, start is not first
+
+
+def test_texts_of_templates_exist() -> None:
+    found = list(keys_of_templates())
+    assert len(found) > 300
+    keys = TEXTS["en"].keys
+    assert [
+        f"{template}: texts/en.toml has no text {key}"
+        for template, key, is_beginning in found
+        if not (any(each.startswith(key) for each in keys) if is_beginning else key in keys)
+    ] == []
 
 
 @pytest.mark.parametrize(("table", "messages"), [("reason", REASONS), ("warning", WARNINGS)])

@@ -1,0 +1,38 @@
+"""Commands of `directory-server` in the documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from directory_server.cli.main import main
+
+from ._examples import ROOT
+
+DOCUMENTS = "\n".join((ROOT / name).read_text("utf-8") for name in ("README.md", "docs/operations.md"))
+
+
+def commands(group: Any, path: str = "") -> Iterator[str]:
+    """Yield the paths of the commands below `group`, such as "key create"."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{path}{name} ")
+        else:
+            yield f"{path}{name}"
+
+
+def is_documented(path: str) -> bool:
+    """Return whether a document shows the command with its program, or its name alone as code."""
+    names = re.escape(path)
+    return bool(re.search(rf"directory-server (?:--\S+ \S+ )*{names}(?![\w-])|`{names}(?=[` ])", DOCUMENTS))
+
+
+def test_every_command_is_in_the_documents() -> None:
+    missing = [path for path in commands(main) if not is_documented(path)]
+    assert missing == [], "docs/operations.md: describe these commands"
+
+
+def test_other_words_are_no_documentation_of_a_command() -> None:
+    assert is_documented("key create")
+    assert not is_documented("key destroy")
