@@ -1,4 +1,4 @@
-"""Words of other languages: the language that a script tells, and the forms by which a word is looked up."""
+"""Words of other languages: the language of a script, and the forms by which a word is looked up."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SCRIPTS = {
     "ar": re.compile(r"[\u0600-\u06ff]"),
     "hi": re.compile(r"[\u0900-\u097f]"),
 }
-"""Scripts that tell a language."""
+"""Scripts that identify a language."""
 
 _VIETNAMESE_LETTERS = "àáâãèéêìíòóôõùúýăđĩũơư" + "".join(map(chr, range(0x1EA0, 0x1EFA)))
 
@@ -44,7 +44,7 @@ _CHARACTERS = {
     "ja": re.compile("[\u3041-\u30ff]"),
     "zh": re.compile("[\u3400-\u9fff]"),
 }
-"""Characters that tell a language, in this order: Japanese has Chinese ones, too."""
+"""Characters that identify a language, in this order: Japanese has Chinese ones, too."""
 
 MIN_STEM = 4
 """Letters of the shortest stem of a Latin word. Shorter ones are also parts of names ("git")."""
@@ -74,7 +74,7 @@ def turkish_bases(word: str) -> Iterator[str]:
 
 
 def language_of_script(part: str) -> str:
-    """Return the language that the script of a word tells, or an empty string."""
+    """Return the language that the script of a word identifies, or an empty string."""
     if part.isascii():
         return ""
     return next((language for language, script in SCRIPTS.items() if script.match(part)), "")
@@ -92,7 +92,7 @@ def languages_of_letters(text: str) -> Sequence[str]:
 
 
 def language_of_runs(runs: Iterable[str]) -> str:
-    """Return the language that the characters of runs without spaces tell, or an empty string."""
+    """Return the language that the characters of runs without spaces identify, or an empty string."""
     characters = "".join(runs)
     return next((language for language, character in _CHARACTERS.items() if character.search(characters)), "")
 
