@@ -55,7 +55,8 @@ class DirectoryService(MultiService):
     def privilegedStartService(self) -> None:
         process.tune_allocator(os.environ)
         with self._exiting_on_errors():
-            application = self.application = self._build()
+            with process.without_collections():
+                application = self.application = self._build()
             early = () if self._config.reuse_port else application.ports
             for part in (*application.serving, *application.background, *early):
                 part.setServiceParent(self)
@@ -128,6 +129,14 @@ class DirectoryService(MultiService):
         self._log.info("Serving {entries}", entries=entries(len(self.application.search.index)))
         process.handle_signals(self._reactor, self.application.web.log.reopen)
         self._ready()
+        Deferred.fromCoroutine(self._preload())
+
+    async def _preload(self) -> None:
+        """Load in a thread what the first search and the first page would wait for."""
+        # It imports Klein.
+        from .composition import preload
+
+        await self.application.runtime.offload(preload, self._config)
 
     @contextmanager
     def _exiting_on_errors(self) -> Iterator[None]:

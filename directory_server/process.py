@@ -10,7 +10,8 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 SWITCH = 0.0001
@@ -77,6 +78,20 @@ class Terminal:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+@contextmanager
+def without_collections() -> Iterator[None]:
+    """Do not collect garbage in the block, nor ever what it created.
+
+    Imports create hundreds of thousands of objects and nearly no garbage. Collections of them take 0.15 seconds.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def tune() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import time
 from collections.abc import Iterator
@@ -37,6 +38,15 @@ def test_all_allocator_parameters_are_set(monkeypatch: pytest.MonkeyPatch) -> No
 def test_other_c_libraries_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ctypes.CDLL", lambda _: object())
     assert not process.tune_allocator({})
+
+
+def test_the_collector_pauses_and_then_ignores_what_was_created() -> None:
+    with process.without_collections():
+        assert not gc.isenabled()
+        created: list[list[int]] = [[]]
+    assert gc.isenabled()
+    assert not any(each is created for each in gc.get_objects())
+    gc.unfreeze()
 
 
 def test_timers_follow_the_monotonic_clock() -> None:

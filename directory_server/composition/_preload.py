@@ -1,4 +1,4 @@
-"""What all server processes of a machine have in common, loaded before they are forked."""
+"""What requests need and the start does not: loaded before processes are forked, or after the start in a thread."""
 
 from __future__ import annotations
 

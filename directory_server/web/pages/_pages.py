@@ -12,7 +12,7 @@ from ...http.proxies import Proxies
 from ...streams import Hub
 from ..throttling import AddressLimiter
 from ._access import AccessMode, PageAccess, no_viewer
-from ._layout import Layout, Viewer, compiled
+from ._layout import Layout, Viewer, compile_templates, templates
 from ._notifications import NewEntriesNotifier
 from ._translations import load
 
@@ -34,7 +34,8 @@ class PageHandlers:
 def preload(mode: AccessMode, sign_in: str) -> None:
     """Load the texts and compile the templates, which `page_handlers` with the same arguments then finds."""
     load()
-    compiled(mode != "off", mode == "public", sign_in)
+    _, environment = templates(mode != "off", mode == "public", sign_in)
+    compile_templates(environment)
 
 
 def page_handlers(

@@ -7,6 +7,9 @@ from gzip import decompress as gunzip
 
 import pytest
 
+from directory_server.web import pages
+from directory_server.web.pages._layout import templates
+
 from ..conftest import POSTGRES_ID, Server
 from .conftest import GetPage
 
@@ -166,3 +169,10 @@ def test_static_files_are_compressed_once(get_page: GetPage) -> None:
 def test_the_accepted_codings_decide(get_page: GetPage, accepted: str, is_accepted: bool) -> None:
     response = get_page("/", Accept_Encoding=accepted)
     assert (response.headers["Content-Encoding"] == "gzip") == is_accepted
+
+
+def test_all_templates_are_compiled_before_their_first_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages.preload("off", "/test")
+    monkeypatch.setattr("jinja2.Environment.compile", lambda *_: pytest.fail("a template was compiled"))
+    _, environment = templates(False, False, "/test")
+    assert environment.get_template("search.html")
