@@ -15,7 +15,7 @@ from directory_server.search.text.translations import Match
 from directory_server.search.text.transliteration import english_sound_keys, romanised, sound_key
 from directory_server.search.text.word_forms import languages_of_letters, with_accents
 
-LANGUAGES = ("zh", "ja", "ko", "de", "es", "fr", "pt", "it", "ru", "ar", "hi", "vi", "tr", "id")
+LANGUAGES = ("zh", "ja", "ko", "de", "es", "fr", "pt", "it", "ru", "ar", "hi", "vi", "tr", "id", "pl")
 
 SCRIPTS = {
     "zh": "[\u3400-\u9fff]",
@@ -144,6 +144,10 @@ LIKELY = {
     "movimenti del conto": "it",
     "exporter des contacts": "fr",
     "café server": "",
+    "wyślij wiadomość do zespołu": "pl",
+    "faktury i księgowość": "pl",
+    "zarzadzanie zadaniami w zespole": "pl",
+    "create a plan for data export": "",
 }
 
 
@@ -188,6 +192,10 @@ TRANSLATED = {
     "яндекс карты": {"яндекс карты": "yandex maps"},
     "мониторинг": {"мониторинг": "monitor"},
     "मॉनिटरिंग": {"मॉनिटरिंग": "monitoring"},
+    "wysyłanie powiadomień": {"wysylanie": "send", "powiadomien": "notification"},
+    "tłumaczenie dokumentów": {"tlumaczenie": "translate", "dokumentow": "document"},
+    "baza danych": {"baza danych": "database"},
+    "ceny i loty": {"ceny": "price", "loty": "flight"},
     "github": {},
     "qwertz": {},
 }
@@ -262,7 +270,8 @@ LETTERS = {
     "açık mı": ["tr"],
     "café": ["es", "fr", "it", "pt", "vi"],
     "Straße": ["de"],
-    "łódź": [],
+    "łódź": ["pl"],
+    "řeka": [],
     "weather": [],
     "天気": [],
 }

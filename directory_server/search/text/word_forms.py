@@ -14,7 +14,7 @@ from rapidfuzz.distance import Prefix
 
 STEMMERS = {
     "de": "german", "es": "spanish", "fr": "french", "pt": "portuguese", "it": "italian", "ru": "russian",
-    "ar": "arabic", "hi": "hindi", "tr": "turkish", "id": "indonesian",
+    "ar": "arabic", "hi": "hindi", "tr": "turkish", "id": "indonesian", "pl": "polish",
 }  # fmt: skip
 """Snowball algorithms of languages."""
 
@@ -34,7 +34,7 @@ ALPHABETS = {
     language: frozenset(letters)
     for language, letters in {
         "de": "äöüß", "es": "áéíñóúü", "fr": "àâæçèéêëîïôùûüÿœ", "it": "àèéìíòóùú", "pt": "àáâãçéêíóôõúü",
-        "tr": "âçğıîöşûü", "vi": _VIETNAMESE_LETTERS,
+        "pl": "ąćęłńóśźż", "tr": "âçğıîöşûü", "vi": _VIETNAMESE_LETTERS,
     }.items()
 }  # fmt: skip
 """The letters of languages that English does not have."""
