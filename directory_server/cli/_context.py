@@ -36,6 +36,15 @@ def local_url(config: Config, servers: Sequence[RunningServer]) -> str:
     return base_url(listen or config.listen)
 
 
+def allowed_host(config: Config, servers: Sequence[RunningServer]) -> str:
+    """Return a name in `http.allowed_hosts` of the running server, or without one of `config`; empty if any is allowed.
+
+    A server behind a proxy may allow its public name only.
+    """
+    named = servers[0].settings.get("http.allowed_hosts", "").split(",") if servers else config.http.allowed_hosts
+    return next(iter(named), "").strip()
+
+
 @frozen
 class CommandContext:
     """The configuration, and the adapters of the open storage."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import ssl
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
-from urllib.request import ProxyHandler, build_opener
+from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener
 
 import click
 
@@ -21,7 +22,7 @@ from ..storage import place
 from ..wording import counted, entries
 from ._account import account_state
 from ._config import server_line
-from ._context import PROXY, CommandContext, command_context, local_url, servers_of, wait_for
+from ._context import PROXY, CommandContext, allowed_host, command_context, local_url, servers_of, wait_for
 from ._key import key_state
 from ._output import Record, echo, json_option, minute, print_json, with_dates
 from ._upstream import upstream_record
@@ -57,7 +58,7 @@ def _status(
     keys, accounts = wait_for(storage.keys.list()), wait_for(storage.accounts.list())
     return {
         "software": __version__,
-        "server": _server(local_url(context.config, processes)),
+        "server": _server(local_url(context.config, processes), allowed_host(context.config, processes)),
         "processes": [_process(each) for each in processes],
         "storage": place(context.config) if context.config.database else str(context.config.data_dir.resolve()),
         "bytes": None if context.config.database else _size(context.config.data_dir),
@@ -102,26 +103,35 @@ def _process(server: RunningServer) -> Record:
     return with_dates({"pid": server.pid, "version": server.version, "started_at": server.started_at})
 
 
-def _server(url: str) -> dict[str, Any]:
-    """Return what /readyz and /healthz at `url` answer: `state` is "running", "not ready: …", or "not reachable"."""
+def _server(url: str, host: str) -> dict[str, Any]:
+    """Return what /readyz and /healthz at `url` answer to requests for `host`, if that is not empty.
+
+    `state` is "running", "not ready: …", "answers with the status …", or "not reachable".
+    """
     if url == PROXY:
         return {"url": None, "state": "listens on sockets only"}
-    _, health = _get(f"{url}/healthz")
-    code, readiness = _get(f"{url}/readyz")
+    _, health = _get(f"{url}/healthz", host)
+    code, readiness = _get(f"{url}/readyz", host)
     if health is None or readiness is None:
         return {"url": url, "state": "not reachable"}
+    if code not in (200, 503):
+        return {"url": url, "state": f"answers with the status {code}"}
     state = "running" if code == 200 else f"not ready: {', '.join(map(str, readiness.get('reasons', ())))}"
     version = health.get("version")
     return {"url": url, "state": f"{state}, version {version}" if version else state}
 
 
-def _get(url: str) -> tuple[int | None, Any]:
+def _get(url: str, host: str) -> tuple[int | None, Any]:
     """Return the status and the JSON object of the answer; None and None without a valid answer."""
+    # Certificates name the public host, not the local address. The requests have no secret; the answer is only shown.
+    unverified = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    unverified.check_hostname = False
+    unverified.verify_mode = ssl.CERT_NONE
     # Requests to a local server must not go to a proxy of the environment.
-    opener = build_opener(ProxyHandler({}))
+    opener = build_opener(ProxyHandler({}), HTTPSHandler(context=unverified))
     try:
         try:
-            with opener.open(url, timeout=TIMEOUT) as response:
+            with opener.open(Request(url, headers={"Host": host} if host else {}), timeout=TIMEOUT) as response:
                 code, body = response.status, response.read(_HEALTH_BYTES)
         except HTTPError as error:
             code, body = error.code, error.read(_HEALTH_BYTES)
