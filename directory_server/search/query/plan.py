@@ -13,7 +13,7 @@ from ..index.segment import Segment
 from ..text.analysis import stem
 from ..text.translation_tables import translations
 from .camel_case import with_whole_names
-from .concepts import ConceptEvidence, concept_evidence, expansions, word_idf
+from .concepts import ConceptEvidence, Expansion, concept_evidence, expansions, word_idf
 from .conditions import LIGHT, Condition, Request, find_conditions
 from .direction import conversion_groups
 from .foreign import country_groups, pinyin_groups, run_parts
@@ -91,19 +91,7 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
         request = Request(query.words)
     if request.conditions:
         query = evolve(query, words=request.words, is_complete=query.is_complete or request.cuts_end)
-    translation = translate(query, translations(), collection)
-    expanded = expansions(query, translation, collection)
-    known = {term for each in expanded for term in each.stems}
-    parts = [*word_parts(query, collection, known, translation)]
-    others: Sequence[TermGroup] = [*joined_groups(query, collection)]
-    if not query.is_spaced:
-        parts += run_parts(query, collection, translation)
-        others = [*others, *pinyin_groups(query, collection)]
-    if request.conditions:
-        request, parts, others = _without_light_words(request, parts, others)
-    parts = _without_general_words(parts, known, collection)
-    if parts and translation.language:
-        others = [*others, *country_groups(translation, collection)]
+    request, parts, others, expanded = _topic(query, request, collection)
     query_weight = max(sum([part.weight for part in parts]), 1.0)
     exact = exact_name_matches(name, query_weight)
     names = [*prefix_name_matches(name, collection, query_weight)]
@@ -117,23 +105,16 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
     if not (parts or others or exact or concepts or names):
         others = similar_groups(query, collection)
     converted = conversion_groups(given, collection, query_weight) if parts else []
-    others = [*others, *converted]
     if concepts:
-        # Words that no document has, but that are in expressions of concepts.
-        matched = {term for part in parts for term in part.stems}
-        unknown = {term for each in concepts for term in each.shares} - matched
-        parts += [Part({term}, word_idf(term, collection), []) for term in sorted(unknown)]
+        parts += _parts_of_concepts(concepts, parts, collection)
     # Entries that satisfy a condition or convert in the asked direction must not lose to shorter descriptions.
     is_plain = not (request.conditions or converted)
-    # Corrections of several words may all be wrong; one misspelt word is mostly a name.
-    is_guess = len(parts) > 1 and all(part.is_corrected for part in parts)
-    # Feedback terms are English, and would rank the few entries in other scripts lower.
-    allows_feedback = query.is_spaced and not (exact or query.has_filters or is_guess)
+    allows_feedback = not exact and _allows_feedback(query, parts)
     find = collection.find
     return Plan(
         parts,
         concepts,
-        others,
+        [*others, *converted],
         exact,
         names,
         query_weight,
@@ -147,6 +128,45 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
         # One word is mostly a name, or a part of one.
         allows_focus=allows_feedback and is_plain and len(parts) > 1,
     )
+
+
+def _topic(
+    query: ParsedQuery, request: Request, collection: Collection
+) -> tuple[Request, list[Part], Sequence[TermGroup], Sequence[Expansion]]:
+    """Return the parts of the words of `query`, further groups, and the concepts that the words expand to.
+
+    The conditions of `request` are returned first, without those whose words are the topic.
+    """
+    translation = translate(query, translations(), collection)
+    expanded = expansions(query, translation, collection)
+    known = {term for each in expanded for term in each.stems}
+    parts = [*word_parts(query, collection, known, translation)]
+    others: Sequence[TermGroup] = [*joined_groups(query, collection)]
+    if not query.is_spaced:
+        parts += run_parts(query, collection, translation)
+        others = [*others, *pinyin_groups(query, collection)]
+    if request.conditions:
+        request, parts, others = _without_light_words(request, parts, others)
+    parts = _without_general_words(parts, known, collection)
+    if parts and translation.language:
+        others = [*others, *country_groups(translation, collection)]
+    return request, parts, others, expanded
+
+
+def _parts_of_concepts(
+    concepts: Sequence[ConceptEvidence], parts: Sequence[Part], collection: Collection
+) -> list[Part]:
+    """Return parts for the words that no document has, but that are in expressions of `concepts`."""
+    matched = {term for part in parts for term in part.stems}
+    unknown = {term for each in concepts for term in each.shares} - matched
+    return [Part({term}, word_idf(term, collection), []) for term in sorted(unknown)]
+
+
+def _allows_feedback(query: ParsedQuery, parts: Sequence[Part]) -> bool:
+    # Corrections of several words may all be wrong; one misspelt word is mostly a name.
+    is_guess = len(parts) > 1 and all(part.is_corrected for part in parts)
+    # Feedback terms are English, and would rank the few entries in other scripts lower.
+    return query.is_spaced and not (query.has_filters or is_guess)
 
 
 def _without_light_words(
