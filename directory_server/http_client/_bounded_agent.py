@@ -93,11 +93,17 @@ class _AbortingTransport:
 CHUNK_BYTES = 1 << 16
 """Bytes inflated at a time."""
 
+SMALL_CHUNKS = 10_000
+"""Chunks of a body whose size does not matter. Each chunk takes microseconds of the reactor's thread."""
+
+MEAN_CHUNK = 64
+"""Minimum mean size of further chunks in bytes."""
+
 
 @implementer(IAgent)
 @frozen(eq=False)
 class BoundedAgent:
-    """Agent that fails a response whose body exceeds `max_bytes`, compressed or inflated.
+    """Agent that fails a response whose body exceeds `max_bytes`, compressed or inflated, or comes in tiny chunks.
 
     It inflates gzip itself, because Twisted's decoder has no limit.
     """
@@ -133,6 +139,7 @@ class _Bounded(Protocol):
         self._protocol = protocol
         self._max_bytes = max_bytes
         self._sent = 0
+        self._chunks = 0
         self._inflated_bytes = 0
         self._failure: Failure | None = None
         self._gzip = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS) if encoding in (b"gzip", b"x-gzip") else None
@@ -148,6 +155,11 @@ class _Bounded(Protocol):
         if self._failure is not None:
             return
         self._sent += len(data)
+        # Twisted calls this method for each chunk (RFC 9112, section 7.1).
+        self._chunks += 1
+        if self._chunks > SMALL_CHUNKS + self._sent // MEAN_CHUNK:
+            self._fail("sent a body in too many small chunks")
+            return
         try:
             for chunk in self._inflated(data):
                 self._inflated_bytes += len(chunk)

@@ -160,6 +160,11 @@ class Registry(Resource):
         channel.transport.write(b"x-trailer: aaaaaaaa\r\n" * 10_000 + b"\r\n")
         return NOT_DONE_YET
 
+    def fault_small_chunks(self, request: Request) -> Any:
+        channel: Any = request.channel
+        channel.transport.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\n \r\n" * 20_000)
+        return NOT_DONE_YET
+
     def fault_gzip_bomb(self, request: Request) -> bytes:
         request.setHeader(b"content-encoding", b"gzip")
         return gzip.compress(b" " * 20_000_000, 1)

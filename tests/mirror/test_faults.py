@@ -27,6 +27,7 @@ ERRORS = {
     "headers": r"It sent more than 65,536 bytes of headers\.",
     "early-hints": r"It sent more than 65,536 bytes of headers\.",
     "trailers": r"Its answer broke off: Chunked decoder in 'TRAILER' state",
+    "small-chunks": r"It sent a body in too many small chunks\.",
     "gzip-bomb": r"It sent more than 4,000,000 bytes\.",
     "gzip-truncated": r"It sent truncated gzip data\.",
     "gzip-invalid": r"It sent invalid gzip data\.",
