@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
 from typing import Any
 
@@ -276,3 +277,44 @@ def test_a_search_after_one_that_needs_much_memory_finds_the_same() -> None:
     ((doc_ids, _),) = COMPILED.scores(many, large, None, None)
     assert np.array_equal(np.frombuffer(doc_ids, np.int32), np.arange(100_000))
     assert COMPILED.scores(few, plan(), None, None) == before
+
+
+MANY = 30_000
+"""Documents of a search that lets other threads run."""
+
+
+def many_columns() -> list[Any]:
+    """Return the columns of a segment whose documents share a term of feedback."""
+    return [*columns(MANY)[:8], np.ones(MANY, np.uint16), *columns(MANY)[9:]]
+
+
+def test_large_searches_in_several_threads_find_the_same() -> None:
+    assert COMPILED is not None
+    few = COMPILED.segments([tuple(columns())], *WORDS)
+    # The string is not in the table: Python is called for it.
+    many = COMPILED.segments([tuple(many_columns())], WORDS[0], WORDS[1][:1])
+    arguments = plan(), feedback_of(string=lambda _: "mail"), (3, 0.5)
+    (alone,) = COMPILED.scores(many, *arguments)
+    assert len(np.unique(np.frombuffer(alone[1], np.float32))) == 1
+    assert alone != COMPILED.scores(many, plan(), None, None)[0]
+    hits = COMPILED.best(many, *arguments, 3, np.inf)
+
+    def search(number: int) -> tuple[Any, Any, Any]:
+        assert COMPILED is not None
+        found = COMPILED.scores(many, *arguments), COMPILED.best(many, *arguments, 3, np.inf)
+        return *found, COMPILED.scores(few, *arguments)
+
+    with ThreadPoolExecutor(4) as threads:
+        every = [*threads.map(search, range(24))]
+    assert every == [([alone], hits, COMPILED.scores(few, *arguments))] * 24
+
+
+def test_errors_of_large_searches_are_raised() -> None:
+    assert COMPILED is not None
+    many = COMPILED.segments([tuple(many_columns())], WORDS[0], WORDS[1][:1])
+    with pytest.raises(ZeroDivisionError):
+        COMPILED.best(many, plan(), feedback_of(string=lambda _: 1 / 0), None, 1, np.inf)
+    segment = many_columns()
+    segment[1] = np.full(MANY, MANY, np.int32)
+    with pytest.raises(IndexError):
+        COMPILED.best(COMPILED.segments([tuple(segment)], *WORDS), plan(), None, None, 1, np.inf)

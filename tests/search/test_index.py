@@ -156,9 +156,7 @@ async def test_an_expensive_search_runs_through_the_offload(monkeypatch: pytest.
 
 
 @awaited
-async def test_searches_with_feedback_in_a_large_collection_run_through_their_offload(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_all_searches_of_a_large_collection_run_through_their_offload(monkeypatch: pytest.MonkeyPatch) -> None:
     offloaded: list[Callable[..., object]] = []
 
     async def searches(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -167,15 +165,14 @@ async def test_searches_with_feedback_in_a_large_collection_run_through_their_of
 
     index = ImpactIndex(inline, searches=searches)
     await index.apply(additions(*(make_entry(f"org.example/{n}", "letters") for n in range(9))))
-    monkeypatch.setattr(cost, "SMALL", 5)
+    monkeypatch.setattr(cost, "LARGE", 9)
     assert len(await search_names(index, "letters parcels")) == 9
     assert offloaded == []
     monkeypatch.setattr(cost, "LARGE", 8)
-    assert len(await search_names(index, "letters parcels")) == 9
-    assert len(offloaded) == 1
-    # Without words there is no feedback.
-    assert len(await search_names(index, "official:false")) == 9
-    assert len(offloaded) == 1
+    # With feedback, a name, and without words: their plans as well.
+    for text in ("letters parcels", "org.example/3", "official:false"):
+        assert await search_names(index, text)
+    assert offloaded == [impact_index._plan_and_search] * 3
 
 
 @awaited

@@ -61,6 +61,26 @@ static PyObject *pair(const int32_t *doc_ids, const float *scores, Py_ssize_t co
     return both;
 }
 
+/* The scratch that no merge uses. It is taken and put back with the interpreter lock held. */
+static Scratch idle = {NULL, 0, 0};
+
+/* Take a scratch of at least `size` cells. Returns 0, or -1 with an error set. */
+static int take_scratch(Scratch *scratch, size_t size) {
+    *scratch = idle;
+    idle.cells = NULL;
+    idle.size = 0;
+    return reserve_cells(scratch, size);
+}
+
+static void put_scratch(Scratch *scratch) {
+    if (idle.size < scratch->size) {
+        free(idle.cells);
+        idle = *scratch;
+    } else {
+        free(scratch->cells);
+    }
+}
+
 enum { BEST, LEAST, SUM };
 
 /* Merge the postings of terms. Documents stay in the order of their first posting. */

@@ -15,7 +15,8 @@
 #define KEPT (4 << 20) /* Bytes that are kept for the next search, */
 #define KEPT_EACH 64   /* and those for each document: new memory is slow at its first use. */
 
-enum { FAILED = -1, NO_MEMORY = -2 }; /* And OUT_OF_RANGE. */
+/* And OUT_OF_RANGE. With FAILED an error is set. */
+enum { FAILED = -1, NO_MEMORY = -2, COLUMNS_DIFFER = -4, NOT_WITHIN = -5 };
 
 /* ---- The documents that match. */
 
@@ -397,11 +398,11 @@ typedef struct {
     Work work;
     Plan plan;
     const Segments *segments;
+    PyThreadState *thread; /* NULL while this thread has the interpreter lock. */
     float floor;       /* At least `above` documents have this score or a greater one. */
     size_t above;
     Vector matches;    /* Of each segment. */
     Vector concepts;   /* A vector of postings for each concept and segment. */
-    Vector concept;    /* The documents of one concept. */
     Vector items;      /* Scores to select from, terms in focus, or hits. */
     Vector registered; /* A bit for each document; all are 0 between two searches. */
     Vector sums;       /* Of feedback, for each document; all are 0 between two searches. */
@@ -409,15 +410,15 @@ typedef struct {
     Table table;       /* All places are empty between two searches. */
 } State;
 
-/* States that no search uses, for as many searches as run at once. They are taken and put back with the interpreter
- * lock held. */
-#define IDLE 2
+/* States that no search uses, for as many searches as run at once: two in threads, and one of the reactor. They are taken
+ * and put back with the interpreter lock held. */
+#define IDLE 3
 static State *idle_states[IDLE];
 
 #define MATCHES(state, number) (&ITEM((state)->matches, Matches, number))
 
 static void free_state(State *state) {
-    Vector *vectors[] = {&state->work.group_slots, &state->work.part_slots, &state->concept, &state->items,
+    Vector *vectors[] = {&state->work.group_slots, &state->work.part_slots, &state->items,
                          &state->registered,       &state->feedback,        &state->sums};
     for (size_t i = 0; i < state->matches.room; i++) {
         free(MATCHES(state, i)->docs.items);
@@ -428,10 +429,23 @@ static void free_state(State *state) {
         free(ITEM(state->concepts, Vector, i).items);
     for (size_t i = 0; i < sizeof(vectors) / sizeof(*vectors); i++)
         free(vectors[i]->items);
+    free(state->work.scratch.cells);
     free(state->matches.items);
     free(state->concepts.items);
     free_plan(&state->plan);
     free(state);
+}
+
+/* Let other threads run during work on so many postings, until `hold`. */
+static void let_go(State *state, int64_t postings) {
+    if (postings > RELEASE && state->thread == NULL)
+        state->thread = PyEval_SaveThread();
+}
+
+static void hold(State *state) {
+    if (state->thread != NULL)
+        PyEval_RestoreThread(state->thread);
+    state->thread = NULL;
 }
 
 /* Return about the bytes that a state holds. */
@@ -441,7 +455,7 @@ static size_t size_of(const State *state) {
         size += MATCHES(state, i)->docs.room * sizeof(Doc) + MATCHES(state, i)->scores.room * sizeof(float);
     for (size_t i = 0; i < state->concepts.room; i++)
         size += ITEM(state->concepts, Vector, i).room * sizeof(Posting);
-    return size + state->concept.room * sizeof(Doc) + state->plan.terms.room * sizeof(Term);
+    return size + state->plan.terms.room * sizeof(Term);
 }
 
 /* Make room for at least `room` items, all of them zeros at first. Returns 0, or -1 without memory. */
@@ -506,6 +520,10 @@ static void raise(int status) {
         return;
     if (status == NO_MEMORY)
         PyErr_NoMemory();
+    else if (status == COLUMNS_DIFFER)
+        PyErr_SetString(PyExc_ValueError, "columns differ in length");
+    else if (status == NOT_WITHIN)
+        PyErr_SetString(PyExc_ValueError, "offsets are not within the data");
     else
         PyErr_SetString(PyExc_IndexError, "no such term or document");
 }
@@ -544,8 +562,12 @@ static Py_ssize_t finish(State *state) {
 static int score_all(State *state) {
     const Segments *segments = state->segments;
     Work *work = &state->work;
-    work->docs = &state->concept;
+    if (segments->count == 0)
+        return 0;
+    /* The documents of a concept are in the memory of the matches, which come later. */
+    work->docs = &MATCHES(state, 0)->docs;
     int status = score_concepts(work, segments, &state->plan, state->concepts.items);
+    work->docs->count = 0;
     for (Py_ssize_t s = 0; s < segments->count && status == 0; s++) {
         work->docs = &MATCHES(state, s)->docs;
         status = score_segment(work, &segments->items[s], &state->plan, (Vector *)state->concepts.items + s,
@@ -559,16 +581,11 @@ static Py_ssize_t match(State *state) {
     int64_t postings = count_postings(state->segments, &state->plan.terms);
     if (postings < 0)
         return OUT_OF_RANGE;
-    if (take_scratch(&state->work.scratch, (size_t)state->segments->most + 1) < 0)
-        return FAILED;
-    PyThreadState *thread = postings > RELEASE ? PyEval_SaveThread() : NULL;
-    Py_ssize_t count = score_all(state);
-    if (count == 0)
-        count = finish(state);
-    if (thread != NULL)
-        PyEval_RestoreThread(thread);
-    put_scratch(&state->work.scratch);
-    return count;
+    if (reserve_cells(&state->work.scratch, (size_t)state->segments->most + 1) < 0)
+        return NO_MEMORY;
+    let_go(state, postings);
+    int status = score_all(state);
+    return status < 0 ? status : finish(state);
 }
 
 /* Return the count-th greatest score that is at most `below`, 0 if there are fewer, or NO_MEMORY. */
@@ -649,14 +666,12 @@ static int by_weight(const void *one, const void *other) {
     return (a->term > b->term) - (a->term < b->term);
 }
 
-/* Add the terms of a hit to a table. Returns 0, or -1 with an error set. */
+/* Add the terms of a hit to a table. Returns 0 or COLUMNS_DIFFER. */
 static int add_terms(const Segment *segment, const Hit *hit, float share, Table *table) {
     int64_t first, last;
     int described;
-    if (top_places(segment, hit->id, &first, &last, &described) < 0) {
-        PyErr_SetString(PyExc_ValueError, "columns differ in length");
-        return -1;
-    }
+    if (top_places(segment, hit->id, &first, &last, &described) < 0)
+        return COLUMNS_DIFFER;
     for (int64_t i = first; i < last; i++) {
         int32_t term = segment->top_terms[i];
         float weight = (float)segment->top_impacts[i] * IMPACT_SCALE * share;
@@ -675,24 +690,24 @@ static int add_terms(const Segment *segment, const Hit *hit, float share, Table 
     return 0;
 }
 
-/* Return whether a string has enough letters of ASCII and nothing else; -1 with an error set. */
-static int is_word(const Segments *segments, int64_t term, const Feedback *feedback) {
-    if (term < segments->strings.count) {
-        uint32_t at = segments->strings.at[term], end = segments->strings.at[term + 1];
-        if (at > end || end > (size_t)segments->strings.size) {
-            PyErr_SetString(PyExc_ValueError, "offsets are not within the data");
-            return -1;
-        }
+/* Return whether a string has enough letters of ASCII and nothing else; a negative status if it cannot be read. */
+static int is_word(State *state, int64_t term, const Feedback *feedback) {
+    const Strings *strings = &state->segments->strings;
+    if (term < strings->count) {
+        uint32_t at = strings->at[term], end = strings->at[term + 1];
+        if (at > end || end > (size_t)strings->size)
+            return NOT_WITHIN;
         if (end - at < (size_t)feedback->letters)
             return 0;
         for (; at < end; at++)
-            if ((uint8_t)((segments->strings.data[at] | 32) - 'a') >= 26)
+            if ((uint8_t)((strings->data[at] | 32) - 'a') >= 26)
                 return 0;
         return 1;
     }
+    hold(state);
     PyObject *string = PyObject_CallFunction(feedback->string, "L", (long long)term);
     Py_ssize_t length = string != NULL ? PyUnicode_GetLength(string) : -1;
-    int is = length < 0 ? -1 : length >= feedback->letters;
+    int is = length < 0 ? FAILED : length >= feedback->letters;
     for (Py_ssize_t i = 0; is > 0 && i < length; i++)
         is = (PyUnicode_ReadChar(string, i) | 32) - 'a' < 26;
     Py_XDECREF(string);
@@ -713,11 +728,11 @@ static int share_terms(State *state, const Feedback *feedback, const Hit *hits) 
     for (size_t i = 0; i < table->count; i++) {
         Shared *each = &table->items[table->used[i]];
         if (status == 0 && each->hits >= feedback->least_hits) {
-            const Rarity *rarity = rarity_of(segments, each->term);
-            if (rarity == NULL) {
+            Py_ssize_t frequency = frequency_of(segments, each->term);
+            if (frequency < 0) {
                 status = OUT_OF_RANGE;
-            } else if (rarity->frequency >= feedback->least_frequency) {
-                each->weight *= rarity->idf;
+            } else if (frequency >= feedback->least_frequency) {
+                each->weight *= idf_of(segments, frequency);
                 table->found[count] = *each;
                 count += each->weight > 0;
             }
@@ -728,7 +743,7 @@ static int share_terms(State *state, const Feedback *feedback, const Hit *hits) 
     qsort(table->found, count, sizeof(Shared), by_weight);
     state->feedback.count = 0;
     for (size_t i = 0; i < count && status == 0 && (Py_ssize_t)state->feedback.count < feedback->terms; i++) {
-        int is = is_word(segments, table->found[i].term, feedback);
+        int is = is_word(state, table->found[i].term, feedback);
         if (is > 0) {
             Term *term = push(&state->feedback, sizeof(Term));
             if (term == NULL)
@@ -736,7 +751,7 @@ static int share_terms(State *state, const Feedback *feedback, const Hit *hits) 
             term->term = table->found[i].term;
             term->weight = table->found[i].weight;
         }
-        status = is < 0 ? FAILED : 0;
+        status = is < 0 ? is : 0;
     }
     return status;
 }
@@ -912,15 +927,9 @@ static int expand(State *state, const Feedback *feedback, Py_ssize_t count) {
     int64_t postings = count_postings(state->segments, &state->feedback);
     if (postings < 0)
         return OUT_OF_RANGE;
-    if (take_scratch(&state->work.scratch, (size_t)state->segments->most + 1) < 0)
-        return FAILED;
-    PyThreadState *thread = postings > RELEASE ? PyEval_SaveThread() : NULL;
+    let_go(state, postings);
     size_t best = count >= feedback->least_matches ? (size_t)feedback->best : 0;
-    status = add_feedback(state, feedback->share * (double)hits[0].score, best, (size_t)postings);
-    if (thread != NULL)
-        PyEval_RestoreThread(thread);
-    put_scratch(&state->work.scratch);
-    return status;
+    return add_feedback(state, feedback->share * (double)hits[0].score, best, (size_t)postings);
 }
 
 /* ---- The share of a description that the query has. */
@@ -970,10 +979,10 @@ static int read_terms(State *state, Terms *terms) {
 static double sum_of_idfs(const Segments *segments, const int32_t *terms, int count) {
     double sum = 0;
     for (int i = 0; i < count; i++) {
-        const Rarity *rarity = rarity_of(segments, terms[i]);
-        if (rarity == NULL)
+        Py_ssize_t frequency = frequency_of(segments, terms[i]);
+        if (frequency < 0)
             return OUT_OF_RANGE;
-        sum += rarity->idf;
+        sum += idf_of(segments, frequency);
     }
     return sum;
 }
@@ -982,25 +991,25 @@ static double sum_of_idfs(const Segments *segments, const int32_t *terms, int co
 static double coverage_of(const State *state, const Segment *segment, int32_t id, const Terms *terms) {
     int64_t first, last;
     int described;
-    double found = 0, *length = &segment->lengths[id];
-    if (top_places(segment, id, &first, &last, &described) < 0) {
-        PyErr_SetString(PyExc_ValueError, "columns differ in length");
-        return FAILED;
-    }
-    if (*length == 0 && (*length = sum_of_idfs(state->segments, segment->top_terms + first, described)) < 0) {
-        *length = 0;
-        return OUT_OF_RANGE;
+    if (top_places(segment, id, &first, &last, &described) < 0)
+        return COLUMNS_DIFFER;
+    double found = 0, length = atomic_load_explicit(&segment->lengths[id], memory_order_relaxed);
+    if (length == 0) {
+        length = sum_of_idfs(state->segments, segment->top_terms + first, described);
+        if (length < 0)
+            return OUT_OF_RANGE;
+        atomic_store_explicit(&segment->lengths[id], length, memory_order_relaxed);
     }
     for (int64_t place = first; place < first + described; place++) {
         int32_t term = segment->top_terms[place];
         if (has_term(terms, term)) {
-            const Rarity *rarity = rarity_of(state->segments, term);
-            if (rarity == NULL)
+            Py_ssize_t frequency = frequency_of(state->segments, term);
+            if (frequency < 0)
                 return OUT_OF_RANGE;
-            found += rarity->idf;
+            found += idf_of(state->segments, frequency);
         }
     }
-    return found > 0 ? found / *length : 0;
+    return found > 0 ? found / length : 0;
 }
 
 /* Raise the scores of the documents of a segment with at least the score `least`. Returns 0 or a negative status. */
@@ -1054,7 +1063,9 @@ static int focus(State *state, size_t count, float most) {
 
 /* ---- Searches. */
 
-/* Score the documents of a plan, with feedback and focus unless these are None. Returns NULL with an error set. */
+/* Score the documents of a plan, with feedback and focus unless these are None. Returns NULL with an error set.
+ *
+ * The interpreter lock may be released until `hold`. */
 static State *search(PyObject *capsule, PyObject *plan, PyObject *feedback_of, PyObject *focus_of) {
     const Segments *segments = PyCapsule_GetPointer(capsule, SEGMENTS);
     Feedback feedback = {0};
@@ -1084,6 +1095,7 @@ static State *search(PyObject *capsule, PyObject *plan, PyObject *feedback_of, P
         status = focus(state, (size_t)focused, most);
     if (status == 0)
         return state;
+    hold(state);
     raise(status);
     free_state(state);
     return NULL;
@@ -1097,6 +1109,7 @@ static PyObject *scores(PyObject *module, PyObject *args) {
     State *state = search(capsule, plan, feedback_of, focus_of);
     if (state == NULL)
         return NULL;
+    hold(state);
     PyObject *list = PyList_New(state->segments->count);
     for (Py_ssize_t s = 0; list != NULL && s < state->segments->count; s++) {
         const Matches *matches = MATCHES(state, s);
@@ -1171,6 +1184,7 @@ static PyObject *best(PyObject *module, PyObject *args) {
                 *hit = (Hit){score, ITEM(matches->docs, Doc, i).id, s};
         }
     }
+    hold(state);
     put_state(state);
     PyObject *list = status == 0 ? PyList_New((Py_ssize_t)hits.count) : PyErr_NoMemory();
     if (hits.count > 1)

@@ -22,14 +22,8 @@ typedef struct {
     uint32_t stamp;
 } Scratch;
 
-/* The scratch that no merge uses. It is taken and put back with the interpreter lock held. */
-static Scratch idle = {NULL, 0, 0};
-
-/* Take a scratch of at least `size` cells. Returns 0, or -1 with an error set. */
-static inline int take_scratch(Scratch *scratch, size_t size) {
-    *scratch = idle;
-    idle.cells = NULL;
-    idle.size = 0;
+/* Make room for `size` cells. Returns 0, or -1 with an error set. */
+static inline int reserve_cells(Scratch *scratch, size_t size) {
     if (scratch->size < size) {
         free(scratch->cells);
         scratch->cells = calloc(size, sizeof(Cell));
@@ -39,15 +33,6 @@ static inline int take_scratch(Scratch *scratch, size_t size) {
     if (scratch->cells == NULL)
         PyErr_NoMemory();
     return scratch->cells ? 0 : -1;
-}
-
-static inline void put_scratch(Scratch *scratch) {
-    if (idle.size < scratch->size) {
-        free(idle.cells);
-        idle = *scratch;
-    } else {
-        free(scratch->cells);
-    }
 }
 
 /* Begin another merge: no document has a place yet. */

@@ -6,11 +6,12 @@
 #include "postings.h"
 #include "sorted.h"
 #include <math.h>
+#include <stdatomic.h>
 
 #define SEGMENTS "directory_server.search.index._ranking.segments"
 #define COLUMNS 11
 #define MAX_TERMS 64   /* Terms of a document in `top_terms`. */
-#define RARITIES 8192  /* Terms whose rarity is cached, a power of two. */
+#define FREQUENCIES 8192 /* Terms whose frequency is cached, a power of two. */
 #define OUT_OF_RANGE (-3)
 
 /* The columns of a segment: see `Segment` and `Rows` in Python. */
@@ -24,21 +25,15 @@ typedef struct {
     const uint64_t *facts;
     const int64_t *top_starts;
     Py_ssize_t rows, postings, documents, terms, tops;
-    double *lengths; /* Sums of the inverse document frequencies of descriptions; 0 for those not computed yet. */
+    _Atomic(double) *lengths; /* Sums of the inverse document frequencies of descriptions; 0 for those not computed yet. */
 } Segment;
-
-/* The number of documents with a term, and its inverse document frequency; 0 for a place without a term. */
-typedef struct {
-    int32_t term, frequency;
-    double idf;
-} Rarity;
 
 typedef struct {
     Segment *items;
     Py_ssize_t count;
     Py_ssize_t most;  /* Documents of the largest segment. */
     Py_ssize_t total; /* Documents of all segments, deleted ones included. */
-    Rarity *rarities;
+    _Atomic(uint64_t) *frequencies; /* The number of a term, from 1 on, and 32 bits of its frequency; or 0. */
     Py_buffer data, offsets; /* Of the strings. */
     Strings strings;         /* Those of the first terms: later ones are elsewhere. */
 } Segments;
@@ -48,12 +43,12 @@ static void free_segments(Segments *segments) {
         for (size_t b = 0; b < COLUMNS; b++)
             if (segments->items[i].columns[b].obj != NULL)
                 PyBuffer_Release(&segments->items[i].columns[b]);
-        free(segments->items[i].lengths);
+        free((void *)segments->items[i].lengths);
     }
     if (segments->data.obj != NULL)
         RELEASE_BUFFERS(&segments->data, &segments->offsets);
     free(segments->items);
-    free(segments->rarities);
+    free((void *)segments->frequencies);
     free(segments);
 }
 
@@ -125,8 +120,8 @@ static PyObject *segments_of(PyObject *module, PyObject *args) {
         return NULL;
     }
     segments->items = calloc((size_t)count + 1, sizeof(Segment));
-    segments->rarities = calloc(RARITIES, sizeof(Rarity));
-    int status = segments->items != NULL && segments->rarities != NULL ? 0 : -1;
+    segments->frequencies = calloc(FREQUENCIES, sizeof(uint64_t));
+    int status = segments->items != NULL && segments->frequencies != NULL ? 0 : -1;
     if (status < 0)
         PyErr_NoMemory();
     for (Py_ssize_t i = 0; i < count && status == 0; i++) {
@@ -178,8 +173,7 @@ static inline int span_of(const Segment *segment, int64_t term, Span *span) {
     return 0;
 }
 
-/* Return the number of documents of all segments with a term, or OUT_OF_RANGE. */
-static Py_ssize_t frequency_of(const Segments *segments, int64_t term) {
+static Py_ssize_t count_documents(const Segments *segments, int64_t term) {
     Py_ssize_t frequency = 0;
     for (Py_ssize_t s = 0; s < segments->count; s++) {
         Span span;
@@ -190,23 +184,23 @@ static Py_ssize_t frequency_of(const Segments *segments, int64_t term) {
     return frequency;
 }
 
-static inline double idf_of(Py_ssize_t frequency, Py_ssize_t documents) {
-    return log(1 + ((double)(documents - frequency) + 0.5) / ((double)frequency + 0.5));
+/* Return the number of documents of all segments with a term, or OUT_OF_RANGE. It is cached: documents share most words.
+ * Other threads may do the same at the same time. */
+static inline Py_ssize_t frequency_of(const Segments *segments, int32_t term) {
+    if (term < 0)
+        return OUT_OF_RANGE;
+    _Atomic(uint64_t) *place = &segments->frequencies[(uint32_t)term * 2654435761u >> 19];
+    uint64_t found = atomic_load_explicit(place, memory_order_relaxed), key = ((uint64_t)term + 1) << 32;
+    if ((found ^ key) <= UINT32_MAX)
+        return (Py_ssize_t)(found & UINT32_MAX);
+    Py_ssize_t frequency = count_documents(segments, term);
+    if (frequency >= 0 && frequency <= UINT32_MAX)
+        atomic_store_explicit(place, key | (uint64_t)frequency, memory_order_relaxed);
+    return frequency;
 }
 
-/* Return the rarity of a term, or NULL if it is out of range. It is cached: documents share most words. The interpreter
- * lock must be held, and the result is only valid until the next call. */
-static inline const Rarity *rarity_of(const Segments *segments, int32_t term) {
-    Rarity *place = &segments->rarities[(uint32_t)term * 2654435761u >> 19];
-    if (place->term != term || place->idf == 0) {
-        Py_ssize_t frequency = frequency_of(segments, term);
-        if (frequency < 0)
-            return NULL;
-        place->term = term;
-        place->frequency = (int32_t)frequency;
-        place->idf = idf_of(frequency, segments->total);
-    }
-    return place;
+static inline double idf_of(const Segments *segments, Py_ssize_t frequency) {
+    return log(1 + ((double)(segments->total - frequency) + 0.5) / ((double)frequency + 0.5));
 }
 
 /* Find the first and the last place of the terms of a document, and how many of them are described. Returns 0 or -1. */

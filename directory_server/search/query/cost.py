@@ -20,8 +20,8 @@ MAX_SCORED = 150_000 if arrays.ranking is not None else 50_000
 """Postings of a plan whose documents are scored in about 5 ms."""
 
 LARGE = 300_000
-"""Documents of a collection in which feedback may read more than MAX_SCORED postings. It is not planned: its terms are
-those of the first hits."""
+"""Documents of a collection in which any search may take 10 ms. Feedback may read more than MAX_SCORED postings: its
+terms are those of the first hits, so the plan does not have them."""
 
 MAX_TEXTS = 3_000
 """Documents whose texts are searched for phrases in about 5 ms."""
@@ -38,7 +38,7 @@ def is_expensive(query: Query, parsed: ParsedQuery, collection: Collection) -> b
     Also return True if it is known before the plan that the search takes more than 10 ms.
     """
     size = collection.size
-    if query.browse and size > BROWSED:
+    if size > LARGE or (query.browse and size > BROWSED):
         return True
     if parsed.phrases and (query.sort != "relevance" or not _tokens(parsed)):
         # No word narrows the documents down, as in "to be or not to be": the phrases are looked for in all texts. They
@@ -54,8 +54,6 @@ def is_expensive_plan(plan: Plan, collection: Collection) -> bool:
     """Return whether the documents of a plan may take more than about 5 ms to score."""
     if collection.size <= SMALL:
         return False
-    if plan.allows_feedback and collection.size > LARGE:
-        return True
     groups = [*plan.groups, *(group for concept in plan.concepts for group in concept.terms)]
     return sum(sum(collection.document_frequencies(group.terms)) for group in groups) > MAX_SCORED
 
