@@ -56,8 +56,8 @@ class HttpConfig:
     )
     queued: int = setting(
         67_108_864,
-        "Maximum bytes of responses buffered for slow clients; above it, the client that has read nothing for the "
-        "longest time is disconnected.",
+        "Maximum bytes of responses buffered for slow clients, and of incomplete requests; above it, the client that "
+        "has read nothing, or whose request has been incomplete, for the longest time is disconnected.",
         AtLeast(1_000_000),
     )
     failed_keys: int = setting(30, "Requests with invalid keys per minute and address.", AtLeast(1))

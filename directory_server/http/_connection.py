@@ -21,6 +21,9 @@ from .transports import unwrapped
 LIMITS = {Phase.REQUEST: 75.0, Phase.HEAD: 10.0, Phase.BODY: 15.0}
 """Maximum seconds of each parser phase, however slowly the bytes arrive."""
 
+# Reading a member of an enumeration takes as long as calling a function.
+_REQUEST = Phase.REQUEST
+
 LINGER = 2.0
 """Seconds a client has to close its half of the connection after the last response (RFC 9112, section 9.6)."""
 
@@ -59,6 +62,7 @@ class Connection(Protocol):
         self.closing = False
         self._is_last = False
         self._is_paused = False
+        self._is_held = False
         # The call that answers the next request in the next turn.
         self._turn: IDelayedCall | None = None
         # Bytes that the client may still send while the connection closes; None before `_end`.
@@ -96,6 +100,8 @@ class Connection(Protocol):
         if self._parser.waiting:
             self._is_paused = True
             self.transport.pauseProducing()
+        if self._parser.phase is not _REQUEST or self._is_paused or self._is_held:
+            self._hold()
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         self.closing = True
@@ -104,6 +110,7 @@ class Connection(Protocol):
             self._turn = None
         self._output.lost()
         self._parser.close()
+        self.site.connections.incoming.forget(self)
         self.site.connections.remove(self)
         if self._request is not None:
             self._request.connectionLost(reason)
@@ -189,6 +196,23 @@ class Connection(Protocol):
         if self._is_paused and not self.closing and not self._output.waiting and not self._parser.waiting:
             self._is_paused = False
             self.transport.resumeProducing()
+        self._hold()
+
+    def _hold(self) -> None:
+        """Count the memory of incomplete and waiting requests."""
+        if self._successor is not None:
+            return
+        incoming, size = self.site.connections.incoming, self._parser.held
+        self._is_held = size > 0
+        if self._is_held:
+            incoming.note(self, size, moved=False)
+        else:
+            incoming.forget(self)
+
+    def abort(self) -> None:
+        """Abort the connection, which has an incomplete or waiting request."""
+        self.site.connections.incoming.forget(self)
+        self.abortConnection()
 
     def _end(self) -> None:
         """Close the connection after all written data, and give the client time to read it (RFC 9112, section 9.6).
@@ -276,5 +300,6 @@ class Connection(Protocol):
             transport.resumeProducing()
         protocol.makeConnection(transport)
         self._request = None
+        self.site.connections.incoming.forget(self)
         self.site.connections.remove(self)
         self._parser.close()

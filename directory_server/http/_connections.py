@@ -44,8 +44,9 @@ class Connections(Service):
 
     `limit` is the maximum number of connections, `per_address` that from one network (see `network_of`). Trusted
     `proxies` may exceed `per_address`. `sockets` is the maximum number together with the connections of `streams`.
-    `queued` is the limit of the Budget, in bytes. When the service stops, requests that arrive within LATE_REQUESTS are
-    still answered. All connections are closed after `grace` seconds.
+    `queued` is the limit of each Budget, in bytes: `budget` of responses, `incoming` of incomplete requests. When the
+    service stops, requests that arrive within LATE_REQUESTS are still answered. All connections are closed after
+    `grace` seconds.
     """
 
     _log = Logger()
@@ -63,6 +64,7 @@ class Connections(Service):
         streams: Callable[[], int] = int,
     ) -> None:
         self.budget = Budget(queued)
+        self.incoming = Budget(queued)
         self._clock = clock
         self._proxies = proxies
         self._limit = limit
@@ -135,8 +137,9 @@ class Connections(Service):
                 "{connections} rejected: too many are open", connections=counted(self._rejected, "connection")
             )
             self._rejected = 0
-        if self.budget.aborted > self._aborted:
-            count, self._aborted = self.budget.aborted - self._aborted, self.budget.aborted
+        aborted = self.budget.aborted + self.incoming.aborted
+        if aborted > self._aborted:
+            count, self._aborted = aborted - self._aborted, aborted
             self._log.warn(
                 "{clients} disconnected: http.queued was exceeded",
                 clients=counted(count, "slow client"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from twisted.internet.interfaces import IPushProducer
 from zope.interface import implementer
@@ -22,39 +22,46 @@ MAX_WAIT = 300.0
 """Seconds a slow client has to read all queued responses."""
 
 
-class Budget:
-    """A limit for the bytes that are queued for slow clients, over all connections.
+class Holder(Protocol):
+    """What holds bytes in memory for a slow client."""
 
-    While more than `limit` bytes are queued, the connection whose client has read nothing for the longest time is
-    aborted.
+    def abort(self) -> None:
+        """Discard the bytes, call `Budget.forget`, and abort the connection."""
+
+
+class Budget:
+    """A limit for the bytes that are held in memory for slow clients, over all connections.
+
+    While more than `limit` bytes are held, the connection whose client has read nothing for the longest time is
+    aborted; for requests, the one that has been incomplete for the longest time.
     """
 
     def __init__(self, limit: int) -> None:
         self.total = 0
-        """Bytes that are queued now."""
+        """Bytes that are held now."""
         self.aborted = 0
         """Connections that were aborted because of the limit."""
         self._limit = limit
-        # Ordered by the time of the client's last read, oldest first.
-        self._waiting: OrderedDict[Output, int] = OrderedDict()
+        # Ordered by the time of the client's last progress, oldest first.
+        self._waiting: OrderedDict[Holder, int] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def note(self, output: Output, size: int, *, moved: bool) -> None:
-        """Record that `size` bytes are queued in `output`. `moved` is whether its client has just read some."""
-        self.total += size - self._waiting.get(output, 0)
-        self._waiting[output] = size
+    def note(self, holder: Holder, size: int, *, moved: bool) -> None:
+        """Record that `holder` has `size` bytes. `moved` is whether its client has just made progress."""
+        self.total += size - self._waiting.get(holder, 0)
+        self._waiting[holder] = size
         if moved:
-            self._waiting.move_to_end(output)
+            self._waiting.move_to_end(holder)
         while self.total > self._limit and len(self._waiting) > 1:
             slowest = next(iter(self._waiting))
             self.aborted += 1
             slowest.abort()
 
-    def forget(self, output: Output) -> None:
-        """Remove an output whose queue is empty."""
-        self.total -= self._waiting.pop(output, 0)
+    def forget(self, holder: Holder) -> None:
+        """Remove a holder that has no bytes any more."""
+        self.total -= self._waiting.pop(holder, 0)
 
 
 @implementer(IPushProducer)

@@ -29,11 +29,11 @@ MAX_BODY = 64 * 1024
 MAX_WIRE = 8 * MAX_BODY
 """Maximum received bytes of a request, with the overhead of chunks."""
 
-PIPELINE = 16
-"""Number of complete requests above which further bytes of a connection are not parsed."""
-
 PIECE = 1024
-"""Bytes that are parsed at a time. Each may have several requests more than PIPELINE."""
+"""Bytes that are parsed at a time. They may have several requests."""
+
+FIELD = 300
+"""Bytes of memory that a header field takes besides its name and value, approximately."""
 
 LONGEST_METHOD = 42
 """Bytes of the request line that are stored to recognise an unknown method."""
@@ -74,8 +74,8 @@ class Message:
 class Parser:
     """The request parser of one connection.
 
-    `messages` are the complete requests. While there are PIPELINE of them, further bytes are not parsed but `waiting`,
-    because a parsed request takes far more memory. After an `error`, no more data is parsed. `phase` is the current
+    `messages` are the complete requests. While there are any, further bytes are not parsed but `waiting`, because a
+    parsed request takes far more memory. After an `error`, no more data is parsed. `phase` is the current
     phase, and `since` the time when it began, in seconds of `now`. `wants_continue` is whether the client waits for a
     100 (Continue) response before it sends the body (RFC 9110, section 10.1.1).
     """
@@ -95,14 +95,14 @@ class Parser:
         self._method = self._version = b""
         self._headers: dict[bytes, list[bytes]] = {}
         self._head = self._fields = 0
-        self._body: list[bytes] = []
-        self._length = 0
+        # Not a list of chunks: a chunk of two bytes would take sixty.
+        self._body = bytearray()
         self._last = self._keep_alive = False
         self._began = 0.0
 
     def feed(self, data: bytes) -> None:
         """Parse more data. Ignore it after an error or after the last request of the connection."""
-        if self.waiting or len(self.messages) >= PIPELINE:
+        if self.waiting or self.messages:
             self.waiting += data
             return
         if (
@@ -118,8 +118,8 @@ class Parser:
         self.parse()
 
     def parse(self) -> None:
-        """Parse the waiting data, until PIPELINE requests are complete."""
-        while self.waiting and len(self.messages) < PIPELINE:
+        """Parse the waiting data until a request is complete."""
+        while self.waiting and not self.messages:
             piece, self.waiting = self.waiting[:PIECE], self.waiting[PIECE:]
             self._parse(piece)
             if self.error is not None or self._last:
@@ -166,6 +166,12 @@ class Parser:
         del self._llhttp
 
     @property
+    def held(self) -> int:
+        """Bytes of memory that incomplete and waiting requests take, approximately."""
+        incomplete = 0 if self.phase is _REQUEST else self._wire + FIELD * len(self._headers)
+        return len(self.waiting) + incomplete
+
+    @property
     def path(self) -> bytes:
         """The path of the current request; empty or incomplete while its target is being received."""
         return self._target.partition(b"?")[0]
@@ -200,8 +206,7 @@ class Parser:
         self._target = b""
         self._headers = {}
         self._head = self._fields = 0
-        self._body = []
-        self._length = 0
+        self._body = bytearray()
         self._last = False
         self.phase = _HEAD
         self._began = self.since = self._now()
@@ -247,27 +252,17 @@ class Parser:
         self.phase, self.since = _BODY, self._now()
 
     def on_body(self, body: bytes) -> None:
-        self._body.append(body)
-        self._length += len(body)
+        self._body += body
         self.wants_continue = False
-        if self._length > MAX_BODY:
+        if len(self._body) > MAX_BODY:
             raise _body_too_large()
 
     def on_message_complete(self) -> None:
         if self._llhttp.should_upgrade():
             return
-        body = self._body
-        self.messages.append(
-            Message(
-                self._method,
-                self._target,
-                self._version,
-                self._headers,
-                body[0] if len(body) == 1 else b"".join(body),
-                self._keep_alive,
-                self._began,
-            )
-        )
+        body, self._body = bytes(self._body), bytearray()
+        message = Message(self._method, self._target, self._version, self._headers, body, self._keep_alive, self._began)
+        self.messages.append(message)
         self._last = not self._keep_alive
         self.phase, self.since = _REQUEST, self._now()
         self.wants_continue = False

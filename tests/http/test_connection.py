@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from directory_server.http._parser import PIECE, PIPELINE
+from directory_server.http._parser import PIECE
 
 from ..logs import captured_lines
 from ..web.conftest import Connection, Server, parse_response
@@ -79,11 +79,56 @@ def test_requests_that_wait_are_not_parsed(server: Server) -> None:
     connection.transport.producer.pauseProducing()
     connection.send(HEALTH * 300)
     protocol = connection.transport.protocol
-    assert len(protocol._parser.messages) < PIPELINE + PIECE / len(HEALTH) + 1
+    assert len(protocol._parser.messages) <= PIECE / len(HEALTH) + 1
     assert connection.transport.producerState == "paused"
     connection.transport.producer.resumeProducing()
     assert statuses(connection.received()) == [200] * 300
     assert connection.transport.producerState == "producing"
+
+
+PART = b"POST /api/open/mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n" + b" " * 50_000
+
+
+def test_the_bytes_of_incomplete_requests_are_limited(server: Server) -> None:
+    """The request that has been incomplete for the longest time gives way."""
+    incoming = server.site.connections.incoming
+    incoming._limit = 120_000
+    first, second, third = (connect(server) for _ in range(3))
+    for connection in (first, second):
+        connection.send(PART)
+    first.send(b" " * 9_000)
+    assert not any(map(is_closed, (first, second)))
+    third.send(PART)
+    assert list(map(is_closed, (first, second, third))) == [True, False, False]
+    with captured_lines() as log:
+        advance(server, 1)
+    assert ["1 slow client disconnected" in line for line in log] == [True]
+    second.send(b" " * 10_000)
+    assert statuses(second.received()) == [401]
+    assert len(incoming) == 1
+    for connection in (first, second, third):
+        connection.close()
+    assert (len(incoming), incoming.total) == (0, 0)
+
+
+def test_requests_that_wait_count_as_incomplete_ones(server: Server) -> None:
+    incoming = server.site.connections.incoming
+    connection = connect(server)
+    connection.transport.producer.pauseProducing()
+    connection.send(HEALTH * 300)
+    assert incoming.total > 10_000
+    connection.transport.producer.resumeProducing()
+    assert statuses(connection.received()) == [200] * 300
+    assert (len(incoming), incoming.total) == (0, 0)
+
+
+def test_a_stream_is_no_incomplete_request(server: Server) -> None:
+    connection = connect(server)
+    head = b"GET /api/open/v1/changes HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
+    stream = head + b"Authorization: " + server.key.encode() + b"\r\n\r\n"
+    connection.send(HEALTH + stream + HEALTH * 300)
+    assert b"text/event-stream" in connection.received()
+    assert len(server.site.connections.incoming) == 0
 
 
 def test_a_disconnect_ends_a_pipeline(server: Server) -> None:

@@ -56,9 +56,13 @@ def parsed(
 
     patch.setattr(_parser, "_compiled", module)
     parser = _parser.Parser(lambda: 0.0)
+    answered: list[Any] = []
     for piece in pieces:
         parser.feed(piece)
-    return list(map(asdict, parser.messages)), parser.phase.name, str(parser.error and parser.error.response)
+        while parser.messages:
+            answered.append(parser.messages.popleft())
+            parser.parse()
+    return list(map(asdict, answered)), parser.phase.name, str(parser.error and parser.error.response)
 
 
 @settings(max_examples=1_000, suppress_health_check=[HealthCheck.function_scoped_fixture])
