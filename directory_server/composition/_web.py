@@ -114,6 +114,7 @@ def build_web(
         grace=core.config.streams.grace,
         queued=limits.queued,
         sockets=sockets,
+        at_end=core.runtime.turn.at_end,
         streams=lambda: publishers.hub.sockets + publishers.page_hub.sockets,
     )
     away_since = core.storage.away_since if core.storage.is_shared else None

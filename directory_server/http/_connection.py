@@ -63,7 +63,7 @@ class Connection(Protocol):
         self._is_last = False
         self._is_paused = False
         self._is_held = False
-        # The call that answers the next request in the next turn.
+        # The call that answers a request in the next turn.
         self._turn: IDelayedCall | None = None
         # Bytes that the client may still send while the connection closes; None before `_end`.
         self._linger: int | None = None
@@ -110,7 +110,6 @@ class Connection(Protocol):
             self._turn = None
         self._output.lost()
         self._parser.close()
-        self.site.connections.incoming.forget(self)
         self.site.connections.remove(self)
         if self._request is not None:
             self._request.connectionLost(reason)
@@ -150,11 +149,14 @@ class Connection(Protocol):
                 self._respond_with_error(HttpError(408, "timeout", reason))
 
     def _answer_next(self) -> None:
-        """Answer the first queued request, unless another one is pending or the client is slow."""
+        """Answer the first queued request, unless another one is pending, the client is slow or it is not its turn."""
         if not self._is_ready():
             return
         parser = self._parser
         if parser.messages:
+            if not self.site.connections.turns.admits(self.network):
+                self._turn = self.site.clock.callLater(0, self._continue)
+                return
             message = parser.messages.popleft()
             if self._is_last or not message.keep_alive:
                 self.closing = True
@@ -189,7 +191,7 @@ class Connection(Protocol):
             self._turn = self.site.clock.callLater(0, self._continue)
 
     def _continue(self) -> None:
-        """Answer the next request of a client that has not waited for the last response."""
+        """Answer a request that has waited for this turn."""
         self._turn = None
         self._parser.parse()
         self._answer_next()
@@ -200,14 +202,8 @@ class Connection(Protocol):
 
     def _hold(self) -> None:
         """Count the memory of incomplete and waiting requests."""
-        if self._successor is not None:
-            return
-        incoming, size = self.site.connections.incoming, self._parser.held
-        self._is_held = size > 0
-        if self._is_held:
-            incoming.note(self, size, moved=False)
-        else:
-            incoming.forget(self)
+        if self._successor is None:
+            self._is_held = self.site.connections.incoming.hold(self, self._parser.held)
 
     def abort(self) -> None:
         """Abort the connection, which has an incomplete or waiting request."""
@@ -300,6 +296,5 @@ class Connection(Protocol):
             transport.resumeProducing()
         protocol.makeConnection(transport)
         self._request = None
-        self.site.connections.incoming.forget(self)
         self.site.connections.remove(self)
         self._parser.close()

@@ -15,6 +15,7 @@ from twisted.python.failure import Failure
 
 from ..wording import counted
 from ._output import Budget
+from ._turn_share import TurnShare
 from .proxies import Proxies, network_of
 
 CHECK = 1.0
@@ -38,6 +39,9 @@ class Connection(Protocol):
     def close_if_idle(self) -> None:
         """Close the connection if it is idle."""
 
+    def abort(self) -> None:
+        """Abort the connection, which holds memory of `Connections.incoming`."""
+
 
 class Connections(Service):
     """The open HTTP connections, without those that became event streams.
@@ -46,7 +50,7 @@ class Connections(Service):
     `proxies` may exceed `per_address`. `sockets` is the maximum number together with the connections of `streams`.
     `queued` is the limit of each Budget, in bytes: `budget` of responses, `incoming` of incomplete requests. When the
     service stops, requests that arrive within LATE_REQUESTS are still answered. All connections are closed after
-    `grace` seconds.
+    `grace` seconds. `at_end` calls a function at the end of the reactor turn.
     """
 
     _log = Logger()
@@ -61,10 +65,12 @@ class Connections(Service):
         grace: float,
         queued: int,
         sockets: int,
+        at_end: Callable[[Callable[[], None]], None],
         streams: Callable[[], int] = int,
     ) -> None:
         self.budget = Budget(queued)
         self.incoming = Budget(queued)
+        self.turns = TurnShare(clock.seconds, at_end)
         self._clock = clock
         self._proxies = proxies
         self._limit = limit
@@ -101,6 +107,7 @@ class Connections(Service):
 
     def remove(self, connection: Connection) -> None:
         """Remove a connection that is closed or has switched its protocol."""
+        self.incoming.forget(connection)
         if connection in self._open:
             self._open.remove(connection)
             self._by_address[connection.network] -= 1

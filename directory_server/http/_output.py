@@ -59,6 +59,14 @@ class Budget:
             self.aborted += 1
             slowest.abort()
 
+    def hold(self, holder: Holder, size: int) -> bool:
+        """Record that `holder` has `size` bytes, without progress of its client; return whether it has any."""
+        if size:
+            self.note(holder, size, moved=False)
+        else:
+            self.forget(holder)
+        return size > 0
+
     def forget(self, holder: Holder) -> None:
         """Remove a holder that has no bytes any more."""
         self.total -= self._waiting.pop(holder, 0)

@@ -28,6 +28,7 @@ class RequestChannel(Protocol):
     """The attributes and methods of a connection that a request uses."""
 
     closing: bool
+    network: str
 
     @property
     def site(self) -> RequestHandler:
@@ -121,6 +122,11 @@ class Request:
     def site(self) -> RequestHandler:
         """The site that responds to the request."""
         return self._channel.site
+
+    @property
+    def network(self) -> str:
+        """The network of the client, or of its proxy."""
+        return self._channel.network
 
     @property
     def client(self) -> IAddress | None:

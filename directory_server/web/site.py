@@ -80,7 +80,7 @@ class DirectorySite(Site):
             request.prepath, request.postpath = [], request.path[1:].split(b"/")
             self._resource.render(request)  # type: ignore[arg-type]  # it has what Klein uses of IRequest
         else:
-            _RunningHandler(handler(request), request, self._routes).step()
+            _RunningHandler(handler(request), request, self._routes, self).step()
 
     def _check_origin(self, request: Request) -> None:
         """Check Host and Origin, and allow the pages of other origins to read the response where they may."""
@@ -144,14 +144,19 @@ class _RunningHandler:
     Deferred.fromCoroutine. A Deferred is used only where the coroutine waits for one.
     """
 
-    __slots__ = ("_coroutine", "_request", "_routes", "_waiting")
+    __slots__ = ("_coroutine", "_request", "_routes", "_site", "_waiting")
 
     def __init__(
-        self, coroutine: Coroutine[Deferred[Any], Any, bytes | None], request: Request, routes: Routes
+        self,
+        coroutine: Coroutine[Deferred[Any], Any, bytes | None],
+        request: Request,
+        routes: Routes,
+        site: DirectorySite,
     ) -> None:
         self._coroutine = coroutine
         self._request = request
         self._routes = routes
+        self._site = site
         self._waiting: Deferred[Any] | None = None
 
     def step(self, result: Any = None) -> None:
@@ -169,11 +174,20 @@ class _RunningHandler:
             else:
                 self._waiting = waiting
                 self._request.on_disconnect = self._cancel
-                waiting.addBoth(self.step)
+                waiting.addBoth(self._resume)
         except Exception:
             _log.failure("Response could not be sent")
             if not self._request.disconnected:
                 self._request.loseConnection()
+
+    def _resume(self, result: Any) -> Any:
+        """Continue the coroutine, in the next turn if this one is long: results of threads arrive together."""
+        if self._site.connections.turns.admits(self._request.network):
+            self.step(result)
+            return None
+        self._site.clock.callLater(0, self._resume, result)
+        # The coroutine reads the result from the Deferred, but not an exception.
+        return None if isinstance(result, Failure) else result
 
     def _cancel(self) -> None:
         if self._waiting is not None:

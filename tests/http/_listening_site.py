@@ -58,7 +58,7 @@ class Site:
         self.kind = kind
         self.folder = folder
         bounds = {"limit": 100, "per_address": 100, "queued": 64_000_000, "sockets": 1_000, **bounds}
-        self.connections = Connections(self.clock, Proxies(), grace=10, **bounds)
+        self.connections = Connections(self.clock, Proxies(), grace=10, at_end=ImmediateTurn().at_end, **bounds)
         tree: Any = SimpleNamespace(
             app=Klein(),
             exact=lambda: {

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from twisted.internet.defer import Deferred
 
+from directory_server.domain.errors import Unavailable
 from directory_server.http._parser import PIECE
+from directory_server.http._turn_share import LONG, TurnShare
 
 from ..logs import captured_lines
 from ..web.conftest import Connection, Server, parse_response
@@ -84,6 +88,74 @@ def test_requests_that_wait_are_not_parsed(server: Server) -> None:
     connection.transport.producer.resumeProducing()
     assert statuses(connection.received()) == [200] * 300
     assert connection.transport.producerState == "producing"
+
+
+async def waited(waiting: list[Deferred[str]]) -> str:
+    """Return the result of the Deferred that this adds to `waiting`."""
+    waiting.append(Deferred())
+    return await waiting[-1]
+
+
+def test_a_long_turn_answers_one_more_request_of_each_network(server: Server) -> None:
+    """300 slow requests of one network delay a client of another one by one turn."""
+    ends: list[Callable[[], None]] = []
+    now = [0.0]
+    server.site.connections.turns = TurnShare(lambda: now[0], ends.append)
+    many = [Connection(server.site, "192.0.2.1") for _ in range(3)]
+    for connection in many:
+        connection.send(HEALTH)
+        now[0] += LONG
+    other = Connection(server.site, "198.51.100.1")
+    other.send(HEALTH)
+    assert [len(statuses(each.transport.value())) for each in (*many, other)] == [1, 0, 0, 1]
+    run_turn(server)
+    assert [len(statuses(each.transport.value())) for each in many] == [1, 0, 0]
+    for end in ends:
+        end()
+    run_turn(server)
+    assert [len(statuses(each.transport.value())) for each in many] == [1, 1, 1]
+
+
+def test_results_that_arrive_together_are_handled_in_several_turns(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Threads that read for 300 pages may be done at once, and each page takes milliseconds to render."""
+    waiting: list[Deferred[str]] = []
+    search = server.directory._index.search
+    now = [0.0]
+
+    async def slow(query: Any) -> Any:
+        assert await waited(waiting) == "read"
+        now[0] += LONG
+        return await search(query)
+
+    monkeypatch.setattr(type(server.directory._index), "search", lambda self, query: slow(query))
+    ends: list[Callable[[], None]] = []
+    server.site.connections.turns = TurnShare(lambda: now[0], ends.append)
+    head = b"GET /api/open/v1/search?keywords=%b HTTP/1.1\r\nHost: localhost\r\nAuthorization: %b\r\n\r\n"
+    many = [connect(server) for _ in range(3)]
+    for number, connection in enumerate(many):
+        connection.send(head % (b"abc"[number : number + 1], server.key.encode()))
+    first, second, third = waiting
+    first.callback("read")
+    second.callback("read")
+    third.errback(Unavailable("The storage cannot be used now."))
+    counts = []
+    for _ in range(3):
+        counts.append(sum(len(statuses(each.transport.value())) for each in many))
+        for end in ends:
+            end()
+        run_turn(server)
+    assert counts == [1, 2, 3]
+    assert [statuses(each.transport.value()) for each in many] == [[200], [200], [503]]
+
+
+def test_a_short_turn_answers_all_requests_of_a_network(server: Server) -> None:
+    server.site.connections.turns = TurnShare(lambda: 0.0, lambda end: None)
+    many = [Connection(server.site, "192.0.2.1") for _ in range(3)]
+    for connection in many:
+        connection.send(HEALTH)
+    assert [len(statuses(each.transport.value())) for each in many] == [1] * 3
 
 
 PART = b"POST /api/open/mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n" + b" " * 50_000
