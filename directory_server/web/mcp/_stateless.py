@@ -9,6 +9,7 @@ from typing import Any
 from attrs import frozen
 
 from ... import serialization
+from ...domain.errors import without_keys
 from ...http import Request
 from ...http.headers import value as header
 from ...http.headers import values
@@ -95,6 +96,7 @@ def is_stateless(message: Message) -> bool:
 
 
 def _unsupported(version: str, supported: Sequence[str]) -> RpcError:
+    version = without_keys(version)
     return RpcError(
         UNSUPPORTED_VERSION,
         f"Protocol version {version[:100]!r} is not supported; supported: {', '.join(supported)}.",
