@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Thread
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from twisted.application.service import MultiService
@@ -63,7 +64,13 @@ class DirectoryService(MultiService):
             super().privilegedStartService()
 
     def startService(self) -> None:
+        # It imports Klein.
+        from .composition import preload
+
         application = self.application
+        process.yield_early()
+        # Checks of the file of the index, which run meanwhile, release the interpreter lock. A daemon blocks no exit.
+        Thread(target=preload, args=(self._config,), daemon=True).start()
         with self._exiting_on_errors():
             run_until_done(application.feed.load(), lambda: self._reactor)
             run_until_done(application.verified.refresh(), lambda: self._reactor)
@@ -129,14 +136,6 @@ class DirectoryService(MultiService):
         self._log.info("Serving {entries}", entries=entries(len(self.application.search.index)))
         process.handle_signals(self._reactor, self.application.web.log.reopen)
         self._ready()
-        Deferred.fromCoroutine(self._preload())
-
-    async def _preload(self) -> None:
-        """Load in a thread what the first search and the first page would wait for."""
-        # It imports Klein.
-        from .composition import preload
-
-        await self.application.runtime.offload(preload, self._config)
 
     @contextmanager
     def _exiting_on_errors(self) -> Iterator[None]:

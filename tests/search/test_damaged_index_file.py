@@ -13,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from directory_server.search import ImpactIndex, MappedIndexFile, index_file
+from directory_server.search.index import columns
 from directory_server.search.index.columns import Unusable, map_columns, write_columns
 from directory_server.search.index.saved import from_columns, to_columns
 
@@ -63,6 +64,29 @@ def test_a_file_with_a_changed_byte_is_not_used(tmp_path: Path) -> None:
         )
         with pytest.raises(Unusable):
             file.read(LOG)
+
+
+@pytest.mark.parametrize("distance", [1, columns.ROW, columns.ROW + 1, columns.BLOCK // 8, columns.BLOCK])
+def test_a_file_with_exchanged_numbers_is_not_used(distance: int, tmp_path: Path) -> None:
+    numbers = np.arange(columns.BLOCK * 2, dtype=np.uint64)
+    file = os.open(tmp_path / "file", os.O_RDWR | os.O_CREAT)
+    try:
+        write_columns(file, {}, {"numbers": numbers})
+        assert map_columns(file).column("numbers", np.uint64, len(numbers))[-1] == numbers[-1]
+        numbers[[7, 7 + distance]] = numbers[[7 + distance, 7]]
+        os.pwrite(file, numbers.data, os.fstat(file).st_size - columns.DIGEST - numbers.nbytes)
+        with pytest.raises(Unusable, match="checksum"):
+            map_columns(file)
+    finally:
+        os.close(file)
+
+
+def test_a_file_of_another_format_is_not_used(tmp_path: Path) -> None:
+    file = MappedIndexFile(shared(), tmp_path)
+    file.write(LOG, 7, "an id")
+    file.path.write_bytes(b"mcpindex" + file.path.read_bytes()[8:])
+    with pytest.raises(Unusable, match="no index of this version"):
+        file.read(LOG)
 
 
 def test_a_link_is_not_followed(tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ def from_columns(file: ColumnFile) -> Snapshot:
     for each in (terms, new_terms):
         _check_range(each, UNUSED, size)
     try:
-        new = [str(texts[number], "utf-8", "surrogatepass") for number in range(len(new_terms))]
+        new = [str(each, "utf-8", "surrogatepass") for each in texts.take(list(range(len(new_terms))))]
         words, documents, pairs = orjson.loads(bytes(file.column("lexicon", np.uint8)))
         pinned = frozenset(orjson.loads(bytes(file.column("pinned", np.uint8))))
     except (ValueError, TypeError):
@@ -257,7 +257,14 @@ def _floats(file: ColumnFile, name: str, count: int) -> NDArray[np.float32]:
 
 
 def _check_range(numbers: NDArray[Any], least: int, below: int) -> None:
-    if len(numbers) and not (int(numbers.min()) >= least and int(numbers.max()) < below):
+    if not len(numbers):
+        return
+    if least == 0 and numbers.dtype == np.int32:
+        # Negative numbers are the highest ones without a sign: one pass over the numbers instead of two.
+        is_valid = int(numbers.view(np.uint32).max()) < min(below, 1 << 31)
+    else:
+        is_valid = int(numbers.min()) >= least and int(numbers.max()) < below
+    if not is_valid:
         raise Unusable("a number in it is out of range")
 
 

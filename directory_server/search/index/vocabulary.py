@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import count
 
 import numpy as np
 
@@ -36,7 +37,7 @@ class Vocabulary:
         self._late_terms: dict[int, int] = {}
         """Terms of strings of the table that became words after it was made."""
         self._new_strings = list(new)
-        self._new = {string: number for number, string in enumerate(self._new_strings, self._known)}
+        self._new = dict(zip(self._new_strings, count(self._known), strict=False))
         self._new_terms: Ints = np.empty(0, np.int32) if new_terms is None else new_terms.copy()
 
     def __len__(self) -> int:
