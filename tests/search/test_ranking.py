@@ -247,3 +247,75 @@ async def test_placeholder_is_first_for_its_full_name_only() -> None:
         assert await search_names(index, q) == found
     assert (await search_names(index, "org.template/send-email"))[0] == "org.template/send-email"
     assert (await search_names(index, "template send-email"))[0] == "org.template/send-email"
+
+
+@awaited
+async def test_a_known_word_is_not_as_common_as_its_completions() -> None:
+    index = await index_of(
+        *(make_entry(f"org.example/ride-{n}", f"Routes of a bus in city {n} and other things") for n in range(24)),
+        *(make_entry(f"org.example/business-{n}", "Business business business") for n in range(300)),
+    )
+    names = (await search_names(index, "bus"))[:10]
+    assert {name.partition("-")[0] for name in names} == {"org.example/ride"}
+
+
+@awaited
+async def test_words_written_as_one_cover_both() -> None:
+    index = await index_of(
+        make_entry("org.example/rise", "Sunrise at any place and time"),
+        make_entry("org.example/sun", "Sun, sun and sun"),
+        make_entry("org.example/time", "Time of a rise, at any place"),
+        *(make_entry(f"org.example/{n}", "Something else, at a place") for n in range(40)),
+    )
+    assert (await search_names(index, "sun rise"))[0] == "org.example/rise"
+    lines = index.explain(Query("sun rise", 1))
+    assert "sun or sun rise" in lines
+
+
+@awaited
+async def test_a_word_with_a_capital_weighs_more_in_a_query() -> None:
+    index = await index_of(
+        make_entry("org.example/apple", "Reads what Apple stores and shows it"),
+        make_entry("org.example/steps", "Reads steps which it stores and shows"),
+        *(make_entry(f"org.example/{n}", "Reads apple") for n in range(9)),
+        *(make_entry(f"org.example/s{n}", "Reads steps") for n in range(8)),
+        *(make_entry(f"org.example/e{n}", "Something else") for n in range(90)),
+    )
+    plain, named = (weights(index.explain(Query(query, 1))) for query in ("apple steps now", "steps now Apple"))
+    assert named["apple"] == pytest.approx(1.4 * plain["apple"], abs=0.02)
+    assert named["steps"] == plain["steps"]
+
+
+def weights(explanation: str) -> dict[str, float]:
+    """Return the weights of the words of a query, from an explanation of its hits."""
+    lines = [line.partition(": idf ") for line in explanation.splitlines()]
+    return {label: float(rest.partition(";")[0]) for label, found, rest in lines if found}
+
+
+@pytest.mark.parametrize(("known", "share"), [(30, 0.6), (3, 1.0)])
+@awaited
+async def test_a_longer_name_of_a_known_word_scores_less(known: int, share: float) -> None:
+    index = await index_of(
+        make_entry("org.example/wordlisting", "Something else"),
+        *(make_entry(f"org.example/{n}", "A word" if n < known else "Something else") for n in range(40)),
+    )
+    line = next(line for line in index.explain(Query("word", 1)).splitlines() if "short:wordlisting" in line)
+    score = float(line.split("short:wordlisting ")[1].split(",")[0])
+    assert score == pytest.approx(share * (0.4 + 1.2 * 4 / 11), abs=0.01)
+
+
+CAPITALS = {
+    "Apple Health steps and heart rate": {"health"},
+    "steps of Apple Health and a heart rate": {"apple", "health"},
+    "PDF files that are merged": {"pdf"},
+    "Find files. Then merge them with GitHub": {"github"},
+    "Apple Health Steps": set(),
+    "apple health steps": set(),
+    "GitHub issues": set(),
+    "открыть файлы в Excel": {"excel"},
+}
+
+
+@pytest.mark.parametrize(("query", "capitals"), CAPITALS.items())
+def test_words_with_capitals_are_told(query: str, capitals: set[str]) -> None:
+    assert parse(query).capitals == capitals

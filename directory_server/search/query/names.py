@@ -22,6 +22,9 @@ PREFIX_SHARE, PREFIX_COVERAGE_SHARE = 0.4, 1.2
 LITERAL_COVERAGE_SHARE = 0.4
 """The addition for a name that begins with the query including its punctuation, times the share that was typed."""
 
+KNOWN_WORD, KNOWN_SHARE = 20, 0.6
+"""The entries with a word, from which it is mostly finished, and the share of such a score of longer names then."""
+
 MIN_PREFIX = 1
 """Letters of the shortest query that matches a prefix of a name."""
 
@@ -84,6 +87,8 @@ def _prefix_weights(
     whole = collection.vocabulary.find(prefix)
     is_known = whole is not None and collection.document_frequency(whole)
     weights: dict[int, float] = {whole: least + more} if whole is not None and is_known else {}
+    if collection.word(query.key)[1] >= KNOWN_WORD:
+        least, more = KNOWN_SHARE * least, KNOWN_SHARE * more
     for segment in collection.segments if len(prefix) - kind >= MIN_PREFIX and not query.is_complete else ():
         dictionary = segment.dictionary
         span = dictionary.prefix_range(prefix)

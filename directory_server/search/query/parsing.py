@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from attrs import field, frozen
 
@@ -35,6 +35,17 @@ _ONLY_WORDS = re.compile(r"[A-Za-z0-9 ]*")
 _ONLY_LOWER = re.compile(r"[a-z0-9 ]*")
 """Such keywords without capitals, each of whose words has one part."""
 
+_TOKEN = re.compile(r"[^\W_]+")
+
+_SENTENCE_START = re.compile(r"(?:^|[.!?:]\s)\W*$")
+"""The text before the first word of a sentence."""
+
+MAX_CAPITALS = 0.6
+"""The share of the words of a query that have capitals, above which these tell nothing."""
+
+MIN_CAPITALS_OF = 3
+"""Words of a query in which capitals tell names."""
+
 _SYMBOLS = (
     (re.compile(r"(?<!\w)c#", re.IGNORECASE), "csharp"),
     (re.compile(r"(?<!\w)c\+\+", re.IGNORECASE), "cpp"),
@@ -50,7 +61,7 @@ class ParsedQuery:
     `words` are ranked. An entry must have all of `required` (terms) and `phrases` (folded text), and none of `excluded`
     (terms). `is_complete` is true if the last word is finished, false if it may be a prefix. `text` is the folded text.
     `names` has the words in camelCase as they are written, by their parts.
-    `accented` is the text with accents.
+    `accented` is the text with accents. `capitals` are the words with capitals, in lower case, if few words have some.
     `parts` are those of the words in scripts with spaces. `is_spaced` is true if there are no other words.
     """
 
@@ -62,6 +73,7 @@ class ParsedQuery:
     text: str = field(default="", repr=False)
     names: Mapping[Word, Word] = field(factory=dict)
     accented: str = field(default="", repr=False)
+    capitals: Set[str] = frozenset()
     parts: Sequence[str] = field(init=False, repr=False)
     is_spaced: bool = field(init=False, repr=False)
 
@@ -126,7 +138,22 @@ def _parsed(
     if any(len(word.parts) > 1 for word in every):
         pairs = zip(every, words(plain, humps=False), strict=True)
         names = {split: whole for split, whole in pairs if split != whole}
-    return ParsedQuery(found, is_complete, required, phrases, excluded, text, names, accented)
+    return ParsedQuery(found, is_complete, required, phrases, excluded, text, names, accented, _capitals(text))
+
+
+def _capitals(text: str) -> Set[str]:
+    """Return the words with capitals, in lower case. The first one of a sentence counts if a later letter is one."""
+    every = [*_TOKEN.finditer(text)]
+    found = [each for each in every if not each[0].islower() and each[0].lower() != each[0]]
+    if not found or len(every) < MIN_CAPITALS_OF or len(found) > MAX_CAPITALS * len(every):
+        return frozenset()
+    inner = (each for each in found if each[0][1:].lower() != each[0][1:] or not _starts(text, each.start()))
+    return frozenset(each[0].lower() for each in inner)
+
+
+def _starts(text: str, place: int) -> bool:
+    """Return whether the word at a place is the first one of a sentence."""
+    return _SENTENCE_START.search(text, max(place - 8, 0), place) is not None
 
 
 def _without_requests(text: str) -> str:

@@ -16,19 +16,20 @@ from .camel_case import with_whole_names
 from .concepts import ConceptEvidence, Expansion, concept_evidence, expansions, word_idf
 from .conditions import LIGHT, Condition, Request, find_conditions
 from .direction import conversion_groups
+from .exclusions import MIN_NAMED, without_exclusions
 from .foreign import country_groups, pinyin_groups, run_parts
 from .groups import Part, TermGroup
 from .names import exact_name_matches, fuzzy_name_matches, prefix_name_matches, query_name
 from .parsing import ParsedQuery
 from .stop_words import GENERAL_STEMS
-from .terms import joined_groups, similar_groups, word_parts
+from .terms import joined_groups, similar_groups, with_joined, word_parts
 from .translation import translate
 
 GENERAL_WEIGHT = 0.5
 """The weight of a word on any topic beside other words."""
 
-MIN_NAMED = 0.25
-"""The share of the entries with a word that have it in their names, from which it may be a name."""
+NAMED_WEIGHT = 1.4
+"""The weight of a word with capitals in a query of other words."""
 
 MIN_SENTENCE = 5
 """Parts of a query that is no name."""
@@ -91,6 +92,8 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
         request = Request(query.words)
     if request.conditions:
         query = evolve(query, words=request.words, is_complete=query.is_complete or request.cuts_end)
+    if not name.exact and (kept := without_exclusions(query.words, collection)) is not query.words:
+        query = evolve(query, words=kept, is_complete=query.is_complete or kept[-1] is not query.words[-1])
     request, parts, others, expanded = _topic(query, request, collection)
     query_weight = max(sum([part.weight for part in parts]), 1.0)
     exact = exact_name_matches(name, query_weight)
@@ -112,7 +115,7 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
     allows_feedback = not exact and _allows_feedback(query, parts)
     find = collection.find
     return Plan(
-        parts,
+        _with_names(parts, query),
         concepts,
         [*others, *converted],
         exact,
@@ -140,8 +143,8 @@ def _topic(
     translation = translate(query, translations(), collection)
     expanded = expansions(query, translation, collection)
     known = {term for each in expanded for term in each.stems}
-    parts = [*word_parts(query, collection, known, translation)]
     others: Sequence[TermGroup] = [*joined_groups(query, collection)]
+    parts = with_joined([*word_parts(query, collection, known, translation)], others)
     if not query.is_spaced:
         parts += run_parts(query, collection, translation)
         others = [*others, *pinyin_groups(query, collection)]
@@ -179,11 +182,11 @@ def _without_light_words(
         return request.certain(), parts, others
     if not light:
         return request, parts, others
-    parts = [_lighter(part, LIGHT) if part.stems <= light else part for part in parts]
+    parts = [_weighed(part, LIGHT) if part.stems <= light else part for part in parts]
     return request, parts, [group for group in others if not request.light.issuperset(group.label.split())]
 
 
-def _lighter(part: Part, factor: float) -> Part:
+def _weighed(part: Part, factor: float) -> Part:
     """Return a part with its weight times `factor`."""
     groups = [evolve(group, idf=factor * group.idf) for group in part.groups]
     return evolve(part, weight=factor * part.weight, groups=groups)
@@ -200,7 +203,15 @@ def _without_general_words(parts: list[Part], known: Set[str], collection: Colle
     if len(parts) < MIN_SENTENCE:
         pairs = zip(parts, general, strict=True)
         general = [each and _name_ratio(part.groups, collection) < MIN_NAMED for part, each in pairs]
-    return [_lighter(part, GENERAL_WEIGHT) if each else part for part, each in zip(parts, general, strict=True)]
+    return [_weighed(part, GENERAL_WEIGHT) if each else part for part, each in zip(parts, general, strict=True)]
+
+
+def _with_names(parts: list[Part], query: ParsedQuery) -> list[Part]:
+    """Return `parts` with a higher weight for words with capitals, which are mostly names ("Apple Health steps")."""
+    if not query.capitals:
+        return parts
+    names = {stem(each) for each in query.capitals}
+    return [_weighed(part, NAMED_WEIGHT) if part.alternatives and part.stems <= names else part for part in parts]
 
 
 def _name_ratio(words: Sequence[TermGroup], collection: Collection) -> float:

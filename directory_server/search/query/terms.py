@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import pairwise
 
 from attrs import evolve
@@ -41,6 +41,9 @@ MIN_FOREIGN = 3
 
 JOINED_WEIGHT = 0.7
 """The weight of two adjacent words written as one."""
+
+JOINED_SHARE = 0.8
+"""The weight of two words written as one for each of the two, as a share of that of the word itself."""
 
 
 def similar_groups(query: ParsedQuery, collection: Collection) -> list[TermGroup]:
@@ -88,7 +91,7 @@ def word_parts(query: ParsedQuery, collection: Collection, known: Set[str], tran
             corrected += 1
             is_corrected = not weights
             raise_weights(weights, corrections(part, collection, frequency))
-        groups = _with_compound(group_of(part, weights, collection), compound, frequency, collection)
+        groups = _with_compound(_word_groups(part, weights, collection), compound, frequency, collection)
         if part in doubtful:
             yield from part_of({term}, doubtful[part], groups, collection)
         elif groups:
@@ -100,8 +103,8 @@ def _plain_part(collection: Collection, word: str, *, unfinished: bool = False) 
     if collection.word(word)[1] < MAX_FREQUENCY:
         return None
     weights, _, _ = _word_terms(word, collection, unfinished=unfinished)
-    group = group_of(word, weights, collection)
-    return None if group is None else Part({stem(word)}, group.idf, [group], alternatives=True)
+    groups = _word_groups(word, weights, collection)
+    return Part({stem(word)}, groups[0].idf, groups, alternatives=True) if groups else None
 
 
 def _plain_last_part(collection: Collection, word: str) -> Part | None:
@@ -109,15 +112,29 @@ def _plain_last_part(collection: Collection, word: str) -> Part | None:
     return _plain_part(collection, word, unfinished=True)
 
 
+def _word_groups(word: str, weights: Mapping[int, float], collection: Collection) -> list[TermGroup]:
+    """Return the groups of a word and of the other terms that may stand for it.
+
+    A known word is as rare as it is: "bus" is not as common as "business", though that may be meant.
+    """
+    own, frequency = collection.word(word)
+    longer = {term: weight for term, weight in weights.items() if term != own}
+    if own is None or frequency < MIN_KNOWN or max(longer.values(), default=0.0) <= EXTRA_COMPLETION_WEIGHT:
+        found = [group_of(word, weights, collection)]
+    else:
+        found = [group_of(word, {own: 1.0}, collection), group_of(f"{word}…", longer, collection)]
+    return [group for group in found if group is not None]
+
+
 def _with_compound(
-    group: TermGroup | None, compound: Compound | None, frequency: int, collection: Collection
+    groups: list[TermGroup], compound: Compound | None, frequency: int, collection: Collection
 ) -> list[TermGroup]:
     """Return the groups of a word and of the compound that it is."""
     if compound is None:
-        return [] if group is None else [group]
+        return groups
     idf = collection.idf(frequency + compound.frequency)
     halves = TermGroup(compound.label, dict.fromkeys(compound.terms, 1.0), idf, match_all=True)
-    return [halves] if group is None else [evolve(group, idf=idf), halves]
+    return [*(evolve(group, idf=idf) for group in groups), halves]
 
 
 def _is_foreign(parts: Sequence[str], collection: Collection) -> bool:
@@ -153,3 +170,17 @@ def joined_groups(query: ParsedQuery, collection: Collection) -> Iterator[TermGr
         term = find(stem("".join(pair))) if FUNCTION_WORDS.isdisjoint(pair) else None
         if term is not None and (group := group_of(" ".join(pair), {term: JOINED_WEIGHT}, collection)):
             yield group
+
+
+def with_joined(parts: list[Part], joined: Sequence[TermGroup]) -> list[Part]:
+    """Return `parts` with the words written as one (`joined`) as alternatives of both words, which they cover."""
+    for group in joined:
+        stems = {*map(stem, group.label.split())}
+        places = [place for place, part in enumerate(parts) if part.alternatives and part.stems <= stems]
+        if len(places) == len(stems):
+            terms = dict.fromkeys(group.terms, 1.0)
+            for place in places:
+                part = parts[place]
+                whole = evolve(group, terms=terms, idf=JOINED_SHARE * part.weight)
+                parts[place] = evolve(part, groups=[*part.groups, whole])
+    return parts

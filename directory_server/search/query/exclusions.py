@@ -1,0 +1,76 @@
+"""What a search excludes in words: "stock prices but no crypto", "calendar, not Google"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..index.collection import Collection
+from ..text.analysis import Word
+from .stop_words import FUNCTION_WORDS, STOP_WORDS
+
+_BEFORE = (
+    ("but", "no"), ("but", "not"), ("and", "not"), ("except",), ("except", "for"), ("excluding",), ("other", "than"),
+    ("instead", "of"), ("rather", "than"), ("apart", "from"),
+    ("aber", "kein"), ("aber", "keine"), ("aber", "nicht"), ("ausser",), ("sauf",), ("mais", "pas"), ("excepto",),
+    ("pero", "no"), ("exceto",), ("mas", "nao"),
+)  # fmt: skip
+"""Words before what is excluded: English; German; French, Spanish, Portuguese."""
+
+_BEFORE_NAMES = "not"
+"""A word that excludes names only: "not working" and "not found" are topics."""
+
+_BOTH = (("only",), ("just",))
+"""Words after a negation that excludes nothing: "not only Gmail"."""
+
+_OR = "or"
+"""A word between two that are excluded."""
+
+MIN_NAMED = 0.25
+"""The share of the entries with a word that have it in their names, from which it may be a name."""
+
+
+def without_exclusions(query: Sequence[Word], collection: Collection) -> Sequence[Word]:
+    """Return the words of a query without those that it excludes, if it has others.
+
+    Entries with such a word are still found: many say that they can do both.
+    """
+    if not any(word.parts[0] in _STARTS for word in query):
+        return query
+    kept: list[Word] = []
+    place = 0
+    while place < len(query):
+        end = _excluded(query, place, collection)
+        if end == place:
+            kept.append(query[place])
+            end += 1
+        place = end
+    has_topic = any(part not in STOP_WORDS for word in kept for part in word.parts)
+    return kept if has_topic else query
+
+
+_STARTS = {words[0] for words in (*_BEFORE, (_BEFORE_NAMES,))}
+_LONGEST_FIRST = sorted(_BEFORE, key=len, reverse=True)
+
+
+def _excluded(query: Sequence[Word], place: int, collection: Collection) -> int:
+    """Return the end of the words that exclude something, and of what they exclude, or `place` if there are none."""
+    parts = [word.parts[0] if len(word.parts) == 1 else "" for word in query[place : place + 2]]
+    before = next((words for words in _LONGEST_FIRST if tuple(parts[: len(words)]) == words), None)
+    if before is None and parts[0] != _BEFORE_NAMES:
+        return place
+    end = place + (len(before) if before else 1)
+    if end < len(query) and query[end].parts in _BOTH:
+        return place
+    while end < len(query) and FUNCTION_WORDS.issuperset(query[end].parts):
+        end += 1
+    if end == len(query) or not (before or _is_name(query[end], collection)):
+        return place
+    end += 1
+    if end + 1 < len(query) and query[end].parts == (_OR,) and FUNCTION_WORDS.isdisjoint(query[end + 1].parts):
+        end += 2
+    return end
+
+
+def _is_name(word: Word, collection: Collection) -> bool:
+    terms = [term for part in word.parts if (term := collection.word(part)[0]) is not None]
+    return bool(terms) and collection.name_ratio(terms, [1.0] * len(terms)) >= MIN_NAMED
