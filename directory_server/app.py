@@ -64,13 +64,10 @@ class DirectoryService(MultiService):
             super().privilegedStartService()
 
     def startService(self) -> None:
-        # It imports Klein.
-        from .composition import preload
-
         application = self.application
         process.yield_early()
         # Checks of the file of the index, which run meanwhile, release the interpreter lock. A daemon blocks no exit.
-        Thread(target=preload, args=(self._config,), daemon=True).start()
+        Thread(target=self._preload, daemon=True).start()
         with self._exiting_on_errors():
             run_until_done(application.feed.load(), lambda: self._reactor)
             run_until_done(application.verified.refresh(), lambda: self._reactor)
@@ -136,6 +133,15 @@ class DirectoryService(MultiService):
         self._log.info("Serving {entries}", entries=entries(len(self.application.search.index)))
         process.handle_signals(self._reactor, self.application.web.log.reopen)
         self._ready()
+
+    def _preload(self) -> None:
+        """Load what the first search and the first page would wait for."""
+        # It imports Klein.
+        from .composition import preload
+
+        preload(self._config)
+        # The tables of words have 40,000 objects.
+        process.keep_objects()
 
     @contextmanager
     def _exiting_on_errors(self) -> Iterator[None]:

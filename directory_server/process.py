@@ -21,10 +21,11 @@ The reactor releases the interpreter lock whenever it calls the kernel, SQLite o
 then waits this long for each thread that reads, writes or indexes entries.
 """
 
-COLLECT = (10_000, 20, 50)
+COLLECT = (5_000, 40, 50)
 """Thresholds of the garbage collector (gc.set_threshold).
 
-A full collection takes 50 ms with a new index and blocks all threads, so it should be rare.
+A full collection takes 10 ms beside searches, 50 ms with a new index, and blocks all threads, so it should be rare. A
+collection of the youngest objects takes 3 to 6 ms; with a higher threshold it takes longer and runs less often.
 """
 
 MALLOC = {-8: 2, -3: 1_048_576, -1: 8_388_608}
@@ -99,13 +100,20 @@ def yield_early() -> None:
     sys.setswitchinterval(SWITCH)
 
 
+def keep_objects() -> None:
+    """Exclude all present objects from collections: those that were loaded are permanent.
+
+    Objects of requests that are in progress are freed all the same, except for cycles of them.
+    """
+    gc.freeze()
+
+
 def tune() -> None:
     """Configure the garbage collector, after the index is loaded."""
     # The sources of generated methods of attrs take 1.4 MB.
-    # Loaded objects are permanent. Excluding them from collections avoids long pauses.
     linecache.clearcache()
     gc.collect()
-    gc.freeze()
+    keep_objects()
     gc.set_threshold(*COLLECT)
 
 

@@ -49,6 +49,13 @@ def test_the_collector_pauses_and_then_ignores_what_was_created() -> None:
     gc.unfreeze()
 
 
+def test_the_collector_ignores_objects_that_are_kept() -> None:
+    kept: list[list[int]] = [[]]
+    process.keep_objects()
+    assert not any(each is kept for each in gc.get_objects())
+    gc.unfreeze()
+
+
 def test_timers_follow_the_monotonic_clock() -> None:
     reactor = Clock()
     reactor.rightNow = 1e9
