@@ -3,9 +3,9 @@
     python -m bench.attacks [--connections 1000] [--megabytes 200]
 
 starts a server with the sample catalogue. Slow clients open connections and send one byte on each every half second,
-while another client searches. Then endless bodies are sent, and the server's memory is compared before and after. If
-slowhttptest is installed, it attacks too. The command fails if a connection outlives its deadline, a search fails or
-memory grows.
+while another client searches. Then as many clients send pipelines and incomplete bodies at once and read nothing. Then
+endless bodies are sent, and the server's memory is compared before and after. If slowhttptest is installed, it attacks
+too. The command fails if a connection outlives its deadline, a search fails or memory grows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from threading import Event, Thread
 
-from .clients.slow_clients import BODIES, SLOW, endless
+from .clients.slow_clients import BODIES, CROWDS, SLOW, crowd, endless
 from .measurement.process_stats import memory, open_files, peak_memory
 from .servers.data_directory import create_keys
 from .servers.launch import Running, directory_server, run_command
@@ -31,6 +31,12 @@ from .servers.launch import Running, directory_server, run_command
 SEARCH = "/api/open/v1/search?keywords=github"
 LATE = 5.0
 """Seconds after its deadline within which a connection must be closed."""
+
+CROWD = 10.0
+"""Seconds of each attack by a crowd."""
+
+CROWD_GROWTH = 150.0
+"""Megabytes by which the server's memory may grow during one: twice the limit `http.queued`."""
 
 GROWTH = 10.0
 """Megabytes by which the server's memory may grow during an endless body."""
@@ -105,6 +111,26 @@ def slow(running: Running, key: str, count: int) -> Iterator[str]:
             yield f"{name}: {searches.failed} searches failed during the attack"
 
 
+def crowds(running: Running, key: str, count: int) -> Iterator[str]:
+    """Run the attacks of crowds, print a line for each, and yield error messages."""
+    print(f"\n{'crowd':<10} {'open':>6} {'searches':>9} {'p50 ms':>7} {'p99 ms':>7} RSS before, peak, after")
+    for name, data in CROWDS.items():
+        before, peak_before = memory(running.process), peak_memory(running.process)
+        searches = Searches(running.port, key)
+        with searches.running():
+            crowd(running.port, count, data, CROWD)
+        peak, after = peak_memory(running.process), memory(running.process)
+        print(
+            f"{name:<10} {count:>6,} {len(searches.times):>9,} {searches.quantile(0.5):>7.1f} "
+            f"{searches.quantile(0.99):>7.1f} {before / 1e6:.0f}, {peak / 1e6:.0f}, {after / 1e6:.0f} MB",
+            flush=True,
+        )
+        if peak - max(before, peak_before) > CROWD_GROWTH * 1e6:
+            yield f"{name}: memory grew"
+        if searches.failed:
+            yield f"{name}: {searches.failed} searches failed during the attack"
+
+
 def long(running: Running, megabytes: int) -> Iterator[str]:
     """Send endless bodies, print a line for each, and yield error messages."""
     print(
@@ -153,6 +179,7 @@ def main() -> None:
     with sample_server(2 * options.connections) as (running, key):
         errors = [
             *slow(running, key, options.connections),
+            *crowds(running, key, options.connections),
             *long(running, options.megabytes),
             *slowhttptest(running, options.connections),
         ]

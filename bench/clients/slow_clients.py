@@ -69,6 +69,39 @@ SLOW: Mapping[str, Slow] = {
 }
 """Attacks by name; the deadlines are those of docs/operations.md."""
 
+_PIPELINE = (b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" * 500)[:16_384]
+
+CROWDS: Mapping[str, bytes] = {
+    "pipelines": (GET + b"\r\n") * 1_500,
+    "waiting": b"GET /api/open/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 5 + _PIPELINE,
+    "bodies": POST + b"Content-Length: 65000\r\n\r\n" + b" " * 64_000,
+    "chunks": POST + b"Transfer-Encoding: chunked\r\n\r\n" + b"2\r\n  \r\n" * 31_000,
+}
+"""Data by name, of clients that read nothing and never complete their last request."""
+
+
+def crowd(port: int, count: int, data: bytes, seconds: float) -> None:
+    """Send `data` on `count` connections at once, without reading, and close them after `seconds`."""
+    connections, left = {}, {}
+    poll = select.poll()
+    for _ in range(count):
+        connection = socket.create_connection(("127.0.0.1", port), timeout=30)
+        connection.setblocking(False)
+        connections[connection.fileno()], left[connection.fileno()] = connection, memoryview(data)
+        poll.register(connection, select.POLLOUT)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for number, _ in poll.poll(50):
+            try:
+                left[number] = left[number][connections[number].send(left[number]) :]
+            except OSError:
+                left[number] = memoryview(b"")
+            if not left[number]:
+                poll.unregister(number)
+    for connection in connections.values():
+        connection.close()
+
+
 _CHUNK = b"a=1&" * 16_384
 _FORM = POST + b"Content-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n"
 
