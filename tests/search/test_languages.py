@@ -54,6 +54,15 @@ async def test_translated_word_is_not_corrected() -> None:
     assert await search_names(index, "bilder") == ["org.example/image"]
 
 
+@pytest.mark.parametrize(("query", "is_found"), [("Slacku", True), ("slacku", False)])
+@awaited
+async def test_a_name_in_another_language_may_have_an_ending(query: str, is_found: bool) -> None:
+    slack = [make_entry(f"org.example/slack-{n}", "Channels of Slack") for n in range(4)]
+    index = await index_of(*ENTRIES, *slack)
+    names = await search_names(index, f"faktury i bazy danych na {query}")
+    assert any(name.startswith("org.example/slack") for name in names) == is_found
+
+
 @awaited
 async def test_function_words_of_another_language_do_not_count() -> None:
     index = ImpactIndex(inline)

@@ -36,6 +36,9 @@ MAX_SPLITS = 4
 FEW_REMEMBERED = 512
 """Parts of last words that are cached. One has up to 256 completions: at most about 8 MB, mostly 2."""
 
+GERMAN = "de"
+"""A language whose nouns have capitals."""
+
 MIN_FOREIGN = 3
 """Words of a query that is taken for another language, and not corrected, if more than half of them are unknown."""
 
@@ -70,7 +73,7 @@ def word_parts(query: ParsedQuery, collection: Collection, known: Set[str], tran
         content_words = parts
     last = parts[-1] if parts and query.words[-1].spaced and not query.is_complete else None
     corrected = MAX_CORRECTIONS if _is_foreign(content_words, collection) else 0
-    splits = MAX_SPLITS
+    splits, named = MAX_SPLITS, 0
     matches = {part: match for match in translation.words for part in match.words}
     # Without a known language, a word may be a misspelt name all the same.
     doubtful = {part: match for part, match in matches.items() if not translation.language and len(match.words) == 1}
@@ -87,8 +90,11 @@ def word_parts(query: ParsedQuery, collection: Collection, known: Set[str], tran
         compound = split(part, collection, frequency) if splits else None
         splits -= frequency < MAX_FREQUENCY
         is_corrected = False
-        if compound is None and may_be_misspelt and corrected < MAX_CORRECTIONS and term not in known:
-            corrected += 1
+        # A name in another language may have an ending ("na Slacku").
+        is_name = part in query.capitals and translation.language != GERMAN
+        may_be_corrected = corrected < MAX_CORRECTIONS or (is_name and named < MAX_CORRECTIONS)
+        if compound is None and may_be_misspelt and may_be_corrected and term not in known:
+            corrected, named = corrected + 1, named + is_name
             is_corrected = not weights
             raise_weights(weights, corrections(part, collection, frequency))
         groups = _with_compound(_word_groups(part, weights, collection), compound, frequency, collection)
