@@ -64,11 +64,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "workers": {"config", "supervisor"},
     "running": {"domain.errors", "serialization"},
     "turn": {"domain.ports"},
+    "resumption": set(),
     "listeners": set(),
     "sealing": set(),
     "machine": {"domain.ports"},
     "passwords": _PORTS,
-    "sqlite": _PORTS | {"serialization", "files", "run_sync", "listeners", "sealing", "threads", "turn"},
+    "sqlite": _PORTS | {"serialization", "files", "run_sync", "listeners", "sealing", "threads", "turn", "resumption"},
     "postgres": _PORTS | {"serialization", "run_sync", "listeners", "sealing", "turn"},
     "memory": _PORTS | {"serialization", "listeners"},
     "importer": _PORTS | {"serialization", "files"},
@@ -107,7 +108,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     | {"web.rest", "web.changes", "web.registry", "web.mcp", "web.pages", "web.account", "web.openapi", "web.docs"}
     | {"web.admin", "web.publish"}
     | {"web.routes", "web.health", "__init__"},
-    "web.site": _WEB | {"web.routing", "web.origins", "web.routes"},
+    "web.site": _WEB | {"web.routing", "web.origins", "web.routes", "resumption"},
     "config": {"files"},
     "sample": set(),
 }

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IDelayedCall
 from twisted.python.failure import Failure
 
 from ..domain.errors import QuotaExceeded, Unavailable
 from ..domain.ports.runtime import Turn
 from ..domain.quota import Allowance
+from ..resumption import Resumption
 from ._connection import is_busy
 from ._database import Database
 from ._transactions import MAX_TOGETHER, MAX_WAITING, WAIT, TransactionQueue
@@ -19,7 +19,7 @@ from ._windows import Charge, Windows
 RETRY = 0.001
 """Seconds after which waiting charges try a locked file again, unless a turn with charges ends before."""
 
-_Waiting = tuple[Charge, Deferred[Allowance], float]
+_Waiting = tuple[Charge, Resumption[Allowance], float]
 """A charge, its result, and when it was requested."""
 
 
@@ -62,7 +62,7 @@ class ChargeGroup:
             self._try_later()
         if len(self._waiting) >= MAX_WAITING:
             raise queue.too_late()
-        waiting: Deferred[Allowance] = Deferred()
+        waiting: Resumption[Allowance] = Resumption()
         self._waiting.append((charge, waiting, queue.clock.seconds()))
         return await waiting
 
@@ -104,8 +104,8 @@ class ChargeGroup:
         except Exception:
             _fail(waiting, Failure())
             return
-        for (_, deferred, _), outcome in zip(waiting, outcomes, strict=True):
-            deferred.callback(Failure(outcome) if isinstance(outcome, QuotaExceeded) else outcome)
+        for (_, resumption, _), outcome in zip(waiting, outcomes, strict=True):
+            resumption.fire(Failure(outcome) if isinstance(outcome, QuotaExceeded) else outcome)
 
     def _keep(self, waiting: Sequence[_Waiting]) -> None:
         """Let charges wait for the next try; reject those that have waited for WAIT."""
@@ -138,5 +138,5 @@ class ChargeGroup:
 
 
 def _fail(waiting: Sequence[_Waiting], failure: Failure) -> None:
-    for _, deferred, _ in waiting:
-        deferred.errback(failure)
+    for _, resumption, _ in waiting:
+        resumption.fire(failure)

@@ -19,7 +19,7 @@ from ._charge_group import ChargeGroup
 from ._connection import is_busy
 from ._database import Database
 from ._transactions import TransactionQueue
-from ._windows import NEWEST, Charge, Windows
+from ._windows import NEWEST, Windows
 
 PRUNED = 5_000
 """Rows that one call of `prune` deletes at most."""
@@ -76,13 +76,13 @@ class SqliteQuota:
         queue = self._database.queue
         if limit is not None and queue is not None and self._database.synchronous == "normal":
             # Each coroutine that waits for a coroutine takes as long as a look-up.
-            return self._group.charge(Charge(key_id, limit), queue)
+            return self._group.charge((key_id, limit), queue)
         return self._charge_alone(key_id, limit)
 
     async def _charge_alone(self, key_id: str, limit: int | None) -> Allowance:
         if limit is None:
             return Allowance(None, None, 0, self._window)
-        charge = Charge(key_id, limit)
+        charge = key_id, limit
         queue = self._database.queue
         if queue is None:
             with self._database.transaction() as connection:

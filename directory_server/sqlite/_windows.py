@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from attrs import define
 
@@ -23,11 +22,8 @@ _OLDEST = "SELECT at, n FROM spent WHERE key = ? AND at > ? ORDER BY at, n LIMIT
 _SPEND = "INSERT INTO spent (key, at, n) VALUES (?, ?, ?)"
 
 
-class Charge(NamedTuple):
-    """One request to spend of a key that may spend `limit` in a window."""
-
-    key_id: str
-    limit: int
+Charge = tuple[str, int]
+"""One request to spend: the id of a key, and its limit, the requests that it may spend in a window."""
 
 
 @define(eq=False)

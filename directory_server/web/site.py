@@ -21,6 +21,7 @@ from ..domain.errors import DirectoryError
 from ..http import Connection, Connections, Message, Request, status_line
 from ..http.errors import ErrorResponse, HttpError
 from ..http.headers import value as header
+from ..resumption import Resumption
 from .access_log import UNMATCHED, AccessRecorder
 from .origins import Origins, allow_any_origin, allow_origin
 from .routes import TABLE
@@ -174,7 +175,10 @@ class _RunningHandler:
             else:
                 self._waiting = waiting
                 self._request.on_disconnect = self._cancel
-                waiting.addBoth(self._resume)
+                if isinstance(waiting, Resumption):
+                    waiting.resume = self._resume
+                else:
+                    waiting.addBoth(self._resume)
         except Exception:
             _log.failure("Response could not be sent")
             if not self._request.disconnected:
