@@ -51,7 +51,8 @@ def registered_name(record: bytes) -> str:
 
 def hits_of(records: Iterable[bytes], reasons: Sequence[str] = ()) -> Hits:
     """Return the hits in `records`, which are decoded when they are read, with their `reasons`."""
-    return Hits(tuple(records), decode_hit, reasons)
+    given = tuple(records)
+    return Hits(given, decode_hit, _size(given), reasons)
 
 
 def found_page(hits: Hits) -> bytes:
@@ -63,32 +64,39 @@ def found_page(hits: Hits) -> bytes:
     if hits.reasons:
         encoded = {reason: b',"matches":%s' % encode(reason) if reason else b"" for reason in {*hits.reasons}}
         endings = tuple(map(encoded.__getitem__, hits.reasons))
-    items = _found(tuple(hits.records), endings)
-    return b"".join((b'{"success":true,"data":', items, b',"count":%d}' % len(hits.records)))
+    return _found(tuple(hits.records), endings)
 
 
 def listed_page(records: Sequence[bytes]) -> bytes:
     """Return an encoded object with the LISTED fields of hits, and their number."""
-    return b"".join((b'{"data":', _listed(tuple(records), _LISTED), b',"count":%d}' % len(records)))
+    return _listed(tuple(records), _LISTED)
 
 
 def join_found(records: tuple[bytes, ...], endings: tuple[bytes, ...]) -> bytes:
-    """Return an array of objects with the first two lines of each record, and its ending if there are any."""
+    """Return a page of objects with the first two lines of each record, and its ending if there are any."""
     # The first two lines are joined. This takes less time than split().
     items = [record.rpartition(b"\n")[0].replace(b"\n", b"") for record in records]
-    return _array(list(map(bytes.__add__, items, endings)) if endings else items)
+    return _page(b'{"success":true,', list(map(bytes.__add__, items, endings)) if endings else items)
 
 
 def join_listed(records: tuple[bytes, ...], skip: int) -> bytes:
-    """Return an array of objects with the first line of each record, from byte `skip`."""
-    return _array([record[skip:].partition(b"\n")[0] for record in records])
+    """Return a page of objects with the first line of each record, from byte `skip`."""
+    return _page(b"{", [record[skip:].partition(b"\n")[0] for record in records])
 
 
-def _array(members: Sequence[bytes]) -> bytes:
-    return b"[{%s}]" % b"},{".join(members) if members else b"[]"
+def join_size(records: tuple[bytes, ...]) -> int:
+    """Return the bytes of all records."""
+    # This takes a quarter of the time of adding their lengths.
+    return len(b"".join(records))
 
 
-_compiled = compiled("serialization._joining", 2)
+def _page(before: bytes, members: Sequence[bytes]) -> bytes:
+    items = b"{%s}" % b"},{".join(members) if members else b""
+    return b'%s"data":[%s],"count":%d}' % (before, items, len(members))
+
+
+_compiled = compiled("serialization._joining", 3)
+_size = join_size if _compiled is None else _compiled.size
 _found = join_found if _compiled is None else _compiled.found
 _listed = join_listed if _compiled is None else _compiled.listed
 

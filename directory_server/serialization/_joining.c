@@ -38,10 +38,16 @@ static char *put(char *to, const char *from, Py_ssize_t size) {
     return to + size;
 }
 
-/* Return an array of one object for each record; of its first line only if `endings` is NULL. */
-static PyObject *array(PyObject *records, PyObject *endings, Py_ssize_t skip) {
-    char *ending = NULL;
-    Py_ssize_t count = PyTuple_Size(records), added = 0, size = 2;
+/* Bytes of the number of records, and of the members around it. */
+#define MAX_AFTER 40
+
+/* Return a page: `before`, an array of one object for each record, and their number. The objects have only the first
+ * lines if `endings` is NULL.
+ */
+static PyObject *page(const char *before, PyObject *records, PyObject *endings, Py_ssize_t skip) {
+    char *ending = NULL, after[MAX_AFTER];
+    Py_ssize_t count = PyTuple_Size(records), added = 0, before_size = (Py_ssize_t)strlen(before);
+    Py_ssize_t after_size = snprintf(after, sizeof after, "],\"count\":%zd}", count), size = before_size + after_size;
     if (endings != NULL && PyTuple_Size(endings) != 0 && PyTuple_Size(endings) != count) {
         PyErr_SetString(PyExc_ValueError, "there must be one ending for each record");
         return NULL;
@@ -61,8 +67,7 @@ static PyObject *array(PyObject *records, PyObject *endings, Py_ssize_t skip) {
     result = PyBytes_FromStringAndSize(NULL, size);
     if (result == NULL)
         goto done;
-    char *to = PyBytes_AsString(result);
-    *to++ = '[';
+    char *to = put(PyBytes_AsString(result), before, before_size);
     for (Py_ssize_t i = 0; i < count; i++) {
         if (i > 0)
             *to++ = ',';
@@ -77,13 +82,29 @@ static PyObject *array(PyObject *records, PyObject *endings, Py_ssize_t skip) {
         }
         *to++ = '}';
     }
-    *to = ']';
+    put(to, after, after_size);
 done:
     PyMem_Free(lines);
     return result;
 }
 
-/* listed(records, skip): the first lines from byte `skip`. */
+/* size(records): the bytes of all records. */
+static PyObject *total_size(PyObject *module, PyObject *records) {
+    Py_ssize_t total = 0;
+    if (!PyTuple_Check(records)) {
+        PyErr_SetString(PyExc_TypeError, "records must be a tuple");
+        return NULL;
+    }
+    for (Py_ssize_t i = 0, count = PyTuple_Size(records); i < count; i++) {
+        Py_ssize_t size = PyBytes_Size(PyTuple_GetItem(records, i));
+        if (size < 0)
+            return NULL;
+        total += size;
+    }
+    return PyLong_FromSsize_t(total);
+}
+
+/* listed(records, skip): the page of a search, with the first lines from byte `skip`. */
 static PyObject *listed(PyObject *module, PyObject *args) {
     PyObject *records;
     Py_ssize_t skip;
@@ -93,15 +114,15 @@ static PyObject *listed(PyObject *module, PyObject *args) {
         PyErr_SetString(PyExc_ValueError, "skip must not be negative");
         return NULL;
     }
-    return array(records, NULL, skip);
+    return page("{\"data\":[", records, NULL, skip);
 }
 
-/* found(records, endings): the first two lines, and the ending of each record; no endings if there are none. */
+/* found(records, endings): the page of a tool, with the first two lines and the ending of each record, if there are any. */
 static PyObject *found(PyObject *module, PyObject *args) {
     PyObject *records, *endings;
     if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &records, &PyTuple_Type, &endings))
         return NULL;
-    return array(records, endings, 0);
+    return page("{\"success\":true,\"data\":[", records, endings, 0);
 }
 
 /* Characters that are counted in 8 bits: a multiple of 16, because the compiler adds 16 at once. */
@@ -171,7 +192,8 @@ static PyObject *tool_result(PyObject *module, PyObject *body) {
     return result;
 }
 
-MODULE(_joining, 2, "Pages of hits, compiled.",
-    {"found", found, METH_VARARGS, "Join the items of a tool result."},
-    {"listed", listed, METH_VARARGS, "Join the items of a search page."},
+MODULE(_joining, 3, "Pages of hits, compiled.",
+    {"size", total_size, METH_O, "Return the bytes of all records."},
+    {"found", found, METH_VARARGS, "Return the page of a tool."},
+    {"listed", listed, METH_VARARGS, "Return the page of a search."},
     {"tool_result", tool_result, METH_O, "Return JSON as the result of a tool."})

@@ -75,7 +75,7 @@ def join_tool_result(body: bytes) -> bytes:
 
 
 _strict = compiled("serialization._strict")
-_compiled = compiled("serialization._joining", 2)
+_compiled = compiled("serialization._joining", 3)
 tool_result = join_tool_result if _compiled is None else _compiled.tool_result
 
 

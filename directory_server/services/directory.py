@@ -106,11 +106,9 @@ class Directory:
         cached = self._pages.get(generation, query)
         if cached is None:
             page = await self._index.search(query)
-            size = page.size
-            if size > PAGE_BYTES:
+            if page.hits.size > PAGE_BYTES:
                 page = await self._index.search(evolve(query, limit=page.count_within(PAGE_BYTES)))
-                size = page.size
-            cached = self._pages.put(generation, query, page, size)
+            cached = self._pages.put(generation, query, page)
         if source and query.after is None and query.keywords:
             self._searched(source, query.keywords, bool(cached.page.hits.records))
         return cached

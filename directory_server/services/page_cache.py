@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, TypeVar
 
-from attrs import define, field
+from attrs import define, field, fields
 
 from ..domain.search import Page, Query
 
@@ -19,12 +19,15 @@ PAGES_BYTES = 8 * 1_048_576
 """The most bytes of hits in the cache. The encoded responses of REST and MCP have up to four times as many."""
 
 
+_key: Callable[[Query], tuple[Any, ...]] = attrgetter(*[each.name for each in fields(Query)])
+"""The fields of a query. A tuple is hashed and compared without code in Python."""
+
+
 @define(eq=False)
 class CachedPage:
-    """A page, the bytes of its hits, and its forms for the APIs."""
+    """A page, and its forms for the APIs."""
 
     page: Page
-    size: int
     _forms: dict[Callable[[Page], Any], Any] = field(factory=dict, init=False)
 
     def form(self, make: Callable[[Page], T]) -> T:
@@ -45,7 +48,8 @@ class PageCache:
 
     def __init__(self) -> None:
         self._generation = 0
-        self._pages: OrderedDict[Query, CachedPage] = OrderedDict()
+        # The most recently used page is last.
+        self._pages: dict[tuple[Any, ...], CachedPage] = {}
         self._size = 0
 
     def get(self, generation: int, query: Query) -> CachedPage | None:
@@ -53,27 +57,28 @@ class PageCache:
         if generation != self._generation:
             self._generation, self._size = generation, 0
             self._pages.clear()
-        cached = self._pages.get(query)
+        key = _key(query)
+        cached = self._pages.pop(key, None)
         if cached is not None:
-            self._pages.move_to_end(query)
+            self._pages[key] = cached
         return cached
 
-    def put(self, generation: int, query: Query, page: Page, size: int) -> CachedPage:
-        """Return a new page with `size` bytes of hits. Cache it if `generation` is that of the last `get`.
+    def put(self, generation: int, query: Query, page: Page) -> CachedPage:
+        """Return a new page. Cache it if `generation` is that of the last `get`.
 
         Drop the least recently used pages beyond the bounds.
         """
-        cached = CachedPage(page, size)
+        cached = CachedPage(page)
         if generation == self._generation:
-            self._add(query, cached)
+            self._add(_key(query), cached)
         return cached
 
-    def _add(self, query: Query, cached: CachedPage) -> None:
+    def _add(self, key: tuple[Any, ...], cached: CachedPage) -> None:
         pages = self._pages
         # Another request may have searched for the same at the same time. The first page stays.
-        if pages.setdefault(query, cached) is not cached:
+        if pages.setdefault(key, cached) is not cached:
             return
-        self._size += cached.size
+        self._size += cached.page.hits.size
         while len(pages) > PAGES or (self._size > PAGES_BYTES and len(pages) > 1):
-            _, dropped = pages.popitem(last=False)
-            self._size -= dropped.size
+            dropped = pages.pop(next(iter(pages)))
+            self._size -= dropped.page.hits.size

@@ -95,7 +95,9 @@ class AccessRecorder:
     ) -> None:
         """Add the record of one request; the arguments are the fields of AccessRecord."""
         records = self._records
-        records.append(AccessRecord(self._now(), method, route, status, size, seconds, key_id, request_id, errors))
+        fields = self._now(), method, route, status, size, seconds, key_id, request_id, errors
+        # The constructor of a named tuple is a function in Python, which takes five times as long.
+        records.append(tuple.__new__(AccessRecord, fields))
         if len(records) == 1:
             self._turn.at_end(self.flush)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from directory_server.compiled import compiled
 from directory_server.serialization import _hits, _json
 
-joining = compiled("serialization._joining", 2)
+joining = compiled("serialization._joining", 3)
 RESULTS = [_json.join_tool_result, *([joining.tool_result] if joining else [])]
 FOUND = [_hits.join_found, *([joining.found] if joining else [])]
 LISTED = [_hits.join_listed, *([joining.listed] if joining else [])]
@@ -47,17 +47,21 @@ def test_joined_records_are_the_same(items: list[tuple[bytes, bytes]]) -> None:
     assert joining.found(given_records, endings) == _hits.join_found(given_records, endings)
     assert joining.found(given_records, ()) == _hits.join_found(given_records, ())
     assert joining.listed(given_records, 7) == _hits.join_listed(given_records, 7)
+    assert joining.size(given_records) == _hits.join_size(given_records)
 
 
 @pytest.mark.parametrize("found", FOUND)
 def test_items_of_tools_have_two_lines_and_an_ending(found: Callable[..., bytes]) -> None:
-    assert found((b'"a":1\n,"b":2\nno', b'"a":3\n\n'), (b"", b',"c":4')) == b'[{"a":1,"b":2},{"a":3,"c":4}]'
-    assert found((), ()) == b"[]"
+    assert found((b'"a":1\n,"b":2\nno', b'"a":3\n\n'), (b"", b',"c":4')) == (
+        b'{"success":true,"data":[{"a":1,"b":2},{"a":3,"c":4}],"count":2}'
+    )
+    assert found((), ()) == b'{"success":true,"data":[],"count":0}'
 
 
 @pytest.mark.parametrize("listed", LISTED)
 def test_items_of_searches_have_the_rest_of_a_line(listed: Callable[..., bytes]) -> None:
-    assert listed((b'"x":0,"a":1\n,"b":2\nno', b'"x":0,"a":3\n\n'), 6) == b'[{"a":1},{"a":3}]'
+    assert listed((b'"x":0,"a":1\n,"b":2\nno', b'"x":0,"a":3\n\n'), 6) == (b'{"data":[{"a":1},{"a":3}],"count":2}')
+    assert listed((), 6) == b'{"data":[],"count":0}'
 
 
 @pytest.mark.skipif(not joining, reason="there is no compiled module")
@@ -70,5 +74,8 @@ def test_invalid_records_are_rejected(record: bytes) -> None:
         joining.found((b"a\n\n",), (b"", b""))
     with pytest.raises(TypeError):
         joining.found(("a\n\n",), ())
+    for records in ([b"a"], ("a",), (b"a", None)):
+        with pytest.raises(TypeError):
+            joining.size(records)
     with pytest.raises(ValueError, match="negative"):
         joining.listed((b"a\n\n",), -1)

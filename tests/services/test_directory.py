@@ -98,14 +98,14 @@ def test_the_cache_keeps_the_most_recently_used_pages() -> None:
 def test_the_cache_is_bounded_in_bytes() -> None:
     cache = PageCache()
     large = page_of(*(Hit(str(number), "n", "é" * 50_000, "") for number in range(10)))
-    assert 1_000_000 < large.size < 1_010_000
+    assert 1_000_000 < large.hits.size < 1_010_000
     for number in range(40):
         assert cache.get(1, Query(str(number))) is None
-        cache.put(1, Query(str(number)), large, large.size)
+        cache.put(1, Query(str(number)), large)
     cached_numbers = [number for number in range(40) if cache.get(1, Query(str(number)))]
-    assert cached_numbers == list(range(40 - PAGES_BYTES // large.size, 40))
+    assert cached_numbers == list(range(40 - PAGES_BYTES // large.hits.size, 40))
     # A page that is put twice counts once.
-    cache.put(1, Query("39"), large, large.size)
+    cache.put(1, Query("39"), large)
     assert [number for number in range(40) if cache.get(1, Query(str(number)))] == cached_numbers
 
 
@@ -113,20 +113,21 @@ def test_the_cache_has_pages_of_one_generation() -> None:
     cache = PageCache()
     for generation in (1, 2):
         assert cache.get(generation, Query("mail")) is None
-        cached = cache.put(generation, Query("mail"), NOTHING, 5)
+        cached = cache.put(generation, Query("mail"), NOTHING)
         assert cache.get(generation, Query("mail")) is cached
     # A search that began before the change ends after it.
-    assert cache.put(1, Query("late"), NOTHING, 5).page is NOTHING
+    assert cache.put(1, Query("late"), NOTHING).page is NOTHING
     assert cache.get(2, Query("late")) is None
     assert cache.get(2, Query("mail")) is not None
 
 
 def test_the_size_of_the_cache_does_not_count_pages_of_earlier_generations() -> None:
     cache = PageCache()
+    eighth = Page(evolve(NOTHING.hits, size=PAGES_BYTES // 8))
     for generation in (1, 2):
         for number in range(8):
             cache.get(generation, Query(str(number)))
-            cache.put(generation, Query(str(number)), NOTHING, PAGES_BYTES // 8)
+            cache.put(generation, Query(str(number)), eighth)
     assert all(cache.get(2, Query(str(number))) for number in range(8))
 
 
