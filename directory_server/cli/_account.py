@@ -80,7 +80,7 @@ def list_(ctx: click.Context, as_json: bool) -> None:
             {
                 "email": each.email,
                 "role": each.role,
-                "state": account_state(each),
+                "state": each.state,
                 "keys": owned[each.id],
                 "created_at": each.created_at,
             }
@@ -176,12 +176,3 @@ def _print_link(context: CommandContext, found: Account) -> None:
     token = wait_for(context.storage.accounts.link(found.id, lifetime=lifetime))
     echo(f"One-time link for {found.email}, valid for {duration(lifetime)}:", err=True)
     echo(f"{context.public_url}/account/invitation/{token}")
-
-
-def account_state(found: Account) -> str:
-    """Return whether an account is disabled, pending, active or invited."""
-    if found.disabled_at is not None:
-        return "disabled"
-    if not found.approved:
-        return "pending"
-    return "active" if found.active else "invited"

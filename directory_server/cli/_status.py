@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import ssl
-from collections import Counter
+import time
 from collections.abc import Iterator, Sequence
 from http.client import HTTPException
 from pathlib import Path
@@ -15,15 +15,14 @@ from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener
 import click
 
 from .. import __version__, serialization
+from ..domain.accounts import ACCOUNT_STATES
 from ..domain.errors import BadInput
 from ..domain.upstreams import UpstreamState
 from ..running import RunningServer
 from ..storage import place
 from ..wording import counted, entries
-from ._account import account_state
 from ._config import server_line
 from ._context import PROXY, CommandContext, allowed_host, command_context, local_url, servers_of, wait_for
-from ._key import key_state
 from ._output import Record, echo, json_option, minute, print_json, with_dates
 from ._upstream import upstream_record
 
@@ -55,7 +54,7 @@ def _status(
     context: CommandContext, processes: Sequence[RunningServer], upstreams: Sequence[UpstreamState]
 ) -> dict[str, Any]:
     storage = context.storage
-    keys, accounts = wait_for(storage.keys.list()), wait_for(storage.accounts.list())
+    totals = wait_for(storage.roster.totals(time.time()))
     return {
         "software": __version__,
         "server": _server(local_url(context.config, processes), allowed_host(context.config, processes)),
@@ -64,8 +63,8 @@ def _status(
         "bytes": None if context.config.database else _size(context.config.data_dir),
         "entries": wait_for(storage.store.count()),
         "last_change": wait_for(storage.store.head()),
-        "keys": {"valid": sum(key_state(each) == "valid" for each in keys), "total": len(keys)},
-        "accounts": dict(Counter(map(account_state, accounts))),
+        "keys": {"valid": totals.valid_keys, "total": totals.keys},
+        "accounts": {state: totals.accounts[state] for state in ACCOUNT_STATES if state in totals.accounts},
         "upstreams": [with_dates(upstream_record(each)) for each in upstreams],
     }
 
@@ -87,8 +86,8 @@ def _lines(
         yield "disk", f"{found['bytes'] / 1e6:,.1f} MB"
     yield "entries", f"{found['entries']:,}"
     yield "last change", f"{found['last_change']:,}"
-    yield "keys", f"{found['keys']['valid']} valid, {found['keys']['total']} total"
-    yield "accounts", ", ".join(f"{count} {state}" for state, count in found["accounts"].items()) or "none"
+    yield "keys", f"{found['keys']['valid']:,} valid, {found['keys']['total']:,} total"
+    yield "accounts", ", ".join(f"{count:,} {state}" for state, count in found["accounts"].items()) or "none"
     for line in wait_for(context.storage.describe()):
         name, _, text = line.partition("  ")
         yield name, text.strip()

@@ -29,6 +29,11 @@ ROLES: tuple[Role, ...] = ("member", "operator")
 """An operator may use the operator pages."""
 
 
+AccountState = Literal["active", "invited", "pending", "disabled"]
+
+ACCOUNT_STATES: tuple[AccountState, ...] = ("active", "invited", "pending", "disabled")
+
+
 @frozen
 class Account:
     """A user account, which may own API keys. Times are seconds since the epoch.
@@ -44,6 +49,15 @@ class Account:
     disabled_at: float | None = None
     approved: bool = field(converter=bool, default=True)
     role: Role = "member"
+
+    @property
+    def state(self) -> AccountState:
+        """Whether the account is active, invited, pending or disabled."""
+        if self.disabled_at is not None:
+            return "disabled"
+        if not self.approved:
+            return "pending"
+        return "active" if self.active else "invited"
 
     @property
     def is_operator(self) -> bool:

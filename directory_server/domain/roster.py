@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from string import ascii_lowercase, ascii_uppercase
 
 from attrs import frozen
 
-from .accounts import Account
+from .accounts import Account, AccountState
 from .keys import ApiKey
 
 MAX_TEXT = 100
 """The most characters of a searched text."""
+
+MAX_COUNTED = 100_000
+"""Accounts or keys up to which the operator pages count. More of them are "more than 100,000"."""
 
 _FOLDED = str.maketrans(ascii_uppercase, ascii_lowercase)
 
@@ -35,13 +39,23 @@ class ListedKey:
 class RosterCounts:
     """The number of all accounts, of those that wait for approval, of disabled ones, and of keys that are not revoked.
 
-    An account that is disabled does not wait for approval.
+    An account that is disabled does not wait for approval. A number above the bound of the count stands for any larger
+    one.
     """
 
     accounts: int
     pending: int
     disabled: int
     keys: int
+
+
+@frozen
+class RosterTotals:
+    """The number of all keys, of those that are valid, and of accounts by their state, without states of no account."""
+
+    keys: int
+    valid_keys: int
+    accounts: Mapping[AccountState, int]
 
 
 def folded(text: str) -> str:

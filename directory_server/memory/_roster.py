@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from attrs import frozen
 
 from ..domain.keys import ApiKey
-from ..domain.roster import ListedAccount, ListedKey, RosterCounts, folded, searched
+from ..domain.roster import ListedAccount, ListedKey, RosterCounts, RosterTotals, folded, searched
 from ._accounts import AccessData, AccountRow
 from ._keys import with_shared_quota
 
@@ -44,14 +45,20 @@ class MemoryRoster:
         key = self._data.keys.get(key_id)
         return self._key(key) if key and key.revoked_at is None else None
 
-    async def counts(self) -> RosterCounts:
+    async def counts(self, most: int) -> RosterCounts:
         rows = self._data.accounts.values()
-        return RosterCounts(
+        counts = (
             len(rows),
             sum(map(_is_pending, rows)),
             sum(row.disabled_at is not None for row in rows),
             sum(key.revoked_at is None for key in self._data.keys.values()),
         )
+        return RosterCounts(*(min(each, most + 1) for each in counts))
+
+    async def totals(self, now: float) -> RosterTotals:
+        keys = self._data.keys.values()
+        valid = sum(key.revoked_at is None and not (key.expires_at and key.expires_at <= now) for key in keys)
+        return RosterTotals(len(keys), valid, Counter(row.account.state for row in self._data.accounts.values()))
 
     def _account(self, row: AccountRow) -> ListedAccount:
         keys = sum(key.owner == row.id and key.revoked_at is None for key in self._data.keys.values())

@@ -26,25 +26,45 @@ _ALL = """
     JOIN record ON record.name = entry.name AND record.source = preferred.source
 """
 
-_FILTER = f"""
-    NOT hidden AND (curated OR NOT $2) AND (NOT record.deleted OR $3) AND {_CHANGED_AT} >= $4
-"""
+_FILTER = f"NOT hidden AND (NOT record.deleted OR $2) AND {_CHANGED_AT} >= $3"
 
 # `record.name` is bounded too, because the planner does not conclude it from the join.
-_LIST_LATEST = f"""
-    {_SIZED} {_LATEST} WHERE entry.name > $1 AND entry.updated_at >= $4 AND {_FILTER} ORDER BY entry.name LIMIT $5
-"""
+_ROWS = {
+    "latest": f"{_SIZED} {_LATEST} WHERE entry.name > $1 AND entry.updated_at >= $3 AND {_FILTER}",
+    "all": f"""
+        {_SIZED} {_ALL} WHERE entry.name >= $1 AND record.name >= $1 AND (entry.name > $1 OR record.version > $5)
+            AND {_FILTER}
+    """,
+    "exact": f"{_SIZED} {_ALL} WHERE entry.name > $1 AND record.name > $1 AND record.version = $5 AND {_FILTER}",
+}
 
-_LIST_ALL = f"""
-    {_SIZED} {_ALL} WHERE entry.name >= $1 AND record.name >= $1 AND (entry.name > $1 OR record.version > $6)
-        AND {_FILTER}
-    ORDER BY entry.name, record.version LIMIT $5
-"""
+_ORDER = {"latest": "entry.name", "all": "entry.name, record.version", "exact": "entry.name"}
 
-_LIST_EXACT = f"""
-    {_SIZED} {_ALL} WHERE entry.name > $1 AND record.name > $1 AND record.version = $6 AND {_FILTER}
-    ORDER BY entry.name LIMIT $5
-"""
+_LISTS = {kind: f"{rows} ORDER BY {_ORDER[kind]} LIMIT $4" for kind, rows in _ROWS.items()}
+
+# Statements of their own: a parameter would hide the condition of the index entry_curated from a generic plan.
+_CURATED_LISTS = {kind: f"{rows} AND curated ORDER BY {_ORDER[kind]} LIMIT $4" for kind, rows in _ROWS.items()}
+
+_LISTS_OF_NAMES = {
+    kind: f"""
+        {rows} AND (curated OR NOT ${number}) AND entry.name = ANY(${number + 1}::text[])
+        ORDER BY {_ORDER[kind]} LIMIT $4
+    """
+    for (kind, rows), number in zip(_ROWS.items(), (5, 6, 6), strict=True)
+}
+
+MAX_RECENT = 10_000
+"""Names that changed since a time, up to which a list reads only these. Of a million names a client that follows the
+registry asks for a few; more of them are soon found in the order of names."""
+
+NAMES = 500
+"""Names of a statement that reads only given ones."""
+
+# In the order of the index, so that the planner never reads a whole table for the limit.
+_RECENT = {
+    table: f"SELECT name FROM {table} WHERE updated_at >= $1 ORDER BY updated_at LIMIT {MAX_RECENT + 1}"
+    for table in ("entry", "record")
+}
 
 _VERSIONS = f"""
     {_SIZED}, record.version {_ALL} WHERE entry.name = $1 AND NOT hidden
@@ -85,14 +105,33 @@ class ListingQuery:
 
 def listing(cursor: Cursor, query: ListingQuery, most: int) -> Sequence[Version]:
     """Return the versions that match `query`, about `most` bytes, for Store.listing."""
-    fields = [query.name, query.curated, query.include_deleted, query.updated_since, query.limit]
-    if query.versions == "latest":
-        sizes = cursor.all(_LIST_LATEST, *fields)
-    elif query.versions == "all":
-        sizes = cursor.all(_LIST_ALL, *fields, query.version)
+    kind = query.versions if query.versions in _LISTS else "exact"
+    version = {"latest": [], "all": [query.version], "exact": [query.versions]}[kind]
+    fields = [query.name, query.include_deleted, query.updated_since, query.limit, *version]
+    names = _recent(cursor, query)
+    if names is None:
+        sizes = cursor.all((_CURATED_LISTS if query.curated else _LISTS)[kind], *fields)
     else:
-        sizes = cursor.all(_LIST_EXACT, *fields, query.versions)
-    return _read(cursor, sizes, most)
+        sizes = []
+        while names and len(sizes) < query.limit:
+            sizes += cursor.all(_LISTS_OF_NAMES[kind], *fields, query.curated, names[:NAMES])
+            names = names[NAMES:]
+    return _read(cursor, sizes[: query.limit], most)
+
+
+def _recent(cursor: Cursor, query: ListingQuery) -> Sequence[str] | None:
+    """Return the names from `query.name` on that changed since `query.updated_since`; None if they may be many."""
+    if not query.updated_since:
+        return None
+    names: set[str] = set()
+    # The latest version changes with its entry.
+    for table in ("entry",) if query.versions == "latest" else ("entry", "record"):
+        rows = cursor.all(_RECENT[table], query.updated_since)
+        if len(rows) > MAX_RECENT:
+            return None
+        names.update(name for (name,) in rows)
+    # The order of the collation "C" is that of the bytes in UTF-8, which is that of the code points.
+    return sorted(name for name in names if name >= query.name)
 
 
 def all_versions(cursor: Cursor, name: str, after: str, limit: int, most: int) -> list[Version]:

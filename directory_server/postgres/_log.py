@@ -48,9 +48,11 @@ _DOCUMENTS = """
     WHERE record.id = ANY($1::bigint[])
 """
 
-# The expression is that of the index record_published.
+# The expression is that of the index record_published. Without CASE, the planner takes the two equal columns for
+# independent, expects a single row, and sorts all records.
 _NEWEST = """
-    SELECT record.id FROM record JOIN entry ON entry.name = record.name AND visible_id = record.id
+    SELECT record.id FROM record JOIN entry ON entry.name = record.name
+    WHERE CASE WHEN visible_id = record.id THEN true END
     ORDER BY least(coalesce(published_at, 0), created_at) DESC, written DESC LIMIT $1
 """
 

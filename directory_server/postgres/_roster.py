@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from attrs import frozen
@@ -9,8 +10,9 @@ from attrs import frozen
 from ..domain.accounts import Account
 from ..domain.entries import is_storable
 from ..domain.keys import ApiKey
-from ..domain.roster import ListedAccount, ListedKey, RosterCounts, searched
+from ..domain.roster import ListedAccount, ListedKey, RosterCounts, RosterTotals, searched
 from ._accounts import COLUMNS
+from ._connection import Cursor
 from ._database import Database
 from ._keyring import FIELDS, FROM
 from ._pipeline import Row
@@ -21,29 +23,56 @@ _ACCOUNT = f"""
     FROM account
 """
 
-_ACCOUNTS = f"""
-    {_ACCOUNT}
-    WHERE strpos(email, $1) > 0 AND (NOT $2::boolean OR approved_at IS NULL AND disabled_at IS NULL)
-    AND ($3::text = '' OR (created_at, id) < (SELECT created_at, id FROM account WHERE id = $3))
-    ORDER BY created_at DESC, id DESC LIMIT $4::int
-"""
+_FOUND_ACCOUNTS = f"{_ACCOUNT} WHERE strpos(email, $1) > 0 AND (created_at, id) < ($2::float8, $3::text)"
+
+_NEWEST_ACCOUNTS = "ORDER BY created_at DESC, id DESC LIMIT $4::int"
+
+_ACCOUNTS = f"{_FOUND_ACCOUNTS} {_NEWEST_ACCOUNTS}"
+
+_PENDING_ACCOUNTS = f"{_FOUND_ACCOUNTS} AND approved_at IS NULL AND disabled_at IS NULL {_NEWEST_ACCOUNTS}"
 
 _KEY = f"SELECT {FIELDS}, coalesce(account.email, '') {FROM} LEFT JOIN account ON account.id = owner"
 
+_ON_PAGE = "revoked_at IS NULL AND (api_key.created_at, api_key.id) < ($2::float8, $3::text)"
+
 # With the collation C, `lower` changes ASCII letters only.
+_HAS_TEXT = 'strpos(lower(label COLLATE "C"), $1) > 0 OR strpos(api_key.id, $1) > 0'
+
+_NEWEST_KEYS = "ORDER BY api_key.created_at DESC, api_key.id DESC LIMIT $4::int"
+
+# The addresses are searched once, not for each key.
 _KEYS = f"""
-    {_KEY}
-    WHERE revoked_at IS NULL AND ($2::text = '' OR owner = $2)
-    AND (strpos(lower(label COLLATE "C"), $1) > 0 OR strpos(coalesce(account.email, ''), $1) > 0
-        OR strpos(api_key.id, $1) > 0)
-    AND ($3::text = '' OR (api_key.created_at, api_key.id) < (SELECT created_at, id FROM api_key WHERE id = $3))
-    ORDER BY api_key.created_at DESC, api_key.id DESC LIMIT $4::int
+    {_KEY} WHERE {_ON_PAGE}
+    AND ({_HAS_TEXT} OR owner IN (SELECT account.id FROM account WHERE strpos(email, $1) > 0)) {_NEWEST_KEYS}
 """
 
+_OWNED_KEYS = f"""
+    {_KEY} WHERE {_ON_PAGE} AND owner = $5 AND ({_HAS_TEXT} OR strpos(account.email, $1) > 0) {_NEWEST_KEYS}
+"""
+
+_END_OF_PAGE = {
+    "account": "SELECT created_at, id FROM account WHERE id = $1",
+    "api_key": "SELECT created_at, id FROM api_key WHERE id = $1",
+}
+
 _COUNTS = """
-    SELECT count(*), count(*) FILTER (WHERE approved_at IS NULL AND disabled_at IS NULL), count(disabled_at),
-        (SELECT count(*) FROM api_key WHERE revoked_at IS NULL)
-    FROM account
+    SELECT (SELECT count(*) FROM (SELECT 1 FROM account LIMIT $1::int) AS counted),
+        (SELECT count(*) FROM (
+            SELECT 1 FROM account WHERE approved_at IS NULL AND disabled_at IS NULL LIMIT $1::int
+        ) AS counted),
+        (SELECT count(*) FROM (SELECT 1 FROM account WHERE disabled_at IS NOT NULL LIMIT $1::int) AS counted),
+        (SELECT count(*) FROM (SELECT 1 FROM api_key WHERE revoked_at IS NULL LIMIT $1::int) AS counted)
+"""
+
+_TOTAL_KEYS = """
+    SELECT count(*), count(*) FILTER (WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1::float8))
+    FROM api_key
+"""
+
+_TOTAL_ACCOUNTS = """
+    SELECT CASE WHEN disabled_at IS NOT NULL THEN 'disabled' WHEN approved_at IS NULL THEN 'pending'
+        WHEN password IS NOT NULL THEN 'active' ELSE 'invited' END AS state, count(*)
+    FROM account GROUP BY state
 """
 
 
@@ -56,11 +85,8 @@ class PostgresRoster:
     async def accounts(
         self, text: str = "", *, pending: bool = False, after: str = "", limit: int
     ) -> Sequence[ListedAccount]:
-        if not is_storable(after):
-            return []
-        found = searched(text)
-        rows = await self._database.read(lambda cursor: cursor.all(_ACCOUNTS, found, pending, after, limit))
-        return [_account(row) for row in rows]
+        query = _PENDING_ACCOUNTS if pending else _ACCOUNTS
+        return [_account(row) for row in await self._page(query, text, "account", after, limit)]
 
     async def account(self, account_id: str) -> ListedAccount | None:
         if not is_storable(account_id):
@@ -69,11 +95,10 @@ class PostgresRoster:
         return _account(row) if row else None
 
     async def keys(self, text: str = "", *, owner: str = "", after: str = "", limit: int) -> Sequence[ListedKey]:
-        if not is_storable(owner + after):
+        if not is_storable(owner):
             return []
-        found = searched(text)
-        rows = await self._database.read(lambda cursor: cursor.all(_KEYS, found, owner, after, limit))
-        return [_key(row) for row in rows]
+        query, more = (_OWNED_KEYS, [owner]) if owner else (_KEYS, [])
+        return [_key(row) for row in await self._page(query, text, "api_key", after, limit, *more)]
 
     async def key(self, key_id: str) -> ListedKey | None:
         if not is_storable(key_id):
@@ -82,8 +107,26 @@ class PostgresRoster:
         row = await self._database.read(lambda cursor: cursor.one(query, key_id))
         return _key(row) if row else None
 
-    async def counts(self) -> RosterCounts:
-        return RosterCounts(*await self._database.read(lambda cursor: cursor.one(_COUNTS)))
+    async def counts(self, most: int) -> RosterCounts:
+        return RosterCounts(*await self._database.read(lambda cursor: cursor.one(_COUNTS, most + 1)))
+
+    async def totals(self, now: float) -> RosterTotals:
+        def read(cursor: Cursor) -> RosterTotals:
+            keys, valid = cursor.one(_TOTAL_KEYS, now)
+            return RosterTotals(keys, valid, dict(cursor.all(_TOTAL_ACCOUNTS)))
+
+        return await self._database.read(read)
+
+    async def _page(self, query: str, text: str, table: str, after: str, limit: int, *more: str) -> Sequence[Row]:
+        """Return the rows of `query` after the one of `table` with the id `after`; none if it does not exist."""
+        if not is_storable(after):
+            return []
+
+        def read(cursor: Cursor) -> Sequence[Row]:
+            end = cursor.one(_END_OF_PAGE[table], after) if after else (math.inf, "")
+            return [] if end is None else cursor.all(query, searched(text), *end, limit, *more)
+
+        return await self._database.read(read)
 
 
 def _account(row: Row) -> ListedAccount:

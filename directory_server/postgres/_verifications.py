@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain
+from operator import itemgetter
 
 from attrs import frozen
 
@@ -22,7 +24,8 @@ CANDIDATES = 1_000
 # the lock of publishers after it.
 _LOCK = "SELECT pg_advisory_xact_lock(0, 4)"
 
-_NOW = "coalesce($1::double precision, extract(epoch FROM clock_timestamp()))"
+# Of the begin of the statement: an index is not searched for the result of clock_timestamp().
+_NOW = "coalesce($1::double precision, extract(epoch FROM statement_timestamp()))"
 """The time, in seconds since the epoch: the first parameter, else that of the database."""
 
 _PLAN = "SELECT seq, selection FROM verification_plan"
@@ -59,9 +62,10 @@ _ADD = f"""
 
 _DROP = "DELETE FROM target WHERE id = ANY($1::text[])"
 
+# Of one kind: the index target_due then has the order. All due targets, after an import all of them, would be sorted.
 _DUE = f"""
-    SELECT id, host, body FROM target
-    WHERE kind = ANY($2::text[]) AND due_at <= {_NOW} AND host <> ALL($3::text[])
+    SELECT due_at, id, host, body FROM target
+    WHERE kind = $2 AND due_at <= {_NOW} AND host <> ALL($3::text[])
         AND (held_until <= {_NOW} OR held_until > {_NOW} + 2 * $4::double precision)
     ORDER BY due_at LIMIT $5 FOR UPDATE SKIP LOCKED
 """
@@ -137,7 +141,9 @@ class PostgresVerifications:
 
         def write(cursor: Cursor) -> Sequence[Target]:
             chosen: dict[str, tuple[str, bytes]] = {}
-            for number, host, body in cursor.all(_DUE, now, sorted(kinds), sorted(except_hosts), seconds, CANDIDATES):
+            hosts = sorted(except_hosts)
+            due = [cursor.all(_DUE, now, kind, hosts, seconds, CANDIDATES) for kind in sorted(kinds)]
+            for _, number, host, body in sorted(chain.from_iterable(due), key=itemgetter(0)):
                 if len(chosen) < limit:
                     chosen.setdefault(host, (number, body))
             cursor.execute(_LEASE, (now, holder, seconds, [number for number, _ in chosen.values()]))

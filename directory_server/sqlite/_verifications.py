@@ -132,7 +132,7 @@ class SqliteVerifications:
             connection.executemany(_LEASE, [(holder, now + seconds, number) for number, _ in chosen.values()])
             return [serialization.restore_target(body) for _, body in chosen.values()]
 
-        # A write empties the caches of all processes.
+        # A write makes all processes look for changes.
         if not await self._offload(self._read, find):
             return []
         return await self._write(claim)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from directory_server.domain.accounts import AccountState
 from directory_server.domain.ports.access import KeyRing
 from directory_server.domain.ports.accounts import Accounts
 from directory_server.domain.ports.roster import Roster
-from directory_server.domain.roster import RosterCounts
+from directory_server.domain.roster import RosterCounts, RosterTotals
 
 from . import ContractWithClock, awaited
 
@@ -29,7 +30,8 @@ class RosterContract(ContractWithClock):
         assert list(await roster.keys(limit=5)) == []
         assert await roster.account("nosuchid") is None
         assert await roster.key("nosuchid") is None
-        assert await roster.counts() == RosterCounts(0, 0, 0, 0)
+        assert await roster.counts(9) == RosterCounts(0, 0, 0, 0)
+        assert await roster.totals(self.clock.seconds()) == RosterTotals(0, 0, {})
 
     @awaited
     async def test_lists_accounts_with_their_number_of_keys_newest_first(self) -> None:
@@ -43,7 +45,7 @@ class RosterContract(ContractWithClock):
         found = await roster.accounts(limit=5)
         assert [(each.account, each.keys) for each in found] == [(bob, 0), (ann, 2)]
         assert await roster.account(ann.id) == found[1]
-        assert await roster.counts() == RosterCounts(2, 0, 0, 2)
+        assert await roster.counts(9) == RosterCounts(2, 0, 0, 2)
 
     @awaited
     async def test_finds_accounts_by_a_part_of_the_address(self) -> None:
@@ -65,7 +67,7 @@ class RosterContract(ContractWithClock):
         eve = await accounts.register("eve@example.org", "hash", most=5)
         await accounts.disable(eve.id)
         assert [each.account for each in await roster.accounts(pending=True, limit=5)] == [bob]
-        assert await roster.counts() == RosterCounts(3, 1, 1, 0)
+        assert await roster.counts(9) == RosterCounts(3, 1, 1, 0)
 
     @awaited
     async def test_pages_accounts_and_keys(self) -> None:
@@ -105,3 +107,48 @@ class RosterContract(ContractWithClock):
         for text, expected in (("INDEX", own), ("bob@", his), (his.id[2:], his), ("Lap", his)):
             assert [each.key.id for each in await roster.keys(text, limit=5)] == [expected.id]
         assert list(await roster.keys("%", limit=5)) == []
+
+    @awaited
+    async def test_counts_up_to_a_bound(self) -> None:
+        roster, accounts, keys = await self.open()
+        for number in range(4):
+            account = await accounts.register(f"user{number}@example.org", "hash", most=5)
+            if number < 2:
+                await accounts.disable(account.id)
+            await keys.create("laptop", limit=20, expires_at=None)
+        assert await roster.counts(9) == RosterCounts(4, 2, 2, 4)
+        assert await roster.counts(2) == RosterCounts(3, 2, 2, 3)
+        assert await roster.counts(0) == RosterCounts(1, 1, 1, 1)
+
+    @awaited
+    async def test_totals_keys_and_accounts_by_state(self) -> None:
+        roster, accounts, keys = await self.open()
+        await accounts.add("invited@example.org")
+        for number in range(2):
+            await accounts.add(f"active{number}@example.org", "hash")
+        await accounts.register("pending@example.org", "hash", most=5)
+        disabled = await accounts.register("disabled@example.org", "hash", most=5)
+        await accounts.disable(disabled.id)
+        for expires_at in (None, self.clock.seconds() + 1, self.clock.seconds() + 2):
+            key, _ = await keys.create("laptop", limit=20, expires_at=expires_at)
+        await keys.revoke(key.id)
+        states: dict[AccountState, int] = {"active": 2, "invited": 1, "pending": 1, "disabled": 1}
+        assert await roster.totals(self.clock.seconds()) == RosterTotals(3, 2, states)
+        self.clock.advance(1)
+        assert await roster.totals(self.clock.seconds()) == RosterTotals(3, 1, states)
+
+    @awaited
+    async def test_pages_the_keys_of_an_owner(self) -> None:
+        roster, accounts, keys = await self.open()
+        ann, bob = await accounts.add("ann@example.org"), await accounts.add("bob@example.org")
+        made = []
+        for number in range(3):
+            for owner in (ann, bob):
+                self.clock.advance(1)
+                made.append((await keys.create(f"key {number}", limit=20, expires_at=None, owner=owner.id))[0])
+        first = await roster.keys(owner=bob.id, limit=2)
+        assert [each.key for each in first] == [made[5], made[3]]
+        assert [each.key for each in await roster.keys(owner=bob.id, after=made[3].id, limit=2)] == [made[1]]
+        assert [each.key for each in await roster.keys("key 0", owner=bob.id, limit=2)] == [made[1]]
+        assert [each.key for each in await roster.keys("BOB@", limit=2)] == [made[5], made[3]]
+        assert list(await roster.keys("bob@", owner=ann.id, limit=2)) == []

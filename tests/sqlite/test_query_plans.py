@@ -11,10 +11,13 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from directory_server import sqlite
-from directory_server.sqlite import _listing, _mirrors, _verifications, _visibility
+from directory_server.sqlite import _listing, _mirrors, _roster, _verifications, _visibility
 
-LARGE = ("record", "entry", "change", "target", "verification", "seen", "first", "visible", "preferred")
-"""The tables that grow with the entries, and their aliases."""
+LARGE = (
+    *("record", "entry", "change", "target", "verification", "seen", "first", "visible", "preferred"),
+    *("account", "api_key", "secret", "current", "given", "key_use", "session", "publication"),
+)
+"""The tables that grow with the entries or with the accounts, and their aliases."""
 
 WHOLE = {
     "_export": "copies everything, in the command `database import`",
@@ -25,6 +28,20 @@ WHOLE = {
     "_listing._ALL_ROWS": "is a part of statements with a condition",
     "_visibility._NAME": "is a part of statements with a condition",
     "_visibility._CURATED": "looks for a text in all curated names, in an index and in a thread",
+    "_accounts._ACCOUNT": "is a part of statements with a condition",
+    "_accounts._ALL": "lists all accounts, in a command",
+    "_accounts._PENDING": "reads pending accounts only, in an index",
+    "_key_uses._LIST": "lists all uses, in the command `key list`",
+    "_keyring._KEY": "is a part of statements with a condition",
+    "_keyring._LIST": "lists all keys, in a command",
+    "_roster._ACCOUNT": "is a part of statements with a condition",
+    "_roster._COUNTS": "ends at its limits",
+    "_roster._KEY": "is a part of statements with a condition",
+    "_roster._KEYS": "looks for a text in all addresses, in a thread",
+    "_roster._PENDING_ACCOUNTS": "reads pending accounts only, in an index",
+    "_roster._TOTAL_ACCOUNTS": "counts all accounts, in the command `status`",
+    "_roster._TOTAL_KEYS": "counts all keys, in the command `status`",
+    "_sessions._FORGET": "deletes ended sessions at each sign-in, which takes longer for the password",
 }
 """Statements that may scan a large table, or modules of such, and why."""
 
@@ -34,9 +51,11 @@ def statements() -> Iterator[tuple[str, str]]:
     for module in pkgutil.iter_modules(sqlite.__path__):
         for name, value in vars(importlib.import_module(f"directory_server.sqlite.{module.name}")).items():
             texts = value if isinstance(value, Mapping) else {"": value}
+            if isinstance(value, tuple):
+                texts = dict(enumerate(value))
             for key, text in texts.items():
                 if isinstance(text, str) and re.match(r"\s*(SELECT|INSERT|UPDATE|DELETE)\b[^{]*$", text):
-                    yield f"{module.name}.{name}" + (f"[{key}]" if key else ""), text
+                    yield f"{module.name}.{name}" + (f"[{key}]" if key != "" else ""), text
 
 
 @pytest.fixture(scope="module")
@@ -107,5 +126,16 @@ def test_due_targets_are_read_in_order(connection: sqlite3.Connection) -> None:
     assert not [step for step in steps if "TEMP B-TREE" in step]
 
 
+def test_accounts_and_keys_are_listed_in_order(connection: sqlite3.Connection) -> None:
+    for statement, index in (
+        (_roster._KEYS, "api_key USING INDEX key_listed ((created_at,id)<(?,?))"),
+        (_roster._ACCOUNTS, "account USING INDEX account_listed ((created_at,id)<(?,?))"),
+        (_roster._OWNED_KEYS, "api_key USING INDEX key_of_owner (owner=?)"),
+    ):
+        steps = plan(connection, statement)
+        assert f"SEARCH {index}" in steps, steps
+        assert ("USE TEMP B-TREE FOR ORDER BY" in steps) == ("key_of_owner" in index), steps
+
+
 def test_all_statements_are_found() -> None:
-    assert len(list(statements())) > 150
+    assert len(list(statements())) > 170

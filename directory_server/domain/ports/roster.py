@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from ..roster import ListedAccount, ListedKey, RosterCounts
+from ..roster import ListedAccount, ListedKey, RosterCounts, RosterTotals
 
 
 class Roster(Protocol):
@@ -29,5 +29,8 @@ class Roster(Protocol):
     async def key(self, key_id: str) -> ListedKey | None:
         """Return the key with this id that is not revoked, or None."""
 
-    async def counts(self) -> RosterCounts:
-        """Return the numbers of accounts and keys."""
+    async def counts(self, most: int) -> RosterCounts:
+        """Return the numbers of accounts and keys, each of at most `most + 1`."""
+
+    async def totals(self, now: float) -> RosterTotals:
+        """Return the numbers of accounts and keys. It reads all of them: for commands, not for pages."""

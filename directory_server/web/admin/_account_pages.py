@@ -9,7 +9,7 @@ from attrs import frozen
 from ...domain.errors import BadInput, DirectoryError, NotFound
 from ...domain.ports.accounts import Accounts
 from ...domain.ports.roster import Roster
-from ...domain.roster import ListedAccount
+from ...domain.roster import MAX_COUNTED, ListedAccount
 from ...http import Request
 from ..account import Member, Moment, moment
 from ._key_pages import key_row
@@ -36,10 +36,7 @@ class AccountRow:
 def account_row(listed: ListedAccount) -> AccountRow:
     """Return the values of an account."""
     account = listed.account
-    state = "disabled" if account.disabled_at is not None else "active" if account.active else "invited"
-    if state != "disabled" and not account.approved:
-        state = "pending"
-    return AccountRow(account.id, account.email, account.role, state, listed.keys, moment(account.created_at))
+    return AccountRow(account.id, account.email, account.role, account.state, listed.keys, moment(account.created_at))
 
 
 @frozen
@@ -63,7 +60,8 @@ class AccountPages:
             "rows": rows,
             "text": text,
             "is_pending": is_pending,
-            "counts": await self._roster.counts(),
+            "counts": await self._roster.counts(MAX_COUNTED),
+            "most": MAX_COUNTED,
             "next_url": next_url(ACCOUNTS, found, rows[-1].id if rows else "", q=text, state=state),
         }
         return self._requests.page(request, member.session, "accounts", values)

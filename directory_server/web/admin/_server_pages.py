@@ -11,6 +11,7 @@ from ... import __version__
 from ...domain.ports.reports import Reports
 from ...domain.ports.roster import Roster
 from ...domain.ports.storage import Mirrors
+from ...domain.roster import MAX_COUNTED
 from ...domain.upstreams import FinishedRun, UpstreamState
 from ...http import Request
 from ..account import Moment, moment
@@ -100,7 +101,8 @@ class ServerPages:
             "minutes": minutes % 60,
             "storage": self._server.storage,
             "numbers": self._server.numbers(),
-            "counts": await self._roster.counts(),
+            "counts": await self._roster.counts(MAX_COUNTED),
+            "most": MAX_COUNTED,
             "reports": await self._reports.count(),
             "failing": [row for row in self._rows() if row.error],
         }

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from directory_server.domain.accounts import Account
 from directory_server.run_sync import run_sync
+from directory_server.web.admin import _account_pages, _server_pages
 
 from ..conftest import Server
 from ._pages import MAX_BYTES
@@ -22,6 +25,23 @@ def test_overview_shows_accounts_that_wait(server: Server, operator: Browser) ->
     assert "eve@example.org" in operator.text
     # Its own address is in the footer.
     assert operator.text.count("operator@example.org") == 1
+
+
+def test_many_accounts_are_not_counted(server: Server, operator: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_sync(server.accounts.register("eve@example.org", "hash", most=5))
+    run_sync(server.accounts.register("bob@example.org", "hash", most=5))
+    run_sync(server.keys.create("laptop", limit=20, expires_at=None))
+    for pages in (_server_pages, _account_pages):
+        monkeypatch.setattr(pages, "MAX_COUNTED", 2)
+    operator.get("/admin")
+    assert "2 accounts wait for approval" in operator.text
+    numbers = re.findall("<dd>([^<]*)</dd>", operator.page.partition('aria-labelledby="access"')[2])
+    assert numbers == ["more than 2", "2", "0", "2"]
+    operator.get("/admin/accounts?state=pending")
+    assert "more than 2 accounts" in operator.text
+    monkeypatch.setattr(_server_pages, "MAX_COUNTED", 1)
+    operator.get("/admin")
+    assert "more than 1 accounts wait for approval" in operator.text
 
 
 def test_accounts_are_searched_and_paged(server: Server, operator: Browser) -> None:

@@ -1,0 +1,271 @@
+"""Query plans: no statement reads or sorts all rows of a table that grows with the entries or with the accounts.
+
+The plans are those for any values of the parameters, which the server uses for statements that a connection repeats.
+Lists are also planned for given values. The tables are small enough that ANALYZE reads every row, so the plans are
+always the same.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import pkgutil
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import md5
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from directory_server import postgres
+from directory_server.postgres import _curation, _listing, _log, _roster, _verifications
+from directory_server.postgres._connection import Cursor, connect, parameters
+from directory_server.postgres._migrations import known_steps
+from directory_server.run_sync import run_sync
+
+from .. import engines
+
+LARGE = (
+    *("record", "analysed", "entry", "change", "target", "verification", "seen"),
+    *("account", "api_key", "secret", "key_use", "session", "publication"),
+)
+"""The tables that grow with the entries or with the accounts."""
+
+LOAD = Path(__file__).with_name("query_plans.sql")
+"""Script that generates rows."""
+
+LOADED = 12
+"""The first step of the schema that runs with the generated rows, as an upgrade of a directory does."""
+
+MOST_ROWS = 2_500
+"""Rows of a large table that a statement may read or sort, as the planner estimates them."""
+
+MOST_PAGES = 1_000
+"""Pages that a list of ten rows may read, each as often as it is read. All rows of a table are on more pages, or are
+found by more reads of pages of an index."""
+
+WHOLE = {
+    "_import": "copies or counts everything, in the command `database import`",
+    "_restore": "is of the command `after-restore`",
+    "_accounts._ACCOUNT": "is a part of statements with a condition",
+    "_accounts._ALL": "lists all accounts, in a command",
+    "_accounts._PENDING": "reads pending accounts only, in an index",
+    "_curation._NAME": "is a part of statements with a condition",
+    "_key_uses._LIST": "lists all uses, in the command `key list`",
+    "_keyring._KEY": "is a part of statements with a condition",
+    "_keyring._LIST": "lists all keys, in a command",
+    "_listing._ROWS": "are parts of statements with a limit",
+    "_listing._SIZED": "is a part of statements with a condition",
+    "_log._NEWEST": "ends at its limit, in the order of an index",
+    "_mirrors._COUNT_SEEN": "counts the names of a full sync, once at its end",
+    "_mirrors._ENTRIES": "counts the names of an upstream, once after a sync run, in the order of an index",
+    "_mirrors._FORGET": "deletes the names of a full sync, once after it",
+    "_mirrors._UNSEEN": "compares the names of an upstream with those of a full sync, at its end",
+    "_roster._FOUND_ACCOUNTS": "is a part of statements with a limit",
+    "_roster._ACCOUNT": "is a part of statements with a condition",
+    "_roster._COUNTS": "ends at its limits",
+    "_roster._KEY": "is a part of statements with a condition",
+    "_roster._KEYS": "looks for a text in all addresses, in a thread",
+    "_roster._PENDING_ACCOUNTS": "reads pending accounts only, in an index",
+    "_roster._TOTAL_ACCOUNTS": "counts all accounts, in the command `status`",
+    "_roster._TOTAL_KEYS": "counts all keys, in the command `status`",
+    "_sessions._FORGET": "deletes ended sessions at each sign-in, which takes longer for the password",
+    "_store._COUNT": "reads the last row",
+    "_store._HEAD": "reads the last row",
+    "_store._OLDEST": "reads the first row",
+    "_store._PRUNE": "deletes unused analyses, each hour in one process",
+    "_verifications._KNOWN": "forgets all checks, in the command `verify --forget`",
+    "_visibility._LAST": "reads the last row",
+}
+"""Statements that may read a large table, or modules of such, and why."""
+
+VALUES: Mapping[str, Sequence[object]] = {
+    "_accounts._DELETE_ENDED": [1e9],
+    "_key_uses._FORGET": [1e9 + 10],
+    "_keyring._ENDED": [2e9 - 3600, 2e9],
+    "_publishers._FORGET": [1e9 + 10],
+    "_publishers._TRIM": [10],
+    "_verifications._COUNT_DUE": [1e9 + 10, ["package", "remote"]],
+}
+"""Parameters of statements with ranges, which read few rows. For any parameters the planner expects a third of the
+table, so the server plans these statements for their values."""
+
+LISTS: Mapping[str, tuple[str, Sequence[object]]] = {
+    "newest": (_log._NEWEST, [10]),
+    "changes": (_log._CHANGES, [5_000, 10, "1"]),
+    "changes at the end": (_log._CHANGES, [9_990, 10, "1"]),
+    "current": (_log._CURRENT, ["8", 10, "1"]),
+    "curated": (_curation._CURATED, ["local", "published", "", 10, ""]),
+    "curated with a rare text": (_curation._CURATED, ["local", "published", "", 10, "zzz"]),
+    "due, all": (_verifications._DUE, [2e9, "remote", ["host1"], 60.0, 10]),
+    "due, none": (_verifications._DUE, [0.0, "remote", ["host1"], 60.0, 10]),
+    "number of due": (_verifications._COUNT_DUE, [1e9 + 10, ["package", "remote"]]),
+    "keys": (_roster._KEYS, ["", math.inf, "", 10]),
+    "keys, next page": (_roster._KEYS, ["", 1e9 + 5_000, "0", 10]),
+    "keys of an account": (_roster._OWNED_KEYS, ["", math.inf, "", 10, md5(b"77").hexdigest()]),
+    "accounts": (_roster._ACCOUNTS, ["", math.inf, "", 10]),
+    "accounts, next page": (_roster._ACCOUNTS, ["", 1e9 + 2_500, "0", 10]),
+    "pending accounts": (_roster._PENDING_ACCOUNTS, ["", math.inf, "", 10]),
+}
+"""Statements of lists, with values."""
+
+
+def statements() -> Iterator[tuple[str, str]]:
+    """Yield the names and texts of the statements of all modules."""
+    for module in pkgutil.iter_modules(postgres.__path__):
+        for name, value in vars(importlib.import_module(f"directory_server.postgres.{module.name}")).items():
+            texts: Mapping[Any, object] = value if isinstance(value, Mapping) else {"": value}
+            if isinstance(value, tuple):
+                texts = dict(enumerate(value))
+            for key, text in texts.items():
+                if isinstance(text, str) and re.match(r"\s*(WITH|SELECT|INSERT|UPDATE|DELETE)\b[^{]*$", text):
+                    yield f"{module.name}.{name}" + (f"[{key}]" if key != "" else ""), text
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[psycopg.Connection[Any]]:
+    engine = engines.shared_engine()
+    with psycopg.connect(engine.conninfo, autocommit=True) as server:
+        server.execute("CREATE DATABASE plans TEMPLATE template0 ENCODING 'UTF8'")
+    conninfo = f"{engine.conninfo} dbname=plans"
+    database = postgres.Database(conninfo)
+    with connect(parameters(conninfo)) as connection:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("directory_server.postgres._database.known_steps", lambda: known_steps()[: LOADED - 1])
+            run_sync(database.upgrade())
+        connection.execute(LOAD.read_text("ascii"))
+        assert LOADED in run_sync(database.upgrade())
+        connection.execute("VACUUM (ANALYZE)")
+        yield connection
+    database.close()
+    with psycopg.connect(engine.conninfo, autocommit=True) as server:
+        server.execute("DROP DATABASE plans WITH (FORCE)")
+
+
+class ExplainingCursor(Cursor):
+    """A cursor that counts the pages that its statements read, and names the statements that read a whole table."""
+
+    pages = 0
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        super().__init__(connection)
+        self.scans: list[str] = []
+
+    def all(self, query: str, *parameters: object) -> list[Any]:
+        explain = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {query}"
+        plan = _plan(self.execute(explain, parameters, binary=False).fetchone())
+        self.pages += plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
+        run = [node for node, _ in nodes(plan) if node["Node Type"] == "Seq Scan" and node["Actual Loops"]]
+        self.scans += [node["Relation Name"] for node in run if node.get("Relation Name") in LARGE]
+        return super().all(query, *parameters)
+
+
+def plan_of(connection: psycopg.Connection[Any], statement: str, values: Sequence[object]) -> dict[str, Any]:
+    """Return the plan of `statement` for `values`."""
+    with Cursor(connection) as cursor:
+        return _plan(cursor.execute(f"EXPLAIN (FORMAT JSON) {statement}", values, binary=False).fetchone())
+
+
+def generic_plan(connection: psycopg.Connection[Any], statement: str) -> dict[str, Any]:
+    """Return the plan of `statement` for any parameters, with limits of ten rows."""
+    count = max((int(each) for each in re.findall(r"\$(\d+)", statement)), default=0)
+    limits = {int(each) for each in re.findall(r"LIMIT \$(\d+)", statement)}
+    limited = re.sub(r"LIMIT \$\d+(::int)?", "LIMIT 10", statement)
+    types = ", ".join("int" if number in limits else "unknown" for number in range(1, count + 1))
+    values = ", ".join(["NULL"] * count)
+    with connection.transaction(force_rollback=True):
+        connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        connection.execute(f"PREPARE planned {f'({types})' if count else ''} AS {limited}")
+        found = connection.execute(f"EXPLAIN (FORMAT JSON) EXECUTE planned {f'({values})' if count else ''}")
+        plan = _plan(found.fetchone())
+        connection.execute("DEALLOCATE planned")
+    return plan
+
+
+def _plan(row: Any) -> dict[str, Any]:
+    ((explained,),) = row
+    return dict(explained["Plan"])
+
+
+def nodes(plan: Mapping[str, Any], *, is_limited: bool = False) -> Iterator[tuple[Mapping[str, Any], bool]]:
+    """Yield the nodes of a plan, each with whether a limit ends its reading."""
+    yield plan, is_limited
+    kind = plan["Node Type"]
+    is_limited = kind == "Limit" or (is_limited and kind not in ("Sort", "Aggregate", "Hash", "Bitmap Heap Scan"))
+    for each in plan.get("Plans", ()):
+        yield from nodes(each, is_limited=is_limited)
+
+
+def large_reads(plan: Mapping[str, Any]) -> list[str]:
+    """Return the nodes of a plan that read or sort many rows of large tables."""
+    found = []
+    for node, is_limited in nodes(plan):
+        kind, table, rows = node["Node Type"], node.get("Relation Name"), node["Plan Rows"]
+        if table in LARGE and "Scan" in kind:
+            if not {"Index Cond", "Recheck Cond"} & node.keys():
+                found.append(f"{kind} of {table} without a condition")
+            elif rows > MOST_ROWS and not is_limited:
+                found.append(f"{kind} of {table}: {rows:,.0f} rows")
+        elif kind == "Sort" and rows > MOST_ROWS:
+            found.append(f"{kind} of {rows:,.0f} rows")
+    return found
+
+
+def exception(name: str) -> str | None:
+    """Return the name in WHOLE of a statement, None for those that must not read a large table."""
+    module, _, rest = name.partition(".")
+    return next((each for each in (name, f"{module}.{rest.partition('[')[0]}", module) if each in WHOLE), None)
+
+
+def test_all_statements_are_found() -> None:
+    assert len(list(statements())) > 150
+
+
+def test_all_exceptions_are_statements() -> None:
+    assert {exception(name) for name, _ in statements()} == {None, *WHOLE}
+
+
+@pytest.mark.parametrize(
+    ("name", "statement"), [pytest.param(*each, id=each[0]) for each in statements() if exception(each[0]) is None]
+)
+def test_no_statement_reads_a_large_table(connection: psycopg.Connection[Any], name: str, statement: str) -> None:
+    values = VALUES.get(name)
+    plan = generic_plan(connection, statement) if values is None else plan_of(connection, statement, values)
+    assert large_reads(plan) == [], plan
+
+
+@pytest.mark.parametrize("curated", [False, True])
+@pytest.mark.parametrize("since", [0.0, 1e9 + 9_990, 9e9])
+@pytest.mark.parametrize("after", [("", ""), ("com.example.8", "1")])
+@pytest.mark.parametrize("versions", ["latest", "all", "1.0.7", "0.9.0", "9.9.9"])
+def test_lists_of_versions_read_few_pages(
+    connection: psycopg.Connection[Any], versions: str, after: tuple[str, str], since: float, curated: bool
+) -> None:
+    query = _listing.ListingQuery(*after, 10, versions, since, include_deleted=False, curated=curated)
+    with ExplainingCursor(connection) as cursor:
+        found = _listing.listing(cursor, query, most=1_000_000)
+        # An index has no name with the last version.
+        most = 20 if versions == "9.9.9" and not (since or curated) else MOST_PAGES
+        assert (cursor.scans, cursor.pages < most) == ([], True), cursor.pages
+    if not (since or curated or versions == "9.9.9"):
+        assert len(found) == 10
+
+
+@pytest.mark.parametrize(("statement", "values"), [pytest.param(*each, id=name) for name, each in LISTS.items()])
+def test_lists_read_few_pages(connection: psycopg.Connection[Any], statement: str, values: Sequence[object]) -> None:
+    with connection.transaction(force_rollback=True), ExplainingCursor(connection) as cursor:
+        cursor.all(statement, *values)
+        assert (cursor.scans, cursor.pages < MOST_PAGES) == ([], True), cursor.pages
+
+
+@pytest.mark.parametrize("now", [None, 1e9 + 10])
+def test_due_targets_are_found_by_their_time(connection: psycopg.Connection[Any], now: float | None) -> None:
+    for statement, values in (
+        (_verifications._DUE, [now, "package", ["host1"], 60.0, 10]),
+        (_verifications._COUNT_DUE, [now, ["package"]]),
+    ):
+        plan = plan_of(connection, statement, values)
+        [condition] = [node["Index Cond"] for node, _ in nodes(plan) if "Index Cond" in node]
+        assert "due_at <=" in condition
