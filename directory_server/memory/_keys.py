@@ -85,6 +85,14 @@ class MemoryKeyRing:
                 row.expires_at = now + grace if row.expires_at is None else min(row.expires_at, now + grace)
         return self._with_new_secret(key)
 
+    async def replaced(self, owner: str) -> Mapping[str, float]:
+        now = self._now()
+        ends: dict[str, float] = {}
+        for row in self._data.secrets.values():
+            if row.expires_at is not None and row.expires_at > now and self._data.keys[row.key_id].owner == owner:
+                ends[row.key_id] = max(row.expires_at, ends.get(row.key_id, 0.0))
+        return ends
+
     async def live(self, key_ids: Collection[str]) -> set[str]:
         return {key_id for key_id in key_ids if self._is_live(key_id)}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from ..domain.entries import is_storable
 from ..domain.errors import NotFound, TooManyKeys
@@ -78,6 +78,11 @@ _SET_LIMIT = "UPDATE api_key SET quota = $2 WHERE id = $1"
 _REVOKE = "UPDATE api_key SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1"
 
 _RETIRE = "UPDATE secret SET expires_at = least(expires_at, $2) WHERE key_id = $1"
+
+_REPLACED = """
+    SELECT key_id, max(secret.expires_at) FROM api_key JOIN secret ON key_id = api_key.id
+    WHERE owner = $1 AND secret.expires_at > $2::float8 GROUP BY key_id
+"""
 
 _LIVE_IDS = f"SELECT id FROM api_key WHERE id = ANY($1::text[]) AND {_LIVE}"
 
@@ -225,6 +230,9 @@ class PostgresKeyRing:
             return key, secret
 
         return await self._database.write(write)
+
+    async def replaced(self, owner: str) -> Mapping[str, float]:
+        return dict(await self._reads.run(_REPLACED, owner, self._now())) if is_storable(owner) else {}
 
     async def live(self, key_ids: Collection[str]) -> set[str]:
         asked = [key_id for key_id in key_ids if is_storable(key_id)]

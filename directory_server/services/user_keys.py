@@ -18,12 +18,16 @@ from ..domain.quota import WINDOW, Allowance
 
 @frozen
 class KeyUsage:
-    """A key and its remaining quota; the time of its last request in seconds since the epoch, and the client of it."""
+    """A key and its remaining quota; the time of its last request in seconds since the epoch, and the client of it.
+
+    A secret that was replaced is valid until `replaced_until`, in seconds since the epoch; None if there is none.
+    """
 
     key: ApiKey
     allowance: Allowance
     last_used: float | None
     client: Client
+    replaced_until: float | None
 
 
 @frozen
@@ -75,12 +79,13 @@ class UserKeys:
         """Return the keys of an account, and whether it can have another one."""
         keys, now, most = await self._keys.list(owner.id), self._now(), self._limit_of(owner)
         uses = await self._uses.list(owner.id) if self._uses else {}
+        replaced = await self._keys.replaced(owner.id)
         frees = sorted(key.ended_at + COUNTED_AFTER_END for key in keys if key.counts_at(now))
         is_full = len(frees) >= most
         # Several places must become free if the limit was lowered.
         free_at = frees[len(frees) - most] if is_full and most else None
         return OwnedKeys(
-            [await self._usage(key, uses) for key in keys if key.revoked_at is None],
+            [await self._usage(key, uses, replaced.get(key.id)) for key in keys if key.revoked_at is None],
             most,
             is_full,
             free_at if free_at is not None and isfinite(free_at) else None,
@@ -122,7 +127,7 @@ class UserKeys:
     def _limit_of(self, owner: Account) -> int:
         return self._most if owner.approved else min(self._most, self.pending.keys)
 
-    async def _usage(self, key: ApiKey, uses: Mapping[str, KeyUse]) -> KeyUsage:
+    async def _usage(self, key: ApiKey, uses: Mapping[str, KeyUse], replaced_until: float | None) -> KeyUsage:
         use = uses.get(key.id)
         times = [] if use is None else [use.at]
         # The time in a shared quota is that of all keys of the account.
@@ -130,4 +135,5 @@ class UserKeys:
             charged = await self._quota.last(key.quota_id)
             times += [] if charged is None else [charged]
         allowance = await self._quota.peek(key.quota_id, key.limit)
-        return KeyUsage(key, allowance, max(times, default=None), UNKNOWN if use is None else use.client)
+        client = UNKNOWN if use is None else use.client
+        return KeyUsage(key, allowance, max(times, default=None), client, replaced_until)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 import sqlite3
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
 from attrs import field, frozen
@@ -81,6 +81,11 @@ _SET_LIMIT = "UPDATE api_key SET quota = ? WHERE id = ?"
 _REVOKE = "UPDATE api_key SET revoked_at = coalesce(revoked_at, ?) WHERE id = ?"
 
 _RETIRE = "UPDATE secret SET expires_at = min(coalesce(expires_at, :end), :end) WHERE key_id = :id"
+
+_REPLACED = """
+    SELECT key_id, max(secret.expires_at) FROM api_key JOIN secret ON key_id = api_key.id
+    WHERE owner = ? AND secret.expires_at > ? GROUP BY key_id
+"""
 
 _LIVE_IDS = f"SELECT id FROM api_key WHERE id IN (SELECT value FROM json_each(:ids)) AND {_LIVE}"
 
@@ -218,6 +223,12 @@ class SqliteKeyRing:
             return _get(connection, key_id), secret
 
         return await self._offload(self._database.write, write)
+
+    async def replaced(self, owner: str) -> Mapping[str, float]:
+        now = self._now()
+        return await self._database.read(
+            lambda connection: dict(connection.execute(_REPLACED, (owner, now)).fetchall())
+        )
 
     async def live(self, key_ids: Collection[str]) -> set[str]:
         arguments = {"ids": serialization.text(builtins.list(key_ids)), "now": self._now()}

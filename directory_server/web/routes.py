@@ -122,6 +122,7 @@ ROUTES: tuple[Route, ...] = (
     Route("/docs/api/objects", "GET", PAGES, "docs.objects"),
     Route("/docs/api/publishing", "GET", PAGES, "docs.publishing"),
     Route("/docs/{path:path}", "GET", PAGES, "docs.get"),
+    Route("/account", "GET", PAGES, "account.keys.get_account"),
     Route("/account/sign-in", "GET", PAGES, "account.sign_in.get"),
     Route("/account/sign-in", "POST", PAGES, "account.sign_in.post"),
     Route("/account/sign-out", "POST", PAGES, "account.sign_in.sign_out"),

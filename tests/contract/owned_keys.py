@@ -16,6 +16,27 @@ class OwnedKeysContract(WithKeyRing):
     """Keys that accounts own, and how they end with their owner."""
 
     @awaited
+    async def test_returns_when_replaced_secrets_end(self) -> None:
+        keys, accounts = await self.open(), await self.accounts(self.clock.seconds)
+        ann, bob = await accounts.add("ann@example.org"), await accounts.add("bob@example.org")
+        rotated, _ = await keys.create("laptop", limit=20, expires_at=None, owner=ann.id)
+        await keys.create("phone", limit=20, expires_at=None, owner=ann.id)
+        at_once, _ = await keys.create("leaked", limit=20, expires_at=None, owner=ann.id)
+        of_bob, _ = await keys.create("laptop", limit=20, expires_at=None, owner=bob.id)
+        now = self.clock.seconds()
+        assert await keys.replaced(ann.id) == {}
+        await keys.rotate(rotated.id, grace=DAY)
+        await keys.rotate(rotated.id, grace=60)
+        await keys.rotate(at_once.id, grace=0)
+        await keys.rotate(of_bob.id, grace=DAY)
+        # The secret that was replaced last ends earlier here: a later rotation does not extend it.
+        assert await keys.replaced(ann.id) == {rotated.id: now + 60}
+        assert await keys.replaced(bob.id) == {of_bob.id: now + DAY}
+        assert await keys.replaced("a\0b") == await keys.replaced("nobody") == {}
+        self.clock.advance(60)
+        assert await keys.replaced(ann.id) == {}
+
+    @awaited
     async def test_returns_the_keys_that_ended_a_short_time_ago(self) -> None:
         keys, accounts = await self.open(), await self.accounts(self.clock.seconds)
         ann = await accounts.add("ann@example.org")

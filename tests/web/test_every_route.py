@@ -176,6 +176,7 @@ VALID_REQUESTS = {
     "GET /docs/api/publishing": [ValidRequest("GET", "/docs/api/publishing")],
     "GET /docs/*": [ValidRequest("GET", "/docs/operations/back-up")],
     "GET /assets/{name}": [ValidRequest("GET", Assets().path(name)) for name in ("style.css", "script.js", "icon.svg")],
+    "GET /account": [ValidRequest("GET", "/account")],
     **{
         f"{method} /account/{path}": [
             ValidRequest(

@@ -56,6 +56,9 @@ class KeyRing(Protocol):
         The id of the key stays, and with it the spent quota and open sessions.
         """
 
+    async def replaced(self, owner: str) -> Mapping[str, float]:
+        """Return when the last replaced secret of each key of `owner` ends; keys without a valid one are left out."""
+
     async def live(self, key_ids: Collection[str]) -> set[str]:
         """Return those of `key_ids` that are valid: not revoked, not expired, owner not disabled."""
 

@@ -26,7 +26,8 @@ EXPIRIES = {"never": None, "30": 30 * DAY, "90": 90 * DAY, "365": 365 * DAY}
 class KeyRow:
     """A key in the list. `used` of `limit` requests are spent in the last `minutes`; `limit` is None for no limit.
 
-    `last_used` and `expires` are None for never. If all requests are spent, `next_request` is the time of the next one.
+    `last_used` and `expires` are None for never. A replaced secret is valid until `replaced_until`. If all requests are
+    spent, `next_request` is the time of the next one.
     """
 
     id: str
@@ -37,6 +38,7 @@ class KeyRow:
     client: Client
     expires: Moment | None
     expired: bool
+    replaced_until: Moment | None
     used: int
     limit: int | None
     minutes: int
@@ -57,6 +59,11 @@ class KeyPages:
         """Return the list of keys and the form that creates a key."""
         member = await self._requests.member(request)
         return self._requests.page(request, member.session, "keys", await self._list(member))
+
+    async def get_account(self, request: Request) -> bytes:
+        """Redirect to the list of keys, the first page of an account."""
+        await self._requests.member(request)
+        return self._requests.redirect(request, KEYS)
 
     async def post(self, request: Request) -> bytes:
         """Create a key, and redirect to the page that shows its secret."""
@@ -176,6 +183,7 @@ def _row(usage: KeyUsage, now: float) -> KeyRow:
         client=usage.client,
         expires=moment(key.expires_at),
         expired=key.expires_at is not None and key.expires_at <= now,
+        replaced_until=moment(usage.replaced_until),
         used=used,
         limit=allowance.limit,
         minutes=allowance.window // 60,

@@ -13,7 +13,7 @@ from attrs import frozen
 from ...domain.entries import Entry
 from ...domain.facts import CODE_HOSTS
 from ...domain.filters import FILTERS, PACKAGES, with_filter
-from ._entries import transports, version_name
+from ._entries import PACKAGE_NAMES, transports, version_name
 from ._filters import plain
 from ._translations import Translations
 
@@ -27,9 +27,6 @@ HUES = 8
 """Colours of avatars; the style sheet has a class for each."""
 
 _DATE = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]")
-
-PACKAGE_NAMES = {"npm": "npm", "pypi": "PyPI", "oci": "OCI", "nuget": "NuGet", "mcpb": "MCPB", "cargo": "Cargo"}
-"""Display names of package types."""
 
 
 @frozen

@@ -18,6 +18,9 @@ MAX_TARGETS = 5
 MAX_TAGS = 20
 """Maximum number of tags on the page."""
 
+PACKAGE_NAMES = {"npm": "npm", "pypi": "PyPI", "oci": "OCI", "nuget": "NuGet", "mcpb": "MCPB", "cargo": "Cargo"}
+"""Display names of package types."""
+
 _TRANSPORTS = {"stdio": "stdio", "streamable-http": "HTTP", "sse": "SSE"}
 """Display names of transports (MCP 2025-11-25, Transports; SSE of 2024-11-05)."""
 
@@ -127,7 +130,8 @@ def _package(package: Mapping[str, Any]) -> Target:
     version = plain(_text(package.get("version")), 40)
     url = link(package.get("identifier"))
     label = plain(url, 150) if url else name
-    return Target(plain(_text(package.get("registryType")), 20), f"{label} {version}".strip(), url, caution(url))
+    kind = plain(_text(package.get("registryType")), 20)
+    return Target(PACKAGE_NAMES.get(kind, kind), f"{label} {version}".strip(), url, caution(url))
 
 
 def _remote(remote: Mapping[str, Any]) -> Target:

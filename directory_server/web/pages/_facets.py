@@ -10,8 +10,8 @@ from ...domain.filters import FACETS, Filter, filters_of, with_filter, without_f
 from ...domain.licenses import OTHER
 from ...domain.search import DEFAULT_ORDER, ORDERS, FacetValue, Order, Summary
 from ...serialization import MAX_KEYWORDS
-from ._cards import PACKAGE_NAMES, search_url
-from ._entries import license_name
+from ._cards import search_url
+from ._entries import PACKAGE_NAMES, license_name
 from ._filters import plain
 from ._translations import Translations
 

@@ -95,11 +95,22 @@ def test_the_old_secret_works_during_the_grace_period(server: Server, ann: Accou
     assert "The old secret works for 24 more hours." in member.text
     new = member.secret
     assert new != old
+    member.get("/account/keys")
+    assert "Old secret Works until" in member.text
     assert server.get(SEARCH, key=new).headers["X-RateLimit-Remaining"] == "18"
     assert server.get(SEARCH, key=old).status == 200
     server.clock.advance(86_400)
     assert server.get(SEARCH, key=old).status == 401
     assert server.get(SEARCH, key=new).status == 200
+    member.get("/account/keys")
+    assert "Old secret" not in member.text
+
+
+def test_an_account_begins_with_its_keys(server: Server, member: Browser) -> None:
+    assert (member.get("/account").status, member.get("/account").headers["Location"]) == (303, "/account/keys")
+    location = server.get("/account").headers["Location"]
+    assert location is not None
+    assert location.startswith("/account/sign-in")
 
 
 def test_revocation_asks_for_confirmation(server: Server, ann: Account, member: Browser) -> None:
