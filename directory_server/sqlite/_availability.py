@@ -27,6 +27,8 @@ _REASONS = {
     sqlite3.SQLITE_IOERR: "the disk cannot be read or written",
     sqlite3.SQLITE_NOTADB: "the file is not an SQLite database",
     sqlite3.SQLITE_READONLY: "the file may not be written to",
+    # SQLite first extends the index of the log (-shm) after a start, and has no SQLITE_FULL for it.
+    sqlite3.SQLITE_IOERR_SHMSIZE: "the disk is full, or cannot be written",
 }
 _PRIMARY = 0xFF
 """The bits of an extended SQLite result code that hold the primary one (sqlite.org/rescode.html)."""
@@ -38,7 +40,8 @@ def unavailable(path: Path, error: sqlite3.DatabaseError) -> Unavailable:
 
 
 def _reason(error: sqlite3.DatabaseError) -> str:
-    return _REASONS.get(getattr(error, "sqlite_errorcode", 0) & _PRIMARY, str(error))
+    code = getattr(error, "sqlite_errorcode", 0)
+    return _REASONS.get(code) or _REASONS.get(code & _PRIMARY, str(error))
 
 
 @frozen

@@ -63,16 +63,18 @@ def assert_fault_logged_once(server: Server, path: Path, reason: str) -> None:
     assert "Traceback" not in log
 
 
+def fill(filler: Path) -> None:
+    """Write a file until its disk is full."""
+    with filler.open("wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(bytes(4096))
+
+
 def test_charges_fail_on_a_full_disk_until_space_is_free(installation: Installation, small_disk: Path) -> None:
     key, filler = installation.new_key(), small_disk / "filler"
 
-    def fill() -> None:
-        with filler.open("wb", buffering=0) as file, suppress(OSError):
-            while True:
-                file.write(bytes(4096))
-
     with installation.serve(*HEARTBEAT) as server:
-        assert_survives_fault(server, key, fill, filler.unlink)
+        assert_survives_fault(server, key, partial(fill, filler), filler.unlink)
         installation.command("import", "-", stdin=entry_line("a.example/later"))
         until(lambda: server.entry_count() == 1, "the import")
         assert_fault_logged_once(server, small_disk / "quota.db", "the disk is full (SQLITE_FULL)")
@@ -127,6 +129,15 @@ def test_import_fails_while_the_catalogue_cannot_be_written(installation: Instal
         assert_spent(server, key, 5)
         assert "Traceback" not in server.stop()
     assert_databases_intact(installation)
+
+
+def test_start_on_a_full_disk_fails_with_one_line(installation: Installation, small_disk: Path) -> None:
+    installation.new_key()
+    fill(small_disk / "filler")
+    process = run_twistd(*FOREGROUND, "directory", "-d", small_disk, "-l", LISTEN, cwd=installation.folder)
+    assert process.returncode == 1
+    assert "cannot be used now: the disk is full, or cannot be written." in process.stdout.splitlines()[-1]
+    assert "Traceback" not in process.stdout
 
 
 def test_start_on_a_read_only_disk_fails_with_one_line(installation: Installation, small_disk: Path) -> None:
