@@ -117,8 +117,10 @@ def _progress(name: str, show: ShowProgress, start: float) -> Callable[[mirror.S
 def _print_report(name: str, report: mirror.SyncReport, seconds: float) -> None:
     print_errors(report.reasons, report.rejected, report.too_old)
     kind = "full sync" if report.full else "incremental sync"
+    # A file has no pages.
+    pages = f"{counted(report.pages, 'page')} and " if report.pages else ""
     echo(
-        f"{name}: {kind} of {entries(report.entries)} in {counted(report.pages, 'page')} and {seconds:.1f} seconds: "
+        f"{name}: {kind} of {entries(report.entries)} in {pages}{seconds:.1f} seconds: "
         f"{report.added:,} added, {report.changed:,} changed, {report.unchanged:,} unchanged, "
         f"{report.removed:,} removed, {report.rejected:,} rejected."
     )

@@ -11,10 +11,13 @@ import attrs
 from attrs import AttrsInstance
 
 from ._settings import Config
-from ._sources import Name, SourceValue, from_environment, from_file, from_options
+from ._sources import ConfigError, Name, SourceValue, from_environment, from_file, from_options
 from ._types import all_settings, from_text, structure, table_class
 
 C = TypeVar("C", bound=AttrsInstance)
+
+MAX_ERRORS = 10
+"""The most invalid settings that an error names."""
 
 
 def load(
@@ -46,12 +49,22 @@ def build(cls: type[C], source_values: Iterable[SourceValue]) -> C:
     """Return an instance of `cls` with the values in `source_values`, the last for each name. Raises ConfigError."""
     known = dict(all_settings(cls))
     values: dict[Name, Any] = {}
+    errors: list[str] = []
     for item in source_values:
-        if item.name not in known:
-            names = [name for name, field in known.items() if not item.is_text or _can_be_text(field)]
-            raise item.error(_unknown(item, names))
-        values[item.name] = _read(item, known[item.name])
+        try:
+            values[item.name] = _value(item, known)
+        except ConfigError as error:
+            errors.append(str(error))
+    if errors:
+        raise ConfigError("\n".join(errors[:MAX_ERRORS]))
     return _instance(cls, values)
+
+
+def _value(item: SourceValue, known: Mapping[Name, attrs.Attribute[Any]]) -> Any:
+    if item.name in known:
+        return _read(item, known[item.name])
+    names = [name for name, field in known.items() if not item.is_text or _can_be_text(field)]
+    raise item.error(_unknown(item, names))
 
 
 def _instance(cls: type[C], values: Mapping[Name, Any], section: Name = ()) -> C:

@@ -26,7 +26,7 @@ _SERVICE_LINK = re.compile(PREFIX + r"(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d
 
 
 class ConfigError(Exception):
-    """The configuration is invalid. The message is one line: setting, source, error and allowed values."""
+    """The configuration is invalid. The message has a line for each error: setting, source, error, allowed values."""
 
 
 @frozen

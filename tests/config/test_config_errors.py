@@ -270,6 +270,18 @@ def test_unreadable_file_is_reported(tmp_path: Path) -> None:
     )
 
 
+def test_each_invalid_setting_has_a_line(tmp_path: Path) -> None:
+    file = write_toml(tmp_path, '[quota]\nlimit = "many"\n[web]\nsearch = "everyone"\nserch = "public"\n')
+    lines = error_message("log.access=xml", file=file).split("\n")
+    assert [line.partition(":")[0] for line in lines] == [
+        f"quota.limit ({file})",
+        f"web.search ({file})",
+        f"web.serch ({file})",
+        "log.access (--set)",
+    ]
+    assert len(error_message(*(f"a{number}.b=1" for number in range(50))).split("\n")) == 10
+
+
 def test_overridden_value_is_validated_too() -> None:
     assert error_message("quota.limit=5", DIRECTORY_SERVER_QUOTA__LIMIT="x").startswith("DIRECTORY_SERVER_QUOTA__LIMIT")
 
@@ -287,11 +299,12 @@ def test_any_text_is_accepted_or_reported_in_one_line(name: str, text: str) -> N
 
 
 @given(name=st.text(), environ=st.dictionaries(st.text(), st.text(), max_size=3))
-def test_any_name_is_accepted_or_reported_in_one_line(name: str, environ: dict[str, str]) -> None:
+def test_any_name_is_accepted_or_reported_in_a_line_each(name: str, environ: dict[str, str]) -> None:
     ours = {f"DIRECTORY_SERVER_{key}": value for key, value in environ.items() if key != "CONFIG"}
     try:
         load(file=None, environ=ours, settings=[name])
         message = ""
     except ConfigError as error:
         message = str(error)
-    assert message.isprintable()
+    assert len(message.split("\n")) <= len(ours) + 1
+    assert all(line.isprintable() for line in message.split("\n"))
