@@ -53,10 +53,15 @@ class Origins:
         if self.hosts and not host:
             raise HttpError(400, "bad_request", "The Host header is missing or empty. It must name this server.")
         if self.hosts and _host_name(host) not in self.hosts:
-            raise Forbidden(f"The Host {host[:100]!r} is not allowed.", code="forbidden_host")
+            raise _forbidden("Host", host, "hosts")
         own = host and origin is not None and origin.partition("://")[2].lower() == host.lower()
         if origin is not None and origin not in self.origins and not own:
-            raise Forbidden(f"The Origin {origin[:100]!r} is not allowed.", code="forbidden_origin")
+            raise _forbidden("Origin", origin, "origins")
+
+
+def _forbidden(header: str, value: str, allowed: str) -> Forbidden:
+    remedy = f"The operator can allow it with the setting http.allowed_{allowed}."
+    return Forbidden(f"The {header} {value[:100]!r} is not allowed. {remedy}", code=f"forbidden_{header.lower()}")
 
 
 def allow_any_origin(request: Request) -> None:

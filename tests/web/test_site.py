@@ -44,6 +44,9 @@ def test_hosts_are_compared_without_case_and_port() -> None:
 def test_hosts_that_are_not_allowed(server: Server, host: str) -> None:
     response = server.get(SEARCH, headers={"Host": host})
     assert (response.status, response.json["error"]) == (403, "forbidden_host")
+    assert response.json["message"] == (
+        f"The Host {host!r} is not allowed. The operator can allow it with the setting http.allowed_hosts."
+    )
 
 
 def test_mcp_errors_before_dispatch_are_json_rpc(server: Server) -> None:
