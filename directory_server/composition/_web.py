@@ -152,40 +152,53 @@ def _routes(
     )
     sessions = mcp.McpSessions(run_until_done(storage.session_secret(), lambda: core.reactor))
     endpoint = mcp.endpoint(authenticator, directory, publishers.newest, sessions, hub, publishers.announcements)
+    layout, viewers = people.pages.layout, people.pages.access
     return routing.Routes(
-        rest.RestHandlers(authenticator, directory, offload, core.runtime.now),
-        changes.ChangesHandler(authenticator, storage.store, percolate, offload, hub, publishers.broadcaster),
-        endpoint,
-        registry.RegistryHandlers(access, directory, storage.store, config.registry.listed == "curated", core.verified),
-        publish.PublishHandlers(publisher_access, publishing, reads, offload, core.runtime.now),
-        checks,
-        people.pages,
-        pages.SearchPage(
-            people.pages.layout,
-            people.pages.access,
-            directory,
-            storage.store,
-            core.search.index.__len__,
-            core.runtime.now,
-            _entry_checks(core),
+        rest=rest.RestHandlers(authenticator, directory, offload, core.runtime.now),
+        changes=changes.ChangesHandler(authenticator, storage.store, percolate, offload, hub, publishers.broadcaster),
+        mcp=endpoint,
+        registry=registry.RegistryHandlers(
+            access, directory, storage.store, config.registry.listed == "curated", core.verified
         ),
-        pages.Feeds(people.pages.layout, people.pages.access, directory, storage.store, core.runtime.now),
-        pages.SiteFiles(people.pages.layout, people.pages.access),
-        pages.Sitemap(people.pages.layout, people.pages.access, storage.store, docs.paths, offload),
-        _account_pages(core, people, endpoint),
-        docs.DocsPages(people.pages.layout, people.pages.access),
-        pages.EntryPage(
-            people.pages.layout,
-            people.pages.access,
-            directory,
-            storage.store,
-            pages.Readmes(offload),
-            admin.OperatorBar(people.cookies, storage.curation),
-            config.web.reports,
-            _entry_checks(core),
-        ),
-        _report_pages(core, people),
-        operators,
+        publish=publish.PublishHandlers(publisher_access, publishing, reads, offload, core.runtime.now),
+        health=checks,
+        pages=people.pages,
+        search=_search_page(core, people),
+        feeds=pages.Feeds(layout, viewers, directory, storage.store, core.runtime.now),
+        site_files=pages.SiteFiles(layout, viewers),
+        sitemap=pages.Sitemap(layout, viewers, storage.store, docs.paths, offload),
+        account=_account_pages(core, people, endpoint),
+        docs=docs.DocsPages(layout, viewers),
+        entry=_entry_page(core, people),
+        reports=_report_pages(core, people),
+        admin=operators,
+    )
+
+
+def _search_page(core: Core, people: People) -> pages.SearchPage:
+    """Return the search page."""
+    return pages.SearchPage(
+        people.pages.layout,
+        people.pages.access,
+        core.search.directory,
+        core.storage.store,
+        core.search.index.__len__,
+        core.runtime.now,
+        _entry_checks(core),
+    )
+
+
+def _entry_page(core: Core, people: People) -> pages.EntryPage:
+    """Return the page of an entry."""
+    return pages.EntryPage(
+        people.pages.layout,
+        people.pages.access,
+        core.search.directory,
+        core.storage.store,
+        pages.Readmes(core.runtime.offload),
+        admin.OperatorBar(people.cookies, core.storage.curation),
+        core.config.web.reports,
+        _entry_checks(core),
     )
 
 
