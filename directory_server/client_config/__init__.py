@@ -65,7 +65,7 @@ class Installation:
 
 @frozen
 class InstallOption:
-    """How to install one package or remote in each editor, for people: its `kind` and its name or URL.
+    """Installation of one package or remote in each editor, for people: its `kind` and its name or URL.
 
     If no safe and complete configuration is possible, `setups` is None and `unavailable` the reason.
     """

@@ -42,7 +42,7 @@ class SetupInput:
 
 @frozen
 class Setup:
-    """How to add the server to the editor `id`: the content `config` of its `file`.
+    """Setup of the server in the editor `id`: the content `config` of its `file`.
 
     `vscode_link` and `cursor_link` are what their install links contain, None if the user must complete the
     configuration first. `command` are the words of a command that does the same.

@@ -1,4 +1,4 @@
-"""What requests need and the start does not: loaded before processes are forked, or in a thread beside the start."""
+"""Tables and templates that requests need: loaded before processes are forked, or in a thread beside the start."""
 
 from __future__ import annotations
 

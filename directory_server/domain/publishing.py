@@ -26,7 +26,7 @@ class SourceLimits:
 
 @frozen
 class Usage:
-    """What is stored of a source: names, including those of deleted entries, and bytes of all documents."""
+    """Stored amounts of a source: names, including those of deleted entries, and bytes of all documents."""
 
     names: int = 0
     bytes: int = 0

@@ -87,7 +87,7 @@ Check = RemoteCheck | PackageCheck
 
 @frozen
 class TargetState:
-    """What is known of a target.
+    """State of a target.
 
     `check` is the latest check, `good` the latest one of a remote that worked, whose tools are shown while later checks
     fail. `failures` counts the failed checks since the last success, the first of which was at `failing_since` (seconds

@@ -9,7 +9,7 @@ from attrs import frozen
 
 @frozen
 class Restored:
-    """What was done to a restored backup: descriptions of keys, tokens and accounts for the operator, by id.
+    """Changes to a restored backup: descriptions of keys, tokens and accounts for the operator, by id.
 
     `sessions` and `links` ended, and `valid_keys` are valid now. The other fields come from a newer database, if there
     is one. `unknown_keys` were created after the backup and are not in it.

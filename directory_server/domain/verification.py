@@ -14,7 +14,7 @@ MAX_SCHEMA = 8_192
 
 
 class RemoteStatus(StrEnum):
-    """What a remote did when a client opened an MCP session. The texts are part of the public API."""
+    """Result of opening an MCP session with a remote. The texts are part of the public API."""
 
     WORKS = "works"
     NEEDS_LOGIN = "needs_login"
@@ -30,7 +30,7 @@ class RemoteStatus(StrEnum):
 
 
 class LoginKind(StrEnum):
-    """What a remote that needs a login asks for."""
+    """Credential that a remote asks for."""
 
     UNKNOWN = "unknown"
     KEY = "key"
@@ -38,7 +38,7 @@ class LoginKind(StrEnum):
 
 
 class PackageStatus(StrEnum):
-    """What a package registry says about a package and its version. The texts are part of the public API."""
+    """State of a package and its version in a package registry. The texts are part of the public API."""
 
     EXISTS = "exists"
     MISSING = "missing"

@@ -69,7 +69,7 @@ class Catalogue:
     seen: dict[str, dict[str, bool]] = field(factory=dict)
     leases: dict[str, Lease] = field(factory=dict)
     verified: dict[str, bytes] = field(factory=dict)
-    """What the index holds of the verification of entries, encoded, by name."""
+    """Encoded verifications of entries for the index, by name."""
     _written: int = 0
 
     def new_number(self) -> int:

@@ -1,4 +1,4 @@
-"""How every connection to the database is opened, and the options that it must have."""
+"""Opening of connections to the database, with the options that each must have."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Reading:
 
 
 class Pulse:
-    """What this process knows of the counter; `seconds` is a clock that never jumps. Only for the reactor's thread."""
+    """The counter as this process last read it; `seconds` is a monotonic clock. Only for the reactor's thread."""
 
     def __init__(self, database: Database, seconds: Callable[[], float]) -> None:
         self._database = database

@@ -36,7 +36,7 @@ class MappedIndexFile:
         self._seen: tuple[int, ...] = ()
         """The identity of the file that was read last."""
         self._read: Snapshot | None = None
-        """What was read from it."""
+        """Its content."""
         self._written: tuple[tuple[int, ...], Snapshot | None] = (), None
         """The identity of the file that was written last, and its content."""
 

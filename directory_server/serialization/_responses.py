@@ -33,7 +33,7 @@ class SearchPage:
 
 @frozen
 class ChangeItem:
-    """What all changes in a page have, beside the mcp_id. Except for a removed entry, the LISTED fields follow."""
+    """Fields of every change in a page, beside the mcp_id. Except for a removed entry, the LISTED fields follow."""
 
     seq: int = field(metadata={"minimum": 0, "description": "Sequence number; it increases with each change."})
     event: str = field(metadata={"enum": [f"entry.{kind}" for kind in get_args(ChangeKind)]})

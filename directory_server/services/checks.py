@@ -42,7 +42,7 @@ class Limits:
 
 @frozen
 class Checkers:
-    """What checks remotes and packages over the network."""
+    """Checks of remotes and packages over the network."""
 
     remotes: RemoteProber
     packages: PackageChecker

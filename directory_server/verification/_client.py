@@ -86,7 +86,7 @@ def target_of(url: str) -> Target:
 
 @frozen(eq=False)
 class Network:
-    """What the clients of all checks share. `lookup` runs the look-ups of names, which may take long."""
+    """Shared parts of the clients of all checks. `lookup` runs the look-ups of names, which may take long."""
 
     reactor: Any
     policy: IPolicyForHTTPS

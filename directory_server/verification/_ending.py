@@ -43,7 +43,7 @@ NETWORK_ERRORS = (
     TimeoutError,
     UserError,
 )
-"""What a peer or the network can cause in a request."""
+"""Exceptions of a request that a peer or the network can cause."""
 
 
 def ended(error: BaseException) -> Ended:

@@ -1,4 +1,4 @@
-"""What kind of login a remote asks for."""
+"""Kinds of login that remotes ask for."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _NAME_CHARACTER = re.compile(r"[0-9A-Za-z._/-]")
 
 @frozen
 class Found:
-    """What a package registry says. The fields are those of PackageCheck, not yet cleaned."""
+    """Answer of a package registry. The fields are those of PackageCheck, not yet cleaned."""
 
     status: PackageStatus
     latest_version: str = ""

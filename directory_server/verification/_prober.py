@@ -33,7 +33,7 @@ MAX_DETAIL = 300
 
 @define(eq=False)
 class _Progress:
-    """What a check has found so far, which a timeout keeps."""
+    """Findings of a check so far, which a timeout keeps."""
 
     check: RemoteCheck
     is_known: bool = False

@@ -32,7 +32,7 @@ class PackageChecker(Protocol):
 
 @frozen
 class Plan:
-    """How far the targets have been derived from the change log: up to `seq`, with the name patterns `selection`."""
+    """Progress of deriving targets from the change log: up to `seq`, with the name patterns `selection`."""
 
     seq: int = 0
     selection: str = ""

@@ -23,7 +23,7 @@ MAX_FREQUENCY = 20
 """Documents with a word, from which it is not a compound of two others."""
 
 MIN_ASSOCIATION = 3.0
-"""How many times as many documents must have both halves as would by chance."""
+"""Minimum number of documents with both halves, relative to the number expected by chance."""
 
 MAX_COMPARED = 3
 """Pairs of halves of which the documents are compared, those with the rarest words."""

@@ -17,8 +17,8 @@ from ..text.analysis import Word, words
 from ..text.lazy import Lazy
 
 REWARD, PARTIAL_REWARD, PENALTY = 0.6, 0.2, 0.2
-"""What a document gains if it satisfies a condition, or a part of it, and what it loses if a fact contradicts the
-condition, as shares of its score."""
+"""Shares of its score that a document gains if it satisfies a condition, or a part of it, and that it loses if a fact
+contradicts the condition."""
 
 LEAST_FACTOR = 0.5
 """The least factor of a score, however many conditions a document contradicts."""

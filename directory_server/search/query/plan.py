@@ -48,7 +48,7 @@ class Evidence(Protocol):
 
 @frozen
 class Plan:
-    """How documents are scored for one query.
+    """Plan of the scoring of documents for one query.
 
     `parts` and `concepts` show how much of the query a document covers, `others` (words written as one, conversions) do
     not. `exact` are exact name matches, `names` prefix and fuzzy ones. `query_weight` is the total idf of the words, at

@@ -22,7 +22,7 @@ COVERED = 0.4
 """The score for a part, as a share of its weight, that covers the part: about that of a word in a long text."""
 
 PRIOR_SHARE = 1.5
-"""What a prior of 1 adds to a score, as a share of it: noise in a query, which matches nothing, adds nothing."""
+"""Share of a score that a prior of 1 adds to it: noise in a query, which matches nothing, adds nothing."""
 
 MAX_RAISED = 2.0
 """The greatest score that a prior raises, in weights of the query. A prior must not outweigh an exact name."""

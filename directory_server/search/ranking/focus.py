@@ -18,7 +18,7 @@ from ..index.segment import Segment
 from ..query.plan import Plan
 
 FOCUS = 1.3
-"""What is added to the score of a document whose description is covered, as a share of its score."""
+"""Share of its score that a document gains if the query covers its whole description."""
 
 FOCUSED = 64
 """The best documents, whose scores are raised: up to twice as many if the last ones are equal."""

@@ -31,7 +31,7 @@ conver transform turn translat render transcri export compil chang
 """
 _IN_TEXTS = (*_STEMS.split(), "-to-", ">", _ARROW)
 _IN_NAMES = (" to ", " into ", "-to-", "_to_", "2", ">", _ARROW)
-"""What a text, or a name, with a conversion has one of: most have none."""
+"""Parts of texts, and of names, of which each conversion has one: most texts have none."""
 
 _STOP = """
 a an and any as at between by for from in into my of on or the these this to with your

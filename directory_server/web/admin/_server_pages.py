@@ -40,7 +40,7 @@ class Upstream(Protocol):
 
 @frozen
 class Server:
-    """What the overview shows of this process.
+    """Values of this process on the overview.
 
     `started_at` is in seconds since the epoch. `numbers` returns numbers by the key of their text: entries, streams and
     so on. `storage` is the data directory or the database, without secrets.

@@ -16,7 +16,7 @@ from ..throttling import AddressLimiter
 from ._layout import Viewer
 
 AccessMode: TypeAlias = Literal["public", "accounts", "off"]
-"""Who may use the pages: everybody, signed-in members, or nobody."""
+"""Viewers who may use the pages: everybody, signed-in members, or nobody."""
 
 
 async def no_viewer(request: Request) -> Viewer | None:

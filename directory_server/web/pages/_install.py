@@ -44,7 +44,7 @@ class InstallLink:
 
 @frozen
 class EditorView:
-    """How to add the server to an editor: the `file` with its `text`, links, and a command."""
+    """Setup of the server in an editor: the `file` with its `text`, links, and a command."""
 
     id: str
     name: str
