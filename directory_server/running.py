@@ -38,8 +38,8 @@ class RunningServer:
 class ServerRecord:
     """The record of this process in `folder`, from the constructor until `close`. Raises OSError.
 
-    The lock, which ends with the process, tells the records of running processes from those of killed ones. A process
-    id would not, because it is used again.
+    The lock, which ends with the process, distinguishes the records of running processes from those of killed ones. A
+    process id would not, because it is used again.
     """
 
     def __init__(self, folder: Path, server: RunningServer) -> None:

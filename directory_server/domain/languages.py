@@ -1,4 +1,4 @@
-"""Programming languages of entries: their names, and what tells that an entry is written in one."""
+"""Programming languages of entries: their names, and the signs that an entry is written in one."""
 
 from __future__ import annotations
 

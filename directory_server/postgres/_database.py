@@ -85,7 +85,7 @@ class Database:
     async def run(self, statement: str, *parameters: object, wrote: object = None) -> Sequence[Any]:
         """Run a statement with parameters `$1`, `$2` … in a transaction of its own; return its rows.
 
-        `wrote` is not used: the transaction tells whether it wrote. Raises Unavailable.
+        `wrote` is not used: the transaction knows whether it wrote. Raises Unavailable.
         """
         return await self.write(lambda cursor: cursor.all(statement, *parameters))
 

@@ -30,7 +30,7 @@ def accepts_gzip(request: Request) -> bool:
 def compressed(request: Request, body: bytes) -> bytes:
     """Return the body as the client accepts it, and set Content-Encoding. The caller sets Vary.
 
-    Bodies must not have both a secret and text of the request: their size would tell the secret to somebody who sees
+    Bodies must not have both a secret and text of the request: their size would reveal the secret to somebody who sees
     the size of responses (BREACH).
     """
     if len(body) < SMALLEST or not accepts_gzip(request):

@@ -68,7 +68,7 @@ def translate(query: ParsedQuery, lexicon: Translations, collection: Collection)
     language = lexicon.likely_language([part for part in parts if part not in names], query.accented)
 
     def is_misspelt(part: str) -> bool:
-        # A single word tells no language: "binanse" is nearer to "binance" than to a Turkish form of "bina".
+        # A single word does not identify a language: "binanse" is nearer to "binance" than to a Turkish form of "bina".
         if (
             any(part in forms for forms in lexicon.stems.values())
             or not part.isascii()

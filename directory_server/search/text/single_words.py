@@ -55,7 +55,7 @@ class SingleWords:
             return ()
 
         self.is_plain = is_plain
-        """Return whether a word tells no language, and is no name nor the beginning of one."""
+        """Return whether a word identifies no language, and is no name nor the beginning of one."""
         self.is_english = is_english
         """Return whether a word, or its stem, is English."""
         self.languages = languages

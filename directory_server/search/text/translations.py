@@ -14,7 +14,7 @@ from .transliteration import romanised, sound_key
 from .word_forms import cached_forms, forms_of, language_of_script, languages_of_letters, nearest_form, turkish_bases
 
 MIN_UNTOLD = 4
-"""Letters of the shortest word that is translated where the language is not told."""
+"""Letters of the shortest word that is translated where the language is not known."""
 
 MAX_COMPOUND = 32
 """Letters of the longest word that is split."""
@@ -161,8 +161,8 @@ class Translations:
             if size > 1 or (size and not self._is_function_word(part, each)):
                 piece = parts[place : place + size]
                 return self._result(piece, self._as_written(each, " ".join(piece), accented) or found)
-        told = script or language
-        if told and not self._is_function_word(part, told) and (found := self._inflected(told, part)):
+        known = script or language
+        if known and not self._is_function_word(part, known) and (found := self._inflected(known, part)):
             return self._result([part], found)
         if script:
             return None if self._is_function_word(part, script) else self._sounding(part)

@@ -58,7 +58,7 @@ class SiteFiles:
         return conditional_response(request, text.encode(), _DAY, **{"Content-Type": "text/plain; charset=utf-8"})
 
     async def icon(self, request: Request) -> bytes:
-        """Return the icon that browsers and feed readers ask for without being told."""
+        """Return the icon that browsers and feed readers request without a link to it."""
         return conditional_response(request, _icon(), _DAY, **{"Content-Type": "image/x-icon"})
 
     async def opensearch(self, request: Request) -> bytes:
