@@ -5,28 +5,28 @@
 
 #include "compiled.h"
 
-/* `count` items of one type, with room for `room`. */
+/* `count` items of one type, with room for `capacity`. */
 typedef struct {
     void *items;
-    size_t count, room;
+    size_t count, capacity;
 } Vector;
 
-/* Make room for at least `room` items. Returns 0, or -1 without memory. */
-static int reserve(Vector *vector, size_t room, size_t size) {
-    if (vector->room < room || vector->items == NULL) {
-        size_t most = vector->room * 2 > room ? vector->room * 2 : room;
+/* Make room for at least `capacity` items. Returns 0, or -1 without memory. */
+static int reserve(Vector *vector, size_t capacity, size_t size) {
+    if (vector->capacity < capacity || vector->items == NULL) {
+        size_t most = vector->capacity * 2 > capacity ? vector->capacity * 2 : capacity;
         void *items = realloc(vector->items, (most ? most : 1) * size);
         if (items == NULL)
             return -1;
         vector->items = items;
-        vector->room = most;
+        vector->capacity = most;
     }
     return 0;
 }
 
 /* Return a new item at the end, which is not initialized; or NULL without memory. */
 static inline void *push(Vector *vector, size_t size) {
-    if (vector->count == vector->room && reserve(vector, vector->count + 64, size) < 0)
+    if (vector->count == vector->capacity && reserve(vector, vector->count + 64, size) < 0)
         return NULL;
     return (char *)vector->items + size * vector->count++;
 }
