@@ -135,11 +135,15 @@ class DirectoryService(MultiService):
         self._ready()
 
     def _preload(self) -> None:
-        """Load what the first search and the first page would wait for."""
+        """Load what the first search and the first page would wait for, or leave it to them."""
         # It imports Klein.
         from .composition import preload
 
-        preload(self._config)
+        try:
+            preload(self._config)
+        except OSError as error:
+            # No file can be opened, for example.
+            self._log.warn("Tables of words are loaded by the first search: {error}", error=error)
         # The tables of words have 40,000 objects.
         process.keep_objects()
 

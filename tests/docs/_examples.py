@@ -18,7 +18,7 @@ _VARIABLE = {
     r"\b[0-9a-f]{12}\b(?!-)": "<log>",
     r"(?m)(?<=^)[a-z0-9]{8}(?=  )|(?<=^  )[a-z0-9]{8}(?=  )|(?<=[Kk]ey )[a-z0-9]{8}(?= for)": "<id>",
     r"/account/invitation/\S+": "/account/invitation/<link>",
-    r"(?<=in )\d+ pages? and [\d.]+ seconds": "<time>",
+    r"(?<=in )(\d+ pages? and )?[\d.]+ seconds": "<time>",
     r"(?<=;r=)\d+;t=\d+": "<quota>",
     r"(?<=Remaining: )\d+|(?<=Reset: )\d+": "<quota>",
     r"(?<=Mcp-Session-Id: )\S+": "<session>",
