@@ -162,7 +162,7 @@ PART = b"POST /api/open/mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000
 
 
 def test_the_bytes_of_incomplete_requests_are_limited(server: Server) -> None:
-    """The request that has been incomplete for the longest time gives way."""
+    """The connection whose request has been incomplete for the longest time is aborted."""
     incoming = server.site.connections.incoming
     incoming._limit = 120_000
     first, second, third = (connect(server) for _ in range(3))
