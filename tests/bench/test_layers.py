@@ -6,18 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from ..test_layers import (
-    BENCH,
-    DOMAIN,
-    PROJECT,
-    Module,
-    Rule,
-    coroutines_are_async_def,
-    files_are_short,
-    layer_of,
-    module,
-    private_modules_stay_private,
-)
+from ..modules import BENCH, PROJECT, Module, Rule, breaks, read_module
+from ..test_code_rules import coroutines_are_async_def, files_are_short
+from ..test_imports import private_modules_stay_private
+from ..test_layers import DOMAIN, layer_of
 
 BENCH_MAY_IMPORT: dict[str, set[str] | None] = {
     "bench.measurement": set(),
@@ -37,7 +29,7 @@ The layer `bench` has the commands. They may also import all other layers of the
 _BENCH_LIBRARIES = {"bench.measurement", "bench.catalogue", "bench.clients"}
 """The layers of the benchmarks that the servers may import."""
 
-BENCH_MODULES = [module(path) for path in sorted((PROJECT / BENCH).rglob("*.py"))]
+BENCH_MODULES = [read_module(path) for path in sorted((PROJECT / BENCH).rglob("*.py"))]
 """Empty if this is not a checkout."""
 
 
@@ -88,7 +80,7 @@ BENCH_BROKEN: list[tuple[Rule, str, str]] = [
 def test_the_benchmarks_keep_the_rule(rule: Rule) -> None:
     if not BENCH_MODULES:
         pytest.skip("this is not a checkout")
-    assert [f"{each.name}: {broken}" for each in BENCH_MODULES for broken in rule(each)] == []
+    assert breaks(BENCH_MODULES, rule) == []
     assert {bench_layer_of(each.name) for each in BENCH_MODULES} == set(BENCH_MAY_IMPORT)
 
 

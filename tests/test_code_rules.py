@@ -1,0 +1,63 @@
+"""Rules of the code: time is an argument, coroutines are `async def`, files are short."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from .modules import MODULES, OURS, Module, Rule, breaks
+from .test_layers import COMPOSERS, layer_of
+
+MAX_LINES = 300
+"""Lines of a Python file."""
+
+REPLACED_NAMES = {"inlineCallbacks", "returnValue"}
+"""Names that `async def` replaces."""
+
+NOW = {("datetime", "now"), ("datetime", "utcnow"), ("datetime", "today"), ("date", "today")}
+"""Functions that read a clock."""
+
+
+def time_is_an_argument(module: Module) -> Iterator[str]:
+    for node in ast.walk(module.tree):
+        if (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and (node.value.id, node.attr) in NOW
+            and layer_of(module.name) not in COMPOSERS
+        ):
+            yield f"{node.value.id}.{node.attr} in line {node.lineno}"
+
+
+def coroutines_are_async_def(module: Module) -> Iterator[str]:
+    for node in ast.walk(module.tree):
+        names = {getattr(node, attribute, None) for attribute in ("id", "attr", "name")}
+        yield from (f"{name} in line {getattr(node, 'lineno', '?')}" for name in names & REPLACED_NAMES)
+
+
+def files_are_short(module: Module) -> Iterator[str]:
+    lines = len(module.text.splitlines())
+    if lines > MAX_LINES:
+        yield f"{lines} lines; at most {MAX_LINES} are allowed"
+
+
+RULES: list[Rule] = [time_is_an_argument, coroutines_are_async_def, files_are_short]
+
+BROKEN: list[tuple[Rule, str, str]] = [
+    (time_is_an_argument, "sqlite._store", "datetime.now()"),
+    (coroutines_are_async_def, "services.feed", "from twisted.internet.defer import inlineCallbacks"),
+    (coroutines_are_async_def, "services.feed", "@defer.inlineCallbacks\ndef pump(): ..."),
+    (files_are_short, "services.feed", "\n" * 301),
+]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_the_package_keeps_the_rule(rule: Rule) -> None:
+    assert breaks(MODULES, rule) == []
+
+
+@pytest.mark.parametrize(("rule", "name", "text"), BROKEN)
+def test_each_rule_can_be_broken(rule: Rule, name: str, text: str) -> None:
+    assert list(rule(Module(f"{OURS}.{name}", text)))
