@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from ..domain.accounts import ROLES, Account, Role
-from ..domain.errors import BadInput, NotFound
+from ..domain.accounts import ROLES, Account, Role, disabled_account
+from ..domain.errors import NotFound
 from ..domain.keys import ApiKey
 from ..domain.ports.access import KeyRing
 from ..domain.ports.accounts import Accounts
@@ -49,7 +49,7 @@ def reset(ctx: click.Context, email: str, revoke_keys: bool) -> None:
     context = command_context(ctx)
     found = _find(context.storage.accounts, email)
     if found.disabled_at is not None:
-        raise BadInput("The account is disabled. Enable it first.")
+        raise disabled_account()
     if revoke_keys:
         # Sessions end first: an attacker with a session could create keys in between.
         wait_for(context.storage.accounts.forget_password(found.id))

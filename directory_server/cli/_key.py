@@ -17,6 +17,11 @@ from ._output import Group, Record, echo, json_option, moment, print_listing
 _DURATION = re.compile(r"(\d{1,6})(d|h|m|s)")
 _SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 
+expires_option = click.option(
+    "--expires", default="never", help="A duration (30d, 12h), a date (2027-01-31) or 'never'."
+)
+"""The option of a new key or token; `expiry` reads its value."""
+
 
 @click.group(cls=Group)
 def key() -> None:
@@ -26,7 +31,7 @@ def key() -> None:
 @key.command("create")
 @click.option("--label", required=True, help="Owner or purpose of the key.")
 @click.option("--limit", help="Requests in any 60 minutes, or 'unlimited'.  [default: the setting quota.limit]")
-@click.option("--expires", default="never", help="A duration (30d, 12h), a date (2027-01-31) or 'never'.")
+@expires_option
 @click.pass_context
 def create(ctx: click.Context, label: str, limit: str | None, expires: str) -> None:
     """Create a key and print its secret to standard output. The secret is shown only once."""

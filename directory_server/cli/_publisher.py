@@ -10,7 +10,7 @@ import click
 
 from ..domain.publishers import LOG_PAGE
 from ._context import command_context, wait_for
-from ._key import expiry
+from ._key import expires_option, expiry
 from ._output import Group, echo, json_option, moment, print_listing
 
 
@@ -28,7 +28,7 @@ def publisher() -> None:
     multiple=True,
     help="Names that the token may publish: io.acme/*, io.acme/tool or io.acme.*/*; may be repeated.",
 )
-@click.option("--expires", default="never", help="A duration (30d, 12h), a date (2027-01-31) or 'never'.")
+@expires_option
 @click.pass_context
 def create(ctx: click.Context, label: str, namespaces: Sequence[str], expires: str) -> None:
     """Create a token and print its secret to standard output. The secret is shown only once."""

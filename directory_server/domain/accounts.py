@@ -7,7 +7,7 @@ from typing import Literal
 from attrs import field, frozen
 
 from .clients import Client
-from .errors import BadInput
+from .errors import BadInput, NotFound
 from .keys import digest
 
 RECORDED_USES = 10
@@ -32,6 +32,31 @@ ROLES: tuple[Role, ...] = ("member", "operator")
 AccountState = Literal["active", "invited", "pending", "disabled"]
 
 ACCOUNT_STATES: tuple[AccountState, ...] = ("active", "invited", "pending", "disabled")
+
+
+def unknown_link() -> NotFound:
+    """Return the error of a link that is unknown, used or expired."""
+    return NotFound("This link is unknown, used or expired. Ask for a new one.", code="link_unknown")
+
+
+def unknown_session() -> NotFound:
+    """Return the error of a session that is unknown or has ended."""
+    return NotFound("The session is unknown or has ended.", code="session_unknown")
+
+
+def unknown_account(account_id: str) -> NotFound:
+    """Return the error of an id that no account has."""
+    return NotFound(f"No account has the id {account_id!r}.")
+
+
+def email_taken(address: str) -> BadInput:
+    """Return the error of a new account whose address another account has."""
+    return BadInput(f"email: {address!r} has an account already.", code="email_taken")
+
+
+def disabled_account() -> BadInput:
+    """Return the error of an action that a disabled account does not allow."""
+    return BadInput("The account is disabled. Enable it first.")
 
 
 @frozen

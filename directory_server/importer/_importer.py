@@ -14,7 +14,7 @@ from ..serialization import decode, decode_entry, with_official_flag
 from ._documents import Document, documents
 
 BATCH = 500
-"""Entries published in one transaction, by default."""
+"""Entries published in one transaction, by default and approximately."""
 
 BATCH_BYTES = 4_000_000
 """Bytes of JSON in one transaction, approximately."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ._accounts import AccessData, MemoryAccounts, MemorySessions
+from ._access import AccessData
+from ._accounts import MemoryAccounts
 from ._attempts import MemoryAttempts
 from ._bus import BusGroup, MemoryBus
 from ._catalogue import Catalogue
@@ -12,6 +13,7 @@ from ._publishers import MemoryPublicationLog, MemoryPublisherTokens
 from ._quota import MemoryQuota
 from ._reports import MemoryReports
 from ._roster import MemoryRoster
+from ._sessions import MemorySessions
 from ._statistics import MemoryStatistics
 from ._store import MemoryCuration, MemoryStore
 from ._verifications import MemoryVerifications, TargetData

@@ -26,7 +26,7 @@ from ..domain.keys import (
     new_key_secret,
     new_registry_secret,
 )
-from ._accounts import AccessData, SecretRow
+from ._access import AccessData, SecretRow
 
 
 @frozen

@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 from ..domain.errors import NotFound
 from ..domain.keys import digest, is_publisher_secret
 from ..domain.publishers import LOG_PAGE, LOG_SIZE, Publication, PublisherToken, new_publisher_token
-from ._accounts import AccessData
+from ._access import AccessData
 
 
 @frozen

@@ -10,7 +10,7 @@ from attrs import frozen
 
 from ..domain.keys import ApiKey
 from ..domain.roster import ListedAccount, ListedKey, RosterCounts, RosterTotals, folded, searched
-from ._accounts import AccessData, AccountRow
+from ._access import AccessData, AccountRow
 from ._keys import with_shared_quota
 
 T = TypeVar("T")

@@ -14,19 +14,13 @@ from ..domain.entries import OFFICIAL, Entry
 from ..domain.ports.runtime import Offload
 from ..domain.ports.storage import Mirrors
 from ..domain.upstreams import SKEW, SyncProgress, UpstreamState
-from ..importer import Publish
+from ..importer import BATCH, BATCH_BYTES, Publish
 from ..serialization import restore_entry, rfc3339, with_official_flag
 from ..wording import entries
 from . import _page
 from ._fetcher import Fetcher, Response, Validators
 from ._file import MAX_BYTES, open_file
 from ._upstream import Upstream, UpstreamFailed
-
-BATCH = 500
-"""Approximate number of entries published at once."""
-
-BATCH_BYTES = 4_000_000
-"""Bytes of pages after which their entries are published."""
 
 FULL_INTERVAL = 7 * 86_400.0
 """Seconds between full syncs: an incremental sync does not see entries that disappear without a status."""

@@ -7,9 +7,20 @@ from typing import Any
 
 from attrs import frozen
 
-from ..domain.accounts import Account, Role, check_role, checked_email, is_email, normalized_email
+from ..domain.accounts import (
+    Account,
+    Role,
+    check_role,
+    checked_email,
+    disabled_account,
+    email_taken,
+    is_email,
+    normalized_email,
+    unknown_account,
+    unknown_link,
+)
 from ..domain.entries import is_storable
-from ..domain.errors import BadInput, NotFound, TooManyAccounts
+from ..domain.errors import TooManyAccounts
 from ..domain.keys import COUNTED_AFTER_END, digest, new_id, new_token
 from ._connection import Cursor
 from ._database import Database
@@ -215,7 +226,7 @@ class PostgresAccounts:
 
         def write(cursor: Cursor) -> str:
             if _lock(cursor, account_id).disabled_at is not None:
-                raise BadInput("The account is disabled. Enable it first.")
+                raise disabled_account()
             cursor.execute(_LINK, (account_id, digest(token), expires_at))
             return token
 
@@ -232,7 +243,7 @@ class PostgresAccounts:
             found = cursor.one(_LINKED, key, now)
             # Another caller may have used the link before this one got the lock of the account.
             if found is None or not (_lock(cursor, found[0]) and cursor.one(_LINKED, key, now)):
-                raise NotFound("This link is unknown, used or expired. Ask for a new one.", code="link_unknown")
+                raise unknown_link()
             _set_password(cursor, found[0], hashed)
             return _lock(cursor, found[0])
 
@@ -254,7 +265,7 @@ def _add(cursor: Cursor, address: str, hashed: str | None, now: float, approved_
     """Insert an account. Raises BadInput if the address is taken."""
     row = cursor.one(_ADD, new_id(), address, hashed, now, approved_at)
     if row is None:
-        raise BadInput(f"email: {address!r} has an account already.", code="email_taken")
+        raise email_taken(address)
     return Account(*row)
 
 
@@ -262,7 +273,7 @@ def _lock(cursor: Cursor, account_id: str) -> Account:
     """Return an account, locked until the end of the transaction. Raises NotFound."""
     row = cursor.one(_LOCK, account_id) if is_storable(account_id) else None
     if row is None:
-        raise NotFound(f"No account has the id {account_id!r}.")
+        raise unknown_account(account_id)
     return Account(*row)
 
 

@@ -10,10 +10,10 @@ from attrs import frozen
 
 from ..domain.errors import Throttled
 from ..domain.throttling import AttemptLimit
-from ._connection import Cursor
+from ._connection import NOW, Cursor
 from ._database import Database
 
-_NOW = "coalesce($2::double precision, extract(epoch FROM clock_timestamp())::double precision)"
+_NOW = f"coalesce($2::double precision, {NOW})"
 """The time of the database, unless a test gives another."""
 
 CLOCK_SET_BACK = 5.0

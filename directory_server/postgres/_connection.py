@@ -15,6 +15,9 @@ from ..domain.errors import Unavailable
 CONNECT_TIMEOUT = 2
 """Seconds to connect to one host."""
 
+NOW = "extract(epoch FROM clock_timestamp())::double precision"
+"""Seconds since the epoch by the clock of the database, in SQL."""
+
 OPTIONS = {
     # A server's default may be `off`; then a crash would return spent quota and let followers miss changes.
     "synchronous_commit": "on",

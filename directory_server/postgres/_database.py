@@ -38,7 +38,8 @@ _WRITE = "BEGIN"
 
 _HAS_WRITTEN = "SELECT pg_current_xact_id_if_assigned() IS NOT NULL"
 
-_UNLIMITED = "SET LOCAL statement_timeout = 0"
+UNLIMITED = "SET LOCAL statement_timeout = 0"
+"""Lets the statements of a transaction take any time."""
 
 
 class Database:
@@ -99,7 +100,7 @@ class Database:
             return []
 
         def write(cursor: Cursor) -> Sequence[int]:
-            cursor.execute(_UNLIMITED)
+            cursor.execute(UNLIMITED)
             return migrate(cursor, steps)
 
         numbers = await self.write(write)

@@ -14,9 +14,10 @@ from ..domain.entries import is_storable, storable
 from ..domain.errors import BadInput
 from ..domain.transfers import Imported
 from ._connection import Cursor
-from ._database import Database
+from ._database import UNLIMITED, Database
+from ._pulse import end_keys
 from ._shared import SESSION_SECRET
-from ._visibility import notify
+from ._visibility import lock_publishers
 
 Row = tuple[object, ...]
 
@@ -25,8 +26,6 @@ ROWS, BYTES = 5_000, 8_000_000
 
 _BOOLEAN = 16
 """The object id of the type boolean (pg_type.dat)."""
-
-_UNLIMITED = "SET LOCAL statement_timeout = 0"
 
 _SEQUENCES = (
     ("record", "id", "pg_get_serial_sequence('record', 'id')"),
@@ -52,9 +51,6 @@ The document of a record stays as it was published. Nothing refers to rows by th
 """
 
 _STORED = "SELECT source, names, bytes FROM stored ORDER BY source"
-
-# Keys end for caches of running processes as well.
-_PULSE = "UPDATE pulse SET keys = keys + 1"
 
 
 class Table(Protocol):
@@ -97,10 +93,10 @@ async def import_data(source: Source, database: Database) -> Imported:
 
 
 def _import(cursor: Cursor, source: Source) -> Imported:
-    cursor.execute(_UNLIMITED)
+    cursor.execute(UNLIMITED)
     names = [table.name for table in source.tables]
     # No other process may write between the check and the commit. The order is that of all writers: publishers first.
-    cursor.execute("SELECT pg_advisory_xact_lock(0, 1)")
+    lock_publishers(cursor)
     cursor.execute(f"LOCK TABLE {', '.join(names)} IN SHARE ROW EXCLUSIVE MODE")
     _check_empty(cursor, [name for name in names if name != "log"])
     cursor.execute("DELETE FROM log")
@@ -109,14 +105,14 @@ def _import(cursor: Cursor, source: Source) -> Imported:
     cursor.execute(_SHARE, (SESSION_SECRET, source.session_secret))
     for table, column, sequence in _SEQUENCES:
         cursor.execute(f"SELECT setval({sequence}, max({column})) FROM {table} HAVING max({column}) IS NOT NULL")
-    cursor.execute(_PULSE)
     cursor.execute("ANALYZE")
     for each in source.tables:
         # Closed at once, because the connection cannot even roll back while rows are being read.
         with closing(_read(cursor, each)) as found:
             _compare(each.name, (_storable(each, row) for row in each.rows()), found)
     _compare("stored", source.stored, cursor.all(_STORED))
-    notify(cursor)
+    # Running processes may have cached look-ups of keys.
+    end_keys(cursor)
     return Imported(counts, replaced)
 
 

@@ -19,8 +19,8 @@ from ..domain.publishing import (
     rejection,
 )
 from ..domain.versions import Record
-from ._connection import Cursor
-from ._visibility import NOW, StoredName, StoredRecord, lock_names, notify, update_visibility
+from ._connection import NOW, Cursor
+from ._visibility import StoredName, StoredRecord, lock_names, notify, update_visibility
 
 BATCH = 500
 """Most records of a transaction, unless one name has more."""

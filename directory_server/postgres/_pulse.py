@@ -8,6 +8,7 @@ from attrs import frozen
 
 from ._connection import Cursor
 from ._database import Database
+from ._visibility import notify
 
 CONFIRMED = 1.0
 """Seconds for which a reading of the counter is relied on: a revoked key ends everywhere within this time."""
@@ -17,8 +18,6 @@ PULSE = "(SELECT keys FROM pulse)"
 
 _BUMP = "UPDATE pulse SET keys = keys + 1"
 
-_NOTIFY = "SELECT pg_notify('directory', '')"
-
 
 def end_keys(cursor: Cursor) -> None:
     """Make all processes check the validity of their keys again, after the commit of this transaction.
@@ -26,7 +25,7 @@ def end_keys(cursor: Cursor) -> None:
     It must be the last statement, because transactions that change the one row wait for each other until the commit.
     """
     cursor.execute(_BUMP)
-    cursor.execute(_NOTIFY)
+    notify(cursor)
     cursor.ends_keys = True
 
 

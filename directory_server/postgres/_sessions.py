@@ -7,10 +7,10 @@ from contextlib import suppress
 
 from attrs import frozen
 
-from ..domain.accounts import MAX_SESSIONS, Account, BrowserSession, id_of_digest, writes_use
+from ..domain.accounts import MAX_SESSIONS, Account, BrowserSession, id_of_digest, unknown_session, writes_use
 from ..domain.clients import UNKNOWN, Client
 from ..domain.entries import is_storable
-from ..domain.errors import NotFound, Unavailable
+from ..domain.errors import Unavailable
 from ..domain.keys import digest, new_token
 from ._accounts import COLUMNS
 from ._connection import Cursor
@@ -119,10 +119,10 @@ class PostgresSessions:
     async def end(self, account_id: str, session_id: str) -> None:
         def write(cursor: Cursor) -> None:
             if not cursor.execute(_END, (account_id, session_id)).rowcount:
-                raise NotFound("The session is unknown or has ended.", code="session_unknown")
+                raise unknown_session()
 
         if not (is_storable(account_id) and is_storable(session_id)):
-            raise NotFound("The session is unknown or has ended.", code="session_unknown")
+            raise unknown_session()
         await self._database.write(write)
 
     async def end_others(self, token: str) -> None:

@@ -8,18 +8,17 @@ from attrs import frozen
 from twisted.logger import Logger
 
 from ..domain.errors import Unavailable
+from ._connection import NOW
 from ._database import Database
 
 UPKEEP_INTERVAL = 60.0
 """Seconds after which a process looks for tasks that are due."""
 
-_NOW = "extract(epoch FROM clock_timestamp())::double precision"
-
 # A time that is too far ahead was written before the clock of the database was set back.
 _CLAIM = f"""
-    INSERT INTO task (name, due) VALUES ($1::text, {_NOW} + $2::float8)
+    INSERT INTO task (name, due) VALUES ($1::text, {NOW} + $2::float8)
     ON CONFLICT (name) DO UPDATE SET due = excluded.due
-        WHERE task.due <= {_NOW} OR task.due > {_NOW} + $2::float8
+        WHERE task.due <= {NOW} OR task.due > {NOW} + $2::float8
     RETURNING true
 """
 

@@ -10,12 +10,8 @@ from ..domain.changes import ChangeKind
 from ..domain.entries import mcp_id_of
 from ..domain.versions import Record
 from ..domain.visibility import COUNT_DELTA, Flags, Transition, Visibility, transition
-from ._connection import Cursor
+from ._connection import NOW, Cursor
 
-NOW = "extract(epoch FROM clock_timestamp())::double precision"
-"""Seconds since the epoch by the clock of the database, in SQL."""
-
-# One writer of records and flags at a time, so that the order of the log is the order of commits.
 _LOCK = "SELECT pg_advisory_xact_lock(0, 1)"
 
 _ENTRIES = """
@@ -87,12 +83,17 @@ class StoredName:
         return [each for each in self.records.values() if each.record.source == source]
 
 
+def lock_publishers(cursor: Cursor) -> None:
+    """Wait until no other transaction writes records or flags: the order of the log is the order of commits."""
+    cursor.execute(_LOCK)
+
+
 def lock_names(cursor: Cursor, names: Collection[str]) -> dict[str, StoredName]:
     """Wait until no other transaction writes records or flags; return what is stored of each of `names`.
 
     The transaction of `cursor` holds the lock until its end.
     """
-    cursor.execute(_LOCK)
+    lock_publishers(cursor)
     found = {name: StoredName(name) for name in names}
     asked = list(found)
     for name, row, size, *fields in cursor.all(_RECORDS, asked):

@@ -12,12 +12,11 @@ from collections.abc import Iterable, Sequence
 
 import orjson
 
-from ..compiled import compiled
 from ..domain.licenses import UNKNOWN
 from ..domain.search import Hits
 from ..domain.verification import VerifiedStatus
 from ..domain.views import Hit
-from ._json import encode
+from ._json import encode, joining
 from ._responses import identified
 
 _LISTED = len('"mcp_id":"123e4567-e89b-52d3-a456-426614174000",')
@@ -95,10 +94,9 @@ def _page(before: bytes, members: Sequence[bytes]) -> bytes:
     return b'%s"data":[%s],"count":%d}' % (before, items, len(members))
 
 
-_compiled = compiled("serialization._joining", 3)
-_size = join_size if _compiled is None else _compiled.size
-_found = join_found if _compiled is None else _compiled.found
-_listed = join_listed if _compiled is None else _compiled.listed
+_size = join_size if joining is None else joining.size
+_found = join_found if joining is None else joining.found
+_listed = join_listed if joining is None else joining.listed
 
 
 def _decode(record: bytes) -> tuple[Hit, str]:

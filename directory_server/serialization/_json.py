@@ -75,8 +75,10 @@ def join_tool_result(body: bytes) -> bytes:
 
 
 _strict = compiled("serialization._strict")
-_compiled = compiled("serialization._joining", 3)
-tool_result = join_tool_result if _compiled is None else _compiled.tool_result
+joining = compiled("serialization._joining", 3)
+"""The compiled module that joins pages and results; None without a compiler."""
+
+tool_result = join_tool_result if joining is None else joining.tool_result
 
 
 def text(value: Any) -> str:

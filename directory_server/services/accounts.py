@@ -8,9 +8,9 @@ from unicodedata import normalize
 from attrs import define, frozen
 from twisted.logger import Logger
 
-from ..domain.accounts import Account, BrowserSession
+from ..domain.accounts import Account, BrowserSession, unknown_link
 from ..domain.clients import UNKNOWN, Client
-from ..domain.errors import BadInput, NotFound, PasswordRefused, SignInRefused, Unavailable
+from ..domain.errors import BadInput, PasswordRefused, SignInRefused, Unavailable
 from ..domain.ports.access import Quota
 from ..domain.ports.accounts import Accounts, Passwords, Sessions
 from ..wording import counted
@@ -57,7 +57,7 @@ class AccountService:
         """Return the account of a link, without using the link. Raises NotFound."""
         account = await self._accounts.linked(token)
         if account is None:
-            raise NotFound("This link is unknown, used or expired. Ask for a new one.", code="link_unknown")
+            raise unknown_link()
         return account
 
     async def accept(self, token: str, password: str, client: Client = UNKNOWN) -> str:

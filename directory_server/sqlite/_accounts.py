@@ -8,8 +8,19 @@ from typing import Any
 
 from attrs import frozen
 
-from ..domain.accounts import Account, Role, check_role, checked_email, is_email, normalized_email
-from ..domain.errors import BadInput, NotFound, TooManyAccounts
+from ..domain.accounts import (
+    Account,
+    Role,
+    check_role,
+    checked_email,
+    disabled_account,
+    email_taken,
+    is_email,
+    normalized_email,
+    unknown_account,
+    unknown_link,
+)
+from ..domain.errors import TooManyAccounts
 from ..domain.keys import COUNTED_AFTER_END, digest, new_id, new_token
 from ..domain.ports.runtime import Offload
 from ..run_sync import inline
@@ -204,7 +215,7 @@ class SqliteAccounts:
 
         def write(connection: sqlite3.Connection) -> str:
             if _get(connection, account_id).disabled_at is not None:
-                raise BadInput("The account is disabled. Enable it first.")
+                raise disabled_account()
             connection.execute(_LINK, (account_id, digest(token), self._now() + lifetime))
             return token
 
@@ -220,7 +231,7 @@ class SqliteAccounts:
         def write(connection: sqlite3.Connection) -> Account:
             row = connection.execute(_LINKED, (digest(token), self._now())).fetchone()
             if row is None:
-                raise NotFound("This link is unknown, used or expired. Ask for a new one.", code="link_unknown")
+                raise unknown_link()
             _set_password(connection, row[0], hashed)
             return _get(connection, row[0])
 
@@ -235,7 +246,7 @@ def _add(
 ) -> Account:
     """Insert an account. Raises BadInput if the address is taken."""
     if connection.execute(_BY_EMAIL, (address,)).fetchone():
-        raise BadInput(f"email: {address!r} has an account already.", code="email_taken")
+        raise email_taken(address)
     account_id = new_id()
     connection.execute(_ADD, (account_id, address, hashed, now, approved_at))
     return _get(connection, account_id)
@@ -244,7 +255,7 @@ def _add(
 def _get(connection: sqlite3.Connection, account_id: str) -> Account:
     row = connection.execute(_BY_ID, (account_id,)).fetchone()
     if row is None:
-        raise NotFound(f"No account has the id {account_id!r}.")
+        raise unknown_account(account_id)
     return Account(*row)
 
 

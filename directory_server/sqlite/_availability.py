@@ -30,7 +30,8 @@ _REASONS = {
     # SQLite first extends the index of the log (-shm) after a start, and has no SQLITE_FULL for it.
     sqlite3.SQLITE_IOERR_SHMSIZE: "the disk is full, or cannot be written",
 }
-_PRIMARY = 0xFF
+
+PRIMARY = 0xFF
 """The bits of an extended SQLite result code that hold the primary one (sqlite.org/rescode.html)."""
 
 
@@ -41,7 +42,7 @@ def unavailable(path: Path, error: sqlite3.DatabaseError) -> Unavailable:
 
 def _reason(error: sqlite3.DatabaseError) -> str:
     code = getattr(error, "sqlite_errorcode", 0)
-    return _REASONS.get(code) or _REASONS.get(code & _PRIMARY, str(error))
+    return _REASONS.get(code) or _REASONS.get(code & PRIMARY, str(error))
 
 
 @frozen

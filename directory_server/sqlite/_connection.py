@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import Literal
 
 from ..domain.errors import Unavailable
-from ._availability import Availability, unavailable
+from ._availability import PRIMARY, Availability, unavailable
 
 _PROGRAMMING_ERRORS = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.DataError)
 """SQLite errors that are caused by the program, not by the file."""
-
-_PRIMARY = 0xFF
-"""The bits of an extended SQLite result code that hold the primary one (sqlite.org/rescode.html)."""
 
 Synchronous = Literal["normal", "full"]
 
@@ -81,4 +78,4 @@ def is_busy(error: Unavailable) -> bool:
 
 
 def _is_busy(error: sqlite3.DatabaseError) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) & _PRIMARY in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    return getattr(error, "sqlite_errorcode", 0) & PRIMARY in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)

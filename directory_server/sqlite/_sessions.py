@@ -9,9 +9,9 @@ from typing import Any
 
 from attrs import frozen
 
-from ..domain.accounts import MAX_SESSIONS, Account, BrowserSession, id_of_digest, writes_use
+from ..domain.accounts import MAX_SESSIONS, Account, BrowserSession, id_of_digest, unknown_session, writes_use
 from ..domain.clients import UNKNOWN, Client
-from ..domain.errors import NotFound, Unavailable
+from ..domain.errors import Unavailable
 from ..domain.keys import NEW_SECRET_LIFETIME, NewSecret, digest, new_token
 from ..domain.ports.runtime import Offload
 from ..run_sync import inline
@@ -107,7 +107,7 @@ class SqliteSessions:
     async def end(self, account_id: str, session_id: str) -> None:
         def write(connection: sqlite3.Connection) -> None:
             if not connection.execute(_END, (account_id, session_id)).rowcount:
-                raise NotFound("The session is unknown or has ended.", code="session_unknown")
+                raise unknown_session()
 
         await self._offload(self._database.write, write)
 

@@ -11,8 +11,8 @@ from twisted.internet.task import deferLater
 from directory_server.domain.changes import Outcome
 from directory_server.domain.entries import Entry
 from directory_server.domain.errors import Unavailable
+from directory_server.importer import BATCH
 from directory_server.mirror import UpstreamBusy, UpstreamFailed
-from directory_server.mirror._sync_run import BATCH
 
 from ..contract import awaited
 from .conftest import NAME, Harness

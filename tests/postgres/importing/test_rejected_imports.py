@@ -16,6 +16,7 @@ from directory_server.postgres import (
     import_data,
 )
 from directory_server.postgres import _import as importing
+from directory_server.postgres._connection import Cursor
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import (
     export,
@@ -95,7 +96,15 @@ def test_a_difference_after_writing_imports_nothing(
     folder: Path, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = counts(database)
-    monkeypatch.setattr(importing, "_PULSE", "UPDATE secret SET last_four = 'zzzz'")
+    copy = importing._copy
+
+    def copy_wrongly(cursor: Cursor, table: importing.Table, replaced: list[str]) -> int:
+        copied = copy(cursor, table, replaced)
+        if table.name == "secret":
+            cursor.execute("UPDATE secret SET last_four = 'zzzz'")
+        return copied
+
+    monkeypatch.setattr(importing, "_copy", copy_wrongly)
     with pytest.raises(BadInput, match="Nothing was imported: row 1 of the table secret is not as it was written"):
         imported(folder, database)
     assert counts(database) == before
