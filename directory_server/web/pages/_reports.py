@@ -26,7 +26,7 @@ from ._layout import Layout, Viewer
 
 DAY = 86_400.0
 
-MAX_FORM = 16 * 1024
+MAX_REPORT_FORM = 16 * 1024
 """Maximum size of the form in bytes: a text of MAX_TEXT characters of four bytes, percent-encoded."""
 
 _BY_ADDRESS = AttemptLimit("report by address", rate=10 / DAY, burst=5)
@@ -58,7 +58,7 @@ class ReportPages:
     async def post(self, request: Request, mcp_id: str) -> bytes:
         """Store a report, and redirect to the confirmation. Raises NotFound, Forbidden, BadInput."""
         viewer, detail = await self._entry(request, mcp_id)
-        fields = same_site_fields(request, MAX_FORM)
+        fields = same_site_fields(request, MAX_REPORT_FORM)
         reason, text = fields.get("reason", ""), fields.get("text", "")
         report = Report(detail.mcp_id, detail.server_name, detail.version, reason, text, self._now())
         try:
