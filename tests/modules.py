@@ -59,3 +59,8 @@ Rule = Callable[[Module], Iterator[str]]
 def breaks(modules: list[Module], rule: Rule) -> list[str]:
     """Return each place of `modules` that breaks `rule`, with the name of its module."""
     return [f"{each.name}: {broken}" for each in modules for broken in rule(each)]
+
+
+def is_broken(rule: Rule, name: str, text: str) -> bool:
+    """Return whether `rule` finds something in a module of the package with this name and text."""
+    return any(rule(Module(f"{OURS}.{name}", text)))
