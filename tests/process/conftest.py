@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from http.client import HTTPConnection, HTTPMessage, HTTPResponse
+from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from click.testing import CliRunner
 
 from directory_server.cli.main import main
 
+from ..responses import Response as Response
 from .fork_server import Forked, can_fork, fork, set_up_process
 
 TIMEOUT = 60.0
@@ -68,19 +69,6 @@ def run_twistd(*arguments: object, cwd: Path, env: Mapping[str, str] | None = No
         text=True,
         timeout=TIMEOUT,
     )
-
-
-@frozen
-class Response:
-    """A complete response."""
-
-    status: int
-    headers: HTTPMessage
-    body: bytes
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
 
 
 @frozen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import runpy
 from collections.abc import Awaitable, Callable, Iterator
-from http.client import HTTPMessage, HTTPResponse
+from http.client import HTTPResponse
 from io import BytesIO
 from pathlib import Path
 from random import Random
@@ -42,6 +42,7 @@ from directory_server.services.directory import Directory
 from directory_server.services.verifier import Verifier
 from directory_server.turn import ImmediateTurn
 
+from ..responses import Response as Response
 from ..services.fake_checkers import FakeCheckers
 
 ROOT = Path(__file__).parent.parent.parent
@@ -56,19 +57,6 @@ def documentation() -> None:
     """Render the documentation pages in the source tree, as an editable installation does."""
     if not _DOCUMENTATION.exists():
         runpy.run_path(str(ROOT / "docs" / "render.py"))["write"](_DOCUMENTATION)
-
-
-@frozen
-class Response:
-    """A parsed response."""
-
-    status: int
-    headers: HTTPMessage
-    body: bytes
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
 
 
 class Connection:
