@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from attrs import frozen
 
 from ..sanitize import clean_line
-from .errors import BadInput, without_keys
+from .errors import BadInput, NotFound, without_keys
 from .keys import check_expiry, check_label, new_id, new_publisher_secret
 
 MAX_NAMESPACES = 20
@@ -87,6 +87,11 @@ STARTED, DONE = "started", "done"
 def logged(text: str) -> str:
     """Return a text of a request as the audit log stores it: on one line, cleaned and cut, with keys masked."""
     return without_keys(clean_line(text, MAX_LOGGED))
+
+
+def unknown_publisher_token(token_id: str) -> NotFound:
+    """Return the error of an id that no publisher token has."""
+    return NotFound(f"No publisher token has the id {token_id!r}.")
 
 
 def new_publisher_token(

@@ -7,9 +7,15 @@ from collections.abc import Callable, Sequence
 
 from attrs import evolve, frozen
 
-from ..domain.errors import NotFound
 from ..domain.keys import digest, is_publisher_secret
-from ..domain.publishers import LOG_PAGE, LOG_SIZE, Publication, PublisherToken, new_publisher_token
+from ..domain.publishers import (
+    LOG_PAGE,
+    LOG_SIZE,
+    Publication,
+    PublisherToken,
+    new_publisher_token,
+    unknown_publisher_token,
+)
 from ._access import AccessData
 
 
@@ -39,7 +45,7 @@ class MemoryPublisherTokens:
     async def revoke(self, token_id: str) -> None:
         token = self._data.publishers.get(token_id)
         if token is None:
-            raise NotFound(f"No publisher token has the id {token_id!r}.")
+            raise unknown_publisher_token(token_id)
         if token.revoked_at is None:
             self._data.publishers[token_id] = evolve(token, revoked_at=self._now())
 

@@ -8,9 +8,15 @@ from attrs import astuple, frozen
 
 from .. import serialization
 from ..domain.entries import is_storable
-from ..domain.errors import NotFound
 from ..domain.keys import digest, is_publisher_secret
-from ..domain.publishers import LOG_PAGE, LOG_SIZE, Publication, PublisherToken, new_publisher_token
+from ..domain.publishers import (
+    LOG_PAGE,
+    LOG_SIZE,
+    Publication,
+    PublisherToken,
+    new_publisher_token,
+    unknown_publisher_token,
+)
 from ._connection import Cursor
 from ._database import Database
 from ._link import Statements
@@ -72,7 +78,7 @@ class PostgresPublisherTokens:
         self, label: str, namespaces: Sequence[str], *, expires_at: float | None
     ) -> tuple[PublisherToken, str]:
         token, secret = new_publisher_token(label, namespaces, self._now(), expires_at)
-        row = _row(token, secret)
+        row = serialization.publisher_token_row(token, secret)
         await self._database.write(lambda cursor: cursor.execute(_CREATE, row))
         return token, secret
 
@@ -80,16 +86,18 @@ class PostgresPublisherTokens:
         if not is_publisher_secret(secret):
             return None
         rows = await (self._reads or self._database).run(_FIND, digest(secret), self._now())
-        return _token(rows[0]) if rows else None
+        return serialization.publisher_token(rows[0]) if rows else None
 
     async def list(self) -> Sequence[PublisherToken]:
-        return [_token(row) for row in await self._database.read(lambda cursor: cursor.all(_LIST))]
+        return [
+            serialization.publisher_token(row) for row in await self._database.read(lambda cursor: cursor.all(_LIST))
+        ]
 
     async def revoke(self, token_id: str) -> None:
         now = self._now()
         known = is_storable(token_id) and await self._database.write(lambda cursor: cursor.one(_REVOKE, token_id, now))
         if not known:
-            raise NotFound(f"No publisher token has the id {token_id!r}.")
+            raise unknown_publisher_token(token_id)
 
 
 @frozen
@@ -116,14 +124,3 @@ class PostgresPublicationLog:
 
     async def forget(self, before: float) -> None:
         await self._database.write(lambda cursor: cursor.execute(_FORGET, (before,)))
-
-
-def _row(token: PublisherToken, secret: str) -> tuple[object, ...]:
-    namespaces = serialization.text(token.namespaces)
-    return token.id, token.label, namespaces, token.last_four, digest(secret), token.created_at, token.expires_at
-
-
-def _token(row: Sequence[object]) -> PublisherToken:
-    token_id, label, namespaces, *others = row
-    patterns = serialization.decode(str(namespaces).encode())
-    return PublisherToken(str(token_id), str(label), tuple(patterns), *others)  # type: ignore[arg-type]

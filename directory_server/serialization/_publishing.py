@@ -10,11 +10,13 @@ from attrs import evolve
 
 from ..domain.entries import OFFICIAL, Entry
 from ..domain.errors import InvalidServer
+from ..domain.keys import digest
+from ..domain.publishers import PublisherToken
 from ..domain.server_json import check_server, publishable
 from ..domain.shapes import Issue, Object, Text
 from ..domain.versions import Version, epoch
 from ._entries import encode_entry
-from ._json import encode, raw, rfc3339
+from ._json import decode, encode, raw, rfc3339, text
 from ._registry_responses import registry_entry
 
 MAX_MESSAGE = 500
@@ -102,3 +104,16 @@ def validation_result(issues: Sequence[Issue]) -> Mapping[str, Any]:
             for each in issues
         ],
     }
+
+
+def publisher_token_row(token: PublisherToken, secret: str) -> tuple[object, ...]:
+    """Return the columns of a new token as it is stored, with the digest of its secret."""
+    namespaces = text(token.namespaces)
+    return token.id, token.label, namespaces, token.last_four, digest(secret), token.created_at, token.expires_at
+
+
+def publisher_token(row: Sequence[object]) -> PublisherToken:
+    """Return the token of a stored row: id, label, namespaces, last four characters, begin, expiry and end."""
+    token_id, label, namespaces, *others = row
+    patterns = decode(str(namespaces).encode())
+    return PublisherToken(str(token_id), str(label), tuple(patterns), *others)  # type: ignore[arg-type]

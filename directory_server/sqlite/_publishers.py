@@ -8,10 +8,16 @@ from collections.abc import Callable, Sequence
 from attrs import astuple, frozen
 
 from .. import serialization
-from ..domain.errors import NotFound
 from ..domain.keys import digest, is_publisher_secret
 from ..domain.ports.runtime import Offload
-from ..domain.publishers import LOG_PAGE, LOG_SIZE, Publication, PublisherToken, new_publisher_token
+from ..domain.publishers import (
+    LOG_PAGE,
+    LOG_SIZE,
+    Publication,
+    PublisherToken,
+    new_publisher_token,
+    unknown_publisher_token,
+)
 from ..run_sync import inline
 from ._database import Database
 
@@ -64,7 +70,7 @@ class SqlitePublisherTokens:
     ) -> tuple[PublisherToken, str]:
         token, secret = new_publisher_token(label, namespaces, self._now(), expires_at)
         with self._database.transaction() as connection:
-            connection.execute(_CREATE, _row(token, secret))
+            connection.execute(_CREATE, serialization.publisher_token_row(token, secret))
         return token, secret
 
     async def find(self, secret: str) -> PublisherToken | None:
@@ -72,16 +78,16 @@ class SqlitePublisherTokens:
             return None
         arguments = digest(secret), self._now()
         row = await self._database.read(lambda connection: connection.execute(_FIND, arguments).fetchone())
-        return _token(row) if row else None
+        return serialization.publisher_token(row) if row else None
 
     async def list(self) -> Sequence[PublisherToken]:
         with self._database.connection() as connection:
-            return [_token(row) for row in connection.execute(_LIST)]
+            return [serialization.publisher_token(row) for row in connection.execute(_LIST)]
 
     async def revoke(self, token_id: str) -> None:
         with self._database.transaction() as connection:
             if connection.execute(_REVOKE, (self._now(), token_id)).rowcount == 0:
-                raise NotFound(f"No publisher token has the id {token_id!r}.")
+                raise unknown_publisher_token(token_id)
 
 
 @frozen
@@ -112,14 +118,3 @@ class SqlitePublicationLog:
         """Delete old records. Do not write if there are none: a write empties the caches of all processes."""
         if await self._database.read(lambda connection: connection.execute(_OLD, (before,)).fetchone()):
             await self._offload(self._database.write, lambda connection: connection.execute(_FORGET, (before,)))
-
-
-def _row(token: PublisherToken, secret: str) -> tuple[object, ...]:
-    namespaces = serialization.text(token.namespaces)
-    return token.id, token.label, namespaces, token.last_four, digest(secret), token.created_at, token.expires_at
-
-
-def _token(row: Sequence[object]) -> PublisherToken:
-    token_id, label, namespaces, *others = row
-    patterns = serialization.decode(str(namespaces).encode())
-    return PublisherToken(str(token_id), str(label), tuple(patterns), *others)  # type: ignore[arg-type]
