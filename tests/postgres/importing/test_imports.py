@@ -66,6 +66,14 @@ def mirrored(mirrors: Mirrors) -> object:
     )
 
 
+def test_running_processes_check_their_keys_again(folder: Path, database: Database) -> None:
+    (before,) = run_sync(database.read(lambda cursor: cursor.one("SELECT keys FROM pulse")))
+    ended = database.ended_keys
+    imported(folder, database)
+    assert run_sync(database.read(lambda cursor: cursor.one("SELECT keys FROM pulse"))) == (before + 1,)
+    assert database.ended_keys == ended + 1
+
+
 def test_both_stores_return_the_same(data: DataDirectory, folder: Path, database: Database) -> None:
     done = imported(folder, database)
     assert all(done.values()), done
