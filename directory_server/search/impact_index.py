@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from threading import Lock
+from typing import ParamSpec
 
 from attrs import evolve
 
@@ -15,7 +16,7 @@ from ..serialization import hits_of
 from .index.arrays import Bools, Ints
 from .index.collection import Collection
 from .index.lexicon import Lexicon
-from .index.memory import Keep, in_memory, release_memory
+from .index.memory import Keep, bound_pages, in_memory, release_memory
 from .index.segment import Segment
 from .index.snapshot import Snapshot
 from .index.tiers import BULK, SIZES, LiveSegment, merged
@@ -28,6 +29,8 @@ from .ranking.browsing import Facets, close_matches, sorted_documents, summary, 
 from .ranking.explain import explain_lines
 from .ranking.reasons import reasons
 from .ranking.scoring import Ranked, ranked_documents, score_documents, top_documents
+
+P = ParamSpec("P")
 
 
 def _at_once(*, begun: bool = False) -> None:
@@ -121,10 +124,10 @@ class ImpactIndex:
         if query.browse or query.sort != "relevance":
             search = _browse
         if is_expensive(query, parsed, collection):
-            return await self._searches(_plan_and_search, search, query, parsed, collection, live, pinned)
+            return await self._searches(_in_thread, _plan_and_search, search, query, parsed, collection, live, pinned)
         plan = build_plan(parsed, collection)
         if is_expensive_plan(plan, collection):
-            return await self._searches(search, query, plan, collection, live, pinned)
+            return await self._searches(_in_thread, search, query, plan, collection, live, pinned)
         # A plan may take as long as its search.
         waiting = self._pace(begun=True)
         if waiting is not None:
@@ -166,6 +169,13 @@ class ImpactIndex:
             merges = [part.with_pins(pinned) for part in merges]
             self._snapshot = Snapshot(vocabulary, merges, lexicon, before.generation + 1, pinned)
         return vocabulary is not before.vocabulary
+
+
+def _in_thread(search: Callable[P, Page], /, *args: P.args, **kwargs: P.kwargs) -> Page:
+    """Search, and remove pages of the index from memory if there are too many. Only large indexes have so many."""
+    page = search(*args, **kwargs)
+    bound_pages()
+    return page
 
 
 def _plan_and_search(

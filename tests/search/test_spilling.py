@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import resource
+from itertools import count
 from pathlib import Path
 from random import Random
+from weakref import WeakSet
 
 import numpy as np
 import pytest
 
+from directory_server.domain.search import Query
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, Spill
 from directory_server.search.index import lexicon, memory, merging, packed, segment, strings, tiers, vocabulary
-from directory_server.search.index.memory import forget_pages
+from directory_server.search.index.memory import bound_pages, forget_pages, resident_files
 from directory_server.search.index.saved import to_columns
+from directory_server.search.query import cost
 from tests.contract.index import additions, make_entry
 
 from .test_reference import changes_of
@@ -123,13 +126,54 @@ def test_pages_of_a_spilled_array_leave_the_process(tmp_path: Path) -> None:
     size = 8 * memory.LEAST
     array = Spill(tmp_path)(np.ones(size, np.uint8))
     assert int(array.sum()) == size
-    if not Path("/proc/self/statm").exists():
-        pytest.skip("needs /proc")
-    read = _shared_pages()
+    read = _resident_files()
     forget_pages()
-    assert (read - _shared_pages()) * os.sysconf("SC_PAGE_SIZE") > size // 2
+    assert read - resident_files() > size // 2
     assert int(array.sum()) == size
 
 
-def _shared_pages() -> int:
-    return int(Path("/proc/self/statm").read_text().split()[2])
+@pytest.fixture
+def no_other_maps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "_maps", WeakSet())
+    monkeypatch.setattr(memory, "_turns", count())
+
+
+@pytest.mark.usefixtures("no_other_maps")
+def test_pages_beyond_a_bound_leave_the_process_in_turn(tmp_path: Path) -> None:
+    size = 2 * memory.PIECES * memory.PIECE
+    array = Spill(tmp_path)(np.ones(size, np.uint8))
+    assert int(array.sum()) == size
+    read = _resident_files()
+    bound_pages(read + size)
+    assert resident_files() > read - memory.PIECE
+    for rest in (size // 2, 0):
+        bound_pages(0)
+        assert abs(read - resident_files() - (size - rest)) < size // 8
+    assert int(array.sum()) == size
+    bound = resident_files() - size // 4
+    bound_pages(bound)
+    assert bound - 2 * memory.PIECE < resident_files() <= bound
+
+
+@pytest.mark.usefixtures("no_other_maps")
+def test_searches_in_threads_bound_the_pages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    size = memory.PIECES * memory.PIECE
+    array = Spill(tmp_path)(np.ones(size, np.uint8))
+    index = filled(ImpactIndex(inline, SIZES))
+    query = Query("weather")
+    expected = run_sync(index.search(query))
+    assert int(array.sum()) == size
+    read = _resident_files()
+    monkeypatch.setattr(memory, "RESIDENT", 0)
+    assert run_sync(index.search(query)) == expected
+    assert resident_files() > read - memory.PIECE, "a search of few entries is not in a thread"
+    monkeypatch.setattr(cost, "LARGE", 0)
+    assert run_sync(index.search(query)) == expected
+    assert read - resident_files() > size // 2
+
+
+def _resident_files() -> int:
+    found = resident_files()
+    if not found:
+        pytest.skip("needs /proc")
+    return found

@@ -7,6 +7,7 @@ import mmap
 import os
 import tempfile
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import IO, Protocol, TypeVar
 from weakref import WeakSet
@@ -18,10 +19,22 @@ from numpy.typing import NDArray
 LEAST = 4_000_000
 """Bytes of an array from which it is moved to a file."""
 
+RESIDENT = 800_000_000
+"""Bytes of files, also of libraries, that may be in the memory of the process."""
+
+PIECE = 4 << 20
+"""Bytes of a mapped file whose pages are removed at a time, a multiple of the size of a page. It takes about 0.1 ms."""
+
+PIECES = 8
+"""Pieces whose pages are removed after a search. A search reads fewer."""
+
 T = TypeVar("T", bound=np.generic)
 
 _maps: WeakSet[mmap.mmap] = WeakSet()
 """The mapped files that are in use."""
+
+_turns = count()
+"""The number of the next piece to remove, of all pieces of the mapped files, modulo their number."""
 
 
 class Keep(Protocol):
@@ -122,6 +135,36 @@ def forget(mapped: mmap.mmap) -> None:
     """Remove the pages of a mapped file from the memory of the process."""
     if hasattr(mmap, "MADV_DONTNEED"):
         mapped.madvise(mmap.MADV_DONTNEED)
+
+
+def bound_pages(most: int | None = None) -> None:
+    """Remove pages of mapped files from the memory of the process if it has more than `most` bytes of files in memory.
+
+    Pieces are removed in turn, at most PIECES in a call. Those that searches read are mapped again. The kernel removes
+    pages only if the machine is short of memory, and maps up to 16 pages for each one that is read, so that the whole
+    file would be in memory after some thousand searches. `most` is RESIDENT by default.
+    """
+    most = RESIDENT if most is None else most
+    for _ in range(PIECES):
+        if resident_files() <= most:
+            return
+        _forget_piece(next(_turns))
+
+
+def resident_files() -> int:
+    """Return the bytes of files, also of libraries, in the memory of the process; 0 where no /proc is (proc(5))."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[2]) * mmap.PAGESIZE
+    except OSError:
+        return 0
+
+
+def _forget_piece(number: int) -> None:
+    pieces = [(each, start) for each in list(_maps) for start in range(0, len(each), PIECE)]
+    if pieces and hasattr(mmap, "MADV_DONTNEED"):
+        mapped, start = pieces[number % len(pieces)]
+        mapped.madvise(mmap.MADV_DONTNEED, start, min(PIECE, len(mapped) - start))
 
 
 def release_memory() -> None:
