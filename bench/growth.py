@@ -29,10 +29,12 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from itertools import cycle, islice
+from math import ceil
 from pathlib import Path
+from typing import Any
 
 from attrs import evolve, frozen
 
@@ -73,6 +75,9 @@ CONNECTIONS = 64
 
 CHANGE = 120.0
 """Seconds within which a change must be searchable, and the file of the index written."""
+
+SHARE = 0.9
+"""The share of the streams that a process may hold: the kernel spreads connections over processes by chance."""
 
 WINDOW = 200
 """Streams that are opened in parallel."""
@@ -132,10 +137,11 @@ class Growth:
         settings = [f"{name.lower().replace('__', '.')}={value}" for name, value in SETTINGS.items()]
         most = max_streams(load_config(file=None, environ={}, settings=settings), client_sockets(files))
         for size in sizes:
-            if size > most:
-                print(f"{size:,} streams: skipped, {files:,} open files (ulimit -Hn) allow {most:,}", flush=True)
-                continue
-            yield size, self.measure(folder, secrets, streams=size)
+            processes = ceil(size / (most * SHARE)) if size > most else 1
+            if processes > 1:
+                reason = f"{files:,} open files (ulimit -Hn) allow {most:,} in one process"
+                print(f"{size:,} streams: {processes} processes, as {reason}", flush=True)
+            yield size, self.measure(folder, secrets, streams=size, processes=processes)
 
     def _processes(self, folder: Path, sizes: Sequence[int]) -> Iterator[Measurement]:
         """Yield the figures for each number of processes on one port."""
@@ -185,7 +191,7 @@ class Growth:
         outcome = load(requests, Settings(server.port, server.processes, WARM, connections, 60.0))
         return outcome.cpu / outcome.requests * 1e6
 
-    def _change(self, folder: Path, server: Running, clients: StreamClients) -> float:
+    def _change(self, folder: Path, server: Running, clients: Sequence[StreamClients]) -> float:
         """Return the CPU milliseconds of a change."""
         began, cpu = time.monotonic(), CpuMeter(server.processes)
         time.sleep(1)
@@ -198,22 +204,34 @@ class Growth:
             changed = evolve(entry, server={**entry.server, "name": f"bench.example/{number}-{change}"})
             publish(folder, iter([changed]))
             _wait_for_entries(server, stored + change)
-            clients("idle", 0.05)
+            _run_all(clients, "idle", 0.05)
         seconds = time.monotonic() - began
         return (cpu.seconds() - idle_share * seconds) / self.changes * 1e3
 
 
 @contextmanager
-def _open_streams(server: Running, secret: str, count: int) -> Iterator[tuple[StreamClients, float]]:
-    """Open streams of the change feed; yield the clients, and the CPU seconds of the server."""
+def _open_streams(server: Running, secret: str, count: int) -> Iterator[tuple[Sequence[StreamClients], float]]:
+    """Open streams of the change feed; yield the clients, and the CPU seconds of the server.
+
+    There are as many processes of clients as of the server: a client opens as many files.
+    """
     head = "GET /api/open/v1/changes HTTP/1.1", "Host: localhost:1", f"Authorization: Bearer {secret}"
     request = "\r\n".join([*head, "Accept: text/event-stream", "", ""]).encode()
-    with stream_clients(StreamRequest(server.port, request, b"retry: ")) as clients:
+    with ExitStack() as stack:
+        opened = StreamRequest(server.port, request, b"retry: ")
+        clients = [stack.enter_context(stream_clients(opened)) for _ in server.processes]
         cpu = CpuMeter(server.processes)
-        result = clients("open", count, WINDOW)
-        if result["errors"]:
-            raise SystemExit(f"{result['errors']} of {count} streams did not open")
+        results = _run_all(clients, "open", count // len(clients), WINDOW // len(clients))
+        if errors := sum(each["errors"] for each in results):
+            raise SystemExit(f"{errors} of {count} streams did not open")
         yield clients, cpu.seconds()
+
+
+def _run_all(clients: Sequence[StreamClients], name: str, *arguments: float) -> Sequence[Any]:
+    """Run a method of all clients at the same time; return the results."""
+    for each in clients:
+        each.start(name, *arguments)
+    return [each.result() for each in clients]
 
 
 def _wait_for_entries(server: Running, count: int) -> None:
