@@ -89,7 +89,8 @@ class DirectoryService(MultiService):
             self._record.close()
             self._record = None
         stopped: Deferred[None] = super().stopService()
-        # The feed reads and writes until it has stopped.
+        # The feed reads and writes until it has stopped, and requests in progress are answered meanwhile.
+        stopped.addBoth(lambda _: Deferred.fromCoroutine(self.application.write_counts()))
         return stopped.addBoth(lambda _: self.application.close())
 
     def _recorded(self) -> ServerRecord | None:

@@ -80,9 +80,14 @@ class Application:
     verified: VerifiedEntries
     metrics: metrics.Metrics
 
-    def close(self) -> None:
-        """Close what all services use until they have stopped: the access log, the threads and the databases."""
+    async def write_counts(self) -> None:
+        """Write the access log, the statistics and the uses of keys of the requests that the last writes miss."""
         self.web.log.recorder.flush()
+        await self.statistics.flush()
+        await self.web.key_uses.flush()
+
+    def close(self) -> None:
+        """Close what all services use until they have stopped: the threads and the databases."""
         self.runtime.stop()
         self.storage.close()
 

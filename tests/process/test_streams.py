@@ -6,10 +6,11 @@ import re
 import resource
 import signal
 import socket
+import sqlite3
 import ssl
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -90,9 +91,16 @@ def test_requests_in_progress_are_finished_before_the_process_ends(installation:
         server.process.wait(TIMEOUT)
     assert b" 200 OK" in response
     assert response.endswith(b"}")
+    assert counted_requests(installation) == len(streams) + 1
     assert len({retry[1] for retry in retries if retry}) > 5
     assert "Traceback" not in server.log.read_text()
     assert "before their responses were sent" not in server.log.read_text()
+
+
+def counted_requests(installation: Installation) -> int:
+    """Return the number of requests in the statistics."""
+    with closing(sqlite3.connect(installation.data / "statistics.db")) as database:
+        return int(database.execute("SELECT sum(total) FROM count WHERE kind = 'requests'").fetchone()[0] or 0)
 
 
 def is_refused(port: int) -> bool:
