@@ -10,6 +10,7 @@ from attrs import frozen
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IProtocol, ITransport
 from twisted.internet.protocol import Protocol, connectionDone
+from twisted.logger import Logger
 from twisted.python.components import proxyForInterface
 from twisted.python.failure import Failure
 from twisted.web import client
@@ -33,18 +34,24 @@ class HeadBoundedProtocol(HTTP11ClientProtocol):
     """HTTP/1.1 client that fails a request with BadResponse when the response's head exceeds MAX_HEAD.
 
     Twisted bounds the length of a header line (16,384 bytes) and of the trailers (65,536 bytes), but neither the number
-    of header lines nor the number of 1xx responses (RFC 9110, section 15.2).
+    of header lines nor the number of 1xx responses (RFC 9110, section 15.2). It logs a line for each 1xx response, of
+    which a head has room for 2,000 or more; they are not logged here.
     """
 
     _head = 0
     """Bytes received since the request was sent, while its head is incomplete."""
+
+    _silent = Logger(observer=lambda event: None)
 
     def makeConnection(self, transport: Any) -> None:
         super().makeConnection(_AbortingTransport(transport))
 
     def request(self, request: Any) -> Any:
         self._head = 0
-        return super().request(request)
+        responding = super().request(request)
+        if self._parser is not None:
+            self._parser._log = self._silent
+        return responding
 
     def dataReceived(self, data: bytes) -> None:
         while data and self._expects_head():
@@ -105,7 +112,7 @@ MEAN_CHUNK = 64
 class BoundedAgent:
     """Agent that fails a response whose body exceeds `max_bytes`, compressed or inflated, or comes in tiny chunks.
 
-    It inflates gzip itself, because Twisted's decoder has no limit.
+    It inflates gzip itself, because Twisted's decoder has no limit. It removes cookies from the responses.
     """
 
     _agent: IAgent
@@ -123,9 +130,11 @@ class _BoundedResponse(proxyForInterface(IResponse)):  # type: ignore[misc]
         super().__init__(response)
         self._max_bytes = max_bytes
         self._encoding = b",".join(response.headers.getRawHeaders(b"content-encoding", [])).strip().lower()
-        # treq must not inflate the body again.
         self.headers = response.headers.copy()
+        # treq must not inflate the body again.
         self.headers.removeHeader(b"content-encoding")
+        # treq keeps all cookies and sends them with each request.
+        self.headers.removeHeader(b"set-cookie")
         self.length = UNKNOWN_LENGTH if self._encoding else response.length
 
     def deliverBody(self, protocol: IProtocol) -> None:

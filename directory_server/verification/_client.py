@@ -73,7 +73,9 @@ def target_of(url: str) -> Target:
         parts = urlsplit(url)
         host = hosts.read(parts.hostname or "").name
         port = port_of(parts)
-        plain = parts._replace(netloc=host if parts.port is None else f"{host}:{port}", fragment="")
+        netloc = host if parts.port is None else f"{host}:{port}"
+        # The target of a request has a path (RFC 9112, section 3.2.1).
+        plain = parts._replace(netloc=netloc, path=parts.path or "/", fragment="")
         plain.geturl().encode("ascii")
     except ValueError:
         raise Ended(RemoteStatus.NOT_CHECKABLE, "Its URL is no valid http or https URL.") from None

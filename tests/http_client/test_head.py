@@ -13,6 +13,8 @@ from twisted.web.http_headers import Headers
 from directory_server.http_client import MAX_HEAD, PIECE, BadResponse, HeadBoundedProtocol
 from directory_server.mirror._client import client
 
+from ..logs import captured_lines
+
 STATUS = b"HTTP/1.1 200 OK\r\n"
 
 
@@ -72,6 +74,16 @@ def test_an_endless_header_section_ends_the_request_and_the_connection(start: by
     assert isinstance(failure.value, ResponseFailed)
     assert failure.value.reasons[0].check(BadResponse)
     assert transport.disconnected
+
+
+def test_1xx_responses_are_not_logged() -> None:
+    """A head has room for 2,000 of them: hostile remotes could fill the disk with lines of the log."""
+    with captured_lines() as lines:
+        protocol, _, results = start_request()
+        protocol.dataReceived(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 10)
+        protocol.dataReceived(STATUS + b"Content-Length: 0\r\n\r\n")
+    assert [response.code for response in results] == [200]
+    assert lines == []
 
 
 def test_the_limit_excludes_the_body() -> None:

@@ -149,6 +149,10 @@ class Registry(Resource):
             request.responseHeaders.addRawHeader(b"x-%d" % number, b"a" * 1_000)
         return encode_page([], None)
 
+    def fault_cookies(self, request: Request) -> bytes:
+        request.responseHeaders.addRawHeader(b"set-cookie", b"page%d=x" % len(self.requests))
+        return self._page(request, {name.decode(): values[0].decode() for name, values in request.args.items()})
+
     def fault_early_hints(self, request: Request) -> Any:
         channel: Any = request.channel
         channel.transport.write(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 10_000)

@@ -66,6 +66,7 @@ async def test_a_fault_is_an_error_and_entries_stay(harness: Harness, fault: str
 def test_every_fault_has_a_test() -> None:
     without_error = {
         "invalid-entries",
+        "cookies",
         "endless-cursors",
         "endless-names",
         "gzip",
@@ -120,6 +121,17 @@ async def test_the_number_of_pages_is_limited(harness: Harness, monkeypatch: pyt
 async def test_a_page_may_be_compressed(harness: Harness) -> None:
     await harness.mirror.sync(harness.upstream("gzip"))
     assert harness.names() == ["x/gzip"]
+
+
+@awaited
+async def test_cookies_are_not_sent_back(harness: Harness) -> None:
+    """Cookies of all pages, sent with each request, grew to megabytes within minutes."""
+    harness.registry.entries = [registry_entry("x/a"), registry_entry("x/b"), registry_entry("x/c")]
+    harness.registry.page_size = 1
+    await harness.mirror.sync(harness.upstream("cookies"))
+    assert harness.names() == ["x/a", "x/b", "x/c"]
+    assert len(harness.registry.headers) == 3
+    assert not [each for each in harness.registry.headers if "cookie" in each]
 
 
 @awaited

@@ -63,6 +63,13 @@ async def test_a_kept_connection_that_was_closed_is_replaced_once(
 
 
 @awaited
+async def test_a_request_has_a_path(harness: Harness) -> None:
+    """The target of a request begins with a slash (RFC 9112, section 3.2.1)."""
+    await harness.prober.check(f"{harness.origin}?key=a", "streamable-http", False)
+    assert {path for _, path, _ in harness.remotes.requests} == {"/robots.txt", "/"}
+
+
+@awaited
 async def test_a_user_agent_names_the_contact(harness: Harness) -> None:
     await harness.check("modern")
     agents = {headers["user-agent"] for _, _, headers in harness.remotes.requests}
