@@ -19,6 +19,9 @@ USE_INTERVAL = 900.0
 MAX_SESSIONS = 20
 """The most sessions of an account. A new session ends the one that was not used for the longest time."""
 
+MAX_FORGOTTEN = 500
+"""The most sessions that a sign-in deletes because of their last use, and because of their start."""
+
 MAX_EMAIL = 254
 """Characters of an e-mail address (RFC 5321, section 4.5.3.1.3, less the angle brackets)."""
 

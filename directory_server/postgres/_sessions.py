@@ -7,7 +7,15 @@ from contextlib import suppress
 
 from attrs import frozen
 
-from ..domain.accounts import MAX_SESSIONS, Account, BrowserSession, id_of_digest, unknown_session, writes_use
+from ..domain.accounts import (
+    MAX_FORGOTTEN,
+    MAX_SESSIONS,
+    Account,
+    BrowserSession,
+    id_of_digest,
+    unknown_session,
+    writes_use,
+)
 from ..domain.clients import UNKNOWN, Client
 from ..domain.entries import is_storable
 from ..domain.errors import Unavailable
@@ -17,11 +25,17 @@ from ._connection import Cursor
 from ._database import Database
 from ._link import Statements
 
-# It skips rows that another process deletes: neither waits for the other.
-_FORGET = """
-    DELETE FROM session WHERE digest IN (
-        SELECT digest FROM session WHERE seen_at <= $1 OR created_at <= $2 FOR UPDATE SKIP LOCKED
-    )
+# They skip rows that another process deletes: neither waits for the other.
+_FORGET_IDLE = """
+    DELETE FROM session WHERE digest = ANY(ARRAY(
+        SELECT digest FROM session WHERE seen_at <= $1 ORDER BY seen_at LIMIT $2::int FOR UPDATE SKIP LOCKED
+    ))
+"""
+
+_FORGET_OLD = """
+    DELETE FROM session WHERE digest = ANY(ARRAY(
+        SELECT digest FROM session WHERE created_at <= $1 ORDER BY created_at LIMIT $2::int FOR UPDATE SKIP LOCKED
+    ))
 """
 
 _SURPLUS = """
@@ -77,7 +91,8 @@ class PostgresSessions:
         def write(cursor: Cursor) -> str:
             # The account first, as in all transactions.
             cursor.execute(_USED, (account_id, now))
-            cursor.execute(_FORGET, (now - self._idle, now - self._absolute))
+            cursor.execute(_FORGET_IDLE, (now - self._idle, MAX_FORGOTTEN))
+            cursor.execute(_FORGET_OLD, (now - self._absolute, MAX_FORGOTTEN))
             cursor.execute(_SURPLUS, (account_id, MAX_SESSIONS - 1))
             cursor.execute(_OPEN, (digest(token), account_id, now, client.network, client.name))
             return token

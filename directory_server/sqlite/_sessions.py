@@ -9,7 +9,15 @@ from typing import Any
 
 from attrs import frozen
 
-from ..domain.accounts import MAX_SESSIONS, Account, BrowserSession, id_of_digest, unknown_session, writes_use
+from ..domain.accounts import (
+    MAX_FORGOTTEN,
+    MAX_SESSIONS,
+    Account,
+    BrowserSession,
+    id_of_digest,
+    unknown_session,
+    writes_use,
+)
 from ..domain.clients import UNKNOWN, Client
 from ..domain.errors import Unavailable
 from ..domain.keys import NEW_SECRET_LIFETIME, NewSecret, digest, new_token
@@ -50,7 +58,13 @@ _END_OTHERS = """
     WHERE account = (SELECT account FROM session WHERE digest = :digest) AND digest <> :digest
 """
 
-_FORGET = "DELETE FROM session WHERE seen_at <= ? OR created_at <= ?"
+_FORGET_IDLE = """
+    DELETE FROM session WHERE digest IN (SELECT digest FROM session WHERE seen_at <= ? ORDER BY seen_at LIMIT ?)
+"""
+
+_FORGET_OLD = """
+    DELETE FROM session WHERE digest IN (SELECT digest FROM session WHERE created_at <= ? ORDER BY created_at LIMIT ?)
+"""
 
 
 @frozen
@@ -68,11 +82,12 @@ class SqliteSessions:
     _offload: Offload = inline
 
     async def open(self, account_id: str, client: Client = UNKNOWN) -> str:
-        """Start a session and return its secret; delete ended sessions."""
+        """Start a session and return its secret; delete some ended sessions."""
         token, now = new_token(), self._now()
         await self._offload(
             self._write,
-            (_FORGET, (now - self._idle, now - self._absolute)),
+            (_FORGET_IDLE, (now - self._idle, MAX_FORGOTTEN)),
+            (_FORGET_OLD, (now - self._absolute, MAX_FORGOTTEN)),
             (_SURPLUS, {"account": account_id, "most": MAX_SESSIONS - 1}),
             (_OPEN, (digest(token), account_id, now, now, client.network, client.name)),
             (_USED, (now, account_id)),

@@ -11,7 +11,7 @@ import pytest
 from twisted.internet.task import Clock
 
 from directory_server.domain.errors import BadInput, NotFound, TooManyAccounts
-from directory_server.postgres import Database, PostgresAccounts, PostgresSessions
+from directory_server.postgres import Database, PostgresAccounts, PostgresSessions, _sessions
 from directory_server.run_sync import run_sync
 
 from ..contract.accounts import ABSOLUTE, IDLE, AccountsContract
@@ -185,6 +185,28 @@ def test_deletes_ended_sessions(
     clock.advance(IDLE)
     run_sync(sessions.open(ann.id))
     assert number(database, "SELECT count(*) FROM session") == 1
+
+
+@pytest.mark.parametrize("seconds", [IDLE, ABSOLUTE])
+def test_a_sign_in_deletes_few_sessions(
+    database: Database,
+    accounts: PostgresAccounts,
+    sessions: PostgresSessions,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: float,
+) -> None:
+    monkeypatch.setattr(_sessions, "MAX_FORGOTTEN", 2)
+    opening = sessions if seconds == IDLE else PostgresSessions(database, clock.seconds, 1e9, ABSOLUTE)
+    ann = run_sync(accounts.add("ann@example.org"))
+    for _ in range(7):
+        run_sync(sessions.open(ann.id))
+    clock.advance(seconds)
+    left = []
+    for _ in range(3):
+        run_sync(opening.open(ann.id))
+        left.append(number(database, "SELECT count(*) FROM session"))
+    assert left == [6, 5, 4]
 
 
 def test_the_last_use_of_a_session_is_written_every_quarter_of_an_hour(

@@ -71,7 +71,6 @@ WHOLE = {
     "_roster._PENDING_ACCOUNTS": "reads pending accounts only, in an index",
     "_roster._TOTAL_ACCOUNTS": "counts all accounts, in the command `status`",
     "_roster._TOTAL_KEYS": "counts all keys, in the command `status`",
-    "_sessions._FORGET": "deletes ended sessions at each sign-in, which takes longer for the password",
     "_store._COUNT": "reads the last row",
     "_store._HEAD": "reads the last row",
     "_store._OLDEST": "reads the first row",

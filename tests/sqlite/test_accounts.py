@@ -13,7 +13,7 @@ from twisted.internet.task import Clock
 
 from directory_server.domain.errors import NotFound
 from directory_server.run_sync import run_sync
-from directory_server.sqlite import Database, SqliteAccounts, SqliteSessions
+from directory_server.sqlite import Database, SqliteAccounts, SqliteSessions, _sessions
 
 from ..contract.accounts import ABSOLUTE, IDLE, AccountsContract
 from ..contract.sessions import SessionsContract
@@ -94,6 +94,28 @@ def test_deletes_ended_sessions(
     clock.advance(IDLE)
     run_sync(sessions.open(ann.id))
     assert count_rows(directory_database, "session") == 1
+
+
+@pytest.mark.parametrize("seconds", [IDLE, ABSOLUTE])
+def test_a_sign_in_deletes_few_sessions(
+    directory_database: Database,
+    accounts: SqliteAccounts,
+    sessions: SqliteSessions,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: float,
+) -> None:
+    monkeypatch.setattr(_sessions, "MAX_FORGOTTEN", 2)
+    opening = sessions if seconds == IDLE else SqliteSessions(directory_database, clock.seconds, 1e9, ABSOLUTE)
+    ann = run_sync(accounts.add("ann@example.org"))
+    for _ in range(7):
+        run_sync(sessions.open(ann.id))
+    clock.advance(seconds)
+    left = []
+    for _ in range(3):
+        run_sync(opening.open(ann.id))
+        left.append(count_rows(directory_database, "session"))
+    assert left == [6, 5, 4]
 
 
 def test_the_last_use_of_a_session_is_written_every_quarter_of_an_hour(

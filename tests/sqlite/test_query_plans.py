@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from directory_server import sqlite
-from directory_server.sqlite import _listing, _mirrors, _roster, _verifications, _visibility
+from directory_server.sqlite import _listing, _mirrors, _roster, _sessions, _verifications, _visibility
 
 LARGE = (
     *("record", "entry", "change", "target", "verification", "seen", "first", "visible", "preferred"),
@@ -41,7 +41,6 @@ WHOLE = {
     "_roster._PENDING_ACCOUNTS": "reads pending accounts only, in an index",
     "_roster._TOTAL_ACCOUNTS": "counts all accounts, in the command `status`",
     "_roster._TOTAL_KEYS": "counts all keys, in the command `status`",
-    "_sessions._FORGET": "deletes ended sessions at each sign-in, which takes longer for the password",
 }
 """Statements that may scan a large table, or modules of such, and why."""
 
@@ -135,6 +134,16 @@ def test_accounts_and_keys_are_listed_in_order(connection: sqlite3.Connection) -
         steps = plan(connection, statement)
         assert f"SEARCH {index}" in steps, steps
         assert ("USE TEMP B-TREE FOR ORDER BY" in steps) == ("key_of_owner" in index), steps
+
+
+def test_ended_sessions_are_found_in_indexes(connection: sqlite3.Connection) -> None:
+    for statement, index in (
+        (_sessions._FORGET_IDLE, "session_seen (seen_at<?)"),
+        (_sessions._FORGET_OLD, "session_created (created_at<?)"),
+    ):
+        steps = plan(connection, statement)
+        assert f"SEARCH session USING COVERING INDEX {index}" in steps, steps
+        assert not [step for step in steps if "TEMP B-TREE" in step], steps
 
 
 def test_all_statements_are_found() -> None:
