@@ -7,6 +7,7 @@ import re
 import secrets
 import string
 from hashlib import sha256
+from typing import TypeVar
 from zlib import crc32
 
 from attrs import field, frozen
@@ -23,8 +24,14 @@ MAX_LIMIT = 1_000_000_000
 NEW_SECRET_LIFETIME = 300.0
 """Seconds for which the new secret of a key is stored for the page that shows it."""
 
+CACHED = 100_000
+"""The most secrets in the cache of look-ups of a process: 55 MB."""
+
 COUNTED_AFTER_END = 3600.0
 """Seconds for which an ended key still counts against its owner's limit, so that replacing keys yields no quota."""
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 @frozen
@@ -126,6 +133,11 @@ def check_rotation(key: ApiKey, now: float) -> None:
         raise BadInput(f"The key {key.id} is revoked and cannot be rotated. Create a new one.")
     if key.expires_at is not None and key.expires_at <= now:
         raise BadInput(f"The key {key.id} has expired and cannot be rotated. Create a new one.")
+
+
+def newest_half(cached: dict[K, V]) -> dict[K, V]:
+    """Return the half of the items that was added last. Another thread may add items meanwhile."""
+    return dict(list(cached.items())[len(cached) // 2 :])
 
 
 def _or_never(time: float | None) -> float:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from ..domain.entries import is_storable
 from ..domain.errors import NotFound, TooManyKeys
 from ..domain.keys import (
+    CACHED,
     COUNTED_AFTER_END,
     ApiKey,
     check_grace,
@@ -19,15 +20,13 @@ from ..domain.keys import (
     is_key_secret,
     new_id,
     new_key_secret,
+    newest_half,
 )
 from ._connection import Cursor
 from ._database import Database
 from ._link import Statements
 from ._pipeline import Row
 from ._pulse import PULSE, Pulse, end_keys
-
-CACHED = 100_000
-"""The most secrets in the cache of look-ups."""
 
 _CREATE = "INSERT INTO api_key (id, label, quota, created_at, expires_at, owner) VALUES ($1, $2, $3, $4, $5, $6)"
 
@@ -167,8 +166,10 @@ class PostgresKeyRing:
         return key
 
     def _keep(self, pulse: Pulse, given: bytes, key: ApiKey, replaced_at: float | None) -> None:
-        if pulse.generation != self._generation or len(self._known) >= CACHED:
+        if pulse.generation != self._generation:
             self._known, self._generation = {}, pulse.generation
+        elif len(self._known) >= CACHED:
+            self._known = newest_half(self._known)
         self._known[given] = key, min(key.expires_at or math.inf, replaced_at or math.inf)
 
     async def list(self, owner: str | None = None) -> Sequence[ApiKey]:

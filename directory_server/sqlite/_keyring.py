@@ -13,6 +13,7 @@ from attrs import field, frozen
 from .. import serialization
 from ..domain.errors import NotFound, TooManyKeys
 from ..domain.keys import (
+    CACHED,
     COUNTED_AFTER_END,
     ApiKey,
     check_grace,
@@ -24,14 +25,12 @@ from ..domain.keys import (
     is_key_secret,
     new_id,
     new_key_secret,
+    newest_half,
 )
 from ..domain.ports.runtime import Offload, Turn
 from ..run_sync import inline
 from ..turn import ImmediateTurn
 from ._database import Database, data_version
-
-CACHED = 10_000
-"""The most secrets in the cache of look-ups."""
 
 _Keys = dict[bytes, tuple[ApiKey, float]]
 """Keys by the digests of their secrets, each with the time when the key or the secret ends."""
@@ -266,8 +265,10 @@ class _LookupCache:
         known_version, known_pulse, keys = self._known
         if version != known_version or len(keys) > CACHED:
             (pulse,) = connection.execute(_PULSE).fetchone()
-            if pulse != known_pulse or len(keys) > CACHED:
+            if pulse != known_pulse:
                 keys = {}
+            elif len(keys) > CACHED:
+                keys = newest_half(keys)
             self._known = version, pulse, keys
         return keys
 

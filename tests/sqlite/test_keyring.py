@@ -73,6 +73,21 @@ def test_caches_a_lookup_until_a_key_ends(
     assert len(lookups) == 7
 
 
+def test_a_full_cache_keeps_the_newest_half(
+    directory_database: Database, keys: SqliteKeyRing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_keyring, "CACHED", 4)
+    lookups: list[str] = []
+    created = [run_sync(keys.create("laptop", limit=20, expires_at=None)) for _ in range(5)]
+    with directory_database.connection() as connection:
+        connection.set_trace_callback(lambda statement: lookups.append(statement) if "digest" in statement else None)
+    for key, secret in [*created, *created[2:]]:
+        assert run_sync(keys.find(secret)) == key
+    assert len(lookups) == 5
+    assert run_sync(keys.find(created[0][1])) == created[0][0]
+    assert len(lookups) == 6
+
+
 def test_other_writes_leave_the_cache(open_database: Open) -> None:
     database, other = open_database("directory"), open_database("directory")
     keys, lookups = SqliteKeyRing(database, lambda: 1_000_000.0), list[str]()
