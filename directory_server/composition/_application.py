@@ -182,7 +182,18 @@ def _metrics(core: Core) -> list[IService]:
     """Return the measurement of the reactor's delays, and the metrics endpoint if one is configured."""
     services: list[IService] = [metrics.Lag(core.reactor, core.metrics.observe_lag)]
     if listen := core.config.metrics.listen:
-        services.append(strports.service(listen, metrics.site(core.metrics), reactor=core.reactor))
+        connections = http.Connections(
+            core.reactor,
+            core.proxies,
+            limit=metrics.CONNECTIONS,
+            per_address=metrics.CONNECTIONS,
+            grace=core.config.streams.grace,
+            queued=core.config.http.queued,
+            sockets=metrics.CONNECTIONS,
+            at_end=core.runtime.turn.at_end,
+        )
+        site = metrics.MetricsSite(core.metrics, core.runtime.offload, connections, core.reactor)
+        services += [connections, strports.service(listen, site, reactor=core.reactor)]
     return services
 
 

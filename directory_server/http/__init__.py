@@ -7,7 +7,7 @@ responses for slow clients. `_connections` limits the open connections and close
 """
 
 from ._connection import Connection
-from ._connections import Connections
+from ._connections import Connections, Rejected
 from ._immediate_write import ImmediateWriteEndpoint, ImmediateWriteServer
 from ._parser import Message
 from ._request import Request, status_line
@@ -19,6 +19,7 @@ __all__ = [
     "ImmediateWriteEndpoint",
     "ImmediateWriteServer",
     "Message",
+    "Rejected",
     "Request",
     "ReusePortReactor",
     "status_line",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from twisted.application.service import Service
 from twisted.internet.defer import Deferred, succeed
 from twisted.internet.interfaces import IReactorTime
+from twisted.internet.protocol import Protocol as TwistedProtocol
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 from twisted.python.failure import Failure
@@ -164,3 +165,15 @@ class Connections(Service):
     def _stop_loop(self, _: object = None) -> None:
         if self._loop.running:
             self._loop.stop()
+
+
+class Rejected(TwistedProtocol):
+    """Close a connection immediately.
+
+    Twisted's wrapping factories, such as that of TLS, do not accept None from `buildProtocol`.
+    """
+
+    transport: Any
+
+    def connectionMade(self) -> None:
+        self.transport.abortConnection()

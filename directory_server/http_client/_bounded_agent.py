@@ -10,7 +10,7 @@ from attrs import frozen
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IProtocol, ITransport
 from twisted.internet.protocol import Protocol, connectionDone
-from twisted.logger import Logger
+from twisted.logger import Logger, LogPublisher
 from twisted.python.components import proxyForInterface
 from twisted.python.failure import Failure
 from twisted.web import client
@@ -41,7 +41,7 @@ class HeadBoundedProtocol(HTTP11ClientProtocol):
     _head = 0
     """Bytes received since the request was sent, while its head is incomplete."""
 
-    _silent = Logger(observer=lambda event: None)
+    _silent = Logger(observer=LogPublisher())
 
     def makeConnection(self, transport: Any) -> None:
         super().makeConnection(_AbortingTransport(transport))

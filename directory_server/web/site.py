@@ -9,7 +9,6 @@ from urllib.parse import unquote_to_bytes
 
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IAddress, IReactorTime
-from twisted.internet.protocol import Protocol
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 from twisted.web.http import datetimeToString
@@ -18,7 +17,7 @@ from werkzeug.exceptions import NotFound
 
 from .. import serialization
 from ..domain.errors import DirectoryError
-from ..http import Connection, Connections, Message, Request, status_line
+from ..http import Connection, Connections, Message, Rejected, Request, status_line
 from ..http.errors import ErrorResponse, HttpError
 from ..http.headers import value as header
 from ..resumption import Resumption
@@ -209,18 +208,6 @@ def _random_ids() -> Iterator[str]:
         block = urandom(8 * 256).hex()
         for start in range(0, len(block), 16):
             yield f"{process}-{block[start : start + 16]}"
-
-
-class Rejected(Protocol):
-    """Close a connection immediately.
-
-    Twisted's wrapping factories, such as that of TLS, do not accept None from `buildProtocol`.
-    """
-
-    transport: Any
-
-    def connectionMade(self) -> None:
-        self.transport.abortConnection()
 
 
 def _check_path(path: bytes) -> None:

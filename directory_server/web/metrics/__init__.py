@@ -1,7 +1,7 @@
 """Prometheus metrics: counters, gauges collected at each scrape, and the listener that serves them."""
 
 from ._lag import Lag
-from ._listener import site
+from ._listener import CONNECTIONS, MetricsSite
 from ._metrics import Metrics
 
-__all__ = ["Lag", "Metrics", "site"]
+__all__ = ["CONNECTIONS", "Lag", "Metrics", "MetricsSite"]

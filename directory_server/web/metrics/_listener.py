@@ -2,29 +2,95 @@
 
 from __future__ import annotations
 
-from twisted.web.http import Request
-from twisted.web.resource import Resource
-from twisted.web.server import Site
+import re
+from itertools import count
 
+from prometheus_client import make_wsgi_app
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IAddress, IReactorTime
+from twisted.internet.protocol import Factory
+from twisted.logger import Logger
+from twisted.web.http import datetimeToString
+
+from ...domain.ports.runtime import Offload
+from ...http import Connection, Connections, Message, Rejected, Request, status_line
+from ...http.errors import ErrorResponse
+from ...http.headers import value as header
 from ._metrics import Metrics
 
-PATH = b"metrics"
+PATH = b"/metrics"
+
+CONNECTIONS = 20
+"""The most connections of this listener. A scraper uses one."""
+
+_UNREADABLE_VERSION = re.compile(r"version=(?!\d{1,3}(\.\d{1,3}){0,3}\s*([;,]|$))")
+"""A version in the Accept header that the library fails to compare."""
 
 
-class MetricsSite(Site):
-    """Serve metrics without an access log: a scraper sends a request every few seconds."""
+class MetricsSite(Factory):
+    """Serve `/metrics` in the text formats of Prometheus and OpenMetrics, with the time and size limits of `http`.
 
-    displayTracebacks = False
+    It has no access log: a scraper sends a request every few seconds. `offload` runs a scrape.
+    """
+
+    _log = Logger()
+
+    def __init__(self, metrics: Metrics, offload: Offload, connections: Connections, clock: IReactorTime) -> None:
+        self.clock = clock
+        self.connections = connections
+        self._offload = offload
+        self._app = make_wsgi_app(metrics.registry)
+        self._ids = count(1)
+
+    def buildProtocol(self, addr: IAddress | None) -> Connection | Rejected:
+        """Return the protocol of a new connection; above the limit, one that closes it."""
+        return Connection(self) if self.connections.accepts(str(getattr(addr, "host", ""))) else Rejected()
+
+    def request(self, connection: Connection, message: Message) -> Request:
+        """Return the request in `message`."""
+        return Request(connection, message, str(next(self._ids)), b"Date: " + datetimeToString())
+
+    def respond(self, request: Request) -> None:
+        """Send the metrics, or 404 for another path."""
+        if request.path == PATH:
+            Deferred.fromCoroutine(self._send_metrics(request)).addErrback(
+                lambda failure: self._log.failure("The metrics could not be sent", failure=failure)
+            )
+        else:
+            request.setResponseCode(404)
+            request.setHeader("Content-Type", "text/plain")
+            request.write(b"The metrics are at /metrics.\n")
+            request.finish()
+
+    async def _send_metrics(self, request: Request) -> None:
+        accept = header(request, "Accept") or ""
+        environ = {
+            "REQUEST_METHOD": request.method.decode("latin-1"),
+            "PATH_INFO": request.path.decode(),
+            "QUERY_STRING": request.uri.partition(b"?")[2].decode("latin-1"),
+            "HTTP_ACCEPT": "" if _UNREADABLE_VERSION.search(accept) else accept,
+            "HTTP_ACCEPT_ENCODING": header(request, "Accept-Encoding") or "",
+        }
+        status, headers, body = await self._offload(self._collect, environ)
+        if request.disconnected:
+            return
+        request.setResponseCode(int(status.partition(" ")[0]))
+        for name, value in headers:
+            request.setHeader(name, value)
+        request.write(body)
+        request.finish()
+
+    def _collect(self, environ: dict[str, str]) -> tuple[str, list[tuple[str, str]], bytes]:
+        """Return status, headers and body of the response of the library's WSGI application (PEP 3333)."""
+        started: list[tuple[str, list[tuple[str, str]]]] = []
+        body = b"".join(self._app(environ, lambda status, headers: started.append((status, headers))))
+        return *started[0], body
+
+    def error_response(self, error: ErrorResponse, path: bytes) -> bytes:
+        """Return the complete response to a malformed request."""
+        body = error.message.encode() + b"\n"
+        fields = (b"Content-Type: text/plain", b"Content-Length: %d" % len(body), b"Connection: close")
+        return b"\r\n".join([status_line(error.status), *fields, b"", body])
 
     def log(self, request: Request) -> None:
         """Do nothing."""
-
-
-def site(metrics: Metrics) -> Site:
-    """Return the site that serves `/metrics` (Prometheus and OpenMetrics text formats)."""
-    # The import installs a reactor.
-    from prometheus_client.twisted import MetricsResource
-
-    root = Resource()
-    root.putChild(PATH, MetricsResource(metrics.registry))
-    return MetricsSite(root, parsePOSTFormSubmission=False)
