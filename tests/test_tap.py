@@ -18,7 +18,7 @@ from twisted.python.failure import Failure
 from twisted.python.usage import UsageError
 
 from directory_server.app import DirectoryService
-from directory_server.config import Config, ConfigError, HttpConfig, MetricsConfig
+from directory_server.config import Config, ConfigError, HttpConfig, MetricsConfig, WebConfig
 from directory_server.process import StartFailed
 from directory_server.tap import Options, configure, makeService
 
@@ -128,9 +128,10 @@ def start_service(tmp_path: Path) -> Iterator[StartService]:
     """Return a function that starts a service on a reactor in memory, and returns the reactor."""
     services = []
 
-    def start(listen: tuple[str, ...] = LOOPBACK, **http: Any) -> MemoryReactorClock:
+    def start(listen: tuple[str, ...] = LOOPBACK, url: str = "", **http: Any) -> MemoryReactorClock:
         reactor = MemoryReactorClock()
-        config = Config(listen=listen, data_dir=tmp_path / "data", http=HttpConfig(**http))
+        web = WebConfig(url=url)
+        config = Config(listen=listen, data_dir=tmp_path / "data", http=HttpConfig(**http), web=web)
         service = DirectoryService(config, reactor)
         service.privilegedStartService()
         service.startService()
@@ -175,6 +176,27 @@ def test_loopback_endpoints_accept_loopback_host_names(
 @pytest.mark.parametrize("host", ["directory.example", "127.0.0.1.example:8080", "localhost.example", "[::2]"])
 def test_loopback_endpoints_reject_other_host_names(start_service: StartService, host: str) -> None:
     assert status_line(start_service(), host) == b"HTTP/1.1 403 Forbidden"
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://Directory.example/", "directory.example"),
+        ("https://directory.example:8443", "directory.example:8443"),
+        ("https://bücher.example", "xn--bcher-kva.example"),
+        ("https://[2001:db8::1]:8443", "[2001:db8::1]:8443"),
+    ],
+)
+def test_loopback_endpoints_accept_the_public_host(start_service: StartService, url: str, host: str) -> None:
+    reactor = start_service(url=url)
+    assert status_line(reactor, host) == b"HTTP/1.1 200 OK"
+    assert status_line(reactor, "localhost:8080") == b"HTTP/1.1 200 OK"
+    assert status_line(reactor, "other.example") == b"HTTP/1.1 403 Forbidden"
+
+
+def test_a_public_url_without_a_host_name_adds_no_host(start_service: StartService) -> None:
+    reactor = start_service(url="https://a..b")
+    assert status_line(reactor, "a..b") == b"HTTP/1.1 403 Forbidden"
 
 
 @pytest.mark.parametrize("listen", [("tcp:8080",), ("tcp:8080:interface=0.0.0.0",), ("tcp:8081", *LOOPBACK)])

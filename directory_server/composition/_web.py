@@ -7,7 +7,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from .. import http
+from .. import hosts, http
 from ..config import Config, endpoints
 from ..domain.throttling import AttemptLimit
 from ..domain.upstreams import UpstreamState
@@ -288,5 +288,10 @@ def _hosts(config: Config) -> frozenset[str]:
     """Return the allowed values of the Host header; empty if any is allowed."""
     if config.http.allowed_hosts or not all(endpoints.read(each).is_loopback for each in config.listen):
         return frozenset(config.http.allowed_hosts)
-    # DNS rebinding: a page in a browser must not reach a private server by a name that it resolves to loopback.
-    return _LOOPBACK_NAMES
+    # DNS rebinding: a page in a browser must not reach a private server by a name that it resolves to loopback. The
+    # name in web.url is not under control of others, and a proxy on this machine passes it on.
+    try:
+        return _LOOPBACK_NAMES | {hosts.of(config.web.url).name}
+    except ValueError:
+        # It is not set, or is no name that a client sends.
+        return _LOOPBACK_NAMES

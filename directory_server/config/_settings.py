@@ -33,8 +33,8 @@ class HttpConfig:
 
     allowed_hosts: tuple[str, ...] = setting(
         (),
-        "Names accepted in the Host header; if empty: localhost, 127.0.0.1 and [::1] when all endpoints are bound to "
-        "loopback, else any.",
+        "Names accepted in the Host header; if empty: localhost, 127.0.0.1, [::1] and the host of web.url when all "
+        "endpoints are bound to loopback, else any.",
         each_matches(r"[^\s/,]+", "hosts such as directory.example.org, without scheme or path"),
     )
     allowed_origins: tuple[str, ...] = setting(
