@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
@@ -15,7 +14,7 @@ from ..domain.keys import ApiKey
 from ..domain.ports.access import KeyRing
 from ..domain.ports.accounts import Accounts
 from ..wording import counted
-from ._context import CommandContext, command_context, wait_for
+from ._context import PAGE, CommandContext, command_context, paged, wait_for
 from ._output import Group, duration, echo, json_option, moment, print_listing
 
 _EMAIL = click.argument("email")
@@ -73,19 +72,18 @@ def reset(ctx: click.Context, email: str, revoke_keys: bool) -> None:
 def list_(ctx: click.Context, as_json: bool) -> None:
     """List all accounts, oldest first."""
     context = command_context(ctx)
-    keys = wait_for(context.storage.keys.list())
-    owned = Counter(key.owner for key in keys if key.revoked_at is None)
+    roster = context.storage.roster
     print_listing(
-        [
+        (
             {
-                "email": each.email,
-                "role": each.role,
-                "state": each.state,
-                "keys": owned[each.id],
-                "created_at": each.created_at,
+                "email": each.account.email,
+                "role": each.account.role,
+                "state": each.account.state,
+                "keys": each.keys,
+                "created_at": each.account.created_at,
             }
-            for each in wait_for(context.storage.accounts.list())
-        ],
+            for each in paged(lambda after: roster.all_accounts(after=after, limit=PAGE))
+        ),
         {
             "EMAIL": itemgetter("email"),
             "STATE": itemgetter("state"),

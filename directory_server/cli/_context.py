@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any, TypeVar
 
 import click
 from attrs import frozen
 
 from ..config import Config, endpoints, record_folder
+from ..domain.roster import NumberedAccount, NumberedKey
 from ..run_sync import run_until_done
 from ..running import RunningServer, running_servers
 from ..storage import Storage, command_environment, open_storage
 
 T = TypeVar("T")
+
+Numbered = TypeVar("Numbered", NumberedAccount, NumberedKey)
+
+PAGE = 1_000
+"""Rows that a command reads at a time."""
 
 PROXY = "http://ADDRESS"
 """Placeholder URL of a server that listens only on sockets behind a proxy."""
@@ -63,6 +69,14 @@ class CommandContext:
 def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
     """Return the result of an adapter's coroutine; the reactor of this process runs while it waits."""
     return run_until_done(coroutine, _main_reactor)
+
+
+def paged(read: Callable[[int], Coroutine[Any, Any, Sequence[Numbered]]]) -> Iterator[Numbered]:
+    """Yield the rows of all pages. `read` returns the page after the row with a number."""
+    after = 0
+    while page := wait_for(read(after)):
+        yield from page
+        after = page[-1].number
 
 
 def _main_reactor() -> Any:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from operator import itemgetter
 
 import click
 
-from ..domain.keys import MAX_LIMIT, ApiKey, KeyUse
-from ._context import CommandContext, command_context, wait_for
+from ..domain.keys import MAX_LIMIT, ApiKey
+from ..domain.roster import NumberedKey
+from ._context import PAGE, CommandContext, command_context, paged, wait_for
 from ._output import Group, Record, echo, json_option, moment, print_listing
 
 _DURATION = re.compile(r"(\d{1,6})(d|h|m|s)")
@@ -48,10 +48,9 @@ def create(ctx: click.Context, label: str, limit: str | None, expires: str) -> N
 def list_(ctx: click.Context, as_json: bool) -> None:
     """List all keys, oldest first."""
     context = command_context(ctx)
-    emails = {account.id: account.email for account in wait_for(context.storage.accounts.list())}
-    uses = wait_for(context.storage.key_uses.list())
+    roster = context.storage.roster
     print_listing(
-        [_record(context, each, emails, uses.get(each.id)) for each in wait_for(context.storage.keys.list())],
+        (_record(context, each) for each in paged(lambda after: roster.all_keys(after=after, limit=PAGE))),
         {
             "ID": itemgetter("id"),
             "LABEL": itemgetter("label"),
@@ -69,7 +68,8 @@ def list_(ctx: click.Context, as_json: bool) -> None:
     )
 
 
-def _record(context: CommandContext, key: ApiKey, emails: Mapping[str, str], use: KeyUse | None) -> Record:
+def _record(context: CommandContext, listed: NumberedKey) -> Record:
+    key, use = listed.key, listed.use
     left = wait_for(context.storage.quota.peek(key.quota_id, key.limit))
     return {
         "id": key.id,
@@ -81,7 +81,7 @@ def _record(context: CommandContext, key: ApiKey, emails: Mapping[str, str], use
         "expires_at": key.expires_at,
         "revoked_at": key.revoked_at,
         "state": key_state(key),
-        "owner": emails[key.owner] if key.owner else None,
+        "owner": listed.email or None,
         "last_used_at": use.at if use else None,
         "network": use.client.network if use else "",
         "client": use.client.name if use else "",

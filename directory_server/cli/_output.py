@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from itertools import count
+from itertools import chain, count
+from tempfile import SpooledTemporaryFile
 from typing import Any, TypeAlias
 
 import click
 
 from ..sanitize import clean
-from ..serialization import pretty, rfc3339
+from ..serialization import decode, encode, pretty, rfc3339
 from ..wording import counted
+
+SPOOLED = 8_000_000
+"""Bytes of the rows of a table that are held in memory."""
 
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 
@@ -30,16 +34,24 @@ class Group(click.Group):
             formatter.write_dl([(name, command.get_short_help_str(limit=200)) for name, command in commands if command])
 
 
-def echo(text: str, *, err: bool = False) -> None:
+def echo(text: str, *, err: bool = False, newline: bool = True) -> None:
     """Print `text`, without terminal control sequences, to standard output or standard error."""
-    click.echo(clean(text), err=err)
+    click.echo(clean(text), err=err, nl=newline)
 
 
-def print_table(rows: Sequence[Sequence[str]]) -> None:
-    """Print `rows`, all of the same length, in aligned columns."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+def print_table(rows: Iterable[Sequence[str]]) -> None:
+    """Print `rows`, all of the same length, in aligned columns.
+
+    The widths are those of all rows, so rows above SPOOLED bytes wait in a temporary file.
+    """
+    with SpooledTemporaryFile(SPOOLED) as spooled:
+        widths: list[int] = []
+        for row in rows:
+            widths = [max(pair) for pair in zip(map(len, row), widths or [0] * len(row), strict=True)]
+            spooled.write(encode(list(row)) + b"\n")
+        spooled.seek(0)
+        for line in spooled:
+            echo("  ".join(cell.ljust(width) for cell, width in zip(decode(line), widths, strict=True)).rstrip())
 
 
 Record: TypeAlias = Mapping[str, Any]
@@ -48,12 +60,22 @@ Record: TypeAlias = Mapping[str, Any]
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 
-def print_listing(records: Sequence[Record], columns: Mapping[str, Callable[[Record], object]], as_json: bool) -> None:
+def print_listing(records: Iterable[Record], columns: Mapping[str, Callable[[Record], object]], as_json: bool) -> None:
     """Print `records` as a table with `columns` (heading and text of a cell), or as a JSON array."""
     if as_json:
-        print_json([with_dates(record) for record in records])
+        _print_array(map(with_dates, records))
     else:
-        print_table([tuple(columns), *(tuple(str(text(record)) for text in columns.values()) for record in records)])
+        print_table(chain([tuple(columns)], (tuple(str(text(each)) for text in columns.values()) for each in records)))
+
+
+def _print_array(items: Iterable[object]) -> None:
+    """Print the same as `print_json` for a list of `items`, one after the other."""
+    separator = "[\n"
+    for item in items:
+        # An array of one item has its indentation.
+        echo(separator + pretty([item])[2:-2], newline=False)
+        separator = ",\n"
+    echo("[]" if separator == "[\n" else "\n]")
 
 
 def print_json(value: object) -> None:

@@ -60,7 +60,7 @@ async def _begin(context: CommandContext) -> None:
             echo("There are no entries yet: the sample catalogue is served meanwhile.", err=True)
         await importer.import_files([str(sample.path())], store.publish, source=sample.SOURCE, official=True)
     secret = None
-    if not await keys.list():
+    if not await context.storage.roster.all_keys(limit=1):
         _, secret = await keys.create("first key", limit=context.config.quota.limit, expires_at=None)
     pages = context.config.web.search == "public"
     echo(instructions(context.public_url, secret, await store.count(), pages=pages))

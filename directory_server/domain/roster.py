@@ -8,7 +8,7 @@ from string import ascii_lowercase, ascii_uppercase
 from attrs import frozen
 
 from .accounts import Account, AccountState
-from .keys import ApiKey
+from .keys import ApiKey, KeyUse
 
 MAX_TEXT = 100
 """The most characters of a searched text."""
@@ -33,6 +33,31 @@ class ListedKey:
 
     key: ApiKey
     email: str
+
+
+@frozen
+class NumberedAccount:
+    """An account in the list of all accounts, and the number of its keys that are not revoked.
+
+    A `number` is greater than those of all older accounts.
+    """
+
+    number: int
+    account: Account
+    keys: int
+
+
+@frozen
+class NumberedKey:
+    """A key in the list of all keys, the e-mail address of its owner, "" if it has none, and its last use.
+
+    A `number` is greater than those of all older keys.
+    """
+
+    number: int
+    key: ApiKey
+    email: str
+    use: KeyUse | None
 
 
 @frozen

@@ -9,7 +9,16 @@ from typing import TypeVar
 from attrs import frozen
 
 from ..domain.keys import ApiKey
-from ..domain.roster import ListedAccount, ListedKey, RosterCounts, RosterTotals, folded, searched
+from ..domain.roster import (
+    ListedAccount,
+    ListedKey,
+    NumberedAccount,
+    NumberedKey,
+    RosterCounts,
+    RosterTotals,
+    folded,
+    searched,
+)
 from ._access import AccessData, AccountRow
 from ._keys import with_shared_quota
 
@@ -44,6 +53,18 @@ class MemoryRoster:
     async def key(self, key_id: str) -> ListedKey | None:
         key = self._data.keys.get(key_id)
         return self._key(key) if key and key.revoked_at is None else None
+
+    async def all_accounts(self, *, after: int = 0, limit: int) -> Sequence[NumberedAccount]:
+        listed = [self._account(row) for row in self._data.accounts.values()]
+        numbered = [NumberedAccount(number, each.account, each.keys) for number, each in enumerate(listed, 1)]
+        return numbered[after : after + limit]
+
+    async def all_keys(self, *, after: int = 0, limit: int) -> Sequence[NumberedKey]:
+        listed, uses = [self._key(key) for key in self._data.keys.values()], self._data.key_uses
+        numbered = [
+            NumberedKey(number, each.key, each.email, uses.get(each.key.id)) for number, each in enumerate(listed, 1)
+        ]
+        return numbered[after : after + limit]
 
     async def counts(self, most: int) -> RosterCounts:
         rows = self._data.accounts.values()

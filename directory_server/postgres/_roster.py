@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from attrs import frozen
 
 from ..domain.accounts import Account
+from ..domain.clients import Client
 from ..domain.entries import is_storable
-from ..domain.keys import ApiKey
-from ..domain.roster import ListedAccount, ListedKey, RosterCounts, RosterTotals, searched
+from ..domain.keys import ApiKey, KeyUse
+from ..domain.roster import (
+    ListedAccount,
+    ListedKey,
+    NumberedAccount,
+    NumberedKey,
+    RosterCounts,
+    RosterTotals,
+    searched,
+)
 from ._accounts import COLUMNS
 from ._connection import Cursor
 from ._database import Database
@@ -48,6 +58,18 @@ _KEYS = f"""
 
 _OWNED_KEYS = f"""
     {_KEY} WHERE {_ON_PAGE} AND owner = $5 AND ({_HAS_TEXT} OR strpos(account.email, $1) > 0) {_NEWEST_KEYS}
+"""
+
+_ALL_ACCOUNTS = f"""
+    SELECT account.ordinal, {COLUMNS},
+        (SELECT count(*) FROM api_key WHERE owner = account.id AND revoked_at IS NULL)
+    FROM account WHERE account.ordinal > $1::bigint ORDER BY account.ordinal LIMIT $2::int
+"""
+
+_ALL_KEYS = f"""
+    SELECT api_key.ordinal, {FIELDS}, coalesce(account.email, ''), at, network, client {FROM}
+    LEFT JOIN account ON account.id = owner LEFT JOIN key_use ON key_use.key_id = api_key.id
+    WHERE api_key.ordinal > $1::bigint ORDER BY api_key.ordinal LIMIT $2::int
 """
 
 _END_OF_PAGE = {
@@ -107,6 +129,14 @@ class PostgresRoster:
         row = await self._database.read(lambda cursor: cursor.one(query, key_id))
         return _key(row) if row else None
 
+    async def all_accounts(self, *, after: int = 0, limit: int) -> Sequence[NumberedAccount]:
+        rows = await self._database.read(lambda cursor: cursor.all(_ALL_ACCOUNTS, after, limit))
+        return [NumberedAccount(number, Account(*fields), keys) for number, *fields, keys in rows]
+
+    async def all_keys(self, *, after: int = 0, limit: int) -> Sequence[NumberedKey]:
+        rows = await self._database.read(lambda cursor: cursor.all(_ALL_KEYS, after, limit))
+        return [_numbered(*row) for row in rows]
+
     async def counts(self, most: int) -> RosterCounts:
         return RosterCounts(*await self._database.read(lambda cursor: cursor.one(_COUNTS, most + 1)))
 
@@ -137,3 +167,9 @@ def _account(row: Row) -> ListedAccount:
 def _key(row: Row) -> ListedKey:
     *fields, email = row
     return ListedKey(ApiKey(*fields), email)
+
+
+def _numbered(number: int, *values: Any) -> NumberedKey:
+    *fields, email, at, network, client = values
+    key = ApiKey(*fields)
+    return NumberedKey(number, key, email, None if at is None else KeyUse(key.id, at, Client(network, client)))

@@ -5,14 +5,23 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from attrs import frozen
 
 from ..domain.accounts import Account
-from ..domain.keys import ApiKey
+from ..domain.clients import Client
+from ..domain.keys import ApiKey, KeyUse
 from ..domain.ports.runtime import Offload
-from ..domain.roster import ListedAccount, ListedKey, RosterCounts, RosterTotals, searched
+from ..domain.roster import (
+    ListedAccount,
+    ListedKey,
+    NumberedAccount,
+    NumberedKey,
+    RosterCounts,
+    RosterTotals,
+    searched,
+)
 from ..run_sync import inline
 from ._accounts import COLUMNS
 from ._database import Database
@@ -54,6 +63,18 @@ _KEYS = f"""
 
 _OWNED_KEYS = f"""
     {_KEY} WHERE {_ON_PAGE} AND owner = :owner AND ({_HAS_TEXT} OR instr(account.email, :text)) {_NEWEST_KEYS}
+"""
+
+_ALL_ACCOUNTS = f"""
+    SELECT account.rowid, {COLUMNS},
+        (SELECT count(*) FROM api_key WHERE owner = account.id AND revoked_at IS NULL)
+    FROM account WHERE account.rowid > ? ORDER BY account.rowid LIMIT ?
+"""
+
+_ALL_KEYS = f"""
+    SELECT api_key.rowid, {FIELDS}, coalesce(account.email, ''), at, network, client {FROM}
+    LEFT JOIN account ON account.id = owner LEFT JOIN key_use ON key_use.key_id = api_key.id
+    WHERE api_key.rowid > ? ORDER BY api_key.rowid LIMIT ?
 """
 
 _END_OF_PAGE = {
@@ -112,6 +133,19 @@ class SqliteRoster:
 
         return await self._read(read)
 
+    async def all_accounts(self, *, after: int = 0, limit: int) -> Sequence[NumberedAccount]:
+        def read(connection: sqlite3.Connection) -> Sequence[NumberedAccount]:
+            rows = connection.execute(_ALL_ACCOUNTS, (after, limit))
+            return [NumberedAccount(number, Account(*fields), keys) for number, *fields, keys in rows]
+
+        return await self._read(read)
+
+    async def all_keys(self, *, after: int = 0, limit: int) -> Sequence[NumberedKey]:
+        def read(connection: sqlite3.Connection) -> Sequence[NumberedKey]:
+            return [_numbered(*row) for row in connection.execute(_ALL_KEYS, (after, limit))]
+
+        return await self._read(read)
+
     async def counts(self, most: int) -> RosterCounts:
         arguments = {"most": most + 1}
         return await self._read(lambda connection: RosterCounts(*connection.execute(_COUNTS, arguments).fetchone()))
@@ -153,3 +187,9 @@ def _account(row: tuple[object, ...]) -> ListedAccount:
 def _key(row: tuple[object, ...]) -> ListedKey:
     *fields, email = row
     return ListedKey(ApiKey(*fields), email)  # type: ignore[arg-type]
+
+
+def _numbered(number: int, *values: Any) -> NumberedKey:
+    *fields, email, at, network, client = values
+    key = ApiKey(*fields)
+    return NumberedKey(number, key, email, None if at is None else KeyUse(key.id, at, Client(network, client)))

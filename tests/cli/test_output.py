@@ -1,10 +1,17 @@
-"""Durations in the output of the commands."""
+"""Durations and lists in the output of the commands."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from weakref import ref
+
 import pytest
 
-from directory_server.cli._output import duration
+from directory_server.cli import _account, _key, _output
+from directory_server.cli._output import Record, duration, print_listing
+
+from .conftest import CommandLine
 
 
 @pytest.mark.parametrize(
@@ -23,3 +30,46 @@ from directory_server.cli._output import duration
 )
 def test_duration_has_whole_units(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+@pytest.mark.parametrize("command", [["key", "list"], ["account", "list"]])
+def test_long_lists_are_read_in_pages(
+    directory: CommandLine, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    names = [f"user{number}@{'a' * number}.example" for number in range(1, 8)]
+    for name in names:
+        directory.succeed("account", "add", name)
+        directory.succeed("key", "create", "--label", name)
+    whole, whole_json = directory.succeed(*command), directory.succeed(*command, "--json")
+    monkeypatch.setattr(_key, "PAGE", 3)
+    monkeypatch.setattr(_account, "PAGE", 3)
+    monkeypatch.setattr(_output, "SPOOLED", 100)
+    assert (directory.succeed(*command), directory.succeed(*command, "--json")) == (whole, whole_json)
+    assert json.dumps(json.loads(whole_json), indent=2) + "\n" == whole_json
+    label = "label" if command[0] == "key" else "email"
+    assert [record[label] for record in json.loads(whole_json)] == names
+    lines = whole.splitlines()
+    assert [next(name for name in names if f"{name} " in line) for line in lines[1:]] == names
+
+
+class ListedText(dict[str, str]):
+    """A record that weak references can refer to."""
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_records_of_a_list_are_not_kept(capsys: pytest.CaptureFixture[str], as_json: bool) -> None:
+    listed: list[ref[ListedText]] = []
+
+    def records() -> Iterator[Record]:
+        for number in range(20):
+            record = ListedText(text=f"record {number}")
+            listed.append(ref(record))
+            yield record
+            assert sum(each() is not None for each in listed) <= 2
+
+    print_listing(records(), {"TEXT": lambda record: record["text"]}, as_json)
+    assert capsys.readouterr().out.count("record") == len(listed) == 20
+
+
+def test_an_empty_list_is_an_empty_array(directory: CommandLine) -> None:
+    assert directory.succeed("key", "list", "--json") == "[]\n"

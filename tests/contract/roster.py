@@ -48,6 +48,28 @@ class RosterContract(ContractWithClock):
         assert await roster.counts(9) == RosterCounts(2, 0, 0, 2)
 
     @awaited
+    async def test_lists_all_accounts_and_keys_oldest_first(self) -> None:
+        roster, accounts, keys = await self.open()
+        assert list(await roster.all_accounts(limit=5)) == []
+        assert list(await roster.all_keys(limit=5)) == []
+        ann, bob = await accounts.add("ann@example.org"), await accounts.add("bob@example.net")
+        owners = (ann.id, None, bob.id, ann.id)
+        created = [await keys.create(f"key {owner}", limit=20, expires_at=None, owner=owner) for owner in owners]
+        await keys.rotate(created[0][0].id, grace=60)
+        await keys.revoke(created[3][0].id)
+        listed = await keys.list()
+        found = list(await roster.all_keys(limit=3))
+        found += await roster.all_keys(after=found[-1].number, limit=3)
+        assert [each.key for each in found] == list(listed)
+        assert [each.email for each in found] == [ann.email, "", bob.email, ann.email]
+        assert [each.use for each in found] == [None] * 4
+        assert list(await roster.all_keys(after=found[-1].number, limit=3)) == []
+        (first,) = await roster.all_accounts(limit=1)
+        (second,) = await roster.all_accounts(after=first.number, limit=2)
+        assert [(each.account, each.keys) for each in (first, second)] == [(ann, 1), (bob, 1)]
+        assert list(await roster.all_accounts(after=second.number, limit=2)) == []
+
+    @awaited
     async def test_finds_accounts_by_a_part_of_the_address(self) -> None:
         roster, accounts, _ = await self.open()
         ann = await accounts.add("ann@example.org")

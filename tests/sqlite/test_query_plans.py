@@ -29,11 +29,11 @@ WHOLE = {
     "_visibility._NAME": "is a part of statements with a condition",
     "_visibility._CURATED": "looks for a text in all curated names, in an index and in a thread",
     "_accounts._ACCOUNT": "is a part of statements with a condition",
-    "_accounts._ALL": "lists all accounts, in a command",
+    "_accounts._ALL": "lists all accounts, in tests",
     "_accounts._PENDING": "reads pending accounts only, in an index",
-    "_key_uses._LIST": "lists all uses, in the command `key list`",
+    "_key_uses._LIST": "lists all uses, in tests",
     "_keyring._KEY": "is a part of statements with a condition",
-    "_keyring._LIST": "lists all keys, in a command",
+    "_keyring._LIST": "lists all keys, in tests",
     "_roster._ACCOUNT": "is a part of statements with a condition",
     "_roster._COUNTS": "ends at its limits",
     "_roster._KEY": "is a part of statements with a condition",
@@ -134,6 +134,13 @@ def test_accounts_and_keys_are_listed_in_order(connection: sqlite3.Connection) -
         steps = plan(connection, statement)
         assert f"SEARCH {index}" in steps, steps
         assert ("USE TEMP B-TREE FOR ORDER BY" in steps) == ("key_of_owner" in index), steps
+
+
+def test_pages_of_all_accounts_and_keys_are_read_in_order(connection: sqlite3.Connection) -> None:
+    for statement, table in ((_roster._ALL_ACCOUNTS, "account"), (_roster._ALL_KEYS, "api_key")):
+        steps = plan(connection, statement)
+        assert f"SEARCH {table} USING INTEGER PRIMARY KEY (rowid>?)" in steps, steps
+        assert not [step for step in steps if "TEMP B-TREE" in step], steps
 
 
 def test_ended_sessions_are_found_in_indexes(connection: sqlite3.Connection) -> None:

@@ -1,15 +1,15 @@
-"""Port of the operator pages: accounts and keys, searched and paged."""
+"""Port of the operator pages and commands: accounts and keys, searched and paged."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Protocol
 
-from ..roster import ListedAccount, ListedKey, RosterCounts, RosterTotals
+from ..roster import ListedAccount, ListedKey, NumberedAccount, NumberedKey, RosterCounts, RosterTotals
 
 
 class Roster(Protocol):
-    """Accounts and keys, the newest first. No method blocks the reactor's thread.
+    """Accounts and keys, the newest first if the method says nothing else. No method blocks the reactor's thread.
 
     Lists begin after the account or key with the id `after`; they are empty if it does not exist any more. `text` is
     part of what is found, without regard to the case of ASCII letters; an empty text finds all.
@@ -28,6 +28,12 @@ class Roster(Protocol):
 
     async def key(self, key_id: str) -> ListedKey | None:
         """Return the key with this id that is not revoked, or None."""
+
+    async def all_accounts(self, *, after: int = 0, limit: int) -> Sequence[NumberedAccount]:
+        """Return the oldest accounts with numbers greater than `after`, the oldest first."""
+
+    async def all_keys(self, *, after: int = 0, limit: int) -> Sequence[NumberedKey]:
+        """Return the oldest keys with numbers greater than `after`, the oldest first, revoked and expired ones too."""
 
     async def counts(self, most: int) -> RosterCounts:
         """Return the numbers of accounts and keys, each of at most `most + 1`."""
