@@ -15,13 +15,14 @@ from directory_server.search.text.translations import Match
 from directory_server.search.text.transliteration import english_sound_keys, romanised, sound_key
 from directory_server.search.text.word_forms import languages_of_letters, with_accents
 
-LANGUAGES = ("zh", "ja", "ko", "de", "es", "fr", "pt", "it", "ru", "ar", "hi", "vi", "tr", "id", "pl")
+LANGUAGES = ("zh", "ja", "ko", "de", "es", "fr", "pt", "it", "ru", "ar", "hi", "vi", "tr", "id", "pl", "nl", "uk")
 
 SCRIPTS = {
     "zh": "[\u3400-\u9fff]",
     "ja": "[\u3040-\u30ff\u3400-\u9fff]|[A-Z][A-Z1]",
     "ko": "[\uac00-\ud7a3]|[A-Z]{3}",
     "ru": "[\u0400-\u04ff]",
+    "uk": "[\u0400-\u04ff]",
     "ar": "[\u0600-\u06ff]",
     "hi": "[\u0900-\u097f]",
 }
@@ -148,6 +149,8 @@ LIKELY = {
     "faktury i księgowość": "pl",
     "zarzadzanie zadaniami w zespole": "pl",
     "create a plan for data export": "",
+    "zoek goedkope treinkaartjes": "nl",
+    "een geluidsopname uitschrijven": "nl",
 }
 
 
@@ -195,6 +198,12 @@ TRANSLATED = {
     "wysyłanie powiadomień": {"wysylanie": "send", "powiadomien": "notification"},
     "tłumaczenie dokumentów": {"tlumaczenie": "translate", "dokumentow": "document"},
     "baza danych": {"baza danych": "database"},
+    "facturen versturen": {"facturen": "invoice", "versturen": "send"},
+    "weerkaart voor de tuin": {"weerkaart": "weather map", "tuin": "garden"},
+    "testgegevens": {"testgegevens": "test data"},
+    "розумного будинку": {"розумного будинку": "smart home"},
+    "згенерувати пісню": {"згенерувати": "create", "пісню": "music"},
+    "відстежити посилку": {"відстежити": "track", "посилку": "package tracking"},
     "ceny i loty": {"ceny": "price", "loty": "flight"},
     "github": {},
     "qwertz": {},
@@ -268,7 +277,7 @@ LETTERS = {
     "gửi thư": ["vi"],
     "mañana": ["es"],
     "açık mı": ["tr"],
-    "café": ["es", "fr", "it", "pt", "vi"],
+    "café": ["es", "fr", "it", "pt", "vi", "nl"],
     "Straße": ["de"],
     "łódź": ["pl"],
     "řeka": [],

@@ -12,9 +12,12 @@ _BEFORE = (
     ("but", "no"), ("but", "not"), ("and", "not"), ("except",), ("except", "for"), ("excluding",), ("other", "than"),
     ("instead", "of"), ("rather", "than"), ("apart", "from"),
     ("aber", "kein"), ("aber", "keine"), ("aber", "nicht"), ("ausser",), ("sauf",), ("mais", "pas"), ("excepto",),
-    ("pero", "no"), ("exceto",), ("mas", "nao"),
+    ("pero", "no"), ("exceto",), ("mas", "nao"), ("maar", "geen"), ("maar", "niet"), ("behalve",),
+    ("але", "не"), ("крім",), ("окрім",), ("но", "не"), ("кроме",), ("ma", "non"), ("tranne",), ("ale", "nie"),
+    ("oprocz",),
 )  # fmt: skip
-"""Words before what is excluded: English; German; French, Spanish, Portuguese."""
+"""Words before what is excluded: English; German, French, Spanish, Portuguese; Dutch, Ukrainian, Russian, Italian,
+Polish."""
 
 _BEFORE_NAMES = "not"
 """A word that excludes names only: "not working" and "not found" are topics."""

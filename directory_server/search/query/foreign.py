@@ -38,7 +38,8 @@ COUNTRIES = {
     "de": ("germany", "german"), "es": ("spain", "spanish", "mexico"), "fr": ("france", "french"),
     "pt": ("brazil", "brazilian", "portugal"), "it": ("italy", "italian"), "ru": ("russia", "russian"),
     "ar": ("saudi", "arabic"), "hi": ("india", "indian"), "vi": ("vietnam", "vietnamese"),
-    "tr": ("turkey", "turkish"), "id": ("indonesia", "indonesian"),
+    "tr": ("turkey", "turkish"), "id": ("indonesia", "indonesian"), "nl": ("netherlands", "dutch"),
+    "uk": ("ukraine", "ukrainian"),
 }  # fmt: skip
 """The words for the countries with the most speakers of a language among the entries."""
 

@@ -12,7 +12,7 @@ from ..text.analysis import Word
 from ..text.thesaurus import Match as ConceptMatch
 from ..text.thesaurus import singular
 from ..text.translations import Match, Translations
-from ..text.word_forms import language_of_runs, language_of_script
+from ..text.word_forms import UKRAINIAN, is_ukrainian, language_of_runs, language_of_script
 from .parsing import ParsedQuery
 from .spelling import corrections
 
@@ -78,6 +78,7 @@ def translate(query: ParsedQuery, lexicon: Translations, collection: Collection)
         found = [term for term, weight in corrections(part, collection, MIN_NAMED).items() if weight >= MIN_NEAR]
         return collection.name_ratio(found, [1.0] * len(found)) >= NAMED
 
+    of_script = UKRAINIAN if is_ukrainian(parts) else next(filter(None, map(language_of_script, parts)), language)
     runs = dict.fromkeys(word.parts[0] for word in query.words if not word.spaced)
     spaced = [*lexicon.spaced(parts, language, is_known, query.accented)]
     if len(parts) == 1 and spaced and is_misspelt(parts[0]):
@@ -86,5 +87,5 @@ def translate(query: ParsedQuery, lexicon: Translations, collection: Collection)
         spaced,
         [match for run in runs for match in lexicon.in_run(run)],
         lexicon.ignored(parts, language),
-        language_of_runs(runs) or next(filter(None, map(language_of_script, parts)), language),
+        language_of_runs(runs) or of_script,
     )

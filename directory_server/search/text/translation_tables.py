@@ -16,7 +16,16 @@ from .lazy import Lazy
 from .single_words import NAMES
 from .translations import MIN_SOUNDS, Alternatives, Translations
 from .transliteration import english_sound_keys
-from .word_forms import ALPHABETS, MIN_COMMON, STEMMERS, VIETNAMESE, forms_of, language_of_script, with_accents
+from .word_forms import (
+    ALPHABETS,
+    LEXICONS,
+    MIN_COMMON,
+    STEMMERS,
+    VIETNAMESE,
+    forms_of,
+    language_of_script,
+    with_accents,
+)
 
 ENGLISH = "en"
 
@@ -64,7 +73,7 @@ def read_translations(senses: str, names: str, function_words: str) -> Translati
                     _add(runs, "".join(_WORD.findall(each)), number)
                     continue
                 parts = _WORD.findall(each)
-                its = language_of_script(parts[0]) or (language if language in stems else NAMES)
+                its = language_of_script(parts[0]) or (language if language in stems else LEXICONS.get(language, NAMES))
                 longest[its] = max(longest[its], len(parts))
                 for forms in dict.fromkeys(zip(*(forms_of(its, part) for part in parts), strict=True)):
                     # Languages share many words.
@@ -72,7 +81,10 @@ def read_translations(senses: str, names: str, function_words: str) -> Translati
                     _add(stems[its], shared.setdefault(form, form), number)
                     if len(forms) > 1:
                         starts[its].add(shared.setdefault(forms[0], forms[0]))
-    stops = {language: frozenset(_WORD.findall(cell)) for language, cell in _rows(function_words)}
+    stops: dict[str, frozenset[str]] = {}
+    for language, cell in _rows(function_words):
+        its = LEXICONS.get(language, language)
+        stops[its] = stops.get(its, frozenset()) | frozenset(_WORD.findall(cell))
     english_words = {word for each in expressions for expression in each for word in expression}
     return Translations(
         expressions,

@@ -11,22 +11,20 @@ from rapidfuzz.distance import JaroWinkler
 
 from .single_words import NAMES, SingleWords
 from .transliteration import romanised, sound_key
-from .word_forms import cached_forms, forms_of, language_of_script, languages_of_letters, nearest_form, turkish_bases
+from .word_forms import (
+    COMPOUND_LANGUAGES,
+    cached_forms,
+    compound_parts,
+    forms_of,
+    language_of_script,
+    languages_of_letters,
+    lone_parts,
+    nearest_form,
+    turkish_bases,
+)
 
 MIN_UNTOLD = 4
 """Letters of the shortest word that is translated where the language is not known."""
-
-MAX_COMPOUND = 32
-"""Letters of the longest word that is split."""
-
-MIN_COMPOUND_PART = 4
-"""Letters of the shortest part of a German compound."""
-
-_LINKS = ("", "s", "es", "n", "en", "e")
-"""Letters between the parts of a German compound."""
-
-MIN_LONE_PART = 5
-"""Letters of the shortest part of a German compound that stands for all of it."""
 
 KATAKANA = re.compile("[ァ-ヺー]+")
 _PARTICLE = re.compile("(?:을|를|이|가|은|는|의|에|로|와|과|도|만)?$")
@@ -231,29 +229,20 @@ class Translations:
         return Match([word], [[[best]]]) if best and near[best] >= MIN_ALIKE[is_katakana] else None
 
     def _compound(self, word: str, language: str) -> Match | None:
-        """Return the translation of a German compound: that of its two parts, as one expression.
+        """Return the translation of a German or Dutch compound: that of its two parts, as one expression.
 
-        In a German query, the translation of the longest part that the lexicon has is enough.
+        In a query of that language, the translation of the longest part that the lexicon has is enough.
         """
-        known = self.stems["de"]
-        for place in range(min(len(word), MAX_COMPOUND) - MIN_COMPOUND_PART, MIN_COMPOUND_PART - 1, -1):
-            # Pieces of words rarely repeat: they would fill the cache of forms.
-            last = next(filter(None, map(known.get, forms_of("de", word[place:]))), ())
-            first = last and chain.from_iterable(
-                self._find("de", [word[: place - len(link)]])
-                for link in _LINKS
-                if word[:place].endswith(link) and place - len(link) >= MIN_COMPOUND_PART
-            )
-            for sense in first:
-                return Match([word], [[[*self.senses[sense][0], *self.senses[last[0]][0]]]])
-        return self._compound_part(word) if language == "de" and len(word) <= MAX_COMPOUND else None
-
-    def _compound_part(self, word: str) -> Match | None:
-        pieces = {piece for end in range(MIN_LONE_PART, len(word) - 2) for piece in (word[:end], word[-end:])}
-        for piece in sorted(pieces, key=lambda piece: (-len(piece), piece)):
-            if found := self.stems["de"].get(piece):
-                return self._result([word], found)
-        return None
+        is_told = language in COMPOUND_LANGUAGES
+        for each in (language,) if is_told else COMPOUND_LANGUAGES:
+            for last, firsts in compound_parts(word):
+                # Pieces of words rarely repeat: they would fill the cache of forms.
+                senses = next(filter(None, map(self.stems[each].get, forms_of(each, last))), ())
+                for sense in senses and chain.from_iterable(self._find(each, [first]) for first in firsts):
+                    return Match([word], [[[*self.senses[sense][0], *self.senses[senses[0]][0]]]])
+        known = self.stems[language] if is_told else {}
+        found = next(filter(None, map(known.get, lone_parts(word) if is_told else ())), ())
+        return self._result([word], found) if found else None
 
     def _find(self, language: str, piece: Sequence[str]) -> Sequence[int]:
         known = self.stems[language]

@@ -15,6 +15,7 @@ from rapidfuzz.distance import Prefix
 STEMMERS = {
     "de": "german", "es": "spanish", "fr": "french", "pt": "portuguese", "it": "italian", "ru": "russian",
     "ar": "arabic", "hi": "hindi", "tr": "turkish", "id": "indonesian", "pl": "polish",
+    "nl": "dutch",
 }  # fmt: skip
 """Snowball algorithms of languages."""
 
@@ -28,13 +29,24 @@ SCRIPTS = {
 }
 """Scripts that identify a language."""
 
+UKRAINIAN = "uk"
+"""A language that shares the words of its script with Russian: single words of a query often do not tell them apart."""
+
+LEXICONS = {UKRAINIAN: "ru"}
+"""The language that the lexicon has the words of another language in."""
+
+_UKRAINIAN_LETTERS = frozenset("іїєґ")
+
+_RUSSIAN_LETTERS = str.maketrans("іїєґ", "ииег")
+"""Russian letters for those that it lacks, so that its stemmer knows Ukrainian endings."""
+
 _VIETNAMESE_LETTERS = "àáâãèéêìíòóôõùúýăđĩũơư" + "".join(map(chr, range(0x1EA0, 0x1EFA)))
 
 ALPHABETS = {
     language: frozenset(letters)
     for language, letters in {
         "de": "äöüß", "es": "áéíñóúü", "fr": "àâæçèéêëîïôùûüÿœ", "it": "àèéìíòóùú", "pt": "àáâãçéêíóôõúü",
-        "pl": "ąćęłńóśźż", "tr": "âçğıîöşûü", "vi": _VIETNAMESE_LETTERS,
+        "pl": "ąćęłńóśźż", "tr": "âçğıîöşûü", "vi": _VIETNAMESE_LETTERS, "nl": "éëïóöü",
     }.items()
 }  # fmt: skip
 """The letters of languages that English does not have."""
@@ -80,6 +92,11 @@ def language_of_script(part: str) -> str:
     return next((language for language, script in SCRIPTS.items() if script.match(part)), "")
 
 
+def is_ukrainian(parts: Iterable[str]) -> bool:
+    """Return whether a word of a query has a letter that Russian lacks."""
+    return any(not _UKRAINIAN_LETTERS.isdisjoint(part) for part in parts)
+
+
 def with_accents(text: str) -> str:
     """Return `text` with composed letters, in lower case."""
     return unicodedata.normalize("NFC", text.lower())
@@ -115,8 +132,46 @@ def forms_of(language: str, word: str) -> tuple[str, ...]:
     if language in _UNFOLDED:
         unfolded = (ending.sub(accented, plain) for ending, accented in _UNFOLDED[language])
         whole = next((form for form in unfolded if form != plain), plain)
+    if language == "ru":
+        whole = whole.translate(_RUSSIAN_LETTERS)
     stem = stemmer.stemWord(whole) if stemmer else plain
     return word, plain, stem if len(stem) >= MIN_STEM or language in SCRIPTS else plain
+
+
+COMPOUND_LANGUAGES = ("de", "nl")
+"""Languages that write compounds as one word. Words of no known language may be of each of these."""
+
+MAX_COMPOUND = 32
+"""Letters of the longest word that is split."""
+
+MIN_COMPOUND_PART = 4
+"""Letters of the shortest part of a compound."""
+
+MIN_LONE_PART = 5
+"""Letters of the shortest part of a compound that stands for all of it."""
+
+_LINKS = ("", "s", "es", "n", "en", "e")
+"""Letters between the parts of a compound."""
+
+
+def compound_parts(word: str) -> Iterator[tuple[str, Iterator[str]]]:
+    """Yield the last part of each way to split a compound, the shortest first, and the forms of its first part."""
+    for place in range(min(len(word), MAX_COMPOUND) - MIN_COMPOUND_PART, MIN_COMPOUND_PART - 1, -1):
+        yield word[place:], _without_links(word[:place])
+
+
+def _without_links(first: str) -> Iterator[str]:
+    for link in _LINKS:
+        if first.endswith(link) and len(first) - len(link) >= MIN_COMPOUND_PART:
+            yield first[: len(first) - len(link)]
+
+
+def lone_parts(word: str) -> Sequence[str]:
+    """Return the beginnings and ends of a compound that may stand for all of it, the longest first."""
+    if len(word) > MAX_COMPOUND:
+        return ()
+    pieces = {piece for end in range(MIN_LONE_PART, len(word) - 2) for piece in (word[:end], word[-end:])}
+    return sorted(pieces, key=lambda piece: (-len(piece), piece))
 
 
 MIN_COMMON, MAX_ENDINGS, NEIGHBOURS = 5, 5, 12
