@@ -6,7 +6,7 @@ import pytest
 
 from directory_server.domain.search import Query
 from directory_server.search.query.compounds import MAX_FREQUENCY
-from directory_server.search.query.terms import MAX_SPLITS
+from directory_server.search.query.terms import MAX_SPLITS, MIN_KNOWN
 from tests.contract import awaited
 from tests.contract.index import make_entry, search_names
 
@@ -36,6 +36,15 @@ async def test_words_that_are_together_by_chance_are_no_compound() -> None:
     entries += [make_entry(f"org.example/y{n}", "Full content") for n in range(4)]
     index = await index_of(*entries, *OTHERS)
     assert "content + full" not in index.explain(Query("contentfull", 1))
+
+
+@awaited
+async def test_a_misspelt_name_is_no_compound_of_words_that_few_entries_have() -> None:
+    entries = [make_entry(f"org.example/x{n}", "Hubs") for n in range(4)]
+    entries += [make_entry(f"org.example/y{n}", "Language pt") for n in range(4)]
+    entries += [make_entry(f"org.example/z{n}", "Hubs in pt") for n in range(MIN_KNOWN - 1)]
+    index = await index_of(make_entry("org.example/crm", "Reads HubSpot"), *entries, *OTHERS)
+    assert (await search_names(index, "hubspt"))[0] == "org.example/crm"
 
 
 @awaited

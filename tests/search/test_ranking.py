@@ -184,13 +184,26 @@ async def test_owner_of_another_product_does_not_come_first() -> None:
 
 
 @awaited
-async def test_similar_words_match_when_nothing_else_does() -> None:
+async def test_a_part_of_a_word_matches_when_nothing_else_does() -> None:
     index = await index_of(make_entry("org.example/homeserver", "Runs it"), make_entry("org.example/zh", "管理集群"))
-    assert await search_names(index, "heimsurver") == ["org.example/homeserver"]
+    assert await search_names(index, "homeserverbox") == ["org.example/homeserver"]
+    assert await search_names(index, "smallhomeserver") == ["org.example/homeserver"]
+    assert await search_names(index, "homeserverinacupboard") == []
     assert await search_names(index, "群岛") == []
     assert await search_names(index, "集市") == ["org.example/zh"]
     assert await search_names(index, "parcels") == []
-    assert await search_names(index, "heimsurver tag:none") == []
+    assert await search_names(index, "homeserverbox tag:none") == []
+
+
+@awaited
+async def test_words_far_from_any_known_word_match_nothing() -> None:
+    index = await index_of(
+        make_entry("org.example/qqq", "Runs qqq"),
+        make_entry("org.example/xyz", "Shows xyz and zzz"),
+        make_entry("org.example/bloat", "Bloating"),
+    )
+    assert await search_names(index, "zzzqqq xxyyzz") == []
+    assert await search_names(index, "blorptang fizzlewump") == []
 
 
 @awaited

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache, partial
 from string import ascii_lowercase, digits
 
@@ -23,9 +23,6 @@ CORRECTABLE_LENGTHS = range(3, 25)
 
 MAX_COMPARED = 60
 """Characters of the longest word that the compiled module compares."""
-
-SHARES = 256
-"""Steps in which the share of equal letters is counted."""
 
 FIRST_CHARACTERS = ascii_lowercase + digits
 """First characters of words that correction proposes for a word with another first character."""
@@ -138,22 +135,6 @@ class Dictionary:
             places += self.strings.find_each(kind, rest[0], rest[1:])
             places += self.strings.find_each(kind, rest[0], first + rest[1:])
         return [place for place in dict.fromkeys(places) if self.counts[place] and self.lengths[place] >= least]
-
-    def similar_candidates(self, word: str, count: int) -> Sequence[int]:
-        """Return the positions of the `count` words that share the greatest part of their letters with `word`."""
-        bits = letters_of(word)
-        # Names sort before all words.
-        first = self.prefix_range("\0").stop
-        letters, counts = self.letters[first:], self.counts[first:]
-        shared = np.bitwise_count(letters & bits) * np.uint16(SHARES)
-        shared //= np.maximum(np.bitwise_count(letters | bits), 1)
-        shared *= counts > 0
-        # All with the least of the shares are too many: those that come first are taken.
-        numbers = np.cumsum(np.bincount(shared, minlength=SHARES + 1)[::-1])
-        least = max(SHARES - int(np.searchsorted(numbers, count)), 1)
-        found = np.flatnonzero(shared >= least)
-        places: list[int] = (first + found[np.argsort(-shared[found].astype(np.int32), kind="stable")[:count]]).tolist()
-        return places
 
 
 def _ranges(strings: StringTable, kind: str, beginning: str) -> bytes:

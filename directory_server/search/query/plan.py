@@ -22,7 +22,7 @@ from .groups import Part, TermGroup
 from .names import exact_name_matches, fuzzy_name_matches, prefix_name_matches, query_name
 from .parsing import ParsedQuery
 from .stop_words import GENERAL_STEMS
-from .terms import joined_groups, similar_groups, with_joined, word_parts
+from .terms import fragment_groups, joined_groups, with_joined, word_parts
 from .translation import translate
 
 GENERAL_WEIGHT = 0.5
@@ -106,7 +106,7 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
         is_name = _name_ratio([*(group for part in parts for group in part.groups), *others], collection)
         concepts = concept_evidence(expanded, collection, query_weight, 1 - is_name)
     if not (parts or others or exact or concepts or names):
-        others = similar_groups(query, collection)
+        others = fragment_groups(query, collection)
     converted = conversion_groups(given, collection, query_weight) if parts else []
     if concepts:
         parts += _parts_of_concepts(concepts, parts, collection)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from rapidfuzz.distance import Indel, JaroWinkler
-from rapidfuzz.process import cdist
+from rapidfuzz.distance import JaroWinkler
 
 from ..index.collection import Collection
 
@@ -18,12 +17,6 @@ COMPLETION_WEIGHT = 0.8
 
 EDIT_WEIGHTS = {1: 0.8, 2: 0.65}
 """The weight of a correction one or two edits away, before it is lowered by dissimilarity (Jaro-Winkler)."""
-
-MAX_SIMILAR = 200
-"""Words with similar letter sets that are compared with an unknown word."""
-
-MIN_SIMILARITY = 0.65
-"""The least similarity (normalised indel distance) of a word that may stand for an unknown one."""
 
 
 def completions(prefix: str, collection: Collection) -> Mapping[int, int]:
@@ -62,19 +55,4 @@ def corrections(word: str, collection: Collection, frequency: int) -> Mapping[in
         if counted[other] > frequency:
             weight = EDIT_WEIGHTS[distance] * JaroWinkler.similarity(word, other) ** 4
             found[term] = max(weight, found.get(term, 0.0))
-    return found
-
-
-def similar_words(word: str, collection: Collection) -> Mapping[int, float]:
-    """Return the terms of the words most similar to `word`, each with its similarity."""
-    found: dict[int, float] = {}
-    for segment in collection.segments:
-        dictionary = segment.dictionary
-        places = dictionary.similar_candidates(word, MAX_SIMILAR)
-        others = dictionary.strings.take(places)
-        if others:
-            shares = cdist([word], others, scorer=Indel.normalized_similarity, score_cutoff=MIN_SIMILARITY)[0]
-            for number in np.flatnonzero(shares >= MIN_SIMILARITY).tolist():
-                term, share = int(dictionary.terms[places[number]]), float(shares[number])
-                found[term] = max(share, found.get(term, 0.0))
     return found

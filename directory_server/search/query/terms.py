@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import pairwise
+from math import ceil
 
 from attrs import evolve
 
@@ -14,7 +15,7 @@ from .compounds import MAX_FREQUENCY, Compound, split
 from .foreign import part_of, translated_part
 from .groups import Part, TermGroup, group_of, raise_weights
 from .parsing import ParsedQuery
-from .spelling import COMPLETION_WEIGHT, completions, corrections, similar_words
+from .spelling import COMPLETION_WEIGHT, completions, corrections
 from .stop_words import FUNCTION_WORDS, GENERAL_WORDS, STOP_WORDS
 from .translation import Translation
 
@@ -29,6 +30,9 @@ EXTRA_COMPLETION_WEIGHT = 0.35
 
 MAX_CORRECTIONS = 4
 """Words of one query that are corrected."""
+
+MIN_FRAGMENT, FRAGMENT_SHARE = 5, 0.6
+"""Letters of the shortest beginning or end of an unknown word that stands for it, and their least share of the word."""
 
 MAX_SPLITS = 4
 """Rare words of one query that may be compounds of two others."""
@@ -49,16 +53,31 @@ JOINED_SHARE = 0.8
 """The weight of two words written as one for each of the two, as a share of that of the word itself."""
 
 
-def similar_groups(query: ParsedQuery, collection: Collection) -> list[TermGroup]:
-    """Return the groups of the words most similar to those of `query`, for when nothing else matches."""
+def fragment_groups(query: ParsedQuery, collection: Collection) -> list[TermGroup]:
+    """Return the groups of known words that the words of `query` contain, for when nothing else matches.
+
+    Each is the longest beginning or end of a word ("synologynas"), and those that begin with a character of a script
+    without spaces. A word that only resembles others is no reason for a hit.
+    """
     parts = dict.fromkeys(part for word in query.words if word.spaced for part in word.parts)
     characters = dict.fromkeys(character for word in query.words if not word.spaced for character in word.parts[0])
-    found = [group_of(part, similar_words(part, collection), collection) for part in [*parts][:MAX_CORRECTIONS]]
+    found = [group_of(part, _fragment(part, collection), collection) for part in [*parts][:MAX_CORRECTIONS]]
     found += [
         group_of(each, dict.fromkeys(completions(each, collection), COMPLETION_WEIGHT), collection)
         for each in characters
     ]
     return [group for group in found if group is not None]
+
+
+def _fragment(word: str, collection: Collection) -> Mapping[int, float]:
+    if len(word) not in CORRECTABLE_LENGTHS:
+        return {}
+    for length in range(len(word) - 1, max(MIN_FRAGMENT, ceil(FRAGMENT_SHARE * len(word))) - 1, -1):
+        for piece in (word[:length], word[-length:]):
+            term, frequency = collection.word(piece)
+            if term is not None and frequency:
+                return {term: length / len(word)}
+    return {}
 
 
 def word_parts(query: ParsedQuery, collection: Collection, known: Set[str], translation: Translation) -> Iterator[Part]:
@@ -93,10 +112,14 @@ def word_parts(query: ParsedQuery, collection: Collection, known: Set[str], tran
         # A name in another language may have an ending ("na Slacku").
         is_name = part in query.capitals and translation.language != GERMAN
         may_be_corrected = corrected < MAX_CORRECTIONS or (is_name and named < MAX_CORRECTIONS)
-        if compound is None and may_be_misspelt and may_be_corrected and term not in known:
+        # Halves that few documents have together may be so by chance: "hubs" and "pt" of "hubspt".
+        is_compound = compound is not None and compound.frequency >= MIN_KNOWN
+        if not is_compound and may_be_misspelt and may_be_corrected and term not in known:
             corrected, named = corrected + 1, named + is_name
             is_corrected = not weights
-            raise_weights(weights, corrections(part, collection, frequency))
+            corrected_to = corrections(part, collection, frequency)
+            raise_weights(weights, corrected_to)
+            compound = None if corrected_to else compound
         groups = _with_compound(_word_groups(part, weights, collection), compound, frequency, collection)
         if part in doubtful:
             yield from part_of({term}, doubtful[part], groups, collection)
