@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from directory_server.run_sync import run_sync
+from directory_server.web.mcp._tools import NO_MATCH
 
 from .conftest import POSTGRES, POSTGRES_ID, Server
 
@@ -91,6 +92,13 @@ def test_search_returns_text_and_equal_structured_content(server: Server) -> Non
         ],
         "count": 1,
     }
+
+
+def test_a_search_without_a_hit_says_so(server: Server) -> None:
+    result = server.call("search_mcp", {"keywords": "zzzqqq xxyyzz"})
+    content = {"success": True, "data": [], "count": 0, "message": NO_MATCH}
+    assert result["isError"] is False
+    assert result["structuredContent"] == json.loads(result["content"][0]["text"]) == content
 
 
 def test_detail_returns_the_complete_entry(server: Server) -> None:

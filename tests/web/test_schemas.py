@@ -104,7 +104,7 @@ def test_a_hit_of_a_tool_has_exactly_the_fields_of_its_schema(server: Server, sc
     assert (hit["auth"], hit["runs"], hit["matches"]) == ("none", ["local"], "no key needed")
     assert_valid(result, schema, schemas)
     # The entry was not checked.
-    assert list(differences(result, schema, schemas)) == ["$.data[0].verified"]
+    assert list(differences(result, schema, schemas)) == ["$.message", "$.data[0].verified"]
 
 
 def test_facts_and_reasons_of_a_hit_are_optional(server: Server, schemas: Any, tools: Any) -> None:
@@ -112,8 +112,10 @@ def test_facts_and_reasons_of_a_hit_are_optional(server: Server, schemas: Any, t
     schema = tools["search_mcp"]["outputSchema"]
     assert_valid(result, schema, schemas)
     assert set(differences(result, schema, schemas)) == {
-        f"$.data[0].{each}" for each in ("auth", "runs", "verified", "matches")
+        "$.message",
+        *(f"$.data[0].{each}" for each in ("auth", "runs", "verified", "matches")),
     }
+    assert_valid(server.call("search_mcp", {"keywords": "zzzqqq"})["structuredContent"], schema, schemas)
 
 
 def test_a_search_with_all_fields_has_exactly_those_of_the_schema(server: Server, schemas: Any) -> None:

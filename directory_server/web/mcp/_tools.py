@@ -32,6 +32,14 @@ class SearchResult:
     success: bool
     data: Sequence[Hit] = field(metadata={"description": "Matching entries, best match first."})
     count: int = field(metadata={"minimum": 0, "description": "The number of entries in data."})
+    message: str = field(default="", metadata={"description": "What to do if no entry matches; absent if any does."})
+
+
+NO_MATCH = (
+    "No entry matches. Describe the task or name the product in other or fewer words, check the spelling, and leave "
+    "out filters."
+)
+"""The message of a result without hits: an empty list alone may be taken for a failure."""
 
 
 @frozen
@@ -65,7 +73,10 @@ class McpTool:
             "title": self.title,
             "description": self.description,
             "inputSchema": arguments,
-            "outputSchema": serialization.object_schema(self.content, reference=_schema),
+            "outputSchema": {
+                **serialization.object_schema(self.content, reference=_schema),
+                "required": serialization.required_fields(self.content),
+            },
             "annotations": {
                 "title": self.title,
                 "readOnlyHint": True,
@@ -76,19 +87,26 @@ class McpTool:
         }
 
 
+_NOTHING_FOUND = serialization.encode({"success": True, "data": [], "count": 0, "message": NO_MATCH})
+
+
 async def _search(directory: Directory, query: Any) -> bytes:
     _, result = await directory.search_form(query, _search_result, "MCP")
     return result
 
 
 def _search_result(page: Page) -> bytes:
-    # An object of SearchResult takes longer to encode.
-    return serialization.tool_result(serialization.found_page(page.hits))
+    return serialization.tool_result(_found(page))
 
 
 def tool_text(page: Page) -> str:
     """Return the text of the result of a search."""
-    return serialization.found_page(page.hits).decode()
+    return _found(page).decode()
+
+
+def _found(page: Page) -> bytes:
+    # An object of SearchResult takes longer to encode.
+    return serialization.found_page(page.hits) if len(page.hits) else _NOTHING_FOUND
 
 
 async def _detail(directory: Directory, mcp_id: str) -> bytes:
