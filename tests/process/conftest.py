@@ -101,7 +101,10 @@ class Client:
 
     def search_names(self, keywords: str, key: str) -> list[str]:
         """Return the names of the hits for `keywords`."""
-        return [hit["name"] for hit in self.search(keywords, key).json["data"]]
+        response = self.search(keywords, key)
+        # A test that polls may have spent its quota.
+        assert response.status == 200, response.body.decode()
+        return [hit["name"] for hit in response.json["data"]]
 
     def call_tool(self, tool: str, arguments: Any, key: str) -> Any:
         """Call `tool` over MCP; return its result."""

@@ -21,7 +21,8 @@ FILES = 160
 
 
 def test_too_many_connections_leave_descriptors_for_the_feed(installation: Installation) -> None:
-    key = installation.new_key()
+    # `found` polls.
+    key = installation.new_key("--limit", "unlimited")
     arguments: list[object] = [*FOREGROUND, "directory", "-d", installation.data, "-l", LISTEN]
     with run_server(arguments, installation.folder, max_files=FILES) as server, ExitStack() as stack:
         line = (
@@ -46,7 +47,10 @@ def test_too_many_connections_leave_descriptors_for_the_feed(installation: Insta
 
         def found() -> bool:
             first.request("GET", f"{SEARCH}?keywords=late", headers={"Authorization": f"Bearer {key}"})
-            return b"a.example/late" in first.getresponse().read()
+            response = first.getresponse()
+            body = response.read()
+            assert response.status == 200, body.decode()
+            return b"a.example/late" in body
 
         until(found, "the entry")
         assert sockets() < FILES // 2 + 10

@@ -84,7 +84,7 @@ def verify(installation: Installation, *arguments: str, settings: tuple[str, ...
 def test_the_server_checks_what_is_due(installation: Installation) -> None:
     with fake_remotes() as origin:
         published(installation, origin)
-        key = installation.new_key("--limit", "1000")
+        key = installation.new_key("--limit", "unlimited")
         options = [text for each in (*SETTINGS, "verify.remotes=true") for text in ("--set", each)]
         with installation.serve(*options) as server:
 
