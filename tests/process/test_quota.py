@@ -42,10 +42,12 @@ import os, signal
 from directory_server.sqlite._windows import Spending
 
 spend, committed = Spending.spend, Spending.committed
-charges = []
+charges, count = [], 0
 
 def kill(moment):
     if moment == {moment!r} and len(charges) > 1:
+        with open("killed", "w") as file:
+            print(count, len(charges), file=file)
         os.kill(os.getpid(), signal.SIGKILL)
 
 def spend_and_kill(self, given):
@@ -55,12 +57,17 @@ def spend_and_kill(self, given):
     return outcomes
 
 def commit_and_kill(self):
+    global count
     committed(self)
+    count += len(charges)
     kill("after")
 
 Spending.spend, Spending.committed = spend_and_kill, commit_and_kill
 """
-"""A module that Python imports at its start. It kills the server before or after it commits several charges."""
+"""A module that Python imports at its start. It kills the server before or after it commits several charges.
+
+The file `killed` then has the number of committed charges, and how many the last transaction has.
+"""
 
 
 @contextmanager
@@ -107,19 +114,20 @@ def received(client: socket.socket) -> bytes:
     return data
 
 
-@pytest.mark.parametrize(("moment", "count"), [("before", 2), ("after", 1 + CLIENTS)])
-def test_nothing_is_answered_before_its_charge_is_committed(
-    installation: Installation, moment: str, count: int
-) -> None:
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_nothing_is_answered_before_its_charge_is_committed(installation: Installation, moment: str) -> None:
     key = installation.new_key("--limit", 1000)
     with killed(moment, installation) as server:
         assert server.search("a", key).status == 200
         responses = requests_of_one_turn(server, key)
         assert server.process.wait(TIMEOUT) == -9
-    # The first charge of the turn does not wait for the others.
-    answered = [response for response in responses if response]
-    assert [response.partition(b"\r\n")[0] for response in answered] == [b"HTTP/1.1 200 OK"]
+    committed, group = map(int, (installation.folder / "killed").read_text().split())
     # What was committed stays spent, although its clients received no response.
-    assert spent(installation) == count
+    assert spent(installation) == committed
+    answered = [response for response in responses if response]
+    assert {response.partition(b"\r\n")[0] for response in answered} <= {b"HTTP/1.1 200 OK"}
+    # How many requests are answered before the group depends on the machine: the first of a turn, unless another
+    # thread has locked the file, and those of the turns before, if a turn is long. The first search is answered, too.
+    assert 1 + len(answered) <= committed - (group if moment == "after" else 0)
     with installation.serve() as server:
-        assert server.search("a", key).headers["X-RateLimit-Remaining"] == str(1000 - count - 1)
+        assert server.search("a", key).headers["X-RateLimit-Remaining"] == str(1000 - committed - 1)
