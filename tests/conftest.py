@@ -15,11 +15,22 @@ from twisted.internet.task import deferLater
 from twisted.logger import ILogObserver, LogEvent, LogLevel, globalLogPublisher
 from zope.interface import provider
 
+from . import server_logs
+
 # The same examples every time, and no limits of time: machines are noisy, and tests assert behaviour, not time.
 settings.register_profile("steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("steady")
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Add the ends of the logs of servers to the report of a test that fails."""
+    report: pytest.TestReport = yield  # type: ignore[assignment]
+    if report.failed:
+        report.sections += server_logs.ends(getattr(item, "funcargs", {}).get("tmp_path"))
+    return report  # type: ignore[return-value]
 
 
 @contextmanager

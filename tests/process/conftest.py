@@ -22,6 +22,7 @@ from click.testing import CliRunner
 
 from directory_server.cli.main import main
 
+from .. import server_logs
 from ..responses import Response as Response
 from .fork_server import Forked, can_fork, fork, set_up_process
 
@@ -41,9 +42,13 @@ _SERVING = re.compile(r"Serving [\d,]+ entr(y|ies)")
 def until(condition: Callable[[], Any], event: str, timeout: float = TIMEOUT) -> Any:
     """Return the result of `condition` once it is true. Fail after `timeout` seconds with the name of the `event`."""
     end = time.monotonic() + timeout
-    while not (result := condition()):
-        assert time.monotonic() < end, f"{event}: not within {timeout} seconds"
-        time.sleep(0.02)
+    try:
+        while not (result := condition()):
+            assert time.monotonic() < end, f"{event}: not within {timeout} seconds"
+            time.sleep(0.02)
+    except Exception as error:
+        error.add_note(f"The test waited for this event: {event}")
+        raise
     return result
 
 
@@ -191,9 +196,11 @@ def run_server(
                 stderr=subprocess.STDOUT,
                 preexec_fn=partial(set_up_process, max_files),
             )
+    server_logs.running.add(log)
     try:
         yield Server(wait_for_port(log, process), process=process, log=log)
     finally:
+        server_logs.running.discard(log)
         if process.poll() is None:
             process.kill()
         process.wait(TIMEOUT)
