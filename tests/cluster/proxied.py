@@ -16,6 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from .. import engines
+from ..ports import free_port
 from ..process.conftest import TIMEOUT, Client, Server, until
 from .conftest import Cluster
 
@@ -41,8 +42,7 @@ HAPROXY = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin:/us
 def proxy(servers: Sequence[Server], folder: Path) -> Iterator[Client]:
     """Run HAProxy in front of `servers`; yield a client of it."""
     assert HAPROXY is not None
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     file = folder / "haproxy.cfg"
     lines = [f"    server s{number} 127.0.0.1:{each.port}" for number, each in enumerate(servers)]
     file.write_text(_CONFIGURATION.format(port=port, servers="\n".join(lines)))

@@ -20,6 +20,7 @@ from directory_server import config
 from directory_server.config import Config
 
 from ..cluster.conftest import Cluster, cluster
+from ..ports import free_port
 from ..process.conftest import TIMEOUT, Client, entry_line, environment, until
 from ..process.test_proxies import replaced
 from .container import CONTAINERFILE, ROOT, context, last_words, stages
@@ -174,7 +175,7 @@ def proxied(cluster: Cluster, tmp_path: Path) -> Iterator[tuple[Client, Any, Any
     variables["DIRECTORY_SERVER_HTTP__TRUSTED_PROXIES"] = "127.0.0.1"
     options = [word for name, text in variables.items() for word in ("--set", _option(name, text))]
     with cluster.serve("one", *options) as one, cluster.serve("two", *options) as two:
-        port = _free_port()
+        port = free_port()
         changes = {
             "bind :8080": f"bind 127.0.0.1:{port}",
             # The limit of open files of the tests.
@@ -204,13 +205,6 @@ def proxied(cluster: Cluster, tmp_path: Path) -> Iterator[tuple[Client, Any, Any
 
 def _option(name: str, text: str) -> str:
     return f"{name.removeprefix('DIRECTORY_SERVER_').lower().replace('__', '.')}={text}"
-
-
-def _free_port() -> int:
-    import socket
-
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
 
 
 @pytest.mark.process

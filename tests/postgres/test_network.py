@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from directory_server.threads import Offload
 from .. import engines
 from ..contract import awaited
 from ..engines import Engine
+from ..ports import free_port
 from ..process._certificates import holder
 from ._wire import Wire
 
@@ -75,8 +75,7 @@ def tls_conninfo(tmp_path: Path) -> Iterator[str]:
     """Return the connection string of a server with TLS on a port of loopback."""
     authority = holder("localhost", authority=True)
     (tmp_path / "ca.pem").write_bytes(authority.pem)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     engine = engines.new_engine()
     try:
         for name, content in (("server.key", authority.private_pem), ("server.crt", authority.pem)):

@@ -8,13 +8,14 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from socket import AF_UNIX, SOCK_DGRAM, create_server, socket
+from socket import AF_UNIX, SOCK_DGRAM, socket
 from urllib.request import urlopen
 
 import pytest
 
 from bench.measurement.process_stats import children, memory, proportional_memory
 
+from ..ports import free_port
 from .conftest import FOREGROUND, SEARCH, TIMEOUT, Client, Installation, Server, environment, run_server, run_twistd
 from .conftest import until as wait_until
 from .test_fleet import process_of
@@ -23,11 +24,6 @@ from .test_metrics import metric
 pytestmark = pytest.mark.process
 
 METRICS = "metrics.listen=tcp:{port}:interface=127.0.0.{{process}}"
-
-
-def free_port() -> int:
-    with create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
 
 
 @contextmanager

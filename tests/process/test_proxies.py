@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 from attrs import frozen
 
+from ..ports import free_port
 from ._certificates import certificate
 from .conftest import MCP, SEARCH, TIMEOUT, Installation, Response, Server, environment, until
 
@@ -155,8 +156,7 @@ def proxied(request: Any, server_behind_proxy: tuple[Installation, Server], tmp_
     """Return each installed proxy, with the server behind it."""
     folder = tmp_path_factory.mktemp(request.param)
     pem = certificate(folder)
-    with socket.create_server(("127.0.0.1", 0)) as free, socket.create_server(("127.0.0.1", 0)) as other:
-        port, plain = free.getsockname()[1], other.getsockname()[1]
+    port, plain = free_port(), free_port()
     command = PROXIES[request.param](folder, pem, server_behind_proxy[1].port, port, plain)
     log = folder / "log"
     with log.open("wb") as output:
