@@ -232,22 +232,38 @@ def server_with_held_fsync(
 
 
 def test_slow_disk_delays_only_durable_charges(installation: Installation, held_fsync: Path) -> None:
-    key = installation.new_key()
+    key = installation.new_key("--limit", "100")
+    charged = 1
+
     with server_with_held_fsync(installation, held_fsync, "--set", "quota.synchronous=full") as (server, log, hold):
+
+        def hold_briefly() -> bool:
+            """Return whether all charges that wait for the disk succeed."""
+            nonlocal charged
+            hold.touch()
+            log.write_text("")
+            waiting = send_searches(server, key, 10)
+            assert_uncharged_requests_work(server, key)
+            early = select([each.sock for each in waiting], [], [], 0)[0]
+            hold.unlink()
+            statuses = [each.status for each in responses(waiting)]
+            charged += statuses.count(200)
+            # A loaded machine may hold the disk longer than a charge waits: then all early responses are rejections.
+            assert len(early) <= statuses.count(503)
+            assert set(statuses) <= {200, 503}
+            return statuses == [200] * 10
+
         assert server.search("a", key).status == 200
-        hold.touch()
-        log.touch()
-        waiting = send_searches(server, key, 19)
-        assert_uncharged_requests_work(server, key)
-        assert select([each.sock for each in waiting], [], [], 0)[0] == []
-        hold.unlink()
-        assert [each.status for each in responses(waiting)] == [200] * 19
-        assert server.search("a", key).status == 401
+        until(hold_briefly, "a sync shorter than the wait of a charge")
         # One commit serves all charges that arrived before it.
         syncs = log.read_text().split()
         assert set(syncs) == {"thread"}
-        assert len(syncs) < 10
+        assert len(syncs) < 8
+        # Rejected requests cost nothing.
+        statuses = [each.status for each in responses(send_searches(server, key, 100 - charged + 3))]
+        assert sorted(statuses) == [200] * (100 - charged) + [401] * 3
         server.process.kill()
+    assert charge_count(installation) == 100
     with installation.serve() as server:
         assert server.search("a", key).status == 401
 

@@ -71,7 +71,7 @@ def read_to_the_end(connection: socket.socket) -> bytes:
 
 def test_requests_in_progress_are_finished_before_the_process_ends(installation: Installation) -> None:
     key = installation.new_key()
-    with serving(installation) as server:
+    with serving(installation, grace=TIMEOUT) as server:
         streams = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(10)]
         for each in streams:
             request_stream(each, key)
