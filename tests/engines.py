@@ -23,7 +23,7 @@ import pytest
 NOBODY = 65534
 """The user of the server if the tests run as root, as whom PostgreSQL refuses to run."""
 
-START = 30.0
+START = 60.0
 """Seconds for a server to accept connections, also after a crash."""
 
 _GUARD = Path(__file__).with_name("engine_guard.py")

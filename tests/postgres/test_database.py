@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 
 import psycopg
@@ -17,6 +18,7 @@ from directory_server.threads import Offload
 
 from ..contract import awaited
 from ..engines import Engine
+from ..process.conftest import TIMEOUT
 from ..sqlite.conftest import run_concurrently
 
 PID = "SELECT pg_backend_pid()"
@@ -92,13 +94,17 @@ def test_tries_a_deadlock_again(database: Database, open_database: Callable[[], 
     run_sync(database.write(lambda cursor: cursor.execute("INSERT INTO lease VALUES ('0', '', 0), ('1', '', 0)")))
     databases = [open_database(), open_database()]
     calls: list[int] = []
+    # Each transaction has locked its first row before any locks its second one. The next tries do not wait.
+    first_rows = threading.Barrier(2)
 
     def add(number: int) -> None:
         def write(cursor: Cursor) -> None:
+            is_first = number not in calls
             calls.append(number)
             for upstream in (str(number), str(1 - number)):
                 cursor.execute("UPDATE lease SET until = until + 1 WHERE upstream = $1", (upstream,))
-                cursor.execute("SELECT pg_sleep(0.1)")
+                if is_first and upstream == str(number):
+                    first_rows.wait(TIMEOUT)
 
         run_sync(databases[number].write(write))
 
@@ -203,10 +209,13 @@ async def test_runs_at_most_three_transactions_at_a_time(open_database: Callable
     database = open_database(Offload(reactor))
     active: list[int] = []
     most: list[int] = []
+    together = threading.Barrier(CONNECTIONS)
 
     def read(cursor: Cursor) -> int:
         active.append(0)
         most.append(len(active))
+        if len(most) <= CONNECTIONS:
+            together.wait(TIMEOUT)
         cursor.execute("SELECT pg_sleep(0.01)")
         active.pop()
         return int(cursor.one(PID)[0])

@@ -21,7 +21,7 @@ from .conftest import Links
 
 PID = "SELECT pg_backend_pid()"
 
-RECOVERY = 30.0
+RECOVERY = 60.0
 """Seconds in which a link must notice that the server has gone or is back, far above what it needs."""
 
 

@@ -31,6 +31,7 @@ from directory_server.run_sync import inline, run_sync
 from ..contract.store import NAME, Briefs, entry
 from ..engines import Engine
 from ..logs import captured_lines
+from ..process.conftest import until
 
 
 @define
@@ -96,10 +97,18 @@ def test_unchanged_entries_are_neither_locked_nor_written(engine: Engine, databa
 def test_wakes_listeners_after_changes_only(engine: Engine, database: Database) -> None:
     store, curation = PostgresStore(database, inline, Briefs()), PostgresCuration(database)
     with psycopg.connect(engine.conninfo, autocommit=True) as other:
+        received: list[str] = []
+        other.add_notify_handler(lambda notification: received.append(notification.channel))
         other.execute("LISTEN directory")
+        other.execute("LISTEN marker")
 
         def woken() -> bool:
-            return bool(list(other.notifies(timeout=0.2, stop_after=1)))
+            """Return whether listeners were woken. Notifications come in the order of commits, the marker last."""
+            other.execute("NOTIFY marker")
+            until(lambda: other.execute("SELECT 1") and "marker" in received, "the marker")
+            found = "directory" in received
+            received.clear()
+            return found
 
         run_sync(store.publish("a", [entry()]))
         assert woken()
