@@ -246,6 +246,11 @@ def wait_for_focus(page: Any, element_id: str) -> None:
     page.locator(f"#{element_id}:focus").wait_for()
 
 
+def wait_for_drawing(page: Any) -> None:
+    """Wait until the browser has drawn the page; it sets the first focus before."""
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 def _connect_states(page: Any) -> Iterator[str]:
     page.goto("/account/connect")
     for editor in page.locator("details[data-editor]").all():

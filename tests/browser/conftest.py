@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ..process.conftest import Installation, Server
+from ..process.conftest import TIMEOUT, Installation, Server
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -67,6 +67,7 @@ def open_page(chromium: Any, site: Site) -> Iterator[Open]:
             base_url=site[1].url, **{"locale": "en-GB", "extra_http_headers": address, **options}
         )
         contexts.append(context)
+        context.set_default_timeout(1_000 * TIMEOUT)
         page = context.new_page()
         page.on("pageerror", lambda error: failures.append(str(error)))
         page.on("dialog", dismiss)

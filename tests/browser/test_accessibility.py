@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ._states import states
+from ._states import states, wait_for_drawing
 from .conftest import Open, Site
 
 PHONE, DESKTOP = 320, 1280
@@ -46,7 +46,7 @@ def _settle(page: Any) -> None:
     """Wait until the page is loaded, no search is under way, and the browser has drawn the view."""
     page.wait_for_load_state()
     page.locator(".waiting").wait_for(state="detached")
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    wait_for_drawing(page)
 
 
 def _violations(found: list[Any]) -> Iterator[str]:

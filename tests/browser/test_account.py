@@ -86,7 +86,7 @@ def test_copy_buttons_copy_the_displayed_text(site: Site, open_page: Open) -> No
     accept_invitation(page)
     page.get_by_label("Label").fill("my laptop")
     page.get_by_role("button", name="Create key").click()
-    page.wait_for_load_state("load")
+    page.wait_for_url("**/secret")
     assert_copies(page, page.locator("#secret").locator("xpath=..").get_by_role("button"), page.locator("#secret"))
     for path in (None, "/account/connect"):
         if path:
@@ -122,7 +122,14 @@ def test_copied_entry_configurations_are_json(open_page: Open) -> None:
 def assert_copies(page: Any, button: Any, element: Any) -> None:
     """Check that `button` copies the text of `element` and confirms it."""
     page.evaluate("navigator.clipboard.writeText('')")
+    # The confirmation disappears after two seconds.
+    button.evaluate(
+        """button => {
+            window.confirmed = false;
+            const observer = new MutationObserver(() => { window.confirmed ||= button.textContent === "Copied"; });
+            observer.observe(button, { childList: true });
+        }"""
+    )
     button.click()
-    page.wait_for_function("async () => await navigator.clipboard.readText() !== ''")
+    page.wait_for_function("() => window.confirmed")
     assert page.evaluate("navigator.clipboard.readText()") == element.text_content()
-    assert button.text_content() == "Copied"

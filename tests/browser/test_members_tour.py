@@ -11,6 +11,7 @@ from attrs import define, field
 
 from directory_server.web.pages._translations import Translations, load
 
+from ..process.conftest import until
 from ._states import PASSWORD, wait_for_focus
 from .conftest import Open, Site
 
@@ -89,13 +90,14 @@ def test_tour_of_a_member(open_page: Open, site: Site, locale: str, size: dict[s
     hour = int(times.get_attribute("datetime")[11:13])
     assert times.inner_text().startswith(f"{(hour + 8) % 24:02}:")
     assert UTC in times.get_attribute("title")
-    # The last use is written after some seconds.
-    for _ in range(40):
-        if page.get_by_text("127.0.0.0/24").count():
-            break
+
+    def is_used() -> bool:
+        """Return whether the page shows the last use, which is written after some seconds."""
         page.wait_for_timeout(500)
         page.reload()
-    page.get_by_text("127.0.0.0/24").wait_for()
+        return bool(page.get_by_text("127.0.0.0/24").count())
+
+    until(is_used, "the last use of the key")
     tour.step("3-spent")
 
     tour.click("link", "revoke")

@@ -6,7 +6,7 @@ import pytest
 
 from directory_server.web.pages._translations import load
 
-from ._states import PASSWORD, invitation_path
+from ._states import PASSWORD, invitation_path, wait_for_focus
 from .conftest import Open, Site
 from .test_members_tour import DESKTOP, PHONE, Tour
 
@@ -74,7 +74,7 @@ def test_tour_of_an_operator(open_page: Open, site: Site, locale: str, size: dic
     page.wait_for_url("**/admin/keys/*")
     page.locator("#limit").fill("many")
     submit("/limit")
-    assert page.evaluate("document.activeElement.id") == "limit"
+    wait_for_focus(page, "limit")
     tour.step("10-limit-rejected")
     page.locator("#limit").fill("500")
     submit("/limit")
