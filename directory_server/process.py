@@ -12,6 +12,8 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
+from types import FrameType
 from typing import Any
 
 SWITCH = 0.0001
@@ -35,6 +37,8 @@ By default each thread has its own arena for blocks of up to 32 MiB, and memory 
 entries stays with the process. With these values free blocks of a megabyte return to the kernel at once.
 """
 
+
+_STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 RESERVE = 256
 """Open files reserved for databases, logs and upstreams, at most half of those allowed."""
@@ -146,19 +150,32 @@ def client_sockets(files: int) -> int:
 def handle_signals(reactor: Any, reopen: Callable[[], None]) -> None:
     """Make SIGHUP call `reopen` on `reactor`, and ignore SIGUSR1 and SIGUSR2.
 
-    Without a handler all three end the process (signal(7)). twistd's handler for SIGUSR1, if installed, stays. Once
-    the reactor stops, SIGINT and SIGTERM are ignored: Twisted logs a traceback when a second one arrives.
+    Without a handler all three end the process (signal(7)). twistd's handler for SIGUSR1, if installed, stays. After
+    the first SIGINT or SIGTERM, and once the reactor stops, further ones are ignored: Twisted logs a traceback when a
+    second one arrives.
     """
     reactor.addSystemEventTrigger("before", "shutdown", _ignore_stop_signals)
+    for number in _STOPPING:
+        handler = signal.getsignal(number)
+        # twistd --debug has other handlers.
+        if callable(handler) and getattr(handler, "__self__", None) is reactor:
+            signal.signal(number, partial(_stop_once, handler))
     signal.signal(signal.SIGHUP, lambda *_: reactor.callFromThread(reopen))
     for number in (signal.SIGUSR1, signal.SIGUSR2):
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, signal.SIG_IGN)
 
 
+def _stop_once(handler: Callable[[int, FrameType | None], Any], number: int, frame: FrameType | None) -> None:
+    # The reactor stops in its next turn: until then, another signal would stop it a second time.
+    _ignore_stop_signals()
+    handler(number, frame)
+
+
 def _ignore_stop_signals() -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
+    # With SIG_IGN, Python prints an error for a signal that has arrived and is not handled yet.
+    for number in _STOPPING:
+        signal.signal(number, lambda *_: None)
 
 
 def fail_at_exit() -> None:

@@ -51,6 +51,21 @@ def test_signal_ends_the_process_and_its_streams_cleanly(installation: Installat
     assert "Traceback" not in log
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the state of a process is read in /proc")
+def test_two_signals_at_once_end_the_process_once(installation: Installation) -> None:
+    with installation.serve() as server:
+        server.process.send_signal(signal.SIGSTOP)
+        state = Path(f"/proc/{server.process.pid}/stat")
+        until(lambda: ") T " in state.read_text(), "the process pauses")
+        # Both are handled in one turn of the reactor.
+        server.process.send_signal(signal.SIGTERM)
+        server.process.send_signal(signal.SIGINT)
+        log = server.stop(signal.SIGCONT)
+    assert server.process.returncode in (-signal.SIGTERM, -signal.SIGINT)
+    assert log.rstrip().endswith("Server Shut Down.")
+    assert "Traceback" not in log
+
+
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2])
 def test_other_signals_do_not_end_the_process(installation: Installation, number: int) -> None:
     key = installation.new_key()
