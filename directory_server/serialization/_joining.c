@@ -6,6 +6,8 @@
 
 #include "compiled.h"
 
+#include <stdio.h>
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -153,16 +155,15 @@ static char *put_escaped(char *to, const char *from, Py_ssize_t size) {
         __m128i found = _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash));
         unsigned mask = (unsigned)_mm_movemask_epi8(found);
         _mm_storeu_si128((__m128i *)(void *)to, bytes);
-        int copied = 0;
         for (; mask; mask &= mask - 1) {
-            int clean = __builtin_ctz(mask);
-            to += clean - copied;
-            *to++ = '\\';
-            _mm_storeu_si128((__m128i *)(void *)to, _mm_loadu_si128((const __m128i *)(const void *)(from + clean)));
-            copied = clean;
+            size_t clean = (size_t)__builtin_ctz(mask);
+            to[clean] = '\\';
+            to++;
+            bytes = _mm_loadu_si128((const __m128i *)(const void *)(from + clean));
+            _mm_storeu_si128((__m128i *)(void *)(to + clean), bytes);
         }
         from += 16;
-        to += 16 - copied;
+        to += 16;
     }
 #endif
     for (; from < end; from++) {
