@@ -16,7 +16,7 @@ from ..domain.ports.storage import READ_BYTES, Store
 from ..domain.search import PAGE_BYTES, Page, Position, Query
 from ..domain.versions import Version
 from ..domain.views import Detail
-from .page_cache import CachedPage, PageCache
+from .page_cache import CachedPage, PageCache, key_of
 from .verified_entries import VerifiedEntries
 
 T = TypeVar("T")
@@ -48,10 +48,9 @@ class Directory:
         """
         return (await self._counted(query, source)).page
 
-    async def search_form(self, query: Query, make: Callable[[Page], T], source: str = "") -> tuple[Page, T]:
-        """Return `search(query, source)`, and `make` of that page, which is cached with it once it is used again."""
-        cached = await self._counted(query, source)
-        return cached.page, cached.form(make)
+    async def search_form(self, query: Query, make: Callable[[Page], T], source: str = "") -> T:
+        """Return `make` of `search(query, source)`, which is cached with that page once it is used again."""
+        return (await self._counted(query, source)).form(make)
 
     async def detail(self, mcp_id: str) -> Detail:
         """Return the full view of the entry `mcp_id`. Raises NotFound."""
@@ -102,13 +101,13 @@ class Directory:
         return outcomes
 
     async def _counted(self, query: Query, source: str) -> CachedPage:
-        generation = self._index.generation
-        cached = self._pages.get(generation, query)
+        generation, key = self._index.generation, key_of(query)
+        cached = self._pages.get(generation, key)
         if cached is None:
             page = await self._index.search(query)
             if page.hits.size > PAGE_BYTES:
                 page = await self._index.search(evolve(query, limit=page.count_within(PAGE_BYTES)))
-            cached = self._pages.put(generation, query, page)
+            cached = self._pages.put(generation, key, page)
         if source and query.after is None and query.keywords:
             self._searched(source, query.keywords, bool(cached.page.hits.records))
         return cached

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -19,8 +20,8 @@ PAGES_BYTES = 8 * 1_048_576
 """The most bytes of hits in the cache. The encoded responses of REST and MCP have up to four times as many."""
 
 
-_key: Callable[[Query], tuple[Any, ...]] = attrgetter(*[each.name for each in fields(Query)])
-"""The fields of a query. A tuple is hashed and compared without code in Python."""
+key_of: Callable[[Query], tuple[Any, ...]] = attrgetter(*[each.name for each in fields(Query)])
+"""Return the key of a query: its fields. A tuple is hashed and compared without code in Python."""
 
 
 @define(eq=False)
@@ -44,41 +45,40 @@ class CachedPage:
 
 
 class PageCache:
-    """Caches the most recently used pages of the latest index generation by their queries."""
+    """Caches the most recently used pages of the latest index generation by the keys of their queries."""
 
     def __init__(self) -> None:
         self._generation = 0
-        # The most recently used page is last.
-        self._pages: dict[tuple[Any, ...], CachedPage] = {}
+        # The most recently used page is last. To find the first key of a `dict` takes longer, the more were removed.
+        self._pages: OrderedDict[Hashable, CachedPage] = OrderedDict()
         self._size = 0
 
-    def get(self, generation: int, query: Query) -> CachedPage | None:
+    def get(self, generation: int, key: Hashable) -> CachedPage | None:
         """Return the cached page, or None. Drop the pages of another generation."""
         if generation != self._generation:
             self._generation, self._size = generation, 0
             self._pages.clear()
-        key = _key(query)
-        cached = self._pages.pop(key, None)
+        cached = self._pages.get(key)
         if cached is not None:
-            self._pages[key] = cached
+            self._pages.move_to_end(key)
         return cached
 
-    def put(self, generation: int, query: Query, page: Page) -> CachedPage:
+    def put(self, generation: int, key: Hashable, page: Page) -> CachedPage:
         """Return a new page. Cache it if `generation` is that of the last `get`.
 
         Drop the least recently used pages beyond the bounds.
         """
         cached = CachedPage(page)
         if generation == self._generation:
-            self._add(_key(query), cached)
+            self._add(key, cached)
         return cached
 
-    def _add(self, key: tuple[Any, ...], cached: CachedPage) -> None:
+    def _add(self, key: Hashable, cached: CachedPage) -> None:
         pages = self._pages
         # Another request may have searched for the same at the same time. The first page stays.
         if pages.setdefault(key, cached) is not cached:
             return
         self._size += cached.page.hits.size
         while len(pages) > PAGES or (self._size > PAGES_BYTES and len(pages) > 1):
-            dropped = pages.pop(next(iter(pages)))
+            _, dropped = pages.popitem(last=False)
             self._size -= dropped.page.hits.size

@@ -36,8 +36,7 @@ class RestHandlers:
             fields = serialization.search_fields(query(request))
             await authenticated.charge()
             if fields is None:
-                page, body = await self._directory.search_form(search, _body, "REST")
-                position = page.next
+                body, position = await self._directory.search_form(search, _body, "REST")
             else:
                 page = await self._directory.search(search, "REST")
                 body, position = await self._selected_fields(search, page, fields)
@@ -71,8 +70,8 @@ class RestHandlers:
         return _records(records), position
 
 
-def _body(page: Page) -> bytes:
-    return serialization.listed_page(page.hits.records)
+def _body(page: Page) -> tuple[bytes, Position | None]:
+    return serialization.listed_page(page.hits.records), page.next
 
 
 def _records(records: Sequence[bytes]) -> bytes:

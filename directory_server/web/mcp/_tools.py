@@ -90,9 +90,8 @@ class McpTool:
 _NOTHING_FOUND = serialization.encode({"success": True, "data": [], "count": 0, "message": NO_MATCH})
 
 
-async def _search(directory: Directory, query: Any) -> bytes:
-    _, result = await directory.search_form(query, _search_result, "MCP")
-    return result
+def _search(directory: Directory, query: Any) -> Awaitable[bytes]:
+    return directory.search_form(query, _search_result, "MCP")
 
 
 def _search_result(page: Page) -> bytes:
