@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from typing import Protocol as Interface
 
@@ -55,6 +56,8 @@ class Connection(Protocol):
     """
 
     transport: Any
+    write: Callable[[bytes], None]
+    """Send a whole response."""
 
     def __init__(self, site: ConnectionSite) -> None:
         self.site = site
@@ -81,6 +84,7 @@ class Connection(Protocol):
             # The PROXY protocol sends the client's address with the first bytes.
             self._peer = None
         self._output = Output(transport, self.site.connections.budget, self.site.clock.seconds, self._drained)
+        self.write = self._output.write
         self.site.connections.add(self)
 
     def dataReceived(self, data: bytes) -> None:
@@ -244,10 +248,6 @@ class Connection(Protocol):
     def isSecure(self) -> bool:
         """Return whether the connection uses TLS."""
         return hasattr(self.transport, "getPeerCertificate")
-
-    def write(self, data: bytes) -> None:
-        """Send a whole response."""
-        self._output.write(data)
 
     def finished(self, request: Request) -> None:
         """Continue after the response to `request`."""

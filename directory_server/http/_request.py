@@ -61,8 +61,9 @@ class Request:
 
     `id` is in the response's head and in the log. `began` is the time of its first byte, in seconds of the clock.
     `received` has its header fields: the values in order by name in lower case. `disconnected` is whether the client
-    has closed the connection. `errors` are the codes of the errors in the response, and `sentLength` the bytes of its
-    body. `on_disconnect` is called if the client disconnects before the end of the response.
+    has closed the connection. `route` is the name of its route in the log, set by the site. `errors` are the codes of
+    the errors in the response, and `sentLength` the bytes of its body. `on_disconnect` is called if the client
+    disconnects before the end of the response.
 
     The methods with names in mixed case are those of twisted.web's requests that Klein calls. `prepath` and `postpath`
     are Klein's.
@@ -88,6 +89,7 @@ class Request:
         "postpath",
         "prepath",
         "received",
+        "route",
         "sentLength",
         "startedWriting",
         "uri",
@@ -112,6 +114,7 @@ class Request:
         self.body = message.body
         self.code = 200
         self.key_id: str | None = None
+        self.route = ""
         self.errors: tuple[str, ...] = ()
         self.sentLength = 0
         self.startedWriting = False
@@ -164,11 +167,11 @@ class Request:
     def finish(self) -> None:
         """Send the response. Its Content-Length is that of the body unless it has been set."""
         body, code = self._body, self.code
-        is_head = self.method == b"HEAD"
+        is_head, has_no_body = self.method == b"HEAD", code in _NO_BODY
         # The responses to HEAD have the length of the response to GET, which may be unknown (RFC 9110, section 8.6).
-        if b"content-length" not in self._fields and code not in NO_BODY_CODES and (body or not is_head):
+        if not has_no_body and b"content-length" not in self._fields and (body or not is_head):
             self._fields[b"content-length"] = b"Content-Length: %d" % len(body)
-        if is_head or code in NO_BODY_CODES:
+        if is_head or has_no_body:
             body = b""
         self.sentLength = len(body)
         self.startedWriting = True
@@ -238,6 +241,9 @@ class Request:
             each.callback(None)
         self._channel.finished(self)
 
+
+# A set is searched without comparing each code.
+_NO_BODY = frozenset(NO_BODY_CODES)
 
 _REASONS = {**RESPONSES, 429: b"Too Many Requests", 431: b"Request Header Fields Too Large"}
 """Reason phrases; twisted.web does not have those of RFC 6585."""

@@ -20,22 +20,21 @@ class TurnShare:
     def __init__(self, now: Callable[[], float], at_end: Callable[[Callable[[], None]], None]) -> None:
         self._now = now
         self._at_end = at_end
-        self._began: float | None = None
+        self._began = 0.0
         """When the first request of the turn was answered."""
         self._served: set[str] = set()
         """Networks with a request in this turn."""
 
     def admits(self, network: str) -> bool:
         """Return whether a request of `network` may be answered in this turn."""
-        now = self._now()
-        if self._began is None:
-            self._began = now
-            self._at_end(self._end)
-        elif network in self._served and now - self._began >= LONG:
-            return False
+        if network in self._served:
+            return self._now() - self._began < LONG
+        is_first = not self._served
         self._served.add(network)
+        if is_first:
+            self._began = self._now()
+            self._at_end(self._end)
         return True
 
     def _end(self) -> None:
-        self._began = None
         self._served.clear()

@@ -20,7 +20,7 @@ RETRY = 0.001
 """Seconds after which waiting charges try a locked file again, unless a turn with charges ends before."""
 
 _Waiting = tuple[Charge, Resumption[Allowance], float]
-"""A charge, its result, and when it was requested."""
+"""A charge, its result, and the begin of the turn in which it was requested."""
 
 
 class ChargeGroup:
@@ -45,6 +45,7 @@ class ChargeGroup:
         self._written = written
         self._waiting: list[_Waiting] = []
         self._count = 0
+        self._began = 0.0
         self._is_grouping = False
         self._retry: IDelayedCall | None = None
 
@@ -52,6 +53,7 @@ class ChargeGroup:
         """Spend one request and return once it is committed. Raises QuotaExceeded and Unavailable."""
         self._count += 1
         if self._count == 1:
+            self._began = queue.clock.seconds()
             self._turn.at_end(self._end_turn)
         if not (self._is_grouping or self._count > 1 or self._waiting):
             outcome = self._alone(charge)
@@ -63,7 +65,7 @@ class ChargeGroup:
         if len(self._waiting) >= MAX_WAITING:
             raise queue.too_late()
         waiting: Resumption[Allowance] = Resumption()
-        self._waiting.append((charge, waiting, queue.clock.seconds()))
+        self._waiting.append((charge, waiting, self._began))
         return await waiting
 
     def _alone(self, charge: Charge) -> Allowance | QuotaExceeded | None:

@@ -43,7 +43,6 @@ class AccessRecord(NamedTuple):
         """Return the distinct error codes, sorted and separated by commas; empty if there are none."""
         return ",".join(sorted(set(self.errors)))
 
-    @property
     def text(self) -> str:
         """Return the log line in the text format."""
         # Reading each field by its name takes as long as formatting it.
@@ -51,7 +50,6 @@ class AccessRecord(NamedTuple):
         line = f"{method} {route} {status} {size} B {seconds * 1000:.1f} ms key={key_id or '-'} id={request_id}"
         return f"{line} error={self.error}" if errors else line
 
-    @property
     def json(self) -> str:
         """Return the log line in the JSON format, with its time."""
         return serialization.text(
@@ -133,8 +131,14 @@ class Lines:
 
     def each(self) -> Iterator[tuple[str, str]]:
         """Yield the time and the line of each request."""
+        line = getattr(AccessRecord, self._format)
+        second, time = -1, ""
         for record in self._records:
-            yield _time(int(record.ended)), getattr(record, self._format)
+            # Most requests of a turn end in the same second. A field is read faster by its place than by its name.
+            if int(record[0]) != second:
+                second = int(record[0])
+                time = _time(second)
+            yield time, line(record)
 
     def written(self) -> Iterator[str]:
         """Yield the line of each request for a file of its own. A JSON line has its time inside, and nothing else."""

@@ -68,7 +68,9 @@ class DirectorySite(Site):
     def respond(self, request: Request) -> None:
         """Check Host, Origin and path, and pass the request to its handler."""
         try:
-            self._check_origin(request)
+            route = TABLE.find(request.path)
+            request.route = route.label
+            self._check_origin(request, route.api.any_origin)
             # Paths without parameters need one look-up; Klein matches the others.
             handler = self._exact.get((request.method, request.path))
             if handler is None:
@@ -82,13 +84,14 @@ class DirectorySite(Site):
         else:
             _RunningHandler(handler(request), request, self._routes, self).step()
 
-    def _check_origin(self, request: Request) -> None:
-        """Check Host and Origin, and allow the pages of other origins to read the response where they may."""
+    def _check_origin(self, request: Request, any_origin: bool) -> None:
+        """Check Host and Origin, and allow the pages of other origins to read the response where they may.
+
+        `any_origin` is whether those of all origins may: editors read the registry API from web pages of their own.
+        """
         received = request.received
         host = received.get(b"host", _NO_HOST)[-1]
         origin = header(request, "Origin") if b"origin" in received else None
-        # Editors read the registry API from web pages of their own.
-        any_origin = TABLE.find(request.path).api.any_origin
         if origin is not None or host not in self._known_hosts:
             self._origins.check(host.decode("latin-1"), None if any_origin else origin)
             if len(self._known_hosts) < MAX_KNOWN_HOSTS:
@@ -119,7 +122,7 @@ class DirectorySite(Site):
         """Record a finished request."""
         self._access.record(
             _METHODS.get(request.method) or request.method.decode("latin-1"),
-            TABLE.find(request.path).label,
+            request.route,
             request.code,
             request.sentLength,
             self.clock.seconds() - request.began,

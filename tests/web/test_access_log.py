@@ -102,7 +102,7 @@ def test_lines_without_an_observer_are_not_formatted(monkeypatch: pytest.MonkeyP
     def text(self: AccessRecord) -> str:
         raise AssertionError("no observer reads this line")
 
-    monkeypatch.setattr(access_log.AccessRecord, "text", property(text))
+    monkeypatch.setattr(access_log.AccessRecord, "text", text)
     log = access_log.AccessLog("text", Logger("directory_server.access", observer=LogPublisher()))
     access_log.AccessRecorder(lambda: 0.0, [log], ImmediateTurn()).record(*SEARCH_RECORD)
 
