@@ -10,6 +10,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IAddress, IReactorTime
 from twisted.internet.protocol import Factory
 from twisted.logger import Logger
+from twisted.python.failure import Failure
 from twisted.web.http import datetimeToString
 
 from ...domain.ports.runtime import Offload
@@ -53,14 +54,9 @@ class MetricsSite(Factory):
     def respond(self, request: Request) -> None:
         """Send the metrics, or 404 for another path."""
         if request.path == PATH:
-            Deferred.fromCoroutine(self._send_metrics(request)).addErrback(
-                lambda failure: self._log.failure("The metrics could not be sent", failure=failure)
-            )
+            Deferred.fromCoroutine(self._send_metrics(request)).addErrback(self._failed, request)
         else:
-            request.setResponseCode(404)
-            request.setHeader("Content-Type", "text/plain")
-            request.write(b"The metrics are at /metrics.\n")
-            request.finish()
+            _send_text(request, 404, b"The metrics are at /metrics.\n")
 
     async def _send_metrics(self, request: Request) -> None:
         accept = header(request, "Accept") or ""
@@ -80,6 +76,11 @@ class MetricsSite(Factory):
         request.write(body)
         request.finish()
 
+    def _failed(self, failure: Failure, request: Request) -> None:
+        self._log.failure("The metrics cannot be collected", failure=failure)
+        if not request.disconnected:
+            _send_text(request, 500, b"The metrics cannot be collected. The server log has details.\n")
+
     def _collect(self, environ: dict[str, str]) -> tuple[str, list[tuple[str, str]], bytes]:
         """Return status, headers and body of the response of the library's WSGI application (PEP 3333)."""
         started: list[tuple[str, list[tuple[str, str]]]] = []
@@ -94,3 +95,10 @@ class MetricsSite(Factory):
 
     def log(self, request: Request) -> None:
         """Do nothing."""
+
+
+def _send_text(request: Request, status: int, text: bytes) -> None:
+    request.setResponseCode(status)
+    request.setHeader("Content-Type", "text/plain")
+    request.write(text)
+    request.finish()

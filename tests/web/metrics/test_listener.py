@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from attrs import define
 from twisted.internet.task import Clock
+from twisted.logger import LogEvent
 
 from directory_server.run_sync import inline
 from directory_server.turn import ImmediateTurn
@@ -114,3 +115,15 @@ def test_a_client_that_disconnects_during_a_scrape_is_no_error(listener: Listene
     connection.close()
     waiting.callback(None)
     assert connection.received() == b""
+
+
+def test_metrics_that_cannot_be_collected_are_an_error(listener: Listener, logged_failures: list[LogEvent]) -> None:
+    async def offload(*_: Any) -> Any:
+        raise RuntimeError("secret")
+
+    listener.site._offload = offload
+    response = listener.get("/metrics")
+    assert (response.status, b"secret" in response.body) == (500, False)
+    (event,) = logged_failures
+    assert event["log_failure"].check(RuntimeError)
+    logged_failures.clear()
