@@ -58,6 +58,8 @@ def test_memory_for_large_entries_is_bounded_after_import_and_restart(installati
     file.write_text("".join(large_entries()), encoding="utf-8")
     key = installation.new_key()
     with installation.serve() as server:
+        # A search waits for the tables of words, which take 20 MB.
+        server.search("x", key)
         before = memory(server)
         assert f"{ENTRIES} added" in installation.command("import", file)
         until(lambda: server.entry_count() == ENTRIES, "the index")
