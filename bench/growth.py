@@ -49,7 +49,7 @@ from .catalogue.synthetic import synthetic_entries
 from .clients.http_load import Settings, load
 from .clients.http_requests import REST_PATH, Credentials, rest_requests
 from .clients.stream_clients import StreamClients, StreamRequest, stream_clients
-from .measurement.process_stats import CpuMeter, cpu_seconds, memory, proportional_memory
+from .measurement.process_stats import CpuMeter, cpu_seconds, memory, proportional_memory, wait_until_idle
 from .reports.growth_report import Axis, svg, table
 from .servers.data_directory import INDEX_FILES, create_many_keys, publish, wait_for_index_file
 from .servers.launch import Running, directory_server, health
@@ -165,6 +165,7 @@ class Growth:
                 "start": (time.monotonic() - began) / processes,
                 "start_cpu": cpu_seconds(server.processes) / processes,
             }
+            wait_until_idle(server.processes)
             with _open_streams(server, secrets[0], streams) as (clients, seconds):
                 if streams:
                     figures["open"] = seconds / streams * 1e6

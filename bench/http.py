@@ -32,6 +32,7 @@ from .catalogue.files import REAL, read_entries, read_sample
 from .catalogue.queries import word_pairs
 from .clients.http_load import LoadError, Outcome, Settings, load
 from .clients.http_requests import MCP_PATH, REST_PATH, Credentials, rest_requests, tool_calls
+from .measurement.process_stats import wait_until_idle
 from .reports import http_report
 from .reports.http_report import HEADING, Row, goals, table
 from .servers.data_directory import create_keys
@@ -139,6 +140,7 @@ class HttpBenchmark:
         processes = len(server.processes)
         core = self._client_core if processes == 1 else None
         settings = Settings(server.port, server.processes, WARM, CONNECTIONS * processes, self._seconds, core)
+        wait_until_idle(server.processes)
         try:
             outcome = load(requests, settings)
         except LoadError as error:

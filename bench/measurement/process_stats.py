@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -11,6 +12,9 @@ from pathlib import Path
 from attrs import frozen
 
 _TICK = os.sysconf("SC_CLK_TCK")
+
+IDLE, WINDOW, BUSY = 0.1, 0.5, 60.0
+"""Share of a core that an idle process uses at most, seconds in which it is measured, and the longest wait."""
 
 STATES = {
     "01": "ESTABLISHED",
@@ -62,6 +66,18 @@ def cpu_seconds(processes: Iterable[int]) -> float:
     """
     stats = [Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split() for each in processes]
     return sum(int(ticks) for fields in stats for ticks in fields[11:15]) / _TICK
+
+
+def wait_until_idle(processes: Iterable[int]) -> None:
+    """Wait until processes use less than IDLE of a core: servers load tables beside their start. Raises SystemExit."""
+    running, end = tuple(processes), time.monotonic() + BUSY
+    while True:
+        used = cpu_seconds(running)
+        time.sleep(WINDOW)
+        if cpu_seconds(running) - used <= IDLE * WINDOW:
+            return
+        if time.monotonic() > end:
+            raise SystemExit(f"a server without requests uses the processor for more than {BUSY:.0f} seconds")
 
 
 class CpuMeter:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import socket
 import time
+from itertools import count
 from threading import Thread
 
 import pytest
 
+from bench.measurement import process_stats
 from bench.measurement.process_stats import CpuMeter, memory, peak_memory, proportional_memory, resources
 
 TOLERANCE = 0.04
@@ -49,3 +51,21 @@ def test_resources_count_sockets_of_a_port() -> None:
             assert found.sockets == {"LISTEN": 1, "ESTABLISHED": 1}
             assert found.connections == 1
             assert found.files > 2
+
+
+def test_a_process_is_idle_once_it_uses_no_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    used = iter([1.0, 1.4, 1.4, 1.46, 1.46, 1.48])
+    monkeypatch.setattr(process_stats, "cpu_seconds", lambda _: next(used))
+    monkeypatch.setattr(process_stats, "WINDOW", 0.5)
+    monkeypatch.setattr(process_stats.time, "sleep", lambda _: None)
+    process_stats.wait_until_idle([1])
+    assert list(used) == []
+
+
+def test_a_process_that_is_never_idle_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = count()
+    monkeypatch.setattr(process_stats, "cpu_seconds", lambda _: next(numbers))
+    monkeypatch.setattr(process_stats, "BUSY", -1.0)
+    monkeypatch.setattr(process_stats.time, "sleep", lambda _: None)
+    with pytest.raises(SystemExit, match="without requests"):
+        process_stats.wait_until_idle([1])
