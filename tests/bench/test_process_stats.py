@@ -57,7 +57,7 @@ def test_a_process_is_idle_once_it_uses_no_processor(monkeypatch: pytest.MonkeyP
     used = iter([1.0, 1.4, 1.4, 1.46, 1.46, 1.48])
     monkeypatch.setattr(process_stats, "cpu_seconds", lambda _: next(used))
     monkeypatch.setattr(process_stats, "WINDOW", 0.5)
-    monkeypatch.setattr(process_stats.time, "sleep", lambda _: None)
+    monkeypatch.setattr(time, "sleep", lambda _: None)
     process_stats.wait_until_idle([1])
     assert list(used) == []
 
@@ -66,6 +66,6 @@ def test_a_process_that_is_never_idle_is_an_error(monkeypatch: pytest.MonkeyPatc
     numbers = count()
     monkeypatch.setattr(process_stats, "cpu_seconds", lambda _: next(numbers))
     monkeypatch.setattr(process_stats, "BUSY", -1.0)
-    monkeypatch.setattr(process_stats.time, "sleep", lambda _: None)
+    monkeypatch.setattr(time, "sleep", lambda _: None)
     with pytest.raises(SystemExit, match="without requests"):
         process_stats.wait_until_idle([1])
