@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 from attrs import frozen
 
@@ -123,6 +124,8 @@ def nchan_streams(_: int) -> Iterator[StreamServer]:
         file.write_text(_NGINX.format(folder=folder, port=port, module=_nchan_module()))
         with launch(["nginx", "-c", file, "-p", folder], port) as server:
             stream_request = StreamRequest(port, _get("/events", "Accept: text/event-stream"), b": hi")
+            # The master process listens before its worker exists, which is the one that responds.
+            urlopen(f"http://127.0.0.1:{port}/healthz").close()
             workers = children(server.process)
             yield StreamServer(workers, stream_request, _get("/healthz"), port, "/publish")
 
