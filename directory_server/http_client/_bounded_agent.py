@@ -35,7 +35,7 @@ class HeadBoundedProtocol(HTTP11ClientProtocol):
 
     Twisted bounds the length of a header line (16,384 bytes) and of the trailers (65,536 bytes), but neither the number
     of header lines nor the number of 1xx responses (RFC 9110, section 15.2). It logs a line for each 1xx response, of
-    which a head has room for 2,000 or more; they are not logged here.
+    which a head may contain 2,000 or more; they are not logged here.
     """
 
     _head = 0

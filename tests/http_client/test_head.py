@@ -77,7 +77,7 @@ def test_an_endless_header_section_ends_the_request_and_the_connection(start: by
 
 
 def test_1xx_responses_are_not_logged() -> None:
-    """A head has room for 2,000 of them: hostile remotes could fill the disk with lines of the log."""
+    """A head may contain 2,000 of them: hostile remotes could fill the disk with lines of the log."""
     with captured_lines() as lines:
         protocol, _, results = start_request()
         protocol.dataReceived(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 10)
