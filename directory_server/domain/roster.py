@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from string import ascii_lowercase, ascii_uppercase
+from typing import Any
 
 from attrs import frozen
 
 from .accounts import Account, AccountState
+from .clients import Client
 from .keys import ApiKey, KeyUse
 
 MAX_TEXT = 100
@@ -58,6 +60,13 @@ class NumberedKey:
     key: ApiKey
     email: str
     use: KeyUse | None
+
+
+def numbered_key(number: int, *values: Any) -> NumberedKey:
+    """Return the key in a row: number, fields of the key, address of its owner; time, network and client of its use."""
+    *fields, email, at, network, client = values
+    key = ApiKey(*fields)
+    return NumberedKey(number, key, email, None if at is None else KeyUse(key.id, at, Client(network, client)))
 
 
 @frozen

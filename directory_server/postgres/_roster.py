@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from attrs import frozen
 
 from ..domain.accounts import Account
-from ..domain.clients import Client
 from ..domain.entries import is_storable
-from ..domain.keys import ApiKey, KeyUse
+from ..domain.keys import ApiKey
 from ..domain.roster import (
     ListedAccount,
     ListedKey,
@@ -19,6 +17,7 @@ from ..domain.roster import (
     NumberedKey,
     RosterCounts,
     RosterTotals,
+    numbered_key,
     searched,
 )
 from ._accounts import COLUMNS
@@ -135,7 +134,7 @@ class PostgresRoster:
 
     async def all_keys(self, *, after: int = 0, limit: int) -> Sequence[NumberedKey]:
         rows = await self._database.read(lambda cursor: cursor.all(_ALL_KEYS, after, limit))
-        return [_numbered(*row) for row in rows]
+        return [numbered_key(*row) for row in rows]
 
     async def counts(self, most: int) -> RosterCounts:
         return RosterCounts(*await self._database.read(lambda cursor: cursor.one(_COUNTS, most + 1)))
@@ -167,9 +166,3 @@ def _account(row: Row) -> ListedAccount:
 def _key(row: Row) -> ListedKey:
     *fields, email = row
     return ListedKey(ApiKey(*fields), email)
-
-
-def _numbered(number: int, *values: Any) -> NumberedKey:
-    *fields, email, at, network, client = values
-    key = ApiKey(*fields)
-    return NumberedKey(number, key, email, None if at is None else KeyUse(key.id, at, Client(network, client)))

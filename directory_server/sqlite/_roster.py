@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from attrs import frozen
 
 from ..domain.accounts import Account
-from ..domain.clients import Client
-from ..domain.keys import ApiKey, KeyUse
+from ..domain.keys import ApiKey
 from ..domain.ports.runtime import Offload
 from ..domain.roster import (
     ListedAccount,
@@ -20,6 +19,7 @@ from ..domain.roster import (
     NumberedKey,
     RosterCounts,
     RosterTotals,
+    numbered_key,
     searched,
 )
 from ..run_sync import inline
@@ -142,7 +142,7 @@ class SqliteRoster:
 
     async def all_keys(self, *, after: int = 0, limit: int) -> Sequence[NumberedKey]:
         def read(connection: sqlite3.Connection) -> Sequence[NumberedKey]:
-            return [_numbered(*row) for row in connection.execute(_ALL_KEYS, (after, limit))]
+            return [numbered_key(*row) for row in connection.execute(_ALL_KEYS, (after, limit))]
 
         return await self._read(read)
 
@@ -187,9 +187,3 @@ def _account(row: tuple[object, ...]) -> ListedAccount:
 def _key(row: tuple[object, ...]) -> ListedKey:
     *fields, email = row
     return ListedKey(ApiKey(*fields), email)  # type: ignore[arg-type]
-
-
-def _numbered(number: int, *values: Any) -> NumberedKey:
-    *fields, email, at, network, client = values
-    key = ApiKey(*fields)
-    return NumberedKey(number, key, email, None if at is None else KeyUse(key.id, at, Client(network, client)))
