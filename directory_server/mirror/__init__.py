@@ -2,8 +2,8 @@
 
 from ._client import Client
 from ._mirror import Mirror, mirror
+from ._report import SyncReport
 from ._service import UpstreamService
-from ._sync_run import SyncReport
 from ._upstream import Upstream, UpstreamBusy, UpstreamFailed
 
 __all__ = ["Client", "Mirror", "SyncReport", "Upstream", "UpstreamBusy", "UpstreamFailed", "UpstreamService", "mirror"]

@@ -11,9 +11,7 @@ from twisted.internet.defer import Deferred, TimeoutError
 from twisted.internet.error import ConnectError, ConnectionLost, DNSLookupError
 from twisted.internet.task import deferLater
 from twisted.web.client import ResponseFailed, ResponseNeverReceived
-from twisted.web.http import stringToDatetime
 from twisted.web.http_headers import Headers
-from twisted.web.iweb import IResponse
 
 from .. import __version__
 from ..http_client import (
@@ -21,10 +19,12 @@ from ..http_client import (
     BadCertificate,
     BadResponse,
     cancellable,
+    date_of,
     drop,
     header,
     read_body,
     redirect_target,
+    retry_after,
 )
 from ._upstream import UpstreamFailed
 
@@ -33,9 +33,6 @@ DEADLINE = 30.0
 
 REDIRECTS = 3
 """Maximum redirects of a request, each to the same host."""
-
-MAX_DELAY = 86_400.0
-"""Maximum Retry-After in seconds; longer ones are cut."""
 
 USER_AGENT = f"directory-server/{__version__} (mirror)"
 
@@ -135,7 +132,7 @@ class Fetcher:
         result = Response(
             response.code == 304,
             Validators(header(response, b"etag"), header(response, b"last-modified")),
-            _date(header(response, b"date")),
+            date_of(header(response, b"date")),
         )
         if result.unchanged and not validators.headers():
             drop(response)
@@ -144,20 +141,10 @@ class Fetcher:
             drop(response)
             resumable = response.code in (408, 429) or response.code >= 500
             raise UpstreamFailed(
-                f"It answered {response.code}.", retry_after=self._delay(response), resumable=resumable
+                f"It answered {response.code}.", retry_after=retry_after(response, self._now()), resumable=resumable
             )
         await read_body(response, write)
         return result
-
-    def _delay(self, response: IResponse) -> float:
-        """Return the seconds of Retry-After (RFC 9110, section 10.2.3), 0 if it is absent or invalid."""
-        text = header(response, b"retry-after")
-        if text.isascii() and text.isdigit():
-            return min(float(text[:9]), MAX_DELAY)
-        until, date = _date(text), _date(header(response, b"date"))
-        if until is None:
-            return 0.0
-        return min(max(until - (self._now() if date is None else date), 0.0), MAX_DELAY)
 
 
 def _redirected(url: str, location: str) -> str:
@@ -171,13 +158,6 @@ def _redirected(url: str, location: str) -> str:
     if not same_host:
         raise UpstreamFailed("It redirects to another host, which is not followed. Set url to the target.")
     return target
-
-
-def _date(text: str) -> float | None:
-    try:
-        return float(stringToDatetime(text.encode("ascii"))) if text else None
-    except (ValueError, LookupError, OverflowError):
-        return None
 
 
 def _resumable(reason: str) -> UpstreamFailed:

@@ -16,12 +16,13 @@ from ..domain.errors import DirectoryError
 from ..domain.ports.runtime import Offload
 from ..domain.ports.storage import Mirrors
 from ..domain.upstreams import FinishedRun, UpstreamState, credible
+from ..http_client import MAX_DELAY
 from ..importer import Publish
 from ._client import Client, client
-from ._fetcher import MAX_DELAY
 from ._file import DEADLINE as FILE_DEADLINE
 from ._file import MAX_BYTES as FILE_BYTES
-from ._sync_run import SyncReport, SyncRun
+from ._report import SyncReport
+from ._sync_run import SyncRun
 from ._upstream import Upstream, UpstreamBusy, UpstreamFailed, headers
 
 LEASE = 60.0

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from hashlib import blake2b
 from itertools import count
 
-from attrs import define, evolve, field, frozen
+from attrs import evolve, field, frozen
 
 from .. import importer
-from ..domain.changes import PublishReport
-from ..domain.entries import OFFICIAL, Entry
+from ..domain.entries import Entry
 from ..domain.ports.runtime import Offload
 from ..domain.ports.storage import Mirrors
 from ..domain.upstreams import SKEW, SyncProgress, UpstreamState
 from ..importer import BATCH, BATCH_BYTES, Publish
-from ..serialization import restore_entry, rfc3339, with_official_flag
+from ..serialization import rfc3339, with_official_flag
 from ..wording import entries
 from . import _page
 from ._fetcher import Fetcher, Response, Validators
 from ._file import MAX_BYTES, open_file
+from ._report import SyncReport
 from ._upstream import Upstream, UpstreamFailed
+from ._versions import Stored, deleted_versions, unmarked_names, versions_of, wanted_versions
 
 FULL_INTERVAL = 7 * 86_400.0
 """Seconds between full syncs: an incremental sync does not see entries that disappear without a status."""
@@ -37,39 +39,11 @@ MAX_PAGES = 20_000
 MAX_RETRY_AFTER, MAX_ATTEMPTS = 30.0, 5
 """Maximum Retry-After in seconds for a retry within the sync run, and maximum attempts per page."""
 
+MAX_LOOK_UPS = 200
+"""Maximum names of a sync run whose versions are read apart."""
+
 MAX_OVER_LIMIT = 10_000
 """Entries beyond what is stored of an upstream after which a sync run is aborted."""
-
-MAX_REASONS = 100
-"""Rejected entries whose reasons a report lists."""
-
-
-@define
-class SyncReport(PublishReport):
-    """Counts of a sync run so far. `expected` is the number of entries in the last full sync, 0 if unknown.
-
-    `nameless` counts the `rejected` entries whose name is unknown too.
-    """
-
-    full: bool = False
-    resumed: bool = False
-    expected: int = 0
-    pages: int = 0
-    entries: int = 0
-    removed: int = 0
-    rejected: int = 0
-    nameless: int = 0
-    reasons: list[str] = field(factory=list)
-
-    @property
-    def changes(self) -> int:
-        """The number of entries that were added, changed or removed."""
-        return self.added + self.changed + self.removed
-
-    def reject(self, reasons: Sequence[str]) -> None:
-        """Count rejected entries and list their reasons."""
-        self.rejected += len(reasons)
-        self.reasons += reasons[: max(MAX_REASONS - len(self.reasons), 0)]
 
 
 @frozen(eq=False)
@@ -144,7 +118,7 @@ class SyncRun:
             batches = importer.batches([path], imported, batch=BATCH, most=MAX_BYTES)
             while entries := await self._offload(next, batches, ()):
                 selected, names = self._select(entries)
-                await self._publish_entries(selected)
+                await self._publish_wanted(selected, await self._stored(selected))
                 await self._mirrors.put(state, seen=names)
                 self._on_progress(self.report)
             self.report.reject([f"line {each.line}: {each.reason}" for each in imported.rejections])
@@ -189,7 +163,10 @@ class SyncRun:
             # An invalid entry has not disappeared.
             names |= seen | {each.name: self._upstream.selects(each.name) for each in page.rejected if each.name}
             if max(len(selected), len(names)) >= BATCH or size >= BATCH_BYTES or not page.next:
-                await self._publish_entries(selected)
+                # In a full sync the other versions of the last name follow.
+                incomplete = selected[-1].name if selected and progress.full and page.next else ""
+                if not (await self._publish_names(selected, incomplete) or progress.full):
+                    state = evolve(state, full_sync_at=None)
                 progress = evolve(progress, cursor=page.next or progress.cursor)
                 state = evolve(state, progress=progress)
                 await self._mirrors.put(state, seen=names if progress.full else None)
@@ -224,7 +201,46 @@ class SyncRun:
         if self._upstream.official:
             entries = [with_official_flag(entry) for entry in entries]
         names = {entry.name: self._upstream.selects(entry.name) for entry in entries}
+        self.report.names += len(names)
         return [entry for entry in entries if names[entry.name]], names
+
+    async def _publish_names(self, entries: Sequence[Entry], incomplete: str) -> bool:
+        """Publish versions, and look up the names that have lost the mark of their latest version, but `incomplete`.
+
+        Return False if not all could be looked up; the next sync run must be full.
+        """
+        stored, repaired = await self._stored(entries), True
+        wanted = await self._publish_wanted(entries, stored)
+        for name in unmarked_names(entries, wanted, stored):
+            if name == incomplete:
+                continue
+            if self.report.look_ups >= MAX_LOOK_UPS:
+                return False
+            self.report.look_ups += 1
+            try:
+                found, _ = self._select(await versions_of(name, partial(self._look_up, name)))
+            except UpstreamFailed as error:
+                self.report.reject([f"{name}: its versions cannot be read. {error.message}"])
+                if error.resumable:
+                    return False
+                repaired = False
+            else:
+                await self._publish_wanted(found, stored)
+        return repaired
+
+    async def _look_up(self, name: str, cursor: str) -> _page.ServerPage:
+        await self._renew_lease()
+        _, body = await self._get(self._upstream.versions_of(name, cursor), Validators())
+        return await self._offload(_page.read, body)
+
+    async def _stored(self, entries: Sequence[Entry]) -> Stored:
+        return await self._mirrors.versions(self._upstream.name, {entry.name for entry in entries})
+
+    async def _publish_wanted(self, entries: Sequence[Entry], stored: Stored) -> Sequence[Entry]:
+        """Publish those of `entries` that are to be stored; return them."""
+        wanted = wanted_versions(entries, self._upstream.versions, stored)
+        await self._publish_entries(wanted)
+        return wanted
 
     async def _publish_entries(self, entries: Sequence[Entry]) -> None:
         for start in range(0, len(entries), BATCH):
@@ -257,7 +273,7 @@ class SyncRun:
             )
         while bodies := await self._mirrors.unseen(name, BATCH):
             await self._renew_lease()
-            removed = await self._offload(_deleted, bodies)
+            removed = await self._offload(deleted_versions, bodies)
             await self._publish(name, removed)
             self.report.removed += len(removed)
             self._on_progress(self.report)
@@ -282,9 +298,3 @@ class SyncRun:
 
 def _digest(text: bytes) -> bytes:
     return blake2b(text, digest_size=16).digest()
-
-
-def _deleted(bodies: Sequence[bytes]) -> list[Entry]:
-    """Return the entries of `bodies` with the status `deleted`."""
-    entries = map(restore_entry, bodies)
-    return [evolve(each, meta={**each.meta, OFFICIAL: {**each.official, "status": "deleted"}}) for each in entries]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from urllib.parse import urlencode, urlsplit
+from typing import Literal
+from urllib.parse import quote, urlencode, urlsplit
 
 from attrs import frozen
 
@@ -34,6 +35,8 @@ class UpstreamBusy(DirectoryError):
     code = "upstream_busy"
 
 
+Versions = Literal["latest", "all"]
+
 PAGE = 100
 """Entries per page, the maximum of the official API."""
 
@@ -48,8 +51,8 @@ class Upstream:
     between two sync runs. `headers` are templates such as `Authorization: env:TOKEN`, see `headers()`. A name is
     selected if it matches a pattern of `include` (or that is empty) and no pattern of `exclude`; `*` matches any text.
     Nothing is removed if a full sync has fewer entries than the share `floor` of the last one. An `official` upstream
-    is trusted about which entries the official registry lists. The store keeps at most `max_entries` names and
-    `max_bytes` of documents.
+    is trusted about which entries the official registry lists. `versions` is what is stored of a name: all versions, or
+    those that were the latest at a sync run. The store keeps at most `max_entries` names and `max_bytes` of documents.
     """
 
     name: str
@@ -60,6 +63,7 @@ class Upstream:
     exclude: tuple[str, ...] = ()
     floor: float = 0.85
     official: bool = False
+    versions: Versions = "all"
     max_entries: int = 100_000
     max_bytes: int = 1_000_000_000
 
@@ -79,16 +83,22 @@ class Upstream:
         return base if base.endswith("/servers") else f"{base}/v0.1/servers"
 
     def page(self, cursor: str, since: str) -> str:
-        """Return the URL of the page at `cursor`, of changes since `since` (RFC 3339); either may be empty."""
-        parameters = {"version": "latest", "limit": PAGE, "cursor": cursor, "updated_since": since}
-        if since:
-            parameters["include_deleted"] = "true"
-        return f"{self._list}?{urlencode({name: value for name, value in parameters.items() if value})}"
+        """Return the URL of the page at `cursor`, of changes since `since` (RFC 3339); either may be empty.
+
+        The page has all versions: with `version=latest` the official registry would not show a version that it has
+        just withdrawn, and no status of an older one.
+        """
+        return f"{self._list}?{_query(cursor=cursor, updated_since=since)}"
+
+    def versions_of(self, name: str, cursor: str) -> str:
+        """Return the URL of the page at `cursor` of the versions of a name."""
+        return f"{self._list}/{quote(name, safe='')}/versions?{_query(cursor=cursor)}"
 
     @property
     def selection(self) -> str:
-        """The URL, patterns and trust as text; a change of it causes a full sync."""
-        return " ".join(filter(None, (self.url, self._patterns.text, "official" if self.official else "")))
+        """The URL, patterns, trust and versions as text; a change of it causes a full sync."""
+        official = "official" if self.official else ""
+        return " ".join(filter(None, (self.url, self._patterns.text, official, f"versions={self.versions}")))
 
     def selects(self, name: str) -> bool:
         """Return whether entries with this name are mirrored."""
@@ -97,6 +107,11 @@ class Upstream:
     @property
     def _patterns(self) -> NamePatterns:
         return NamePatterns(self.include, self.exclude)
+
+
+def _query(**parameters: str) -> str:
+    given = {"limit": PAGE, "include_deleted": "true"} | parameters
+    return urlencode({name: value for name, value in given.items() if value})
 
 
 def headers(templates: Iterable[str], environ: Mapping[str, str]) -> dict[str, str]:

@@ -15,8 +15,9 @@ from twisted.web.http_headers import Headers
 from twisted.web.iweb import IAgent
 from zope.interface import implementer
 
+from directory_server.http_client import MAX_DELAY
 from directory_server.mirror import Client, UpstreamFailed
-from directory_server.mirror._fetcher import DEADLINE, MAX_DELAY
+from directory_server.mirror._fetcher import DEADLINE
 
 from .registry import NOW
 

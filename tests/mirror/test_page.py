@@ -51,6 +51,55 @@ def test_an_invalid_entry_does_not_affect_others(server: dict[str, Any]) -> None
     assert len(page.entries) + len(page.rejected) == 2
 
 
+BAD_VALUES = {
+    "NaN": b"NaN",
+    "infinity": b"-Infinity",
+    "a large number": b"1e309",
+    "a lone surrogate": b'"\\ud800"',
+    "invalid UTF-8": b'"\xff"',
+    "a member twice": b'{"a": 1, "a": 2}',
+    "deep nesting": b"[" * 100 + b"]" * 100,
+    "a control character": b'"\x01"',
+    "no value": b"nul",
+    "a quoted bracket": b'{"a": "]}\\"{[", "b": NaN}',
+}
+
+
+@pytest.mark.parametrize("bad", BAD_VALUES.values(), ids=BAD_VALUES)
+def test_an_entry_that_is_not_json_does_not_affect_others(bad: bytes) -> None:
+    good = [json.dumps(registry_entry(f"x/{letter}")).encode() for letter in "abc"]
+    odd = json.dumps(registry_entry("x/odd")).encode().replace(b'"It rains."', bad)
+    page = read(b' {"metadata": {"nextCursor": "c"}, "servers": [' + b", ".join([good[0], odd, *good[1:]]) + b"]}\n")
+    assert [entry.name for entry in page.entries] == ["x/a", "x/b", "x/c"]
+    (rejected,) = page.rejected
+    assert page.next == "c"
+    # Its name is known where a tolerant parser can read it: the entry has not disappeared.
+    assert rejected.name == ("" if bad in (b"nul", b'"\x01"') else "x/odd")
+    assert rejected.reason.startswith(f"{rejected.name or 'entry 2 of a page'}: The entry")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"servers": [{}, NaN], "metadata": NaN}',
+        b'{"servers": [NaN], "servers": []}',
+        b'{"servers": [NaN]',
+        b'{"servers": [NaN]}}',
+        b'{"servers": [NaN]} {}',
+        b'{"servers": [NaN}',
+        b'[{"servers": [NaN]}]',
+        b'{"servers": NaN}',
+        b"{5: [NaN]}",
+        # A parser that tries again after each quote takes hours.
+        b'{"servers": [NaN, "' + b'\\"' * 1_000_000 + b"]}",
+    ],
+    ids=range(10),
+)
+def test_a_page_that_is_invalid_outside_its_entries_is_an_error(body: bytes) -> None:
+    with pytest.raises(UpstreamFailed, match="invalid JSON"):
+        read(body)
+
+
 def test_a_cursor_with_nul_is_rejected() -> None:
     with pytest.raises(UpstreamFailed, match="contains NUL"):
         read(b'{"servers": [], "metadata": {"nextCursor": "a\\u0000"}}')
@@ -66,9 +115,9 @@ def test_parses_real_pages(shared_data: Any) -> None:
 @pytest.mark.parametrize(
     ("url", "expected"),
     [
-        ("https://r.example", "https://r.example/v0.1/servers?version=latest&limit=100"),
-        ("https://r.example/r/token/", "https://r.example/r/token/v0.1/servers?version=latest&limit=100"),
-        ("https://r.example/v0/servers", "https://r.example/v0/servers?version=latest&limit=100"),
+        ("https://r.example", "https://r.example/v0.1/servers?limit=100&include_deleted=true"),
+        ("https://r.example/r/token/", "https://r.example/r/token/v0.1/servers?limit=100&include_deleted=true"),
+        ("https://r.example/v0/servers", "https://r.example/v0/servers?limit=100&include_deleted=true"),
     ],
 )
 def test_the_list_url_of_an_upstream(url: str, expected: str) -> None:
@@ -77,7 +126,7 @@ def test_the_list_url_of_an_upstream(url: str, expected: str) -> None:
 
 def test_a_cursor_is_quoted_in_the_url() -> None:
     page = Upstream("a", "https://r.example").page("a b&c=ü/", "2026-01-01T00:00:00Z")
-    assert page.endswith("&cursor=a+b%26c%3D%C3%BC%2F&updated_since=2026-01-01T00%3A00%3A00Z&include_deleted=true")
+    assert page.endswith("&cursor=a+b%26c%3D%C3%BC%2F&updated_since=2026-01-01T00%3A00%3A00Z")
 
 
 @pytest.mark.parametrize(

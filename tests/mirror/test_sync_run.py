@@ -25,8 +25,8 @@ async def test_the_first_sync_is_full(harness: Harness) -> None:
     assert harness.names() == ["x/a", "x/b", "x/c"]
     assert (report.full, report.pages, report.entries, report.added) == (True, 2, 3, 3)
     assert harness.registry.requests == [
-        {"version": "latest", "limit": "100"},
-        {"version": "latest", "limit": "100", "cursor": "2"},
+        {"include_deleted": "true", "limit": "100"},
+        {"include_deleted": "true", "limit": "100", "cursor": "2"},
     ]
     state = harness.state()
     assert (state.entries, state.full_sync_names, state.last_success, state.error) == (3, 3, NOW, "")
@@ -182,6 +182,26 @@ async def test_entries_of_other_sources_are_kept(harness: Harness) -> None:
     await harness.mirror.sync(harness.upstream(floor=0.1), full=True)
     assert harness.names() == ["x/a", "x/b", "x/c", "x/other"]
     assert harness.brief("x/a") == "Local."
+
+
+@awaited
+async def test_a_bad_value_in_one_entry_stops_no_run(harness: Harness) -> None:
+    harness.registry.entries, harness.registry.page_size = ABC, 5
+    await harness.mirror.sync(harness.upstream())
+    # Python writes NaN, which is not JSON.
+    harness.registry.entries = [
+        registry_entry("x/a", description="It snows."),
+        {**registry_entry("x/b"), "more": float("nan")},
+        *[{**registry_entry(f"x/bad-{number}"), "more": float("inf")} for number in range(150)],
+        registry_entry("x/c"),
+    ]
+    harness.registry.page_size = 60
+    report = await harness.mirror.sync(harness.upstream(), full=True)
+    assert (report.rejected, report.changed, len(report.reasons)) == (151, 1, 100)
+    assert report.reasons[0].startswith("x/b: The entry is not JSON: ")
+    # The stored version of a bad entry stays.
+    assert harness.names() == ["x/a", "x/b", "x/c"]
+    assert harness.brief("x/a") == "It snows."
 
 
 @awaited

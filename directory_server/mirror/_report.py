@@ -1,0 +1,43 @@
+"""The report of a sync run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import define, field
+
+from ..domain.changes import PublishReport
+
+MAX_REASONS = 100
+"""Rejected entries whose reasons a report lists."""
+
+
+@define
+class SyncReport(PublishReport):
+    """Counts of a sync run so far. `expected` is the number of names in the last full sync, 0 if unknown.
+
+    `entries` counts versions, and `names` their names. `look_ups` counts the names whose versions were read apart.
+    `nameless` counts the `rejected` entries whose name is unknown too.
+    """
+
+    full: bool = False
+    resumed: bool = False
+    expected: int = 0
+    pages: int = 0
+    entries: int = 0
+    names: int = 0
+    look_ups: int = 0
+    removed: int = 0
+    rejected: int = 0
+    nameless: int = 0
+    reasons: list[str] = field(factory=list)
+
+    @property
+    def changes(self) -> int:
+        """The number of entries that were added, changed or removed."""
+        return self.added + self.changed + self.removed
+
+    def reject(self, reasons: Sequence[str]) -> None:
+        """Count rejected entries and list their reasons."""
+        self.rejected += len(reasons)
+        self.reasons += reasons[: max(MAX_REASONS - len(self.reasons), 0)]
