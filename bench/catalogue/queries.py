@@ -23,6 +23,9 @@ CUT = 3
 """Characters that are missing at the end of a cut name."""
 
 LENGTH = 256
+"""Characters of the longest query that is searched for as it is."""
+
+LONGEST = 4_096
 """Characters of the longest query that the APIs accept."""
 
 REPEATED = 20
@@ -138,3 +141,12 @@ def hostile(entries: Sequence[Entry], *, seed: int = 0) -> Iterator[tuple[str, s
         **{f"the beginning {beginning}": beginning for beginning in ("mc", "mcp-", "mcp-server-", "se", "server ")},
     }.items():
         yield name, text[:LENGTH]
+    for name, words in {
+        "common words": common,
+        "rare words": random.sample(rare, min(len(rare), 600)),
+        "words of two letters": pairs * 3,
+        "letters": [f"{letter}." for letter in ascii_lowercase] * 60,
+        "Chinese characters": [chr(0x4E00 + random.randrange(8_000)) for _ in range(2_048)],
+        "characters that stand for eighteen": ["\ufdfa" * 100] * 41,
+    }.items():
+        yield f"{LONGEST:,} characters: {name}", " ".join(words)[:LONGEST]

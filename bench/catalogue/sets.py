@@ -23,15 +23,19 @@ MIXED: Mapping[str, Sequence[str]] = {
     "fresh_3": (
         "cjk_3", "other_languages_3", "sentences_3", "products_3", "capability_3", "category_3", "conditions_3",
     ),
+    "fresh_4": (
+        "cjk_4", "other_languages_4", "sentences_4", "products_4", "capability_4", "category_4", "conditions_4",
+    ),
 }  # fmt: skip
 """The kinds of the queries of a set with several kinds, by its name. Other sets have one kind, their name."""
 
 KINDS = (
     "cjk", "other_languages", "cjk_2", "other_languages_2", "english_2",
     "sentences", "products", "capability", "category", "conditions",
-    *MIXED["fresh_3"],
+    *MIXED["fresh_3"], *MIXED["fresh_4"],
 )  # fmt: skip
-"""Kinds of queries. A kind with the number 2 or 3 was written later, on other topics.
+"""Kinds of queries. A kind with the number 2, 3 or 4 was written later, on other topics; those of 4 are
+on topics that were in no table of words when they were written.
 
 `english_2` has sentences, conditions, capabilities and categories."""
 

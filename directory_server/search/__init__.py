@@ -16,7 +16,7 @@ and gives the reasons of hits.
 from .impact_index import ImpactIndex
 from .index.memory import Spill, in_memory
 from .index.packing import TextAnalysis
-from .index.saved import build_digest
+from .index.versions import file_version
 from .index_file import MappedIndexFile
 from .percolator import percolate
 from .query.tables import load_tables
@@ -26,7 +26,7 @@ __all__ = [
     "MappedIndexFile",
     "Spill",
     "TextAnalysis",
-    "build_digest",
+    "file_version",
     "in_memory",
     "load_tables",
     "percolate",

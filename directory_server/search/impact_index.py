@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from threading import Lock
-from typing import ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 from attrs import evolve
 
 from ..domain.changes import Change
+from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload, Pace
-from ..domain.search import Page, Position, Query
-from ..serialization import hits_of
+from ..domain.search import Page, Position, Query, ToolHit
+from ..serialization import decode_hit, hits_of
 from .index.arrays import Bools, Ints
 from .index.collection import Collection
 from .index.lexicon import Lexicon
@@ -21,16 +22,20 @@ from .index.segment import Segment
 from .index.snapshot import Snapshot
 from .index.tiers import BULK, SIZES, LiveSegment, merged
 from .index.verified import document_of
+from .query.condensation import MAX_LENGTH, condensed
 from .query.cost import is_expensive, is_expensive_plan
 from .query.parsing import ParsedQuery, parse
 from .query.plan import Plan, build_plan
 from .query.tables import are_loaded, load_tables
 from .ranking.browsing import Facets, close_matches, sorted_documents, summary, with_phrases
 from .ranking.explain import explain_lines
+from .ranking.likeness import reranked
 from .ranking.reasons import reasons
 from .ranking.scoring import Ranked, ranked_documents, score_documents, top_documents
+from .ranking.tools import best_tools, named_tools, ranked_by_tools, searches_tools
 
 P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def _at_once(*, begun: bool = False) -> None:
@@ -112,17 +117,30 @@ class ImpactIndex:
         with self._write_lock:
             self._journal = None
 
-    async def search(self, query: Query) -> Page:
+    async def _load_tables(self) -> None:
+        """Load the tables of words. Raises Unavailable if their files cannot be opened now."""
+        try:
+            await self._offload(load_tables)
+        except OSError as error:
+            raise Unavailable(f"The tables of the search cannot be read now: {error.strerror}.") from error
+
+    def search(self, query: Query) -> Coroutine[Any, Any, Page]:
+        return self._result(_browse if query.browse or query.sort != "relevance" else _search, query)
+
+    def search_tools(self, query: Query) -> Coroutine[Any, Any, Sequence[ToolHit]]:
+        return self._result(_search_tools, query)
+
+    async def _result(self, search: Callable[..., T], query: Query) -> T:
+        """Return what `search` returns of the plan of `query`."""
         waiting = self._pace()
         if waiting is not None:
             await waiting
         if not are_loaded():
-            await self._offload(load_tables)
-        snapshot, parsed = self._snapshot, parse(query.keywords)
-        collection, live, pinned = self._collection(snapshot)
-        search: Callable[..., Page] = _search
-        if query.browse or query.sort != "relevance":
-            search = _browse
+            await self._load_tables()
+        collection, live, pinned = self._collection(self._snapshot)
+        if len(query.keywords) > MAX_LENGTH:
+            return await self._searches(_in_thread, _condense_and_search, search, query, collection, live, pinned)
+        parsed = parse(query.keywords)
         if is_expensive(query, parsed, collection):
             return await self._searches(_in_thread, _plan_and_search, search, query, parsed, collection, live, pinned)
         plan = build_plan(parsed, collection)
@@ -137,7 +155,7 @@ class ImpactIndex:
     def explain(self, query: Query) -> str:
         """Return an explanation of the ranking of the hits for `query`, as text."""
         collection, live, pinned = self._collection(self._snapshot)
-        plan = build_plan(parse(query.keywords), collection)
+        plan = build_plan(parse(condensed(query.keywords, collection)), collection)
         return "\n".join(explain_lines(plan, collection, live, pinned, query.limit, query.after))
 
     def _collection(self, snapshot: Snapshot) -> tuple[Collection, Sequence[Bools], Sequence[Ints]]:
@@ -171,27 +189,49 @@ class ImpactIndex:
         return vocabulary is not before.vocabulary
 
 
-def _in_thread(search: Callable[P, Page], /, *args: P.args, **kwargs: P.kwargs) -> Page:
+def _in_thread(search: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
     """Search, and remove pages of the index from memory if there are too many. Only large indexes have so many."""
-    page = search(*args, **kwargs)
+    found = search(*args, **kwargs)
     bound_pages()
-    return page
+    return found
+
+
+def _condense_and_search(
+    search: Callable[..., T],
+    query: Query,
+    collection: Collection,
+    live: Sequence[Bools],
+    pinned: Sequence[Ints],
+) -> T:
+    return _plan_and_search(search, query, parse(condensed(query.keywords, collection)), collection, live, pinned)
 
 
 def _plan_and_search(
-    search: Callable[..., Page],
+    search: Callable[..., T],
     query: Query,
     parsed: ParsedQuery,
     collection: Collection,
     live: Sequence[Bools],
     pinned: Sequence[Ints],
-) -> Page:
+) -> T:
     return search(query, build_plan(parsed, collection), collection, live, pinned)
 
 
 def _search(query: Query, plan: Plan, collection: Collection, live: Sequence[Bools], pinned: Sequence[Ints]) -> Page:
-    ranked = ranked_documents(plan, collection, live, pinned, query.limit + 1, query.after)
-    return _page(plan, collection.segments, ranked, query.limit)
+    if searches_tools(plan, collection):
+        ranked = ranked_by_tools(plan, collection, live, query.limit + 1, query.after)
+    else:
+        best = partial(ranked_documents, plan, collection, live, pinned)
+        ranked = reranked(plan, collection.segments, best, query.limit + 1, query.after)
+    return _page(plan, collection, ranked, query.limit)
+
+
+def _search_tools(
+    query: Query, plan: Plan, collection: Collection, live: Sequence[Bools], pinned: Sequence[Ints]
+) -> Sequence[ToolHit]:
+    best = best_tools(plan, collection, live, query.limit)
+    records = _records(collection.segments, [ranked for ranked, _ in best])
+    return [ToolHit(decode_hit(record), tool) for record, (_, tool) in zip(records, best, strict=True)]
 
 
 def _browse(query: Query, plan: Plan, collection: Collection, live: Sequence[Bools], pinned: Sequence[Ints]) -> Page:
@@ -206,21 +246,26 @@ def _browse(query: Query, plan: Plan, collection: Collection, live: Sequence[Boo
     if plan.phrases:
         matches = with_phrases(plan, segments, matches)
     if query.sort == "relevance":
-        ranked = top_documents(plan, segments, matches, query.limit + 1, query.after)
+        if searches_tools(plan, collection):
+            ranked = ranked_by_tools(plan, collection, live, query.limit + 1, query.after)
+        else:
+            best = partial(top_documents, plan, segments, matches)
+            ranked = reranked(plan, segments, best, query.limit + 1, query.after)
     else:
         matches = matches if plan.filters_only else close_matches(matches)
         ranked = sorted_documents(segments, matches, query)
-    page = _page(plan, segments, ranked, query.limit)
+    page = _page(plan, collection, ranked, query.limit)
     if not query.browse:
         return page
     facets = collection.once(Facets, partial(Facets.of, collection))
     return evolve(page, summary=summary(facets, segments, matches))
 
 
-def _page(plan: Plan, segments: Sequence[Segment], ranked: Sequence[Ranked], limit: int) -> Page:
+def _page(plan: Plan, collection: Collection, ranked: Sequence[Ranked], limit: int) -> Page:
     """Return the first `limit` of `ranked`, which has one more if there is a next page."""
-    shown = ranked[:limit]
-    hits = hits_of(_records(segments, shown), reasons(plan, segments, shown))
+    shown, segments = ranked[:limit], collection.segments
+    of_hits = partial(reasons, plan, segments, shown), partial(named_tools, plan, collection, shown)
+    hits = hits_of(_records(segments, shown), *of_hits)
     if len(ranked) <= limit:
         return Page(hits)
     score, number, doc_id = ranked[limit - 1]

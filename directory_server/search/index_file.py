@@ -10,10 +10,11 @@ from pathlib import Path
 
 from .impact_index import ImpactIndex
 from .index.columns import Unusable, map_columns, size_of, write_columns
-from .index.saved import build_digest, from_columns, to_columns
+from .index.saved import from_columns, to_columns
 from .index.snapshot import Snapshot
+from .index.versions import file_version
 
-NAME = "index-{build}.bin"
+NAME = "index-{version}.bin"
 
 FREE = 2
 """The file is written if so many times its size is free, so that it does not fill the disk of a database."""
@@ -25,13 +26,13 @@ OBSOLETE = 86_400.0
 class MappedIndexFile:
     """Implement the IndexFile port: the file of `index` in `folder`.
 
-    Its name has a digest of the software, so that processes of two versions do not replace each other's file.
+    Its name has a digest of its version, so that processes of two versions do not replace each other's file.
     """
 
     def __init__(self, index: ImpactIndex, folder: Path) -> None:
         self._index = index
         self._folder = folder.absolute()
-        self.path = self._folder / NAME.format(build=build_digest())
+        self.path = self._folder / NAME.format(version=file_version())
         self.copy = index
         self._seen: tuple[int, ...] = ()
         """The identity of the file that was read last."""
@@ -58,7 +59,7 @@ class MappedIndexFile:
             os.close(file)
         facts = mapped.facts
         seq, last = facts.get("seq"), facts.get("last")
-        if facts.get("build") != build_digest() or not isinstance(seq, int) or not isinstance(last, str):
+        if facts.get("version") != file_version() or not isinstance(seq, int) or not isinstance(last, str):
             raise Unusable("it is from another version of the software")
         if facts.get("log") != log:
             raise Unusable("it is from another change log, such as that before a restored backup")
@@ -86,7 +87,7 @@ class MappedIndexFile:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         snapshot = self._index.snapshot
         counts, columns = to_columns(snapshot)
-        facts = {**counts, "build": build_digest(), "log": log, "seq": seq, "last": last}
+        facts = {**counts, "version": file_version(), "log": log, "seq": seq, "last": last}
         with self._draft() as file:
             if file is None:
                 return False
@@ -130,7 +131,7 @@ class MappedIndexFile:
         """Delete the files of other versions of the software that were not written for long."""
         with suppress(OSError):
             written = os.stat(self.path).st_mtime
-            for each in self._folder.glob(NAME.format(build="*")):
+            for each in self._folder.glob(NAME.format(version="*")):
                 if each != self.path and each.lstat().st_mtime < written - OBSOLETE:
                     each.unlink()
 

@@ -19,7 +19,7 @@ from directory_server.search.index import arrays
 from directory_server.search.index.merging import Postings
 from directory_server.search.query.parsing import parse
 from directory_server.search.query.plan import build_plan
-from directory_server.search.ranking import compiled, feedback
+from directory_server.search.ranking import compiled, coverage, feedback
 from directory_server.search.ranking.feedback import _is_word
 from directory_server.search.ranking.scoring import score_documents
 from tests.contract.index import additions, make_entry, search_names
@@ -110,7 +110,7 @@ ONE = [({0: 1.0}, 1.0, False)]
 
 def plan(groups: Any = ONE, shares: Sequence[Any] = ()) -> tuple[Any, ...]:
     """Return the columns of a plan with one part."""
-    return [], [(groups, False, 1.0, list(shares))], [], [], [], [], 1.0, 1.0, 0.5, 0.1, 0.5
+    return [], [(groups, False, 1.0, 0.1, list(shares))], [], [], [], [], 1.0, 1.0, 0.5, 0.5
 
 
 def feedback_of(**values: Any) -> tuple[Any, ...]:
@@ -318,3 +318,13 @@ def test_errors_of_large_searches_are_raised() -> None:
     segment[1] = np.full(MANY, MANY, np.int32)
     with pytest.raises(IndexError):
         COMPILED.best(COMPILED.segments([tuple(segment)], *WORDS), plan(), None, None, 1, np.inf)
+
+
+def test_rare_words_cover_as_with_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = random_index(0)
+    before = [scores(index, keywords) for keywords in QUESTIONS]
+    monkeypatch.setattr(coverage, "RARE", 0.5)
+    rare = [scores(index, keywords) for keywords in QUESTIONS]
+    with using(None):
+        assert [scores(index, keywords) for keywords in QUESTIONS] == rare
+    assert rare != before

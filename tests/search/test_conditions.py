@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from directory_server.domain.entries import PUBLISHER
-from directory_server.domain.facts import Fact
+from directory_server.domain.facts import Fact, language_bit
 from directory_server.domain.search import Query
 from directory_server.search import ImpactIndex
 from directory_server.search.query.conditions import LEAST_FACTOR, Condition, factors, find_conditions
@@ -36,6 +36,11 @@ def stated(keywords: str) -> tuple[str, list[str]]:
         ("api key rotation", ("api key rotation", [])),
         ("read-only mysql", ("mysql", ["read-only"])),
         ("memory written in Rust", ("memory", ["in rust"])),
+        ("MIT or Apache licensed editor", ("editor", ["MIT licence or Apache licence"])),
+        ("editor, apache or mit license", ("editor", ["Apache licence or MIT licence"])),
+        ("memory in Rust or Go", ("memory", ["in rust or in go"])),
+        ("python or rust based memory", ("memory", ["in python or in rust"])),
+        ("memory in Rust or games", ("memory or games", ["in rust"])),
         ("memory rust", ("memory rust", ["in rust?"])),
         ("azure devops c#", ("azure devops csharp", ["in csharp?"])),
         ("written in go: github", ("github", ["in go"])),
@@ -134,7 +139,34 @@ async def test_explain_shows_conditions() -> None:
 def test_a_factor_is_bounded() -> None:
     bits = [int(each) for each in (Fact.KEY, Fact.FREE, Fact.NO_KEY)]
     condition = Condition("x", int(Fact.NO_KEY), int(Fact.FREE), int(Fact.KEY))
-    low, partial, full = factors([condition], np.array(bits, np.uint64)).tolist()
+    facts, whole = np.array(bits, np.uint64), np.ones(3, np.float32)
+    low, partial, full = factors([condition], facts, whole).tolist()
     assert LEAST_FACTOR < low < 1 < partial < full < 2
-    assert factors([condition] * 9, np.array(bits[:1], np.uint64)).tolist() == [LEAST_FACTOR]
-    assert factors([], np.array(bits, np.uint64)).tolist() == [1, 1, 1]
+    assert factors([condition] * 9, facts[:1], whole[:1]).tolist() == [LEAST_FACTOR]
+    assert factors([], facts, whole).tolist() == [1, 1, 1]
+
+
+def test_either_of_two_conditions_is_enough() -> None:
+    (condition,) = find_conditions(parse("editor in Rust or Go").words).conditions
+    bits = [language_bit(name) for name in ("rust", "go", "python")]
+    rust, go, python = factors([condition], np.array(bits, np.uint64), np.ones(3, np.float32)).tolist()
+    assert rust == go > 1 > python
+
+
+def test_a_reward_grows_with_the_covered_share_of_the_query() -> None:
+    condition = Condition("x", int(Fact.NO_KEY), 0, int(Fact.KEY))
+    covered = np.array([0, 0.25, 1], np.float32)
+    nothing, quarter, whole = factors([condition], np.full(3, int(Fact.NO_KEY), np.uint64), covered).tolist()
+    assert nothing == 1
+    assert quarter - 1 == pytest.approx((whole - 1) / 2)
+    assert len({*factors([condition], np.full(3, int(Fact.KEY), np.uint64), covered).tolist()}) == 1
+
+
+@awaited
+async def test_conditions_are_not_louder_than_the_topic() -> None:
+    free = {"_meta": {PUBLISHER: {"license": "MIT", "language": "Rust"}}}
+    index = ImpactIndex(inline)
+    topic = make_entry("org.example/topic", "Casts a hexagram with coins")
+    other = make_entry("org.example/museum-of-old-coins", "Opening hours", **free)
+    await index.apply(additions(topic, other, *OTHERS))
+    assert (await search_names(index, "hexagram of coins in rust mit licensed"))[0] == "org.example/topic"

@@ -32,7 +32,7 @@ def test_an_index_of_another_change_log_is_not_used(tmp_path: Path) -> None:
 
 def test_an_index_of_another_version_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = MappedIndexFile(shared(), tmp_path)
-    monkeypatch.setattr(index_file, "build_digest", lambda: "of another version")
+    monkeypatch.setattr(index_file, "file_version", lambda: "of another version")
     file.write(LOG, 7, "an id")
     monkeypatch.undo()
     with pytest.raises(Unusable, match="another version"):

@@ -16,7 +16,7 @@ import pytest
 from directory_server.domain.search import Query
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, MappedIndexFile, index_file
-from directory_server.search.index import arrays, columns, saved
+from directory_server.search.index import arrays, columns
 
 from . import using
 from .filled_index import LOG, filled, shared
@@ -76,7 +76,7 @@ def test_the_arrays_of_an_index_are_those_of_the_file(tmp_path: Path) -> None:
 
 def test_versions_of_the_software_have_files_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(index_file, "build_digest", lambda: "old")
+        patch.setattr(index_file, "file_version", lambda: "old")
         old, older = MappedIndexFile(shared(), tmp_path), tmp_path / "index-older.bin"
         old.write(LOG, 7, "an id")
         older.write_bytes(b"")
@@ -85,15 +85,6 @@ def test_versions_of_the_software_have_files_of_their_own(tmp_path: Path, monkey
     new.write(LOG, 7, "an id")
     # The processes of the old version may still run.
     assert set(tmp_path.iterdir()) == {old.path, new.path}
-
-
-def test_the_digest_depends_on_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    saved.build_digest.cache_clear()
-    before = saved.build_digest()
-    saved.build_digest.cache_clear()
-    monkeypatch.setattr(saved, "version", lambda library: "2")
-    assert saved.build_digest() != before
-    saved.build_digest.cache_clear()
 
 
 def test_one_process_writes_at_a_time(tmp_path: Path) -> None:

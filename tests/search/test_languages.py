@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from errno import EMFILE
 
 import pytest
 
+from directory_server.domain.errors import Unavailable
 from directory_server.domain.search import Query
 from directory_server.search import ImpactIndex
 from directory_server.search.query import tables
@@ -92,6 +94,22 @@ async def test_first_search_loads_the_tables_in_a_thread(monkeypatch: pytest.Mon
     assert offloaded == [tables.load_tables]
     await search_names(index, "mail")
     assert offloaded == [tables.load_tables]
+
+
+@awaited
+async def test_tables_that_cannot_be_read_are_unavailable_until_they_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    errors = [OSError(EMFILE, "Too many open files")]
+
+    def read() -> list[object]:
+        if errors:
+            raise errors.pop()
+        return []
+
+    index = ImpactIndex(inline)
+    monkeypatch.setattr(tables, "_TABLES", (Lazy(read),))
+    with pytest.raises(Unavailable, match="cannot be read now: Too many open files"):
+        await search_names(index, "mail")
+    assert await search_names(index, "mail") == []
 
 
 @awaited

@@ -158,5 +158,8 @@ def test_compiled_look_ups_check_their_arguments() -> None:
     ):
         with pytest.raises(ValueError, match="length"):
             COMPILED.first_edits(*columns, counts, b"", word, b"x", ranges, every, 1)
+    for most in (-1, 65, 2**30, 2**31 - 1):
+        with pytest.raises(ValueError, match=f"most must be 0 to 64, not {most}"):
+            COMPILED.near(*columns, np.ones(2, np.uint64), np.ones(2, np.int32), 0, 2, 0, b"ab", 0, 0, 9, most)
     with pytest.raises(ValueError, match="offsets"):
         COMPILED.first_ranges(columns[0], columns[1] + np.uint32(9), b"", b"x", b"")

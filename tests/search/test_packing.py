@@ -1,20 +1,16 @@
-"""Packed documents: the round trip, and the version of the analysis."""
+"""Packed documents: the round trip."""
 
 from __future__ import annotations
 
-import sys
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from directory_server import serialization
 from directory_server.domain.entries import Entry
 from directory_server.search import TextAnalysis
-from directory_server.search.index import packing
 from directory_server.search.index.document import WEIGHT, build_document
 from directory_server.search.index.packing import pack, unpack
 
@@ -52,32 +48,6 @@ def test_analysis_is_deterministic() -> None:
     one, other = TextAnalysis(), TextAnalysis()
     assert one.version == other.version
     assert one(entry(tags=["b", "a"])) == other(entry(tags=["b", "a"]))
-
-
-@pytest.mark.parametrize("changed", packing._SOURCES)
-def test_version_changes_with_each_source(changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    version = TextAnalysis().version
-    for name in packing._SOURCES:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_bytes(files("directory_server").joinpath(name).read_bytes())
-    monkeypatch.setattr(packing, "files", lambda package: tmp_path)
-    assert TextAnalysis().version == version
-    with (tmp_path / changed).open("a") as module:
-        module.write("# Something else.\n")
-    assert TextAnalysis().version != version
-
-
-def test_version_covers_all_imported_modules_of_search() -> None:
-    searched = [name for name in packing._SOURCES if name.startswith("search/")]
-    imported = {
-        module.__name__.removeprefix("directory_server.").replace(".", "/") + ".py"
-        for module in (
-            sys.modules[f"directory_server.{name.removesuffix('.py').replace('/', '.')}"] for name in searched
-        )
-        for module in vars(module).values()
-        if getattr(module, "__name__", "").startswith("directory_server.search.")
-    }
-    assert imported <= set(searched)
 
 
 def test_packed_documents_of_real_entries_are_small(shared_data: Path) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import PUBLISHER, Entry
+from directory_server.domain.tools import OfferedTool
 from directory_server.domain.verification import VerifiedStatus
 from directory_server.domain.verified import IndexedVerification
 from directory_server.search import percolate
@@ -87,7 +88,9 @@ def test_each_query_is_decided_alone() -> None:
 
 
 def test_words_of_checked_tools_match() -> None:
-    tools = IndexedVerification(VerifiedStatus.WORKS, tools=(("vacuumTable", "Reclaims storage."),))
+    tools = IndexedVerification(
+        VerifiedStatus.WORKS, tools=(OfferedTool("vacuumTable", description="Reclaims storage."),)
+    )
     checked = evolve(change(ENTRY), verified=encode_verification(tools))
     queries = ["vacuum", "reclaim", "status:works", "postgres status:unverified", "postgres vacuum"]
     assert percolate(checked, queries) == {"vacuum", "reclaim", "status:works", "postgres vacuum"}

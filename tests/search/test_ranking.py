@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from attrs import evolve
 
 from directory_server.domain.search import Query
+from directory_server.search.index.snapshot import Snapshot
+from directory_server.search.query.concepts import ConceptEvidence
+from directory_server.search.query.groups import Part, TermGroup
 from directory_server.search.query.parsing import MAX_PHRASES, MAX_TEXT, parse
+from directory_server.search.query.plan import build_plan
+from directory_server.search.ranking.coverage import RARE, covers
 from tests.contract import awaited
 from tests.contract.index import make_entry, search_names
 
@@ -45,6 +51,23 @@ async def test_entry_with_all_parts_of_the_query_comes_first() -> None:
     assert [line.split()[-1] for line in lines if line.startswith("   1")] == ["org.example/both"]
     assert "coverage -" in lines[-1]
     assert (await search_names(index, "invoice"))[0] == "Invoice"
+
+
+def test_rare_words_cover_more_of_the_query() -> None:
+    def part(word: str, weight: float, *, is_corrected: bool = False, alternatives: bool = True) -> Part:
+        return Part({word}, weight, [TermGroup(word, {0: 1.0}, weight)], alternatives, is_corrected)
+
+    rare, common, translated = part("rare", 2 * RARE), part("common", RARE), part("other", 2 * RARE, alternatives=False)
+    corrected, expanded = part("corrected", 2 * RARE, is_corrected=True), part("expanded", 2 * RARE)
+    concept = ConceptEvidence("concept", [], {"expanded": 1.0}, 0.0)
+    plan = evolve(
+        build_plan(parse(""), Snapshot().collection),
+        parts=[rare, common, translated, corrected, expanded],
+        concepts=[concept],
+    )
+    limits, shares = zip(*map(np.ndarray.tolist, np.array(covers(plan))), strict=True)
+    assert sum(limit * share for limit, share in zip(limits, shares, strict=True)) == pytest.approx(1)
+    assert [share / shares[1] for share in shares] == pytest.approx([2, 1, 1, 1, 1])
 
 
 @awaited

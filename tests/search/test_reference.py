@@ -26,7 +26,7 @@ from directory_server.search.query.groups import TermGroup
 from directory_server.search.query.parsing import parse
 from directory_server.search.query.plan import Plan, build_plan
 from directory_server.search.ranking import compiled, focus
-from directory_server.search.ranking.coverage import COVERED, LOSS, MAX_RAISED, PRIOR_SHARE
+from directory_server.search.ranking.coverage import COVERED, LOSS, MAX_RAISED, PRIOR_SHARE, RARE
 from directory_server.search.ranking.feedback import FEEDBACK_HITS, FEEDBACK_SHARE, FEEDBACK_TERMS, MIN_FREQUENCY
 from directory_server.search.ranking.scoring import (
     PINNED_SCORE,
@@ -102,10 +102,17 @@ class Reference:
         others = [self.group(group, collection) for group in plan.others]
         totals = added([*parts, *others, *(times(scores, each.context) for each, scores in concepts), *more])
         if len(parts) > 1:
+            expanded = {stem for each in plan.concepts for stem in each.shares}
             limits = [COVERED * part.weight for part in plan.parts]
+            rarities = [
+                max(1.0, part.weight / RARE) ** (part.alternatives and not (part.is_corrected or part.stems & expanded))
+                for part in plan.parts
+            ]
+            whole = sum(limit * rarity for limit, rarity in zip(limits, rarities, strict=True))
             for name in totals:
-                covered = sum(min(part.get(name, 0), limit) for part, limit in zip(parts, limits, strict=True))
-                totals[name] *= 1 - LOSS + LOSS * covered / sum(limits)
+                every = zip(parts, limits, rarities, strict=True)
+                covered = sum(min(part.get(name, 0), limit) * rarity for part, limit, rarity in every)
+                totals[name] *= 1 - LOSS + LOSS * covered / whole
         return added([totals, *(self.group(group, collection) for group in (*plan.exact, *plan.names))])
 
     def scores(self, plan: Plan, collection: Collection) -> Scores:

@@ -8,6 +8,7 @@ import numpy as np
 
 from directory_server.search.index.packed import Packed
 from directory_server.search.index.rows import Rows, key_of
+from directory_server.search.text.word_vectors import DIMENSIONS
 
 
 def rows_of(count: int) -> Rows:
@@ -15,7 +16,8 @@ def rows_of(count: int) -> Rows:
     keys = np.array([key_of(str(number)) for number in range(count)], np.uint64)
     nothing = Packed.of([b""] * count)
     numbers = np.zeros(count, np.int32)
-    return Rows(nothing, nothing, keys, keys, np.zeros(count, np.float32), keys, numbers, numbers)
+    vectors = np.zeros((count, DIMENSIONS), np.int8)
+    return Rows(nothing, nothing, keys, keys, np.zeros(count, np.float32), keys, numbers, numbers, vectors, nothing)
 
 
 def test_a_lookup_copies_no_array() -> None:

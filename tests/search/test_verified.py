@@ -10,6 +10,7 @@ import pytest
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import Entry
 from directory_server.domain.search import Query
+from directory_server.domain.tools import OfferedTool
 from directory_server.domain.verification import VerifiedStatus
 from directory_server.domain.verified import IndexedVerification
 from directory_server.run_sync import inline, run_sync
@@ -77,7 +78,7 @@ def test_checks_do_not_outweigh_relevance() -> None:
 
 
 def test_tools_that_a_remote_listed_are_searched() -> None:
-    tools = (("create_invoice", "Issues an invoice to a customer."),)
+    tools = (OfferedTool("create_invoice", description="Issues an invoice to a customer."),)
     index = index_of(change(entry("books", "Bookkeeping."), status(VerifiedStatus.WORKS, tools=tools)))
     for keywords in ("create_invoice", "invoice customer", "bookkeeping"):
         assert names(index, keywords) == ["books"]
@@ -86,10 +87,17 @@ def test_tools_that_a_remote_listed_are_searched() -> None:
     assert names(index, "invoice") == []
 
 
+def test_the_names_of_many_tools_are_searched() -> None:
+    tools = tuple(OfferedTool(f"get_{number}", description="Returns a number.") for number in range(299))
+    index = index_of(change(entry("books"), status(VerifiedStatus.WORKS, tools=(*tools, OfferedTool("list_quokkas")))))
+    for keywords in ("get_298", "list_quokkas", "quokkas", "weather"):
+        assert names(index, keywords) == ["books"]
+
+
 def test_tools_that_the_publisher_declares_too_count_once() -> None:
     publisher = {"tools": [{"name": "create_invoice", "description": "Issues an invoice."}]}
     declared = entry("books", _meta={"io.modelcontextprotocol.registry/publisher-provided": publisher})
-    tools = (("create_invoice", "Issues an invoice."),)
+    tools = (OfferedTool("create_invoice", description="Issues an invoice."),)
     documents = [
         document_of(change(declared)),
         document_of(change(declared, status(VerifiedStatus.WORKS, tools=tools))),
@@ -101,7 +109,9 @@ def test_tools_that_the_publisher_declares_too_count_once() -> None:
 
 
 def test_the_words_of_hostile_tools_are_bounded() -> None:
-    tools = tuple((f"tool_{n}", " ".join(f"word{n}x{m}" for m in range(200))) for n in range(100))
+    tools = tuple(
+        OfferedTool(f"tool_{n}", description=" ".join(f"word{n}x{m}" for m in range(200))) for n in range(100)
+    )
     document = document_of(change(entry("a"), status(VerifiedStatus.WORKS, tools=tools)))
     assert document is not None
     assert len(document.words.split()) == MAX_WORDS
@@ -127,7 +137,7 @@ def test_checks_refine_how_clients_authenticate(brief: str, auth: str, expected:
 
 
 def test_saved_searches_match_by_checks() -> None:
-    works = change(entry("a"), status(VerifiedStatus.WORKS, tools=(("create_invoice", ""),)))
+    works = change(entry("a"), status(VerifiedStatus.WORKS, tools=(OfferedTool("create_invoice"),)))
     queries = ["weather status:works", "weather status:down", "invoice", "mail"]
     assert percolate(works, queries) == {"weather status:works", "invoice"}
     assert percolate(change(entry("a")), queries) == set()

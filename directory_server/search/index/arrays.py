@@ -10,6 +10,7 @@ from ...compiled import compiled
 Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
 Shorts = NDArray[np.uint16]
+Vectors = NDArray[np.int8]
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 Offsets = NDArray[np.uint32]

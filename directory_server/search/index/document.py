@@ -17,14 +17,13 @@ from ...domain.facts import CODE_HOSTS, Facts, auth_of, facts_of, runs_of
 from ...domain.filters import category_labels
 from ...domain.licenses import UNKNOWN
 from ...domain.placeholders import is_placeholder
-from ...domain.views import Hit
+from ...domain.views import ACTIVE, Hit
 from ..text.analysis import COMMON_PARTS, MAX_KEY, MAX_TEXT, MAX_TOKEN, Word, fold, key, tokens, words
 from .bm25 import Field
 from .conversion_terms import conversion_terms
 from .listing import Sorting, sorting_of
-
-MAX_LONG_TEXT = 20_000
-"""Characters of one long text that are searched. A few read-me files are longer."""
+from .meaning import long_texts, meaning_vector
+from .tools import HAS_TOOLS, encode_tools
 
 MAX_WORDS = 512
 """Words of an entry in the index, those of the greatest weight. One real entry in 1,000 has more."""
@@ -59,12 +58,14 @@ STARS_PRIOR, OFFICIAL_PRIOR, VENDOR_PRIOR = 0.15, 0.03, 0.06
 """The parts of the prior: at most, for stars; for a listing in the official registry; and for a vendor's own product
 that is listed there."""
 
+DEPRECATED_PENALTY = 0.1
+"""What an entry that its registry lists with another status than `active`, such as `deprecated`, loses of its prior."""
+
 MIN_NAMESAKE = 4
 """Letters of the shortest product name that is compared with the owner's name."""
 
 PLACEHOLDER_WEIGHT = 0.1
 """The weight of the words of a placeholder, relative to those of other entries."""
-
 
 FIELDS = (
     Field(5, 6, 0.3, 1_000, is_name=True),  # name and title, must be the first field: see Document.named
@@ -83,7 +84,8 @@ class Row:
     """The stored fields of a document.
 
     `prior` is the query-independent part of the score. `phrases` is the folded text for exact phrases. `facts` are
-    bits, see `Facts`. `sorting` and `categories` are for lists of entries, see `listing`.
+    bits, see `Facts`. `sorting` and `categories` are for lists of entries, see `listing`. `vector` is what the entry
+    means, see `word_vectors`, and `tools` those of `tools`.
     """
 
     mcp_id: str
@@ -94,6 +96,8 @@ class Row:
     facts: int
     sorting: Sorting
     categories: Sequence[str]
+    vector: bytes
+    tools: bytes = b""
 
 
 @frozen(eq=False)
@@ -123,7 +127,7 @@ def build_document(entry: Entry) -> Document:
     labels = _truncate(chain(entry.tags, entry.categories), max_labels)[:MAX_LABELS]
     translations, tools = _truncate(entry.descriptions.values(), max_translations), entry.tools
     tool_names, tool_texts, long_text = map(
-        _joined, ((tool.name for tool in tools), (tool.description for tool in tools), _long_texts(entry)), FIELDS[5:]
+        _joined, ((tool.name for tool in tools), (tool.description for tool in tools), long_texts(entry)), FIELDS[5:]
     )
     texts = (
         (short, title),
@@ -131,9 +135,7 @@ def build_document(entry: Entry) -> Document:
         (brief,),
         labels,
         translations,
-        (tool_names,),
-        (tool_texts,),
-        (long_text,),
+        *((text,) for text in (tool_names, tool_texts, long_text)),
     )
     weights: dict[str, float] = {}
     counts = list(_word_frequencies(texts))
@@ -145,6 +147,7 @@ def build_document(entry: Entry) -> Document:
     owner_words, short_words, title_words = (words(text, humps=True) for text in (owner, short, title))
     phrases = phrase("\n".join((title, name, brief, *labels, *translations)), MAX_PHRASES)
     prior, facts = _prior(entry, owner_words, short_words), facts_of(entry)
+    offered = encode_tools(entry.offered_tools)
     special_terms = {
         FULL_NAME + key(words(name, humps=True)),
         FULL_NAME + key((*owner_words, *short_words)),
@@ -152,6 +155,7 @@ def build_document(entry: Entry) -> Document:
         EXACT_NAME + phrase(name),
         facet("official", "true" if entry.is_official else "false"),
         *(facet("tag", label) for label in labels),
+        *((HAS_TOOLS,) if offered else ()),
         *(facet(name, value) for name, value in _fact_filters(facts)),
         *(facet("package", _scalar_text(package.get("registryType"))) for package in entry.packages[:MAX_PACKAGES]),
         *(facet("transport", kind.removeprefix("streamable-")) for kind in entry.transports[:MAX_PACKAGES]),
@@ -164,8 +168,8 @@ def build_document(entry: Entry) -> Document:
     else:
         special_terms |= _product_names(short, owner_words, short_words, title_words)
     hit = evolve(entry.hit(), auth=auth_of(facts.bits), runs=runs_of(facts.bits))
-    listed = sorting_of(entry), category_labels(entry.categories)
-    row = Row(entry.mcp_id, name, hit, prior, phrases, facts.bits, *listed)
+    listed, vector = (sorting_of(entry), category_labels(entry.categories)), meaning_vector(entry)
+    row = Row(entry.mcp_id, name, hit, prior, phrases, facts.bits, *listed, vector, offered)
     packed = np.fromiter(weights.values(), WEIGHT, len(weights)).tobytes()
     return Document(row, " ".join(weights), packed, named, described, sorted(special_terms))
 
@@ -269,12 +273,15 @@ def _is_namesake(product: str, owner: Sequence[Word]) -> bool:
 def _prior(entry: Entry, owner: Sequence[Word], short: Sequence[Word]) -> float:
     """Return the query-independent part of the score, at most STARS_PRIOR + OFFICIAL_PRIOR + VENDOR_PRIOR.
 
+    It is below 0 for a deprecated entry without these.
+
     Stars are claimed by the publisher, so their part is logarithmic and bounded. The vendor's part needs a listing in
     the official registry, which verifies namespaces.
     """
     popular = log10(1 + min(entry.stars or 0, MAX_STARS)) / log10(1 + MAX_STARS)
     vendor = entry.is_official and _is_namesake(key(short, without=COMMON_PARTS), owner)
-    return STARS_PRIOR * popular + OFFICIAL_PRIOR * entry.is_official + VENDOR_PRIOR * vendor
+    lost = DEPRECATED_PENALTY * (entry.status != ACTIVE)
+    return STARS_PRIOR * popular + OFFICIAL_PRIOR * entry.is_official + VENDOR_PRIOR * vendor - lost
 
 
 def _owner(namespace: str) -> str:
@@ -283,11 +290,3 @@ def _owner(namespace: str) -> str:
         if namespace.startswith(host):
             return namespace.removeprefix(host)
     return namespace.partition(".")[2] or namespace
-
-
-def _long_texts(entry: Entry) -> Sequence[str]:
-    """Return the long descriptions of an entry, from the members of its publisher metadata that usually hold them."""
-    alternatives = entry.publisher.get("alternativeDescriptions")
-    others = alternatives if isinstance(alternatives, list) else []
-    texts = (entry.long_description, *others, entry.publisher.get("readme"))
-    return [text[:MAX_LONG_TEXT] for text in texts if isinstance(text, str)]

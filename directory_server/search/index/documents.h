@@ -86,9 +86,9 @@ static inline int add_to_part(Work *work, Doc *doc, float value) {
     return 0;
 }
 
-static inline void add_evidence(Doc *doc, float value, float limit) {
+static inline void add_evidence(Doc *doc, float value, float limit, float share) {
     doc->matched += value;
-    doc->covered += value < limit ? value : limit;
+    doc->covered += (value < limit ? value : limit) * share;
     doc->flags |= MATCHED;
 }
 
@@ -191,7 +191,8 @@ static void begin_part(Work *work) {
 }
 
 /* Add the scores of a group directly to the evidence: each of its documents has one. */
-static int add_group(Work *work, const Segment *segment, const Plan *plan, const Group *group, float limit) {
+static int add_group(Work *work, const Segment *segment, const Plan *plan, const Group *group, float limit,
+                     float share) {
     const Term *term = &ITEM(plan->terms, Term, group->first);
     if (group->count == 1) {
         Span span;
@@ -202,7 +203,7 @@ static int add_group(Work *work, const Segment *segment, const Plan *plan, const
             Doc *doc = doc_of(work, span.ids[at]);
             if (doc == NULL)
                 return work->status;
-            add_evidence(doc, weight * ((float)span.impacts[at] * IMPACT_SCALE), limit);
+            add_evidence(doc, weight * ((float)span.impacts[at] * IMPACT_SCALE), limit, share);
         }
         return 0;
     }
@@ -210,7 +211,7 @@ static int add_group(Work *work, const Segment *segment, const Plan *plan, const
     note_group(work, segment, plan, group);
     for (size_t i = 0; i < work->group_slots.count && work->status == 0; i++) {
         Doc *doc = &ITEM(*work->docs, Doc, ITEM(work->group_slots, uint32_t, i));
-        add_evidence(doc, doc->group, limit);
+        add_evidence(doc, doc->group, limit, share);
     }
     return work->status;
 }
@@ -268,7 +269,7 @@ static int score_concepts(Work *work, const Segments *segments, const Plan *plan
 static int score_part(Work *work, const Segment *segment, const Plan *plan, const Part *part, const Vector *concepts,
                       size_t stride) {
     if (part->count == 1 && part->shares == 0)
-        return add_group(work, segment, plan, &ITEM(plan->groups, Group, part->first), part->limit);
+        return add_group(work, segment, plan, &ITEM(plan->groups, Group, part->first), part->limit, part->share);
     begin_part(work);
     for (size_t g = 0; g < part->count && work->status == 0; g++) {
         note_group(work, segment, plan, &ITEM(plan->groups, Group, part->first + g));
@@ -288,7 +289,7 @@ static int score_part(Work *work, const Segment *segment, const Plan *plan, cons
     }
     for (size_t i = 0; i < work->part_slots.count && work->status == 0; i++) {
         Doc *doc = &ITEM(*work->docs, Doc, ITEM(work->part_slots, uint32_t, i));
-        add_evidence(doc, doc->part, part->limit);
+        add_evidence(doc, doc->part, part->limit, part->share);
     }
     return work->status;
 }
@@ -316,7 +317,7 @@ static int score_segment(Work *work, const Segment *segment, const Plan *plan, c
     for (size_t p = 0; p < plan->parts.count && work->status == 0; p++)
         score_part(work, segment, plan, &ITEM(plan->parts, Part, p), concepts, stride);
     for (size_t g = plan->others; g < plan->exact && work->status == 0; g++)
-        add_group(work, segment, plan, &ITEM(plan->groups, Group, g), 0);
+        add_group(work, segment, plan, &ITEM(plan->groups, Group, g), 0, 0);
     for (size_t c = 0; c < plan->concepts.count; c++) {
         float context = ITEM(plan->concepts, Concept, c).context;
         const Vector *postings = &concepts[c * stride];
@@ -324,20 +325,21 @@ static int score_segment(Work *work, const Segment *segment, const Plan *plan, c
             const Posting *each = &ITEM(*postings, Posting, i);
             Doc *doc = doc_of(work, each->id);
             if (doc != NULL)
-                add_evidence(doc, each->score * context, 0);
+                add_evidence(doc, each->score * context, 0, 0);
         }
     }
     return work->status < 0 ? work->status : score_names(work, segment, plan, named);
 }
 
-static float factor_of(const Plan *plan, uint64_t facts) {
-    float factor = 1;
+/* Return the factor of the score of a document with `facts`, which covers the share `covered` of the query. */
+static float factor_of(const Plan *plan, uint64_t facts, float covered) {
+    float factor = 1, topic = sqrtf(covered);
     for (size_t i = 0; i < plan->conditions.count; i++) {
         const Condition *each = &ITEM(plan->conditions, Condition, i);
         if (facts & each->full)
-            factor += each->reward;
+            factor += each->reward * topic;
         else if (facts & each->partial)
-            factor += each->partial_reward;
+            factor += each->partial_reward * topic;
         else if (facts & each->contrary)
             factor += each->penalty;
     }
@@ -348,15 +350,17 @@ static float factor_of(const Plan *plan, uint64_t facts) {
 static float score_of(const Doc *doc, const Segment *segment, const Plan *plan) {
     if (!(doc->flags & (MATCHED | WHOLE)) || !segment->live[doc->id])
         return DEAD;
-    float score = doc->matched;
-    if (plan->parts.count > 1)
-        score = score * (plan->least + doc->covered * plan->growth);
+    float score = doc->matched, covered = doc->flags & MATCHED ? 1 : 0;
+    if (plan->parts.count > 1) {
+        covered = doc->covered;
+        score = score * (plan->least + covered * (1 - plan->least));
+    }
     if (doc->flags & WHOLE)
         score += doc->whole;
     float raised = score < plan->most ? score : plan->most;
     score = score + raised * (plan->share * segment->priors[doc->id]);
     if (plan->conditions.count)
-        score = score * factor_of(plan, segment->facts[doc->id]);
+        score = score * factor_of(plan, segment->facts[doc->id], covered);
     return score;
 }
 

@@ -80,6 +80,8 @@ static PyObject *near(PyObject *module, PyObject *args) {
         if (first < 0 || last > strings.count || lengths.len < strings.count || letters.len / 8 < strings.count ||
             counts.len / 4 < strings.count || skipped < 0 || rows < 0)
             PyErr_SetString(PyExc_ValueError, "columns differ in length");
+        else if (most < 0 || most > LONGEST)
+            PyErr_Format(PyExc_ValueError, "most must be 0 to %d, not %d", LONGEST, most);
         else
             result = PyList_New(0);
     }

@@ -254,7 +254,7 @@ static int feed_all(State *state, Py_ssize_t number, size_t postings) {
 static inline void apply(Doc *doc, float share, float *score, const Segment *segment, const Plan *plan) {
     if (doc->flags & FED) {
         doc->flags &= ~(uint32_t)FED;
-        add_evidence(doc, doc->group * share, 0);
+        add_evidence(doc, doc->group * share, 0, 0);
         *score = score_of(doc, segment, plan);
     }
 }

@@ -29,7 +29,7 @@ typedef struct {
     size_t first, count; /* Groups. */
     size_t first_share, shares;
     int alternatives;
-    float limit;
+    float limit, share; /* The score that covers the part, and the share of the query for each unit of it. */
 } Part;
 
 typedef struct {
@@ -40,7 +40,7 @@ typedef struct {
 typedef struct {
     Vector terms, groups, concepts, shares, parts, conditions;
     size_t others, exact, names, end; /* Groups: others, then exact and other name matches. */
-    float share, most, least, growth, least_factor;
+    float share, most, least, least_factor;
 } Plan;
 
 #define PLAN_VECTORS(plan)                                                                                             \
@@ -122,7 +122,8 @@ static int read_parts(PyObject *list, Plan *plan) {
         }
         each->first = plan->groups.count;
         each->first_share = plan->shares.count;
-        if (!PyArg_ParseTuple(PyList_GetItem(list, i), "OpfO", &groups, &each->alternatives, &each->limit, &shares) ||
+        if (!PyArg_ParseTuple(PyList_GetItem(list, i), "OpffO", &groups, &each->alternatives, &each->limit,
+                              &each->share, &shares) ||
             read_groups(groups, plan) < 0)
             return -1;
         each->count = plan->groups.count - each->first;
@@ -168,12 +169,12 @@ static int read_conditions(PyObject *list, Plan *plan) {
     return count < 0 ? -1 : 0;
 }
 
-/* Read (concepts, parts, others, exact, names, conditions, share, most, least, growth, least_factor). Returns 0, or -1
- * with an error set. */
+/* Read (concepts, parts, others, exact, names, conditions, share, most, least, least_factor). Returns 0, or -1 with an
+ * error set. */
 static int read_plan(PyObject *arguments, Plan *plan) {
     PyObject *concepts, *parts, *others, *exact, *names, *conditions;
-    if (!PyArg_ParseTuple(arguments, "OOOOOOfffff", &concepts, &parts, &others, &exact, &names, &conditions,
-                          &plan->share, &plan->most, &plan->least, &plan->growth, &plan->least_factor) ||
+    if (!PyArg_ParseTuple(arguments, "OOOOOOffff", &concepts, &parts, &others, &exact, &names, &conditions,
+                          &plan->share, &plan->most, &plan->least, &plan->least_factor) ||
         read_concepts(concepts, plan) < 0 || read_parts(parts, plan) < 0 || read_conditions(conditions, plan) < 0)
         return -1;
     plan->others = plan->groups.count;

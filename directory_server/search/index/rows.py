@@ -9,7 +9,8 @@ import numpy as np
 from attrs import field, frozen
 
 from ...serialization import decode_hit, encode_hit, registered_name
-from .arrays import Bools, Floats, Ints, Longs, Sets
+from ..text.word_vectors import DIMENSIONS
+from .arrays import Bools, Floats, Ints, Longs, Sets, Vectors
 from .document import Row
 from .memory import Keep, in_memory
 from .packed import Packed
@@ -24,7 +25,8 @@ class Rows:
 
     `hits` has the records of hits (see serialization), and `phrases` the text for exact phrases. `keys` has the hash of
     each mcp_id, and `briefs` that of each description, 0 for a short one. `priors` are those of the entries alone, and
-    `facts` their facts as bits (see `domain.facts`). `stars` and `updated` are as in `listing.Sorting`. `order` has the
+    `facts` their facts as bits (see `domain.facts`). `stars` and `updated` are as in `listing.Sorting`. `vectors` has a
+    row for each document (see `text.word_vectors`). `tools` has the stored tools, see `index.tools`. `order` has the
     documents in the order of `keys`, in numpy's own type of positions: it would copy others for each search.
     """
 
@@ -36,6 +38,8 @@ class Rows:
     facts: Sets
     stars: Ints
     updated: Ints
+    vectors: Vectors
+    tools: Packed
     order: Longs = field(repr=False)
 
     @order.default
@@ -55,6 +59,8 @@ class Rows:
             np.array([row.facts for row in rows], np.uint64),
             np.array([row.sorting.stars for row in rows], np.int32),
             np.array([row.sorting.updated for row in rows], np.int32),
+            np.frombuffer(b"".join([row.vector for row in rows]), np.int8).reshape(-1, DIMENSIONS),
+            Packed.of([row.tools for row in rows]),
         )
 
     @classmethod
@@ -69,6 +75,8 @@ class Rows:
             keep(np.concatenate([rows.facts[kept] for rows, kept in parts])),
             keep(np.concatenate([rows.stars[kept] for rows, kept in parts])),
             keep(np.concatenate([rows.updated[kept] for rows, kept in parts])),
+            keep(np.concatenate([rows.vectors[kept].reshape(-1) for rows, kept in parts])).reshape(-1, DIMENSIONS),
+            Packed.merge([(rows.tools, kept) for rows, kept in parts], keep),
         )
 
     def __len__(self) -> int:

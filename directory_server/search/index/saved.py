@@ -3,12 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from hashlib import blake2b
-from importlib.metadata import version
-from importlib.resources import files
-from importlib.resources.abc import Traversable
-from sys import byteorder
 from typing import Any
 
 import numpy as np
@@ -16,6 +10,7 @@ import orjson
 from numpy.typing import NDArray
 
 from ...domain.limits import MAX_STARS
+from ..text.word_vectors import DIMENSIONS
 from .arrays import Ints, Longs, Offsets
 from .columns import ColumnFile, Unusable
 from .dictionary import Dictionary
@@ -30,35 +25,10 @@ from .strings import StringTable
 from .tiers import LiveSegment
 from .vocabulary import UNUSED, Vocabulary
 
-_LIBRARIES = "directory-server", "numpy", "opencc-python-reimplemented", "orjson", "PyStemmer", "regex"
-"""The libraries that determine the content of a snapshot."""
-
 MAX_SEGMENTS = 100
 """Segments of a snapshot. The tiers keep about ten."""
 
 Columns = dict[str, NDArray[Any]]
-
-
-@cache
-def build_digest() -> str:
-    """Return a digest of the code and libraries that determine the content of a snapshot and its columns."""
-    digest = blake2b(byteorder.encode(), digest_size=8)
-    for library in _LIBRARIES:
-        digest.update(f"{library} {version(library)}\0".encode())
-    # The second has the form of the records of hits.
-    for source in (*_sources(files("directory_server.search")), files("directory_server.serialization") / "_hits.py"):
-        digest.update(source.read_bytes())
-    return digest.hexdigest()
-
-
-def _sources(folder: Traversable) -> list[Traversable]:
-    found = []
-    for each in sorted(folder.iterdir(), key=lambda each: each.name):
-        if each.is_dir():
-            found += _sources(each)
-        elif each.name.endswith(".py"):
-            found.append(each)
-    return found
 
 
 def to_columns(snapshot: Snapshot) -> tuple[Mapping[str, int], Columns]:
@@ -97,6 +67,9 @@ def _segment_columns(part: LiveSegment) -> Columns:
         "row_facts": rows.facts,
         "row_stars": rows.stars,
         "row_updated": rows.updated,
+        "row_vectors": rows.vectors.reshape(-1),
+        "tools.data": rows.tools.data,
+        "tools.offsets": rows.tools.offsets,
         "categories": _json(segment.categories),
         "priors": segment.priors,
         "words.terms": words.terms,
@@ -154,6 +127,8 @@ def _segment(file: ColumnFile, prefix: str, vocabulary: Vocabulary) -> LiveSegme
         file.column(f"{prefix}row_facts", np.uint64, size),
         _range(file, f"{prefix}row_stars", UNKNOWN_STARS, MAX_STARS + 1, size),
         _ids(file, f"{prefix}row_updated", MAX_HOURS, size),
+        file.column(f"{prefix}row_vectors", np.int8, size * DIMENSIONS).reshape(-1, DIMENSIONS),
+        _packed(file, f"{prefix}tools", size),
         _order(file, f"{prefix}order", size),
     )
     top_terms = _ids(file, f"{prefix}top_terms", len(vocabulary))

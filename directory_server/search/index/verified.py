@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from itertools import chain
 
 import numpy as np
 from attrs import evolve
 
 from ...domain.changes import Change
 from ...domain.facts import Fact
-from ...domain.verification import VerifiedStatus
+from ...domain.verification import MAX_TOOLS, VerifiedStatus
 from ...domain.verified import IndexedVerification, refined_auth
 from ...serialization import restore_indexed
-from ..text.analysis import tokens
+from ..text.analysis import tokens, words
 from .document import FIELDS, WEIGHT, Document, facet, positions, top_words
 from .packing import unpack
+from .tools import HAS_TOOLS, decode_tools, encode_tools
 
 PRIORS: Mapping[VerifiedStatus, float] = {
     VerifiedStatus.WORKS: 0.03,
@@ -63,15 +65,19 @@ def _with_tools(document: Document, verification: IndexedVerification) -> Docume
     A word counts as much as in the tools that publishers declare, and not twice if the publisher declares them, too.
     """
     weights = dict(zip(document.words.split(), np.frombuffer(document.weights, WEIGHT).tolist(), strict=True))
+    first = verification.tools[:MAX_TOOLS]
     texts = (
-        (_TOOL_NAMES, "\n".join(name for name, _ in verification.tools)),
-        (_TOOL_DESCRIPTIONS, "\n".join(description for _, description in verification.tools)),
+        (_TOOL_NAMES, "\n".join(tool.name for tool in first)),
+        (_TOOL_DESCRIPTIONS, "\n".join(tool.description for tool in first)),
     )
+    counted = {field: tokens(text[: field.max_characters], humps=field.is_name) for field, text in texts}
+    # Of further names only the parts, not the joined name too: an entry has at most MAX_WORDS words.
+    further = "\n".join(tool.name for tool in verification.tools[MAX_TOOLS:])[: _TOOL_NAMES.max_characters]
+    counted[_TOOL_NAMES] += chain.from_iterable(word.tokens for word in words(further, humps=True))
     found: dict[str, float] = {}
-    for field, text in texts:
-        words = tokens(text[: field.max_characters], humps=field.is_name)
-        weight = field.term_weight(len(words))
-        for word, count in Counter(words).items():
+    for field, every_word in counted.items():
+        weight = field.term_weight(len(every_word))
+        for word, count in Counter(every_word).items():
             found[word] = found.get(word, 0.0) + weight * count
     for word, weight in found.items():
         weights[word] = max(weights.get(word, 0.0), weight)
@@ -80,4 +86,14 @@ def _with_tools(document: Document, verification: IndexedVerification) -> Docume
     weights, named = top_words(weights, document.named)
     packed = np.fromiter(weights.values(), WEIGHT, len(weights)).tobytes()
     described = positions(of_description, weights)
-    return evolve(document, words=" ".join(weights), weights=packed, named=named, described=described)
+    listed = {tool.name for tool in first}
+    others = (tool for tool in decode_tools(document.row.tools) if tool.name not in listed)
+    return evolve(
+        document,
+        row=evolve(document.row, tools=encode_tools([*first, *others])),
+        words=" ".join(weights),
+        weights=packed,
+        named=named,
+        described=described,
+        special_terms=sorted({*document.special_terms, HAS_TOOLS}),
+    )

@@ -32,6 +32,9 @@ LIGHT = 0.3
 ANY = "something"
 """The word of an expression that stands for any one word ("without a GitHub account")."""
 
+OR = "or"
+"""The word between two conditions of which one is enough."""
+
 _OF_LANGUAGE = (
     *("in {}", "written in {}", "implemented in {}", "built with {}", "built in {}", "{} implementation", "{} based"),
     *("geschrieben in {}", "ecrit en {}", "escrito en {}", "escrito em {}", "用{}写的", "用{}编写", "{}製"),
@@ -70,25 +73,30 @@ class Condition:
         found: Bools = (facts & np.uint64(self.full)) != 0
         return found
 
-    def rewards(self, facts: Sets) -> Floats:
-        """Return for each of `facts` the share of its score that a document gains or loses."""
-        found = np.zeros(len(facts), np.float32)
-        if self.is_certain:
-            found[(facts & np.uint64(self.contrary)) != 0] = -PENALTY
-        share = 1.0 if self.is_certain else AMBIGUOUS_SHARE
-        found[(facts & np.uint64(self.partial)) != 0] = share * PARTIAL_REWARD
-        found[self.satisfied_by(facts)] = share * REWARD
-        return found
+
+def rewards(condition: Condition, facts: Sets, covered: Floats) -> Floats:
+    """Return for each of `facts` the share of its score that a document gains or loses.
+
+    A reward grows with the square root of the share of the topic that the document has (`covered`).
+    """
+    full, partial, contrary, most, least, penalty = condition.columns
+    found = np.zeros(len(facts), np.float32)
+    found[(facts & np.uint64(contrary)) != 0] = penalty
+    topic = np.sqrt(covered)
+    for bits, reward in ((partial, least), (full, most)):
+        has_fact = (facts & np.uint64(bits)) != 0
+        found[has_fact] = np.float32(reward) * topic[has_fact]
+    return found
 
 
-def factors(conditions: Sequence[Condition], facts: Sets) -> Floats:
+def factors(conditions: Sequence[Condition], facts: Sets, covered: Floats) -> Floats:
     """Return the factors of the scores of documents with `facts`: 1, and the rewards of all conditions.
 
     A factor makes conditions a soft AND with the topic: a document gains in proportion to how well it matches.
     """
     found = np.ones(len(facts), np.float32)
     for each in conditions:
-        found += each.rewards(facts)
+        found += rewards(each, facts, covered)
     return np.maximum(found, np.float32(LEAST_FACTOR))
 
 
@@ -139,7 +147,12 @@ def find_conditions(query: Sequence[Word]) -> Request:
             continue
         condition, end = found.condition, at + len(found.tokens)
         if condition.is_certain:
-            removed.update(range(at, end))
+            condition, start, end = _either(condition, tokens, at, end)
+            if start < at:
+                # The name of a language may have been read as the topic.
+                light.difference_update(tokens[start:at])
+                asked = {label: each for label, each in asked.items() if each.is_certain or each.full & ~condition.full}
+            removed.update(range(start, end))
         else:
             light.update(found.tokens)
         if condition.is_certain or condition.label not in asked:
@@ -167,6 +180,33 @@ def _longest(tokens: Sequence[str], at: int) -> _Expression | None:
         if _is_stated(expression.tokens, tokens[at:end]):
             return expression
     return None
+
+
+def _either(condition: Condition, tokens: Sequence[str], at: int, end: int) -> tuple[Condition, int, int]:
+    """Return a condition, or the one that it or another satisfies ("MIT or Apache licensed"), and its place.
+
+    The expression at the given place has the words that both share: the last ones, or the first ones ("in Rust or Go").
+    """
+    before, after = tokens[max(at - 2, 0) : at], tokens[end : end + 2]
+    if before[1:] == [OR] and (other := _stated([before[0], *tokens[at + 1 : end]])):
+        return _any_of(other, condition), at - 2, end
+    if after[1:] and after[0] == OR and (other := _stated([*tokens[at : end - 1], after[1]])):
+        return _any_of(condition, other), at, end + 2
+    return condition, at, end
+
+
+def _stated(tokens: Sequence[str]) -> Condition | None:
+    """Return the certain condition that exactly these words state."""
+    found = _longest(tokens, 0) if len(tokens) > 1 else None
+    is_whole = found is not None and found.condition.is_certain and len(found.tokens) == len(tokens)
+    return found.condition if found is not None and is_whole else None
+
+
+def _any_of(one: Condition, other: Condition) -> Condition:
+    """Return the condition that one of two satisfies."""
+    full, partial = one.full | other.full, one.partial | other.partial
+    contrary = (one.contrary | other.contrary) & ~(full | partial)
+    return Condition(f"{one.label} or {other.label}", full, partial, contrary)
 
 
 def _is_stated(expression: Sequence[str], tokens: Sequence[str]) -> bool:

@@ -12,6 +12,7 @@ from ..index.merging import Postings
 from ..index.segment import Segment
 from ..text.analysis import stem
 from ..text.translation_tables import translations
+from ..text.word_vectors import query_vector
 from .camel_case import with_whole_names
 from .concepts import ConceptEvidence, Expansion, concept_evidence, expansions, word_idf
 from .conditions import LIGHT, Condition, Request, find_conditions
@@ -21,7 +22,7 @@ from .foreign import country_groups, pinyin_groups, run_parts
 from .groups import Part, TermGroup
 from .names import exact_name_matches, fuzzy_name_matches, prefix_name_matches, query_name
 from .parsing import ParsedQuery
-from .stop_words import GENERAL_STEMS
+from .stop_words import FUNCTION_WORDS, GENERAL_STEMS, STOP_WORDS
 from .terms import fragment_groups, joined_groups, with_joined, word_parts
 from .translation import translate
 
@@ -33,6 +34,10 @@ NAMED_WEIGHT = 1.4
 
 MIN_SENTENCE = 5
 """Parts of a query that is no name."""
+
+
+_LIGHT_WORDS = dict.fromkeys(GENERAL_STEMS, GENERAL_WEIGHT) | dict.fromkeys(map(stem, STOP_WORDS | FUNCTION_WORDS), 0.0)
+"""The weights of words on any topic, and of those without one, in the vector of a query."""
 
 
 class Evidence(Protocol):
@@ -54,6 +59,7 @@ class Plan:
     not. `exact` are exact name matches, `names` prefix and fuzzy ones. `query_weight` is the total idf of the words, at
     least 1. `allows_feedback` enables pseudo-relevance feedback, `allows_focus` the focus of documents. Documents gain
     by the `conditions` that they satisfy. `words` are those of the query. `filters_only` is true if it has none.
+    `vector` is what the query means (see `text.word_vectors`), None if that is unknown or the query is a name.
     """
 
     parts: Sequence[Part]
@@ -70,6 +76,7 @@ class Plan:
     words: Set[str]
     filters_only: bool
     allows_focus: bool
+    vector: bytes | None
 
     @property
     def groups(self) -> Sequence[TermGroup]:
@@ -130,6 +137,8 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
         filters_only=query.has_filters and not query.words,
         # One word is mostly a name, or a part of one.
         allows_focus=allows_feedback and is_plain and len(parts) > 1,
+        # One word says too little of what is meant.
+        vector=None if exact or len(parts) <= 1 else query_vector(query.words, _LIGHT_WORDS),
     )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ..text.thesaurus import thesaurus
 from ..text.translation_tables import translations
+from ..text.word_vectors import word_vectors
 from .conditions import conditions
 
-_TABLES = thesaurus, translations, conditions
+_TABLES = thesaurus, translations, conditions, word_vectors
 
 
 def load_tables() -> None:

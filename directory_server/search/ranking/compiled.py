@@ -14,7 +14,7 @@ from ..index.merging import Postings
 from ..query.conditions import LEAST_FACTOR
 from ..query.groups import TermGroup
 from ..query.plan import Plan
-from .coverage import LOSS, MAX_RAISED, PRIOR_SHARE, growth_of, limits
+from .coverage import LOSS, MAX_RAISED, PRIOR_SHARE, covers
 from .feedback import (
     BEST,
     FEEDBACK_HITS,
@@ -72,12 +72,11 @@ def _read_segments(collection: Collection, live: Sequence[Bools]) -> object:
 
 def _columns(plan: Plan, collection: Collection) -> tuple[object, object, object]:
     """Return a plan, and the numbers of its feedback and its focus, as the compiled module reads them."""
-    covered = limits(plan)
     columns = (
         [(_groups(each.terms), each.context) for each in plan.concepts],
         [
-            (_groups(part.groups), part.alternatives, limit, _shares(part.stems, plan))
-            for part, limit in zip(plan.parts, covered, strict=True)
+            (_groups(part.groups), part.alternatives, limit, covered, _shares(part.stems, plan))
+            for part, (limit, covered) in zip(plan.parts, covers(plan), strict=True)
         ],
         _groups(plan.others),
         _groups(plan.exact),
@@ -86,7 +85,6 @@ def _columns(plan: Plan, collection: Collection) -> tuple[object, object, object
         PRIOR_SHARE,
         MAX_RAISED * plan.query_weight,
         1 - LOSS,
-        growth_of(covered) if covered else 0.0,
         LEAST_FACTOR,
     )
     feedback = None

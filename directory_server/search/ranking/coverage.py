@@ -21,6 +21,9 @@ LOSS = 0.4
 COVERED = 0.4
 """The score for a part, as a share of its weight, that covers the part: about that of a word in a long text."""
 
+RARE = 6.0
+"""The weight of a word (idf) from which it counts by the square of its weight."""
+
 PRIOR_SHARE = 1.5
 """Share of a score that a prior of 1 adds to it: noise in a query, which matches nothing, adds nothing."""
 
@@ -44,7 +47,7 @@ class Matches:
         if trace:
             for concept, found in concepts:
                 trace(concept.label, _times(found, concept.max_score))
-        self._limits = limits(plan)
+        limits = covers(plan)
         parts = []
         for part in plan.parts:
             of_part = [self._best(part)] if part.alternatives else [self._postings(group) for group in part.groups]
@@ -56,9 +59,7 @@ class Matches:
         others += [_times(found, each.context) for each, found in concepts if each.context]
         self._matched = self._sums([*parts, *others])
         # The same documents in the same order.
-        self._covered = (
-            self._sums([*map(_limited, parts, self._limits), *map(_nothing, others)]) if len(parts) > 1 else None
-        )
+        self._covered = self._sums([*map(_covered, parts, limits), *map(_nothing, others)]) if len(parts) > 1 else None
         self.names = [self._postings(group) for group in plan.names]
         self._whole = [*(self._postings(group) for group in plan.exact), *self.names]
 
@@ -73,6 +74,12 @@ class Matches:
         """Return for each segment the matching documents and their scores."""
         return self._sums([self._kept(), *self._whole])
 
+    def shares(self) -> list[Postings]:
+        """Return for each segment the documents, and the share of the query that each covers."""
+        if self._covered is None:
+            return [(doc_ids, np.ones(len(doc_ids), np.float32)) for doc_ids, _ in self._matched]
+        return self._covered
+
     def losses(self) -> list[Postings]:
         """Return for each segment the documents, and what is taken off the score of each."""
         pairs = zip(self._matched, self._kept(), strict=True)
@@ -82,9 +89,9 @@ class Matches:
         """Return for each segment the documents, and what each keeps of the sum of its evidence."""
         if self._covered is None:
             return self._matched
-        least, growth = np.float32(1 - LOSS), growth_of(self._limits)
+        least, loss = np.float32(1 - LOSS), np.float32(LOSS)
         pairs = zip(self._matched, self._covered, strict=True)
-        return [(doc_ids, scores * (least + covered * growth)) for (doc_ids, scores), (_, covered) in pairs]
+        return [(doc_ids, scores * (least + covered * loss)) for (doc_ids, scores), (_, covered) in pairs]
 
     def _postings(self, evidence: Evidence) -> list[Postings]:
         found = evidence.postings(self._segments)
@@ -105,18 +112,27 @@ class Matches:
         return [add_up([each[number] for each in every], len(segment)) for number, segment in enumerate(self._segments)]
 
 
-def limits(plan: Plan) -> list[np.float32]:
-    """Return for each part the score that covers it."""
-    return [np.float32(COVERED * part.weight) for part in plan.parts]
+def covers(plan: Plan) -> list[tuple[np.float32, np.float32]]:
+    """Return for each part the score that covers it, and the share of the query that each unit of that score covers.
+
+    A rare word that was typed says more about the topic than several common ones. A word that a concept knows has other
+    words for it, and a correction is a guess, so these count by their weight.
+    """
+    expanded = {stem for concept in plan.concepts for stem in concept.shares}
+    rarities = [
+        max(part.weight / RARE, 1.0)
+        if part.alternatives and not part.is_corrected and part.stems.isdisjoint(expanded)
+        else 1.0
+        for part in plan.parts
+    ]
+    limits = [COVERED * part.weight for part in plan.parts]
+    total = sum(limit * rarity for limit, rarity in zip(limits, rarities, strict=True))
+    return [(np.float32(limit), np.float32(rarity / total)) for limit, rarity in zip(limits, rarities, strict=True)]
 
 
-def growth_of(limits: Sequence[np.float32]) -> np.float32:
-    """Return the share of its score that a document keeps for each unit that it covers."""
-    return np.float32(LOSS / sum(limits))
-
-
-def _limited(found: Sequence[Postings], limit: np.float32) -> list[Postings]:
-    return [(doc_ids, np.minimum(scores, limit)) for doc_ids, scores in found]
+def _covered(found: Sequence[Postings], covers: tuple[np.float32, np.float32]) -> list[Postings]:
+    limit, share = covers
+    return [(doc_ids, np.minimum(scores, limit) * share) for doc_ids, scores in found]
 
 
 def _nothing(found: Sequence[Postings]) -> list[Postings]:

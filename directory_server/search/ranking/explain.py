@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -10,10 +11,11 @@ from ...domain.search import Position
 from ..index.arrays import Bools, Ints
 from ..index.collection import Collection
 from ..index.merging import Postings
-from ..query.conditions import factors
+from ..query.conditions import factors, rewards
 from ..query.groups import TermGroup
 from ..query.plan import Plan
-from .scoring import PINNED_SCORE, score_documents, top_documents
+from .likeness import RERANKED, reranked
+from .scoring import COVERED_SHARE, PINNED_SCORE, score_documents, top_documents
 
 
 def explain_lines(
@@ -29,17 +31,24 @@ def explain_lines(
     scored = score_documents(plan, collection, live, pinned, lambda label, found: evidence.append((label, found)))
     for group in plan.groups:
         yield _group_line(group, collection)
-    hits = top_documents(plan, collection.segments, scored, limit, after)
+    best = partial(top_documents, plan, collection.segments, scored)
+    before = {(number, doc_id): score for score, number, doc_id in best(RERANKED, None)}
+    hits = reranked(plan, collection.segments, best, limit, after)
     for rank, (score, number, doc_id) in enumerate(hits, 1):
         yield f"{rank:>4}  {score:8.3f}  {collection.segments[number].rows.name(doc_id)}"
-        parts = [(label, _score(found[number], doc_id)) for label, found in evidence]
+        values = [(label, _score(found[number], doc_id)) for label, found in evidence]
+        covered = np.array([dict(values).get(COVERED_SHARE, 0.0)], np.float32)
+        parts = [(label, value) for label, value in values if label != COVERED_SHARE]
         pin = PINNED_SCORE if doc_id in pinned[number] else 0.0
         facts = collection.segments[number].rows.facts[doc_id : doc_id + 1]
+        likeness = score - before.get((number, doc_id), score)
         # The conditions and the prior are factors of the rest.
-        without = (score - pin) / float(factors(plan.conditions, facts)[0])
+        without = (score - pin - likeness) / float(factors(plan.conditions, facts, covered)[0])
         parts.append(("prior", without - sum(value for _, value in parts)))
-        parts += [(f"condition {each.label}", without * float(each.rewards(facts)[0])) for each in plan.conditions]
-        parts.append(("pinned", pin))
+        parts += [
+            (f"condition {each.label}", without * float(rewards(each, facts, covered)[0])) for each in plan.conditions
+        ]
+        parts += [("likeness", likeness), ("pinned", pin)]
         yield "      " + "  ".join(f"{label} {value:.3f}" for label, value in parts if abs(value) >= 0.0005)
 
 

@@ -27,6 +27,9 @@ PINNED_SCORE = 4_096.0
 PHRASE_GROWTH = 8
 """Factor by which more documents are searched for phrases while too few match."""
 
+COVERED_SHARE = "share of the query"
+"""The label of the share of the query that a document covers, which is no part of its score."""
+
 DENSE = 16
 """Where one document in so many matches, filters use an array of all documents."""
 
@@ -53,12 +56,15 @@ def _scores(plan: Plan, collection: Collection, live: Sequence[Bools], trace: Tr
     """Return what `compiled_scores` returns, with filters applied, without the compiled module."""
     matches = Matches(plan, collection.segments, trace)
     totals = [_all_documents(segment) for segment in collection.segments] if plan.filters_only else matches.totals()
-    scored = _apply_priors(totals, plan, collection, live)
+    shares = matches.shares()
+    scored = _apply_priors(totals, shares, plan, collection, live)
     if plan.allows_feedback and (expansion := feedback(scored, collection, matches.names)):
         matches.add(expansion)
-        scored = _apply_priors(matches.totals(), plan, collection, live)
+        shares = matches.shares()
+        scored = _apply_priors(matches.totals(), shares, plan, collection, live)
     if trace:
         trace("coverage", matches.losses())
+        trace(COVERED_SHARE, shares)
     if plan.allows_focus:
         raised = focus(scored, plan, collection)
         triples = zip(scored, raised, collection.segments, strict=True)
@@ -74,14 +80,23 @@ def _all_documents(segment: Segment) -> Postings:
 
 
 def _apply_priors(
-    totals: Sequence[Postings], plan: Plan, collection: Collection, live: Sequence[Bools]
+    totals: Sequence[Postings],
+    shares: Sequence[Postings],
+    plan: Plan,
+    collection: Collection,
+    live: Sequence[Bools],
 ) -> list[Postings]:
-    """Return `totals` of the matching documents with their priors and conditions."""
+    """Return `totals` of the matching documents with their priors and conditions.
+
+    `shares` has the share of the query that each document covers.
+    """
     scored = []
-    for postings, segment, is_live in zip(totals, collection.segments, live, strict=True):
+    for postings, covered, segment, is_live in zip(totals, shares, collection.segments, live, strict=True):
         doc_ids, scores = with_priors(postings, is_live, segment.priors, PRIOR_SHARE, MAX_RAISED * plan.query_weight)
         if plan.conditions:
-            scores = scores * factors(plan.conditions, segment.rows.facts[doc_ids])
+            topic = np.zeros(len(segment), np.float32)
+            topic[covered[0]] = covered[1]
+            scores = scores * factors(plan.conditions, segment.rows.facts[doc_ids], topic[doc_ids])
         scored.append((doc_ids, scores))
     return scored
 
@@ -132,7 +147,7 @@ def ranked_documents(
         scored = score_documents(plan, collection, live, pinned)
         return top_documents(plan, collection.segments, scored, limit, after)
     below = np.float32(np.inf if after is None else after.score)
-    return _ordered(best_scores(plan, collection, live, limit, float(below)), collection.segments, after)[:limit]
+    return ordered(best_scores(plan, collection, live, limit, float(below)), collection.segments, after)[:limit]
 
 
 def top_documents(
@@ -156,7 +171,7 @@ def top_documents(
         if plan.phrases:
             having = chosen[_having(numbers[chosen], doc_ids[chosen], plan.phrases, segments)]
         columns = scores[having].tolist(), numbers[having].tolist(), doc_ids[having].tolist()
-        found = _ordered(zip(*columns, strict=True), segments, after)
+        found = ordered(zip(*columns, strict=True), segments, after)
         if not plan.phrases or len(found) >= wanted or len(chosen) < depth:
             return found[:limit]
         depth *= PHRASE_GROWTH
@@ -175,7 +190,7 @@ def _having(numbers: Longs, doc_ids: Ints, phrases: Sequence[str], segments: Seq
     return found
 
 
-def _ordered(hits: Iterable[Ranked], segments: Sequence[Segment], after: Position | None) -> list[Ranked]:
+def ordered(hits: Iterable[Ranked], segments: Sequence[Segment], after: Position | None) -> list[Ranked]:
     """Return the hits after `after` in their order."""
     found = sorted(hits, key=itemgetter(0), reverse=True)
     # Names are read only where scores are equal.

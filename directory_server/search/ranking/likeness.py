@@ -1,0 +1,103 @@
+"""Likeness: the best documents gain where their words, and documents like them, mean what the query means.
+
+Only the first RERANKED documents gain, and none loses, so that all others stay behind them: the order is the same on
+every page of results. Sums of products have whole or binary fractions that floating-point numbers hold exactly, so the
+scores do not depend on the order in which a processor adds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...domain.search import Position
+from ..index.segment import Segment
+from ..query.plan import Plan
+from ..text.word_vectors import word_vectors
+from .scoring import PINNED_SCORE, Ranked, ordered
+
+RERANKED = 100
+"""The documents that may gain: those of the greatest scores."""
+
+SHARE, SHARE_WITH_CONDITIONS = 0.3, 0.12
+"""The greatest gain, as a share of the best score. With conditions, the words say less of what the query means."""
+
+DEVIATIONS, MAX_LIKENESS = 8, 1.2
+"""The likeness of 1, in standard deviations of that of all entries and the query; and the greatest one that counts."""
+
+NEIGHBOURS, NEIGHBOUR_SHARE = 10, 0.6
+"""The documents most like a document, and the share of their mean score that it gains."""
+
+EXACT = 1 << 16
+"""Fractions of this many parts: their products and sums are exact."""
+
+_Doubles = NDArray[np.float64]
+
+
+def reranked(
+    plan: Plan,
+    segments: Sequence[Segment],
+    best: Callable[[int, Position | None], list[Ranked]],
+    limit: int,
+    after: Position | None,
+) -> list[Ranked]:
+    """Return at most `limit` documents after `after`, by descending score with likeness, and then by name.
+
+    `best` returns at most that many documents after a position, by descending score without it.
+    """
+    if plan.vector is None:
+        return best(limit, after)
+    first = best(RERANKED, None)
+    gained = [hit for hit in with_likeness(plan, segments, first) if after is None or hit[0] <= after.score]
+    page = ordered(gained, segments, after)[:limit]
+    if len(page) >= limit or len(first) < RERANKED:
+        return page
+    score, number, doc_id = first[-1]
+    end = Position(score, segments[number].rows.name(doc_id))
+    # The next page may begin behind all that gained.
+    return page + best(limit - len(page), end if page or after is None or not _is_later(after, end) else after)
+
+
+def _is_later(position: Position, other: Position) -> bool:
+    return (-position.score, position.name) > (-other.score, other.name)
+
+
+def with_likeness(plan: Plan, segments: Sequence[Segment], hits: Sequence[Ranked]) -> list[Ranked]:
+    """Return `hits`, the best first, with the scores that they gain by likeness. Pinned ones gain nothing."""
+    pins = [hit for hit in hits if hit[0] >= PINNED_SCORE]
+    others = hits[len(pins) :]
+    if plan.vector is None or not others:
+        return [*hits]
+    vectors = np.stack([segments[number].rows.vectors[doc_id] for _, number, doc_id in others]).astype(np.float32)
+    lengths = np.sqrt(np.square(vectors).sum(axis=1, dtype=np.float64))
+    lengths[lengths == 0] = 1
+    best = others[0][0]
+    scores = _exact(np.array([score for score, _, _ in others]) / best)
+    share = SHARE_WITH_CONDITIONS if plan.conditions else SHARE
+    scores += _exact(share * _likeness(np.frombuffer(plan.vector, np.int8), vectors, lengths))
+    scores += NEIGHBOUR_SHARE * (_neighbours(vectors, lengths) @ scores)
+    columns = (best * scores).astype(np.float32).tolist()
+    return [*pins, *((score, number, doc_id) for score, (_, number, doc_id) in zip(columns, others, strict=True))]
+
+
+def _likeness(query: NDArray[np.int8], vectors: NDArray[np.float32], lengths: _Doubles) -> _Doubles:
+    """Return the likeness of the query and each document, from 0 to MAX_LIKENESS."""
+    # Of whole numbers below 2^24, so exact.
+    products = (vectors @ query.astype(np.float32)).astype(np.float64)
+    deviation = np.sqrt((np.square(query, dtype=np.float64) * word_vectors().spread).sum())
+    return np.clip(products / lengths / max(float(deviation), 1e-9) / DEVIATIONS, 0, MAX_LIKENESS)
+
+
+def _neighbours(vectors: NDArray[np.float32], lengths: _Doubles) -> _Doubles:
+    """Return for each document the shares of the NEIGHBOURS documents most like it; those of a document add up to 1."""
+    found = np.maximum((vectors @ vectors.T).astype(np.float64) / lengths / lengths[:, None], 0)
+    np.fill_diagonal(found, 0)
+    if len(found) > NEIGHBOURS:
+        found[found < np.partition(found, -NEIGHBOURS, axis=1)[:, [-NEIGHBOURS]]] = 0
+    return _exact(found / np.maximum(found.sum(axis=1, keepdims=True), 1e-9))
+
+
+def _exact(numbers: _Doubles) -> _Doubles:
+    return np.rint(numbers * EXACT) / EXACT

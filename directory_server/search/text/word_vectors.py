@@ -1,0 +1,139 @@
+"""Vectors of words and texts: words of like meaning have like vectors, in all languages of the table.
+
+The table is `data/word_vectors.npz`, which `bench/word_vectors.py` makes. `data/README.md` has its source and licence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.resources import files
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from .analysis import Word, stem
+from .lazy import Lazy
+
+DIMENSIONS = 128
+"""Numbers of a vector."""
+
+LONGEST = 8
+"""Characters of the longest word that is looked up in a run of a script without spaces."""
+
+MAX_RUN = 300
+"""Characters of such a run that are looked up."""
+
+MAX_WORDS = 128
+"""Words of one text that are looked up."""
+
+KEY_BYTES = 32
+"""Bytes of the longest word of the table, in UTF-8."""
+
+LEAST_KNOWN = 0.8
+"""The least share of known terms of a query that has a vector. Inflected words of other languages are often unknown,
+and the rest alone means something else."""
+
+UNKNOWN = bytes(DIMENSIONS)
+"""The stored vector of a text without known words."""
+
+_Floats = NDArray[np.float32]
+
+
+@frozen(eq=False)
+class WordVectors:
+    """Words, ordered by their bytes in UTF-8, with the weight and the vector of each.
+
+    `center` is the mean of the unit vectors of entries, which have a vector each. `spread` has the variance of each of
+    its numbers over all entries.
+    """
+
+    words: NDArray[np.bytes_]
+    weights: _Floats
+    vectors: NDArray[np.int8]
+    center: _Floats
+    spread: _Floats
+
+    def sum_of(self, counted: Mapping[str, float], least_known: float = 0.0) -> _Floats | None:
+        """Return the sum of the vectors of terms, each times its weight and its number.
+
+        None if all terms are unknown, or if a smaller share than `least_known` is known.
+        """
+        places, known = self._find([*counted])
+        if not known.any() or known.mean() < least_known:
+            return None
+        places = places[known]
+        weights = self.weights[places] * np.fromiter(counted.values(), np.float32, len(counted))[known]
+        total: _Floats = (weights[:, None] * self.vectors[places]).sum(axis=0)
+        return total
+
+    def terms_of(self, words: Iterable[Word]) -> list[str]:
+        """Return the first MAX_WORDS terms of words, without repetitions."""
+        terms: dict[str, None] = {}
+        for word in words:
+            terms |= dict.fromkeys(map(stem, word.parts) if word.spaced else self._split(word.parts[0][:MAX_RUN]))
+            if len(terms) >= MAX_WORDS:
+                break
+        return list(terms)[:MAX_WORDS]
+
+    def _split(self, run: str) -> Iterator[str]:
+        """Yield the words of a run without spaces: from left to right, the longest known word that begins there."""
+        spans = [(at, at + size) for at in range(len(run)) for size in range(min(LONGEST, len(run) - at), 0, -1)]
+        longest: dict[int, int] = {}
+        for place in np.flatnonzero(self._find([run[begin:end] for begin, end in spans])[1]).tolist():
+            longest.setdefault(*spans[place])
+        at = 0
+        while at < len(run):
+            if end := longest.get(at, 0):
+                yield run[at:end]
+            at = max(end, at + 1)
+
+    def _find(self, terms: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """Return the place of each of `terms`, and whether it is in the table."""
+        keys = [each.encode("utf-8", "replace") for each in terms]
+        # A longer key would be cut to a word of the table.
+        sought = np.array([key if len(key) <= KEY_BYTES else b"" for key in keys], self.words.dtype)
+        places = np.minimum(np.searchsorted(self.words, sought), len(self.words) - 1)
+        return places, self.words[places] == sought
+
+
+def text_vector(counted: Mapping[str, float]) -> bytes:
+    """Return the stored vector of a text: its direction from that of a usual entry, scaled to 8 bits.
+
+    `counted` has its terms, and the number of each.
+    """
+    table = word_vectors()
+    total = table.sum_of(counted)
+    if total is None:
+        return UNKNOWN
+    return _stored(total / max(_length(total), 1e-9) - table.center)
+
+
+def query_vector(words: Iterable[Word], weights: Mapping[str, float]) -> bytes | None:
+    """Return the vector of a query, stored like that of a text; None if less than LEAST_KNOWN of its terms are known.
+
+    Terms count by `weights`, others fully.
+    """
+    table = word_vectors()
+    counted = {term: weight for term in table.terms_of(words) if (weight := weights.get(term, 1.0))}
+    total = table.sum_of(counted, LEAST_KNOWN)
+    return None if total is None else _stored(total)
+
+
+def _stored(vector: _Floats) -> bytes:
+    scaled: NDArray[np.int8] = np.rint(vector * (127 / max(float(np.abs(vector).max()), 1e-9))).astype(np.int8)
+    return scaled.tobytes()
+
+
+def _length(vector: _Floats) -> float:
+    return float(np.sqrt(np.square(vector).sum()))
+
+
+def _load() -> WordVectors:
+    with files("directory_server.search").joinpath("data", "word_vectors.npz").open("rb") as file:
+        columns = np.load(file, allow_pickle=False)
+        return WordVectors(*(columns[name] for name in ("words", "weights", "vectors", "center", "spread")))
+
+
+word_vectors = Lazy(_load)
+"""Return the table. It is loaded once, in about 10 ms."""

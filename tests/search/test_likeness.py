@@ -1,0 +1,115 @@
+"""Likeness: documents that mean what the query means come first, and pages follow one another."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from directory_server.domain.search import Query
+from directory_server.search import ImpactIndex
+from directory_server.search.query.parsing import parse
+from directory_server.search.query.plan import build_plan
+from directory_server.search.ranking.likeness import RERANKED
+from directory_server.search.text.analysis import words
+from directory_server.search.text.word_vectors import (
+    DIMENSIONS,
+    KEY_BYTES,
+    UNKNOWN,
+    query_vector,
+    text_vector,
+    word_vectors,
+)
+from tests.contract import awaited
+from tests.contract.index import additions, make_entry, search_names
+
+from . import inline
+
+
+def terms(text: str) -> list[str]:
+    return word_vectors().terms_of(words(text, humps=False))
+
+
+def likeness(one: str, other: str) -> float:
+    """Return the cosine of the vectors of two texts."""
+    first, second = (
+        np.frombuffer(text_vector(dict.fromkeys(terms(text), 1.0)), np.int8).astype(float) for text in (one, other)
+    )
+    return float(first @ second / np.linalg.norm(first) / np.linalg.norm(second))
+
+
+def test_the_table_is_in_order() -> None:
+    table = word_vectors()
+    assert table.vectors.shape == (len(table.words), DIMENSIONS)
+    assert (table.words[1:] > table.words[:-1]).all()
+    assert table.words.dtype.itemsize == KEY_BYTES
+    assert (table.weights > 0).all()
+    assert np.isfinite(table.weights).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "near", "far"),
+    [
+        ("weather forecast", "rain and temperature tomorrow", "invoices and payments"),
+        ("天气预报", "weather forecast", "invoices and payments"),
+        ("Rechnungen bezahlen", "pay invoices", "weather forecast"),
+        ("who said what in a meeting", "transcripts of calls with speakers", "stock prices"),
+    ],
+)
+def test_texts_of_like_meaning_are_near(text: str, near: str, far: str) -> None:
+    assert likeness(text, near) > likeness(text, far) + 0.1
+
+
+def test_runs_without_spaces_are_split_into_the_longest_known_words() -> None:
+    assert terms("天气预报") == ["天气预报"]
+    assert terms("数据库管理") == ["数据库", "管理"]
+
+
+def test_a_longer_word_than_any_of_the_table_is_unknown() -> None:
+    longest = max(word_vectors().words.tolist(), key=len).decode()
+    assert text_vector({longest: 1.0}) != UNKNOWN
+    assert text_vector({f"{longest}{'x' * KEY_BYTES}": 1.0, "\ud800": 1.0}) == UNKNOWN
+    assert query_vector([], {}) is None
+
+
+async def make_index(count: int) -> ImpactIndex:
+    """Return an index of `count` entries that the query matches equally by its words, and one that is like it."""
+    index = ImpactIndex(inline)
+    texts = ("tax declarations", "guitar chords", "football results", "satellite images")
+    entries = [
+        make_entry(f"org.example/entry-{number:03}", f"Plan for an umbrella and {texts[number % 4]}")
+        for number in range(count)
+    ]
+    await index.apply(
+        additions(*entries, make_entry("org.example/zz", "Plan for an umbrella and rain, weather, storms"))
+    )
+    return index
+
+
+@awaited
+async def test_an_entry_of_like_meaning_comes_first() -> None:
+    assert (await search_names(await make_index(8), "umbrella plan"))[0] == "org.example/zz"
+
+
+@awaited
+async def test_a_query_of_one_word_or_of_unknown_words_is_ranked_by_words_alone() -> None:
+    collection = (await make_index(8)).snapshot.collection
+    assert build_plan(parse("umbrella plan"), collection).vector is not None
+    assert build_plan(parse("umbrella"), collection).vector is None
+
+
+@awaited
+@pytest.mark.parametrize("limit", [7, 60, 100])
+@pytest.mark.parametrize("keywords", ["umbrella plan", "umbrella plan -guitar"])
+async def test_pages_have_each_hit_once(limit: int, keywords: str) -> None:
+    index = await make_index(3 * RERANKED)
+    paged: list[str] = []
+    after = None
+    while True:
+        page = await index.search(Query(keywords, limit=limit, after=after))
+        paged += [hit.mcp_id for hit in page.hits]
+        after = page.next
+        if after is None:
+            break
+    first = await index.search(Query(keywords, limit=100))
+    assert len(paged) == len(set(paged)) == (3 * RERANKED + 1 if "-" not in keywords else 225 + 1)
+    assert paged[:100] == [hit.mcp_id for hit in first.hits]
