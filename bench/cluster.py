@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import cycle
@@ -34,7 +33,6 @@ from .catalogue.queries import word_pairs
 from .clients.http_load import Outcome, Settings, load
 from .clients.http_requests import REST_PATH, Credentials, rest_requests
 from .clients.rest_clients import accepted_after, arrival_times
-from .measurement.process_stats import cpu_seconds
 from .reports.cluster_report import Row, failed, table
 from .servers.data_directory import create_many_keys
 from .servers.database_kills import lost_after_kills
@@ -68,6 +66,8 @@ class Comparison:
     postgres: MeasuredStorage
     empty: MeasuredStorage
     """Another database, into which entries are imported."""
+    new: Sequence[MeasuredStorage]
+    """Storages of both kinds for the first charges."""
     rows: list[Row] = field(factory=list)
     _secrets: Sequence[str] = ()
 
@@ -101,30 +101,52 @@ class Comparison:
 
     def load(self) -> None:
         """Measure the start of a server."""
-        found = self._repeated(_start)
+        found = self._repeated(MeasuredStorage.start)
         texts = [Cost(*(median(each) for each in zip(*costs, strict=True))).text for costs in found.values()]
         one, other = (median(seconds for seconds, *_ in costs) for costs in found.values())
         self._add("start with the load of the index", texts, "≤ 1.15 × SQLite", other <= 1.15 * one)
 
+    def fresh(self) -> None:
+        """Measure charges of two processes on storages that nothing has been written to, whose statistics are empty."""
+        for storage in self.new:
+            # The schema is not part of the measurement.
+            storage.command("key", "create", "--label", "bench")
+        names = [f"{number:012}" for number in range(CHARGED)]
+        self._charge("charge, new storage, 2 × 64 callers", self.new, [names, names], 2)
+
     def charges(self) -> None:
         """Measure charges of one and of two processes."""
+        names = []
+        for storage in self.both:
+            with storage.opened() as opened:
+                names.append(key_ids(opened)[:CHARGED])
         for processes, callers in ((2, 64), (1, 64), (1, 1)):
-            texts = []
-            for storage in self.both:
-                with storage.opened() as opened:
-                    names = key_ids(opened)[:CHARGED]
-                outcomes, engine = storage.operate(
-                    "charge", names, callers=callers, seconds=self.options.seconds, processes=processes
-                )
-                count = sum(each.count for each in outcomes)
-                rate = sum(each.count / each.seconds for each in outcomes)
-                ours, theirs = (1e6 * each / count for each in (sum(each.cpu for each in outcomes), engine))
-                p50 = median(each.p50 for each in outcomes)
-                texts.append(f"{rate:,.0f}/s, p50 {p50:.1f} ms, {_cpu(storage, ours, theirs)}")
-            target: tuple[str, bool | None] = ("", None)
-            if (processes, callers) == (2, 64):
-                target = "≥ 10,000/s, ≤ 35 + 80 µs", rate >= 10_000 and ours <= 35 and theirs <= 80
-            self._add(f"charge, {processes} × {callers} callers", texts, *target)
+            title = f"charge, {processes} × {callers} callers"
+            self._charge(title, self.both, names, processes, callers)
+
+    def _charge(
+        self,
+        title: str,
+        storages: Sequence[MeasuredStorage],
+        names: Sequence[Sequence[str]],
+        processes: int,
+        callers: int = 64,
+    ) -> None:
+        """Add a row for charges of keys, whose ids are `names` for each of `storages`."""
+        texts = []
+        for storage, ids in zip(storages, names, strict=True):
+            outcomes, engine = storage.operate(
+                "charge", ids, callers=callers, seconds=self.options.seconds, processes=processes
+            )
+            count = sum(each.count for each in outcomes)
+            rate = sum(each.count / each.seconds for each in outcomes)
+            ours, theirs = (1e6 * each / count for each in (sum(each.cpu for each in outcomes), engine))
+            p50 = median(each.p50 for each in outcomes)
+            texts.append(f"{rate:,.0f}/s, p50 {p50:.1f} ms, {storage.cpu_text(ours, theirs)}")
+        target: tuple[str, bool | None] = ("", None)
+        if (processes, callers) == (2, 64):
+            target = "≥ 10,000/s, ≤ 35 + 80 µs", rate >= 10_000 and ours <= 35 and theirs <= 80
+        self._add(title, texts, *target)
 
     def lookups(self) -> None:
         """Measure look-ups that no cache answers."""
@@ -141,7 +163,7 @@ class Comparison:
                 for callers in (1, 64):
                     (outcome,), engine = storage.operate(name, names, callers=callers, seconds=self.options.seconds / 2)
                     ours, theirs = (1e6 * each / outcome.count for each in (outcome.cpu, engine))
-                    found.append(f"{_cpu(storage, ours, theirs)}, p50 {outcome.p50:.2f} ms")
+                    found.append(f"{storage.cpu_text(ours, theirs)}, p50 {outcome.p50:.2f} ms")
                 texts.append("; ".join(found))
             title = f"{name}{', not cached' if name == 'find' else ''}, 1; 64 callers"
             self._add(title, texts, "≤ 100 µs ours at 64", ours <= 100)
@@ -153,7 +175,7 @@ class Comparison:
         for storage, reads in zip(self.both, self._repeated(read_changes).values(), strict=True):
             rate, ours, engine = (median(each) for each in zip(*reads, strict=True))
             rates.append(rate)
-            texts.append(f"{rate:,.0f}/s, {_cpu(storage, ours, engine)}")
+            texts.append(f"{rate:,.0f}/s, {storage.cpu_text(ours, engine)}")
         self._add("changes read", texts, "≥ 15,000/s", rates[1] >= 15_000)
         for listings in self._repeated(list_pages).values():
             pages.append([median(each) for each in zip(*listings, strict=True)])
@@ -195,7 +217,7 @@ class Comparison:
                     ours = median(1e6 * outcome.cpu / outcome.requests for outcome, _ in found)
                     engine = median(1e6 * seconds for _, seconds in found)
                     p50 = median(outcome.p50 for outcome, _ in found)
-                    texts.append(f"{_cpu(storage, ours, engine)}, p50 {p50:.1f} ms")
+                    texts.append(f"{storage.cpu_text(ours, engine)}, p50 {p50:.1f} ms")
                     both.append(ours)
                 target = ("ours ≤ 1.1 × SQLite", both[1] <= 1.1 * both[0]) if callers == 32 else ("", None)
                 self._add(f"REST search, cached page, {callers} callers", texts, *target)
@@ -235,25 +257,11 @@ class Comparison:
 
     def _repeated(self, measure: Callable[[MeasuredStorage], T]) -> Mapping[str, list[T]]:
         """Return the results of `measure` by storage, in turn."""
-        found: dict[str, list[T]] = {storage.name: [] for storage in self.both}
-        for _ in range(self.options.repeats):
-            for storage in self.both:
-                found[storage.name].append(measure(storage))
-        return found
+        runs = [(storage, measure(storage)) for _ in range(self.options.repeats) for storage in self.both]
+        return {storage.name: [result for of, result in runs if of is storage] for storage in self.both}
 
 
 ROWS = ("load", "charges", "lookups", "changes", "publishing", "requests", "revocations", "kills")
-
-
-def _start(storage: MeasuredStorage) -> tuple[float, float, float]:
-    """Return the wall seconds until a server responds, its CPU seconds, and those of the database."""
-    began, engine = time.monotonic(), storage.engine_cpu()
-    with storage.serve() as server:
-        return time.monotonic() - began, cpu_seconds(server.processes), storage.engine_cpu() - engine
-
-
-def _cpu(storage: MeasuredStorage, ours: float, engine: float) -> str:
-    return f"{ours:.0f} µs" if storage.engine is None else f"{ours:.0f} + {engine:.0f} µs"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -271,9 +279,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"--only must be some of {', '.join(ROWS)}, not {', '.join(sorted(unknown))}")
     with tempfile.TemporaryDirectory() as name, database_server() as engine:
         folder = Path(name)
-        (folder / "data").mkdir()
-        moved, imported = (on_database(engine, folder, each) for each in ("moved", "imported"))
-        comparison = Comparison(options, in_folder(folder / "data"), moved, imported)
+        local, other = (in_folder(folder / each) for each in ("data", "other"))
+        for storage in (local, other):
+            Path(storage.settings["DATA_DIR"]).mkdir()
+        moved, imported, new = (on_database(engine, folder, each) for each in ("moved", "imported", "new"))
+        comparison = Comparison(options, local, moved, imported, [other, new])
+        # First, because autovacuum updates the statistics of a table some time after its first rows.
+        comparison.fresh()
         comparison.prepare()
         for each in ROWS:
             if each in chosen:

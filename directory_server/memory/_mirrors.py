@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from attrs import frozen
 
@@ -51,6 +51,10 @@ class MemoryMirrors:
                 if len(bodies) == limit or size >= UNSEEN_BYTES:
                     break
         return bodies
+
+    async def versions(self, name: str, names: Collection[str]) -> Mapping[tuple[str, str], bool]:
+        stored = (each for of in names for each in self._data.of_name(of) if each.record.source == name)
+        return {(each.name, each.record.version): each.record.latest for each in stored}
 
     async def entries(self, name: str) -> int:
         return len({each.name for each in self._data.of_source(name) if not each.record.deleted})

@@ -114,15 +114,18 @@ class MemoryStore:
     async def versions(self, name: str, after: str = "", limit: int = 1_000, most: int = READ_BYTES) -> list[Version]:
         preferred = self._data.preferred(name)
         stored = [] if preferred is None else self._of_source(name, preferred)
-        by_age = sorted(stored, key=lambda each: (each is preferred, each.published_at, each.record.id), reverse=True)
+        by_age = sorted(stored, key=lambda each: (each.published_at, each.record.id), reverse=True)
         versions = [self._version(each) for each in by_age]
         begin = 0
         if after:
             begin = next((number for number, each in enumerate(versions, 1) if each.version == after), len(versions))
         return _first(versions[begin:], limit, most)
 
-    async def latest(self, mcp_ids: Sequence[str], most: int = READ_BYTES) -> Sequence[Version]:
-        return _first(map(self._version, self._visible(mcp_ids)), len(mcp_ids), most)
+    async def latest(
+        self, mcp_ids: Sequence[str], most: int = READ_BYTES, *, version: str = "latest"
+    ) -> Sequence[Version]:
+        found = (each for stored in self._visible(mcp_ids) for each in self._listed(stored.name, version))
+        return _first(found, len(mcp_ids), most)
 
     async def version(self, name: str, version: str) -> Version | None:
         return next(iter(self._listed(name, version)), None)
@@ -131,9 +134,10 @@ class MemoryStore:
         own = [each for each in self._data.of_name(name) if each.record.source == PUBLISHED]
         return [restore_entry(each.body) for each in sorted(own, key=lambda each: each.record.id)]
 
-    async def source_of(self, name: str) -> str | None:
+    async def preferred(self, name: str) -> tuple[str, str] | None:
         number = self._data.names[name].visibility.preferred_id if name in self._data.names else None
-        return next((each.record.source for each in self._data.of_name(name) if each.record.id == number), None)
+        records = (each.record for each in self._data.of_name(name))
+        return next(((record.source, record.version) for record in records if record.id == number), None)
 
     def _publish_name(self, name: str, source: str, entries: Sequence[Entry]) -> list[Outcome]:
         with self._data.updating(name, self._sources):

@@ -94,7 +94,7 @@ class MemoryVerifications:
         state = stored.state.after(check, policy)
         # The stored form is bounded.
         stored.state = serialization.restore_state(target, serialization.encode_state(state))
-        stored.due_at = self._now() + spread * policy.wait(state)
+        stored.due_at = self._now() + spread * policy.wait(state, check)
         stored.lease = None
         return self._summarize(target.name)
 

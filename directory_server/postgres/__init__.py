@@ -2,8 +2,9 @@
 
 from ._accounts import PostgresAccounts
 from ._attempts import PostgresAttempts
-from ._change_bus import CHANNEL, PostgresBus
+from ._change_bus import PostgresBus
 from ._checks import check_connection, place, upgrade
+from ._clock import DatabaseClock
 from ._connection import Cursor
 from ._curation import PostgresCuration
 from ._database import Database
@@ -16,8 +17,8 @@ from ._mirrors import PostgresMirrors
 from ._new_secrets import PostgresNewSecrets
 from ._nodes import REPORT_INTERVAL, Node, NodeReports, running_nodes
 from ._publishers import PostgresPublicationLog, PostgresPublisherTokens
-from ._pulse import Pulse
-from ._quota import PostgresQuota
+from ._pulse import CHANNEL, Pulse
+from ._quota import TRIAL, PostgresQuota
 from ._registry_tokens import PostgresRegistryTokens
 from ._reports import PostgresReports
 from ._restore import after_restore
@@ -33,9 +34,11 @@ from ._watchdog import Watchdog
 __all__ = [
     "CHANNEL",
     "REPORT_INTERVAL",
+    "TRIAL",
     "UPKEEP_INTERVAL",
     "Cursor",
     "Database",
+    "DatabaseClock",
     "LastRead",
     "Link",
     "Node",

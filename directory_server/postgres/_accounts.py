@@ -113,6 +113,9 @@ _LINKED = f"""
 _UNLINK = "DELETE FROM link WHERE account = $1"
 
 
+_KEYS = "SELECT id FROM api_key WHERE owner = $1"
+
+
 @frozen
 class PostgresAccounts:
     """Accounts in the database. `now` is in seconds since the epoch. `reads` runs look-ups; by default in a thread.
@@ -146,7 +149,7 @@ class PostgresAccounts:
             _lock(cursor, account_id)
             cursor.execute(_APPROVE, (account_id, now))
             # Cached keys of a pending account are charged to the account.
-            end_keys(cursor)
+            end_keys(cursor, _keys_of(cursor, account_id))
 
         await self._database.write(write)
 
@@ -165,9 +168,10 @@ class PostgresAccounts:
         def write(cursor: Cursor) -> bool:
             if cursor.one(_STILL_UNUSED, before, account_id) is None:
                 return False
+            ended = _keys_of(cursor, account_id)
             for statement in _REMOVE:
                 cursor.execute(statement, (account_id,))
-            end_keys(cursor)
+            end_keys(cursor, ended)
             return True
 
         return is_storable(account_id) and await self._database.write(write)
@@ -177,10 +181,11 @@ class PostgresAccounts:
 
         def write(cursor: Cursor) -> None:
             _lock(cursor, account_id)
+            ended = _keys_of(cursor, account_id)
             for statement, is_timed in _DELETE:
                 cursor.execute(statement, (account_id, now) if is_timed else (account_id,))
             cursor.execute(_DELETE_ENDED, (now - COUNTED_AFTER_END,))
-            end_keys(cursor)
+            end_keys(cursor, ended)
 
         await self._database.write(write)
 
@@ -210,7 +215,7 @@ class PostgresAccounts:
             cursor.execute(_DISABLE, (account_id, now))
             cursor.execute(_END_SESSIONS, (account_id,))
             cursor.execute(_UNLINK, (account_id,))
-            end_keys(cursor)
+            end_keys(cursor, _keys_of(cursor, account_id))
 
         await self._database.write(write)
 
@@ -281,3 +286,8 @@ def _set_password(cursor: Cursor, account_id: str, hashed: str | None) -> None:
     cursor.execute(_SET_PASSWORD, (account_id, hashed))
     cursor.execute(_END_SESSIONS, (account_id,))
     cursor.execute(_UNLINK, (account_id,))
+
+
+def _keys_of(cursor: Cursor, account_id: str) -> list[str]:
+    """Return the ids of the keys of an account, whose row is locked."""
+    return [key_id for (key_id,) in cursor.all(_KEYS, account_id)]

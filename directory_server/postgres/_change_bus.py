@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
@@ -10,25 +11,28 @@ from twisted.logger import Logger
 
 from ..domain.errors import Unavailable
 from ..listeners import PollingBus
+from ._availability import Proof
+from ._connection import NOW
 from ._last_read import LastRead
 from ._link import Statements
 from ._pulse import PULSE, Pulse
 
-CHANNEL = "directory"
-"""The channel on which publishers, and transactions that end keys, notify."""
+_PAYLOAD = re.compile(r"(?P<kind>change|keys) (?P<number>[0-9]{1,18})(?P<ids>( \S+)*)", re.ASCII)
+"""Payload of a notification: the last change, or the counter of ended keys and their ids, `*` for any."""
 
 _POLL = f"""
-    SELECT coalesce(max(seq), 0), {PULSE}, (SELECT mark FROM change WHERE seq = $1::bigint) FROM change
+    SELECT coalesce(max(seq), 0), {PULSE}, (SELECT mark FROM change WHERE seq = $1::bigint), {NOW} FROM change
 """
 
 
 class PostgresBus(PollingBus):
     """Wakes the listeners when the log of changes or the counter of ended keys has moved.
 
-    The database is asked after each `notified`, every `interval` seconds, and at the start, which also wakes. `pulse`
-    gets each value of the counter. `went_back` is called with a message if the log no longer has the last change that
-    `last_read` has: the database was restored from a backup, or a standby without the last transactions has taken over.
-    What this process has in memory is then wrong.
+    The database is asked every `interval` seconds, at the start, which also wakes, and after each `notified` that does
+    not say what has moved. `pulse` gets each value of the counter, `measured` each time of the database and when its
+    statement began. `went_back` is called with a message if the log no longer has the last change that `last_read` has:
+    the database was restored from a backup, or a standby without the last transactions has taken over. What this
+    process has in memory is then wrong.
     """
 
     _log = Logger()
@@ -41,12 +45,14 @@ class PostgresBus(PollingBus):
         clock: IReactorTime,
         went_back: Callable[[str], None],
         interval: float = 0.25,
+        measured: Callable[[float, float], None] = lambda at, began: None,
     ) -> None:
         super().__init__(self.notified, clock, interval)
         self._statements = statements
         self._pulse = pulse
         self._last_read = last_read
         self._went_back = went_back
+        self._measured = measured
         self.head = 0
         """The last change of the log, when the database was last asked."""
         self._keys: int | None = None
@@ -54,10 +60,35 @@ class PostgresBus(PollingBus):
         self._is_polling = False
         self._is_due = False
 
-    def notified(self) -> None:
-        """Ask the database now, or again after the answer that is awaited."""
-        if not self._loop.running:
+    def notified(self, payloads: Sequence[str] = ("",)) -> None:
+        """Wake the listeners if `payloads` of notifications say what has moved.
+
+        If they do not, or were missed, ask the database now, or again after the answer that is awaited.
+        """
+        if not self._timer.running:
             return
+        before = self.head, self._keys
+        is_complete = all(self._has_learned(payload) for payload in payloads)
+        if (self.head, self._keys) != before:
+            self.announce()
+        if not is_complete:
+            self._ask_soon()
+
+    def _has_learned(self, payload: str) -> bool:
+        """Return whether a notification says all that has moved, and record that."""
+        match = _PAYLOAD.fullmatch(payload)
+        if match is None or self._keys is None:
+            return False
+        number = int(match["number"])
+        if match["kind"] == "change":
+            self.head = max(self.head, number)
+            return True
+        has_all = self._pulse.notified(number, match["ids"].split())
+        if has_all:
+            self._keys = self._pulse.keys
+        return has_all
+
+    def _ask_soon(self) -> None:
         self._is_due = True
         if not self._is_polling:
             Deferred.fromCoroutine(self._poll()).addErrback(
@@ -67,7 +98,7 @@ class PostgresBus(PollingBus):
     async def _poll(self) -> None:
         self._is_polling = True
         try:
-            while self._is_due and self._loop.running:
+            while self._is_due and self._timer.running:
                 self._is_due = False
                 await self._ask()
             self._failing = False
@@ -81,13 +112,14 @@ class PostgresBus(PollingBus):
     async def _ask(self) -> None:
         # They may change while the answer is awaited.
         reading, seen, mark = self._pulse.begin(), self._last_read.seq, self._last_read.mark
-        [(head, keys, seen_mark)] = await self._statements.run(_POLL, seen)
-        if not self._loop.running:
+        [(head, keys, seen_mark, at)] = await self._statements.run(_POLL, seen, shows=Proof.POLL)
+        if not self._timer.running:
             return
+        self._measured(at, reading.at)
         if seen_mark != mark:
             message = f"The database went back: change {seen} of the log is gone or another one, the last is {head}."
             self._log.critical("{message}", message=message)
-            self._loop.stop()
+            self._timer.stopService()
             self._went_back(message)
             return
         self._pulse.confirm(reading, keys)

@@ -53,9 +53,12 @@ async def upgrade(database: Database) -> Sequence[int]:
     """
     try:
         return await database.upgrade()
-    except psycopg.errors.InsufficientPrivilege as error:
+    except Unavailable as error:
+        cause = error.__cause__
+        if not isinstance(cause, psycopg.errors.InsufficientPrivilege):
+            raise
         raise Unavailable(
-            f"The role may not change the schema: {_detail(error.diag.message_primary, database.parameters)}. Run "
+            f"The role may not change the schema: {_detail(cause.diag.message_primary, database.parameters)}. Run "
             "'directory-server database upgrade' with a role that may, such as the owner of the database."
         ) from None
 

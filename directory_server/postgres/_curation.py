@@ -12,7 +12,7 @@ from ..domain.versions import LOCAL, PUBLISHED
 from ..domain.visibility import CuratedName, Mark
 from ._connection import Cursor
 from ._database import Database
-from ._visibility import lock_names, notify, update_visibility
+from ._visibility import lock_names, visibility_updates
 
 _SET = {
     mark: f"""
@@ -68,23 +68,23 @@ class PostgresCuration:
         return CuratedName(*row) if row else CuratedName(name)
 
     def _mark(self, cursor: Cursor, name: str, mark: Mark, on: bool) -> bool:
-        (stored,) = lock_names(cursor, [name]).values()
+        locked = lock_names(cursor, [name])
+        stored = locked.names[name]
         if getattr(stored.flags, mark) is on:
             return False
-        cursor.execute(_SET[mark], [stored.mcp_id, name, on])
         stored.flags = evolve(stored.flags, **{mark: on})
-        update_visibility(cursor, [stored], self._sources)
-        notify(cursor)
+        setting = _SET[mark], [stored.mcp_id, name, on]
+        cursor.finish(setting, *visibility_updates(locked, [stored], self._sources), locked.notification())
         return True
 
     def _disown(self, cursor: Cursor, name: str) -> bool:
-        (stored,) = lock_names(cursor, [name]).values()
+        locked = lock_names(cursor, [name])
+        stored = locked.names[name]
         own = stored.of_source(LOCAL)
         if not own:
             return False
-        cursor.execute(_DELETE, [[each.row for each in own]])
         for each in own:
             del stored.records[LOCAL, each.record.version]
-        update_visibility(cursor, [stored], self._sources)
-        notify(cursor)
+        deletion = _DELETE, [[each.row for each in own]]
+        cursor.finish(deletion, *visibility_updates(locked, [stored], self._sources), locked.notification())
         return True

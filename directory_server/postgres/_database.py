@@ -1,4 +1,4 @@
-"""Transactions in threads: functions on a connection of the database, at most three at a time."""
+"""Transactions in threads: functions on a connection of the database, a few at a time."""
 
 from __future__ import annotations
 
@@ -17,14 +17,11 @@ from twisted.python.failure import Failure
 from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
 from ..run_sync import inline
-from ._availability import CONFLICT, DEADLOCK, Availability
-from ._connection import Cursor, connect, parameters
+from ._availability import CONFLICT, DEADLOCK, Availability, Proof
+from ._connection import ANSWER, COMMIT, STATEMENT, Connection, Cursor, connect, parameters
 from ._migrations import is_current, known_steps, migrate
 
 T = TypeVar("T")
-
-CONNECTIONS = 3
-"""Most transactions at a time, each on a connection of its own."""
 
 WAITING = 1_000
 """Most transactions that wait for one of the connections."""
@@ -36,29 +33,32 @@ _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 _WRITE = "BEGIN"
 
-_HAS_WRITTEN = "SELECT pg_current_xact_id_if_assigned() IS NOT NULL"
-
-UNLIMITED = "SET LOCAL statement_timeout = 0"
-"""Lets the statements of a transaction take any time."""
-
 
 class Database:
     """A PostgreSQL database: `conninfo` is a connection string or URL of libpq. `now` dates outages.
 
-    Functions run in threads of `offload`, each in a transaction of its own. The constructor does not connect. `read`,
-    `write` and `upgrade` are for the reactor's thread, or, with an `offload` that runs functions in the calling thread,
-    for commands without a running reactor. Raises Unavailable if `conninfo` is invalid.
+    Functions run in threads of `offload`, each in a transaction of its own, `connections` of them at a time. The
+    constructor does not connect. `read`, `write` and `upgrade` are for the reactor's thread, or, with an `offload` that
+    runs functions in the calling thread, for commands without a running reactor. Raises Unavailable if `conninfo` is
+    invalid.
     """
 
-    def __init__(self, conninfo: str, offload: Offload = inline, now: Callable[[], float] | None = None) -> None:
+    def __init__(
+        self,
+        conninfo: str,
+        offload: Offload = inline,
+        now: Callable[[], float] = lambda: 0.0,
+        connections: int = 1,
+    ) -> None:
         self.parameters = parameters(conninfo)
         self.availability = Availability(str(self.parameters.get("password") or ""), now)
         self._offload = offload
+        self._connections = connections
         self._active = 0
         self._waiting: deque[Deferred[None]] = deque()
         self._lock = threading.Lock()
-        self._idle: list[psycopg.Connection[Any]] = []
-        self._shutters: dict[psycopg.Connection[Any], socket.socket] = {}
+        self._idle: list[Connection] = []
+        self._shutters: dict[Connection, socket.socket] = {}
         self._closed = False
         self.ended_keys = 0
         """The number of transactions of this process that have ended keys."""
@@ -83,10 +83,12 @@ class Database:
         """
         return await self._in_thread(self._transact, _WRITE, function)
 
-    async def run(self, statement: str, *parameters: object, wrote: object = None) -> Sequence[Any]:
+    async def run(
+        self, statement: str, *parameters: object, shows: Proof = Proof.ANSWER, wrote: object = None
+    ) -> Sequence[Any]:
         """Run a statement with parameters `$1`, `$2` … in a transaction of its own; return its rows.
 
-        `wrote` is not used: the transaction knows whether it wrote. Raises Unavailable.
+        `shows` and `wrote` are for links, which end faults of charges and polls. Raises Unavailable.
         """
         return await self.write(lambda cursor: cursor.all(statement, *parameters))
 
@@ -100,7 +102,7 @@ class Database:
             return []
 
         def write(cursor: Cursor) -> Sequence[int]:
-            cursor.execute(UNLIMITED)
+            cursor.unlimit()
             return migrate(cursor, steps)
 
         numbers = await self.write(write)
@@ -126,7 +128,7 @@ class Database:
             self._close(connection)
 
     async def _in_thread(self, function: Callable[..., T], *args: Any) -> T:
-        if self._active >= CONNECTIONS:
+        if self._active >= self._connections:
             if len(self._waiting) >= WAITING:
                 raise Unavailable("The database cannot be used now: too many requests wait for it.")
             turn: Deferred[None] = Deferred()
@@ -148,7 +150,7 @@ class Database:
 
     def _finished(self, result: Any, done: Deferred[Any]) -> None:
         self._active -= 1
-        while self._waiting and self._active < CONNECTIONS:
+        while self._waiting and self._active < self._connections:
             turn = self._waiting.popleft()
             if not turn.called:
                 turn.callback(None)
@@ -169,75 +171,76 @@ class Database:
                 if unavailable is None:
                     raise
                 raise unavailable from error
-            self.availability.succeeded(wrote=wrote)
+            self.availability.succeeded(Proof.WRITE if wrote else Proof.ANSWER)
             return result
         raise AssertionError("unreachable")
 
     def _try(self, begin: str, function: Callable[[Cursor], T]) -> tuple[T, bool]:
         """Return the result of `function`, and whether the transaction wrote something; False if nothing is faulty."""
-        connection = self._begun(begin)
-        try:
-            with Cursor(connection) as cursor:
-                result = function(cursor)
-                # Only a fault makes the answer useful.
-                wrote = self.availability.fault is not None and bool(cursor.one(_HAS_WRITTEN)[0])
-            try:
-                connection.commit()
-            finally:
-                # Also after an error: the transaction may be committed nevertheless.
-                if cursor.ends_keys:
-                    with self._lock:
-                        self.ended_keys += 1
-        except BaseException:
-            self._roll_back(connection)
-            raise
-        finally:
-            self._give_back(connection)
-        return result, wrote
-
-    def _begun(self, begin: str) -> psycopg.Connection[Any]:
-        """Return a connection in a transaction. Connections that ended while they were idle are dropped."""
         while True:
             with self._lock:
                 if self._closed:
                     raise Unavailable("The database is closed.")
                 connection = self._idle.pop() if self._idle else None
-            if connection is None:
-                connection, is_new = self._connected(), True
-            else:
-                is_new = False
+            was_idle = connection is not None
+            cursor = Cursor(connection or self._connected())
             try:
-                connection.execute(begin)
+                return self._run(cursor, begin, function)
             except psycopg.Error:
-                self._close(connection)
-                if is_new:
+                # A connection that has ended while it was idle: the next one tries.
+                if cursor.has_begun or not (was_idle and cursor.connection.closed):
                     raise
-            else:
-                return connection
 
-    def _connected(self) -> psycopg.Connection[Any]:
+    def _run(self, cursor: Cursor, begin: str, function: Callable[[Cursor], T]) -> tuple[T, bool]:
+        """Run `function` in a transaction, and return the connection of `cursor` to the idle ones."""
+        connection, cursor.begin = cursor.bounds, begin
+        connection.patience = STATEMENT
+        try:
+            result = function(cursor)
+            # Only a fault makes the answer useful.
+            wrote = self.availability.since is not None and cursor.has_written()
+            if connection.patience is not None:
+                connection.patience = COMMIT
+            connection.commit()
+        except BaseException:
+            self._roll_back(connection)
+            raise
+        finally:
+            # Also after an error: the transaction may be committed nevertheless.
+            if cursor.ends_keys:
+                with self._lock:
+                    self.ended_keys += 1
+            self._give_back(connection)
+        return result, wrote
+
+    def _connected(self) -> Connection:
         connection = connect(self.parameters)
         # A socket of our own: libpq may close its descriptor at any time, and another file may get its number.
-        shutter = socket.socket(fileno=os.dup(connection.fileno()))
+        try:
+            shutter = socket.socket(fileno=os.dup(connection.fileno()))
+        except OSError as error:
+            connection.close()
+            raise psycopg.OperationalError(f"no descriptor for a connection: {error.strerror}") from error
         with self._lock:
             self._shutters[connection] = shutter
         return connection
 
-    def _close(self, connection: psycopg.Connection[Any]) -> None:
+    def _close(self, connection: Connection) -> None:
         connection.close()
         with self._lock:
             shutter = self._shutters.pop(connection, None)
         if shutter is not None:
             shutter.close()
 
-    def _roll_back(self, connection: psycopg.Connection[Any]) -> None:
+    def _roll_back(self, connection: Connection) -> None:
+        connection.patience = ANSWER
         try:
             connection.rollback()
         except psycopg.Error:
             # `_give_back` drops it.
             connection.close()
 
-    def _give_back(self, connection: psycopg.Connection[Any]) -> None:
+    def _give_back(self, connection: Connection) -> None:
         with self._lock:
             keep = not (self._closed or connection.closed)
             if keep:

@@ -14,7 +14,7 @@ from ..domain.entries import is_storable, storable
 from ..domain.errors import BadInput
 from ..domain.transfers import Imported
 from ._connection import Cursor
-from ._database import UNLIMITED, Database
+from ._database import Database
 from ._pulse import end_keys
 from ._shared import SESSION_SECRET
 from ._visibility import lock_publishers
@@ -93,7 +93,7 @@ async def import_data(source: Source, database: Database) -> Imported:
 
 
 def _import(cursor: Cursor, source: Source) -> Imported:
-    cursor.execute(UNLIMITED)
+    cursor.unlimit()
     names = [table.name for table in source.tables]
     # No other process may write between the check and the commit. The order is that of all writers: publishers first.
     lock_publishers(cursor)

@@ -97,8 +97,8 @@ class PostgresKeyRing:
     """API keys in the database. `now` is in seconds since the epoch.
 
     Look-ups of secrets go to `statements`, other look-ups to `reads`, both by default to `database`. With a `pulse`,
-    look-ups are cached while the counter of ended keys is the same: a revoked key ends at once in this process, and
-    within a second in others.
+    look-ups are cached until the key may have ended: a revoked key ends at once in this process, and within a second in
+    others.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class PostgresKeyRing:
         self._statements = statements or database
         self._reads = reads or database
         self._pulse = pulse
-        self._known: dict[bytes, tuple[ApiKey, float]] = {}
+        self._known: dict[bytes, tuple[ApiKey, float, int]] = {}
         self._generation = 0
 
     async def create(
@@ -150,8 +150,8 @@ class PostgresKeyRing:
         now, given = self._now(), digest(secret)
         pulse = self._pulse
         if pulse is not None and pulse.is_fresh and pulse.generation == self._generation:
-            key, end = self._known.get(given, (None, 0.0))
-            if key is not None and now < end:
+            key, end, counter = self._known.get(given, (None, 0.0, 0))
+            if key is not None and now < end and pulse.ended.get(key.id, counter) <= counter:
                 return key
         if not is_key_secret(secret):
             return None
@@ -161,16 +161,16 @@ class PostgresKeyRing:
             return None
         *fields, replaced_at, keys = rows[0]
         key = ApiKey(*fields)
-        if pulse is not None and reading is not None and pulse.confirm(reading, keys):
-            self._keep(pulse, given, key, replaced_at)
+        if pulse is not None and reading is not None and pulse.confirm(reading, keys, is_poll=False):
+            self._keep(pulse, given, key, replaced_at, keys)
         return key
 
-    def _keep(self, pulse: Pulse, given: bytes, key: ApiKey, replaced_at: float | None) -> None:
+    def _keep(self, pulse: Pulse, given: bytes, key: ApiKey, replaced_at: float | None, counter: int) -> None:
         if pulse.generation != self._generation:
             self._known, self._generation = {}, pulse.generation
         elif len(self._known) >= CACHED:
             self._known = newest_half(self._known)
-        self._known[given] = key, min(key.expires_at or math.inf, replaced_at or math.inf)
+        self._known[given] = key, min(key.expires_at or math.inf, replaced_at or math.inf), counter
 
     async def list(self, owner: str | None = None) -> Sequence[ApiKey]:
         rows: Sequence[Row] = []
@@ -187,7 +187,7 @@ class PostgresKeyRing:
             _lock(cursor, key_id)
             cursor.execute(_RENAME, (key_id, label))
             # Cached keys have the old label.
-            end_keys(cursor)
+            end_keys(cursor, [key_id])
 
         await self._database.write(write)
 
@@ -198,7 +198,7 @@ class PostgresKeyRing:
             _lock(cursor, key_id)
             cursor.execute(_SET_LIMIT, (key_id, limit))
             # Cached keys have the old limit.
-            end_keys(cursor)
+            end_keys(cursor, [key_id])
 
         await self._database.write(write)
 
@@ -209,7 +209,7 @@ class PostgresKeyRing:
         def write(cursor: Cursor) -> None:
             _lock(cursor, key_id)
             cursor.execute(_REVOKE, (key_id, now))
-            end_keys(cursor)
+            end_keys(cursor, [key_id])
 
         await self._database.write(write)
 
@@ -227,7 +227,7 @@ class PostgresKeyRing:
             cursor.execute(_RETIRE, (key_id, now + grace))
             _add_secret(cursor, key_id, secret, now)
             key = _get(cursor, key_id)
-            end_keys(cursor)
+            end_keys(cursor, [key_id])
             return key, secret
 
         return await self._database.write(write)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 import psycopg
 from twisted.application.service import Service
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IDelayedCall
-from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
+from twisted.python.failure import Failure
 
 from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
-from ._connection import connect
+from ..timers import Timer
+from ._availability import Proof
+from ._connection import Connection, Cursor, connect
 from ._database import Database
 from ._pipeline import Pipeline, Row
 
@@ -23,6 +26,12 @@ SILENCE = 2.0
 """Seconds without a byte of an answer that is owed, after which the link counts as lost.
 
 A stopped server, or a machine behind a broken network, ends no connection.
+"""
+
+_OPTIONS = "SET statement_timeout = '1500ms'; SET enable_seqscan = off"
+"""The time-out is below SILENCE: a slow statement or a lock ends its statement, and not the link with all others.
+
+Plans are kept, maybe from a time when a table was empty. A link's statements read a few rows, by an index.
 """
 
 PATIENCE = 2.0
@@ -40,30 +49,37 @@ WAITING = 1_000
 _AWAY = "The database cannot be used now: it does not respond."
 
 
-def wrote_nothing(rows: Sequence[Row]) -> bool:
-    """Return False: the statement that returned `rows` only reads."""
-    return False
+def always(rows: Sequence[Row]) -> bool:
+    """Return True: any success of the statement that returned `rows` shows what it can."""
+    return True
 
 
 class Statements(Protocol):
     """Single statements: a Link, or a Database."""
 
     async def run(
-        self, statement: str, *parameters: object, wrote: Callable[[Sequence[Row]], bool] = wrote_nothing
+        self,
+        statement: str,
+        *parameters: object,
+        shows: Proof = Proof.ANSWER,
+        wrote: Callable[[Sequence[Row]], bool] = always,
     ) -> Sequence[Row]:
         """Run a statement with parameters `$1`, `$2` … in a transaction of its own; return its rows.
 
-        `wrote` returns whether the statement wrote something, by its rows. Raises Unavailable. If the connection is
-        lost meanwhile, it is unknown whether the statement was executed.
+        A success shows `shows` to the Availability if `wrote` returns True for its rows. Raises Unavailable. If the
+        connection is lost meanwhile, it is unknown whether the statement was executed.
         """
 
 
 class Link(Service):
     """Statements of the reactor's thread to `database`, on one connection in pipeline mode.
 
-    `offload` runs the functions that connect. With a `channel`, `notified` is called after a notification on it and
-    after each connect, because notifications may have been lost before. `lost` is called when the link is lost,
-    `observe` with the seconds from each statement to its answer. While the reactor does not run, statements run in the
+    `offload` runs the functions that connect. With a `channel`, `notified` is called with the payloads of notifications
+    on it, and with an empty one after each connect, because notifications may have been lost before. `lost` is called
+    when the link is lost, `silent` also, before it, when that is because the server does not answer. `observe` is
+    called with the seconds from each statement to its answer. `charge` is a statement with its parameters that charges
+    a request and can be repeated: it runs when only a charge ends the fault of the database. After a silence, it must
+    succeed on a new connection before other statements run. While the reactor does not run, statements run in the
     calling thread. After `stopService` nothing connects again.
     """
 
@@ -76,9 +92,11 @@ class Link(Service):
         offload: Offload,
         *,
         channel: str | None = None,
-        notified: Callable[[], None] = lambda: None,
+        notified: Callable[[Sequence[str]], None] = lambda payloads: None,
         lost: Callable[[], None] = lambda: None,
+        silent: Callable[[], None] = lambda: None,
         observe: Callable[[float], None] = lambda seconds: None,
+        charge: tuple[str, Sequence[object]] | None = None,
     ) -> None:
         self._database = database
         self._reactor = reactor
@@ -86,15 +104,18 @@ class Link(Service):
         self._channel = channel
         self._on_notified = notified
         self._on_lost = lost
+        self._on_silent = silent
         self._observe = observe
+        self._charge = charge
         self._pipeline: Pipeline | None = None
         self._waiting: deque[Deferred[Pipeline]] = deque()
         self._away_since: float | None = None
+        self._was_silent = False
         self._connecting = False
+        self._charging = False
         self._retry: IDelayedCall | None = None
         self._closed = False
-        self._checks = LoopingCall(self._check)
-        self._checks.clock = reactor
+        self._checks = Timer(CHECK, self._check, reactor, at_start=False)
 
     @property
     def is_up(self) -> bool:
@@ -102,7 +123,11 @@ class Link(Service):
         return self._pipeline is not None
 
     async def run(
-        self, statement: str, *parameters: object, wrote: Callable[[Sequence[Row]], bool] = wrote_nothing
+        self,
+        statement: str,
+        *parameters: object,
+        shows: Proof = Proof.ANSWER,
+        wrote: Callable[[Sequence[Row]], bool] = always,
     ) -> Sequence[Row]:
         if not self._reactor.running:
             return await self._database.run(statement, *parameters)
@@ -111,29 +136,34 @@ class Link(Service):
         try:
             rows = await pipeline.send(statement, parameters)
         except psycopg.Error as error:
-            unavailable = self._database.availability.raised(error)
+            unavailable = self._database.availability.raised(error, shows)
             if unavailable is None:
                 raise
             raise unavailable from error
         self._observe(self._reactor.seconds() - began)
-        self._database.availability.succeeded(wrote=wrote(rows))
+        self._database.availability.succeeded(shows if wrote(rows) else Proof.ANSWER)
         return rows
 
     def startService(self) -> None:
         super().startService()
+        self._checks.startService()
         self._connect()
 
     def stopService(self) -> None:
         super().stopService()
         self._closed = True
-        if self._checks.running:
-            self._checks.stop()
+        self._checks.stopService()
         if self._retry is not None and self._retry.active():
             self._retry.cancel()
         if self._pipeline is not None:
             pipeline, self._pipeline = self._pipeline, None
             pipeline.close(psycopg.OperationalError("the connection was closed"))
         self._fail_waiting("The database is closed.")
+
+    def reconnect(self) -> None:
+        """Open the connection again: its server does not answer, as another connection has shown."""
+        if self._pipeline is not None:
+            self._end_silent(self._pipeline)
 
     async def _connected(self) -> Pipeline:
         """Return the connection as soon as there is one. Raises Unavailable."""
@@ -152,45 +182,52 @@ class Link(Service):
         self._connecting = True
         if self._away_since is None:
             self._away_since = self._reactor.seconds()
-        if not self._checks.running:
-            self._checks.start(CHECK, now=False)
-        Deferred.fromCoroutine(self._attempt()).addErrback(
-            lambda failure: self._log.failure("The attempts to connect to the database ended", failure=failure)
-        )
+        self._database.availability.lost(self)
+        Deferred.fromCoroutine(self._attempt()).addErrback(self._failed)
 
     async def _attempt(self) -> None:
-        try:
-            connection = await self._offload(self._open)
-        except psycopg.Error as error:
-            why = self._database.availability.raised(error)
-            if why is None:
-                # For example a wrong password; it has no other effect than a server that is away.
-                self._database.availability.failed("it rejects the connection", str(error))
-            if self._closed:
-                return
-            self._retry = self._reactor.callLater(RETRY[self._is_away_long()], self._try_again)
-            return
+        connection = await self._offload(self._open)
         if self._closed:
             connection.close()
             return
-        self._connecting = False
+        try:
+            pipeline = Pipeline(connection, self._reactor, self._on_notified, self._lost)
+        except BaseException:
+            connection.close()
+            raise
+        self._connecting = self._was_silent = False
         self._away_since = None
-        self._pipeline = Pipeline(connection, self._reactor, self._on_notified, self._lost)
-        self._database.availability.succeeded(wrote=False)
+        self._pipeline = pipeline
+        self._database.availability.connected(self)
         waiting, self._waiting = self._waiting, deque()
         for found in waiting:
-            found.callback(self._pipeline)
+            found.callback(pipeline)
         if self._channel is not None:
-            self._on_notified()
+            self._on_notified([""])
 
-    def _open(self) -> psycopg.Connection[Any]:
-        connection = connect(self._database.parameters)
-        if self._channel is not None:
+    def _failed(self, failure: Failure) -> None:
+        """Record why an attempt failed, and begin the next one soon. No error ends the attempts."""
+        availability, error = self._database.availability, failure.value
+        shows = Proof.CHARGE if self._was_silent and self._charge is not None else Proof.ANSWER
+        if not isinstance(error, psycopg.Error) or availability.raised(error, shows) is None:
+            # For example a wrong password, or no descriptor; it has no other effect than a server that is away.
+            availability.failed("no connection can be opened", f"{type(error).__name__}: {error}")
+        if not self._closed:
+            self._retry = self._reactor.callLater(RETRY[self._is_away_long()], self._try_again)
+
+    def _open(self) -> Connection:
+        connection = connect(
+            self._database.parameters, _OPTIONS, *([f"LISTEN {self._channel}"] if self._channel else [])
+        )
+        if self._was_silent and self._charge is not None:
+            # Else each charge would wait for the same commit or lock, and leave a session behind that does.
+            statement, parameters = self._charge
             try:
-                connection.execute(f"LISTEN {self._channel}")
+                Cursor(connection).all(statement, *parameters)
             except BaseException:
                 connection.close()
                 raise
+            self._database.availability.succeeded(Proof.CHARGE)
         return connection
 
     def _try_again(self) -> None:
@@ -209,13 +246,29 @@ class Link(Service):
             if self._is_away_long():
                 self._fail_waiting(_AWAY)
         elif pipeline.is_silent(SILENCE):
-            error = psycopg.OperationalError(f"no answer for {SILENCE:g} seconds")
-            # Threads wait for the same server, and no time-out of libpq ends their waiting.
-            self._database.interrupt()
-            # Statements have waited for it already: the next ones fail at once.
-            self._away_since = self._reactor.seconds() - SILENCE
-            self._lost(error)
-            pipeline.close(error)
+            self._on_silent()
+            self._end_silent(pipeline)
+        elif self._charge is not None and self._database.availability.needs(Proof.CHARGE) and not self._charging:
+            self._charging = True
+            Deferred.fromCoroutine(self._show_charge(*self._charge)).addErrback(
+                lambda failure: self._log.failure("A charge could not be tried", failure=failure)
+            )
+
+    async def _show_charge(self, statement: str, parameters: Sequence[object]) -> None:
+        """Charge a request, because the clients' requests may have stopped and would not show the end of a fault."""
+        try:
+            with suppress(Unavailable):
+                await self.run(statement, *parameters, shows=Proof.CHARGE)
+        finally:
+            self._charging = False
+
+    def _end_silent(self, pipeline: Pipeline) -> None:
+        error = psycopg.OperationalError(f"no answer for {SILENCE:g} seconds")
+        self._was_silent = True
+        # Statements have waited for it already: the next ones fail at once.
+        self._away_since = self._reactor.seconds() - SILENCE
+        self._lost(error)
+        pipeline.close(error)
 
     def _is_away_long(self) -> bool:
         return self._away_since is not None and self._reactor.seconds() - self._away_since >= PATIENCE

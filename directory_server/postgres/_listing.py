@@ -68,12 +68,19 @@ _RECENT = {
 
 _VERSIONS = f"""
     {_SIZED}, record.version {_ALL} WHERE entry.name = $1 AND NOT hidden
-    ORDER BY record.id = preferred_id DESC, {_PUBLISHED_AT} DESC, record.written DESC
+    ORDER BY {_PUBLISHED_AT} DESC, record.written DESC
 """
 
 _OF_IDS = f"""
     {_SIZED} FROM unnest($1::text[]) WITH ORDINALITY AS requested (mcp_id, position)
     JOIN entry ON entry.mcp_id = requested.mcp_id JOIN record ON record.id = preferred_id
+    WHERE visible_id = preferred_id ORDER BY position
+"""
+
+_VERSION_OF_IDS = f"""
+    {_SIZED} FROM unnest($1::text[]) WITH ORDINALITY AS requested (mcp_id, position)
+    JOIN entry ON entry.mcp_id = requested.mcp_id JOIN record AS first ON first.id = preferred_id
+    JOIN record ON record.name = entry.name AND record.source = first.source AND record.version = $2
     WHERE visible_id = preferred_id ORDER BY position
 """
 
@@ -143,9 +150,11 @@ def all_versions(cursor: Cursor, name: str, after: str, limit: int, most: int) -
     return _read(cursor, [(row, size) for row, size, _ in known[begin : begin + limit]], most)
 
 
-def latest_versions(cursor: Cursor, mcp_ids: Sequence[str], most: int) -> Sequence[Version]:
-    """Return the latest versions of `mcp_ids`, about `most` bytes, for Store.latest."""
-    return _read(cursor, cursor.all(_OF_IDS, mcp_ids), most)
+def versions_of_ids(cursor: Cursor, mcp_ids: Sequence[str], version: str, most: int) -> Sequence[Version]:
+    """Return the latest or another version of `mcp_ids`, about `most` bytes, for Store.latest."""
+    if version == "latest":
+        return _read(cursor, cursor.all(_OF_IDS, mcp_ids), most)
+    return _read(cursor, cursor.all(_VERSION_OF_IDS, mcp_ids, version), most)
 
 
 def one_version(cursor: Cursor, name: str, version: str) -> Version | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from attrs import astuple, evolve, frozen
 
-from ..domain.entries import storable
+from ..domain.entries import is_storable, storable
 from ..domain.ports.storage import READ_BYTES
 from ..domain.upstreams import MAX_RUNS, FinishedRun, SyncProgress, UpstreamState
 from ._connection import Cursor
@@ -78,6 +78,8 @@ _BODIES = "SELECT body FROM record WHERE id = ANY($1::bigint[])"
 # A subquery, because count(DISTINCT name) sorts the names, which the index has in order.
 _ENTRIES = "SELECT count(*) FROM (SELECT DISTINCT name FROM record WHERE source = $1 AND NOT deleted) AS names"
 
+_VERSIONS = "SELECT name, version, latest FROM record WHERE source = $1 AND name = ANY($2::text[])"
+
 # Without `$3`, the time is that of the database. See `upstreams.may_hold`.
 _HOLD = """
     WITH present AS (SELECT coalesce($3::double precision, extract(epoch FROM clock_timestamp())) AS now)
@@ -127,6 +129,11 @@ class PostgresMirrors:
 
     async def unseen(self, name: str, limit: int) -> Sequence[bytes]:
         return await self._database.read(lambda cursor: _unseen(cursor, name, limit))
+
+    async def versions(self, name: str, names: Collection[str]) -> Mapping[tuple[str, str], bool]:
+        requested = list(filter(is_storable, names))
+        rows = await self._database.read(lambda cursor: cursor.all(_VERSIONS, name, requested))
+        return {(of, version): mark for of, version, mark in rows}
 
     async def entries(self, name: str) -> int:
         return await self._number(_ENTRIES, name)

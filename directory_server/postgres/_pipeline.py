@@ -43,15 +43,15 @@ class _Statement:
 class Pipeline:
     """Statements on one connection, each a transaction of its own; only for the reactor's thread.
 
-    `connection` must be open and in autocommit mode. `notified` is called after notifications, `lost` with the error
-    when the connection ends by itself. All statements without an answer then fail with that error.
+    `connection` must be open and in autocommit mode. `notified` is called with the payloads of notifications, `lost`
+    with the error when the connection ends by itself. All statements without an answer then fail with that error.
     """
 
     def __init__(
         self,
         connection: psycopg.Connection[Any],
         reactor: Any,
-        notified: Callable[[], None],
+        notified: Callable[[Sequence[str]], None],
         lost: Callable[[psycopg.Error], None],
     ) -> None:
         self._connection = connection
@@ -173,11 +173,11 @@ class Pipeline:
             was_end = False
             self._received(result)
         # After the results: libpq does not look beyond a result that nobody has taken.
-        has_notifications = False
-        while self._is_open and self._pgconn.notifies() is not None:
-            has_notifications = True
-        if has_notifications:
-            self._notified()
+        payloads = []
+        while self._is_open and (notification := self._pgconn.notifies()) is not None:
+            payloads.append(notification.extra.decode(errors="replace"))
+        if payloads:
+            self._notified(payloads)
 
     def _received(self, result: PGresult) -> None:
         statement, status = self._sent[0], result.status

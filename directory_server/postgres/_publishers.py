@@ -17,7 +17,6 @@ from ..domain.publishers import (
     new_publisher_token,
     unknown_publisher_token,
 )
-from ._connection import Cursor
 from ._database import Database
 from ._link import Statements
 
@@ -37,19 +36,21 @@ _FIND = f"""
 
 _REVOKE = "UPDATE publisher_token SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1 RETURNING 1"
 
+# It deletes the records beyond the most, usually one. Rows that another process deletes at the moment are skipped.
 _ADD = """
-    INSERT INTO publication (at, token_id, label, action, name, version, network, outcome)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING number
-"""
-
-# Rows that another process deletes at the moment are skipped.
-_TRIM = """
-    DELETE FROM publication WHERE number IN (
-        SELECT number FROM publication WHERE number <= $1 ORDER BY number FOR UPDATE SKIP LOCKED
+    WITH added AS (
+        INSERT INTO publication (at, token_id, label, action, name, version, network, outcome)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING number
+    ), trimmed AS (
+        DELETE FROM publication WHERE number IN (
+            SELECT number FROM publication WHERE number <= (SELECT number FROM added) - $9::bigint
+            ORDER BY number LIMIT 10 FOR UPDATE SKIP LOCKED
+        )
     )
+    SELECT number FROM added
 """
 
-_FINISH = "UPDATE publication SET outcome = $2 WHERE number = $1"
+_FINISH = "UPDATE publication SET outcome = $2 WHERE number = $1 RETURNING 1"
 
 _NEWEST = """
     SELECT number, at, token_id, label, action, name, version, network, outcome FROM publication
@@ -102,21 +103,21 @@ class PostgresPublisherTokens:
 
 @frozen
 class PostgresPublicationLog:
-    """The audit log in the database. `size` is the most records."""
+    """The audit log in the database. `size` is the most records.
+
+    `statements` adds and finishes records; by default in a thread.
+    """
 
     _database: Database
     _size: int = LOG_SIZE
+    _statements: Statements | None = None
 
     async def add(self, record: Publication) -> int:
-        def write(cursor: Cursor) -> int:
-            (number,) = cursor.one(_ADD, *astuple(record))
-            cursor.execute(_TRIM, (number - self._size,))
-            return int(number)
-
-        return await self._database.write(write)
+        [(number,)] = await (self._statements or self._database).run(_ADD, *astuple(record), self._size, wrote=bool)
+        return int(number)
 
     async def finish(self, number: int, outcome: str) -> None:
-        await self._database.write(lambda cursor: cursor.execute(_FINISH, (number, outcome)))
+        await (self._statements or self._database).run(_FINISH, number, outcome, wrote=bool)
 
     async def newest(self, limit: int = LOG_PAGE, before: int | None = None) -> Sequence[tuple[int, Publication]]:
         rows = await self._database.read(lambda cursor: cursor.all(_NEWEST, before, min(limit, LOG_PAGE)))

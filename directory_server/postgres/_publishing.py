@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 
 from attrs import define, evolve, field, frozen
@@ -19,8 +19,8 @@ from ..domain.publishing import (
     rejection,
 )
 from ..domain.versions import Record
-from ._connection import NOW, Cursor
-from ._visibility import StoredName, StoredRecord, lock_names, notify, update_visibility
+from ._connection import NOW, Cursor, Statement
+from ._visibility import StoredName, StoredRecord, lock_names, visibility_updates
 
 BATCH = 500
 """Most records of a transaction, unless one name has more."""
@@ -29,22 +29,25 @@ BATCH_BYTES = 8_000_000
 """Bytes of documents after which a batch ends."""
 
 _UNWRITTEN = 2**62
-"""Number from which the records of a batch count as written, until they are: after all stored ones."""
+"""Number from which the records of a batch count as written: after all stored ones."""
+
+# So that the statements that refer to new rows need not wait for the one that adds them.
+_IDS = "SELECT nextval(pg_get_serial_sequence('record', 'id')) FROM generate_series(1, $1::int)"
 
 # The numbers of `written` follow the order of the batch.
 _STORE = f"""
     INSERT INTO record
-        (name, source, version, latest, deleted, published_at, fingerprint, body, created_at, updated_at)
-    SELECT name, $1, version, latest, deleted, published_at, fingerprint, body, {NOW}, {NOW}
+        (id, name, source, version, latest, deleted, published_at, fingerprint, body, created_at, updated_at)
+    SELECT id, name, $1, version, latest, deleted, published_at, fingerprint, body, {NOW}, {NOW}
     FROM unnest(
-        $2::text[], $3::text[], $4::boolean[], $5::boolean[], $6::double precision[], $7::bytea[], $8::bytea[]
-    ) WITH ORDINALITY AS given (name, version, latest, deleted, published_at, fingerprint, body, position)
+        $2::bigint[], $3::text[], $4::text[], $5::boolean[], $6::boolean[], $7::double precision[], $8::bytea[],
+        $9::bytea[]
+    ) WITH ORDINALITY AS given (id, name, version, latest, deleted, published_at, fingerprint, body, position)
     ORDER BY position
     ON CONFLICT (name, source, version) DO UPDATE SET
         written = excluded.written, latest = excluded.latest, deleted = excluded.deleted,
         published_at = excluded.published_at, fingerprint = excluded.fingerprint, body = excluded.body,
         updated_at = excluded.updated_at
-    RETURNING name, version, id, written
 """
 
 # A mirrored source may not update the previous latest version itself.
@@ -59,6 +62,12 @@ _ANALYSED = """
     INSERT INTO analysed (fingerprint, version, body)
     SELECT fingerprint, $1, body FROM unnest($2::bytea[], $3::bytea[]) AS given (fingerprint, body) ORDER BY fingerprint
     ON CONFLICT DO NOTHING
+"""
+
+# The planner knows less than a tenth of the entries, as in the first import. Autovacuum comes a minute later.
+_IS_STALE = """
+    SELECT names > 1000 AND names > 10 * greatest(reltuples, 0)
+    FROM (SELECT sum(names) AS names FROM stored) AS all_sources, pg_class WHERE oid = 'record'::regclass
 """
 
 _KNOWN = """
@@ -87,6 +96,14 @@ class Known:
 
     is_same: bool
     is_analysed: bool
+
+
+@frozen
+class Published:
+    """The outcomes of rows in order, and whether the planner should be told about the new rows."""
+
+    outcomes: Sequence[Outcome]
+    is_stale: bool
 
 
 def batches(rows: Sequence[Row]) -> Iterator[list[int]]:
@@ -128,53 +145,53 @@ def publish(
     analysis: str,
     *,
     new: bool = False,
-) -> list[Outcome]:
-    """Write `rows`, all of one source, in the transaction of `cursor`; return the outcomes in order.
+) -> Published:
+    """Write `rows`, all of one source, in the transaction of `cursor`, and commit it.
 
     `sources` is the order of precedence, `analysis` the version of the Analysis. With `new`, no stored version is
-    replaced or dropped.
+    replaced or dropped. It takes two round trips.
     """
     source = rows[0].record.source
     numbers: dict[str, list[int]] = {}
     for number, row in enumerate(rows):
         numbers.setdefault(row.name, []).append(number)
-    names = lock_names(cursor, numbers)
-    limit = limits.get(source)
-    usage = Usage() if limit is None else Usage(*cursor.one(_STORED, source) or ())
-    batch = _Batch(source, limit, usage)
+    locked = lock_names(cursor, numbers, (_STORED, [source]), (_IDS, [len(rows)]))
+    stored_usage, ids = locked.rows
+    batch = _Batch(source, limits.get(source), Usage(*next(iter(stored_usage), ())), (row for (row,) in ids))
     outcomes: dict[int, Outcome] = {}
-    for name, stored in names.items():
+    for name, stored in locked.names.items():
         add = batch.add_new if new else batch.publish
         done = add(stored, [rows[number] for number in numbers[name]])
         outcomes |= zip(numbers[name], done, strict=True)
+    is_stale = False
     if batch.touched:
-        batch.write(cursor)
-        _keep_analyses(cursor, analysis, batch.rows.values())
-        update_visibility(cursor, batch.touched, sources)
-        notify(cursor)
-    return [outcomes[number] for number in range(len(rows))]
+        new_analyses = {row.record.fingerprint: row.analysed for row in batch.rows.values() if row.analysed is not None}
+        *_, [(is_stale,)] = cursor.finish(
+            *batch.statements(),
+            keeping(analysis, new_analyses),
+            *visibility_updates(locked, batch.touched, sources),
+            locked.notification(),
+            (_IS_STALE, ()),
+        )
+    return Published([outcomes[number] for number in range(len(rows))], bool(is_stale))
 
 
-def keep_analyses(cursor: Cursor, version: str, analyses: Mapping[bytes, bytes]) -> None:
-    """Store `analyses` by the fingerprints of their documents, for this version of the Analysis."""
-    if analyses:
-        cursor.execute(_ANALYSED, [version, list(analyses), list(analyses.values())])
-
-
-def _keep_analyses(cursor: Cursor, version: str, rows: Iterable[Row]) -> None:
-    keep_analyses(cursor, version, {row.record.fingerprint: row.analysed for row in rows if row.analysed is not None})
+def keeping(version: str, analyses: Mapping[bytes, bytes]) -> Statement:
+    """Return the statement that stores `analyses` by the fingerprints of their documents, for `version` of Analysis."""
+    return _ANALYSED, [version, list(analyses), list(analyses.values())]
 
 
 @define
 class _Batch:
     """The records of one source in a transaction: `rows` to write, and ids of rows to drop or to mark as not latest.
 
-    `touched` has the names whose visibility may change.
+    `ids` are for new rows. `touched` has the names whose visibility may change.
     """
 
     source: str
     limits: SourceLimits | None
     usage: Usage
+    ids: Iterator[int]
     rows: dict[tuple[str, str], Row] = field(factory=dict)
     touched: list[StoredName] = field(factory=list)
     _dropped: list[int] = field(factory=list)
@@ -208,33 +225,32 @@ class _Batch:
             for row in rows
         ]
 
-    def write(self, cursor: Cursor) -> None:
-        """Write the records, and give them the ids of their rows and their numbers in the order of writing."""
+    def statements(self) -> Iterator[Statement]:
+        """Yield the statements that write the records."""
         if self._dropped:
-            cursor.execute(_DROP, [self._dropped])
+            yield _DROP, [self._dropped]
         if self._outdated:
-            cursor.execute(_OUTDATE, [self._outdated])
+            yield _OUTDATE, [self._outdated]
         if not self.rows:
             return
         names = {each.name: each for each in self.touched}
         found = {key: names[key[0]].records[self.source, key[1]] for key in self.rows}
         keys = sorted(self.rows, key=lambda key: found[key].record.id)
         records = [found[key].record for key in keys]
-        fields = [
-            self.source,
-            [name for name, _ in keys],
-            [version for _, version in keys],
-            [each.latest for each in records],
-            [each.deleted for each in records],
-            [each.published_at for each in records],
-            [each.fingerprint for each in records],
-            [self.rows[key].body for key in keys],
-        ]
-        for name, version, row, written in cursor.all(_STORE, *fields):
-            stored = found[name, version]
-            names[name].records[self.source, version] = evolve(
-                stored, row=row, record=evolve(stored.record, id=written)
-            )
+        yield (
+            _STORE,
+            [
+                self.source,
+                [found[key].row for key in keys],
+                [name for name, _ in keys],
+                [version for _, version in keys],
+                [each.latest for each in records],
+                [each.deleted for each in records],
+                [each.published_at for each in records],
+                [each.fingerprint for each in records],
+                [self.rows[key].body for key in keys],
+            ],
+        )
 
     def _found(self, stored: StoredName, row: Row) -> Record | None:
         found = stored.records.get((self.source, row.record.version))
@@ -255,14 +271,13 @@ class _Batch:
                 if other[0] == self.source:
                     stored.records[other] = evolve(each, record=outdated(each.record))
         stored.records[key] = StoredRecord(
-            before.row if before else 0, size, evolve(row.record, id=next(self._numbers))
+            before.row if before else next(self.ids), size, evolve(row.record, id=next(self._numbers))
         )
         self.rows[stored.name, row.record.version] = row
         return "changed" if before else "added"
 
     def _drop(self, stored: StoredName, excess: StoredRecord) -> None:
-        if excess.row:
-            self._dropped.append(excess.row)
+        self._dropped.append(excess.row)
         self.rows.pop((stored.name, excess.record.version), None)
         left = bool(stored.of_source(self.source))
         self.usage = Usage(self.usage.names - (not left), self.usage.bytes - excess.size)

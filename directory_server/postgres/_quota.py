@@ -14,6 +14,7 @@ from twisted.python.failure import Failure
 
 from ..domain.errors import QuotaExceeded, Unavailable
 from ..domain.quota import Allowance
+from ._availability import Proof
 from ._link import Statements
 from ._pipeline import Row
 
@@ -27,6 +28,9 @@ WAITING = 10_000
 """Most charges that wait for the transaction before them."""
 
 _CHARGE = "SELECT admitted, units, back FROM charge_1($1::text[], $2::bigint[], $3::float8, $4::float8)"
+
+TRIAL: tuple[str, Sequence[object]] = _CHARGE, ([""], [1], 0.0, None)
+"""A charge to no key, in a window without length. It can be repeated, and keeps a few rows."""
 
 _PEEK = "SELECT units, back FROM peek_1($1::text, $2::bigint, $3::float8, $4::float8)"
 
@@ -140,6 +144,7 @@ class PostgresQuota:
                 [charge.limit for charge in batch],
                 float(self._window),
                 self._given(),
+                shows=Proof.CHARGE,
                 wrote=_admitted,
             )
         except Exception:

@@ -23,9 +23,9 @@ from ._connection import Cursor
 from ._database import Database
 from ._last_read import LastRead
 from ._link import Statements
-from ._listing import ListingQuery, all_versions, latest_versions, listing, one_version
+from ._listing import ListingQuery, all_versions, listing, one_version, versions_of_ids
 from ._log import LoggedChange, changes, current, missing, newest
-from ._publishing import Row, batches, keep_analyses, known, publish
+from ._publishing import Known, Row, batches, keeping, known, publish
 
 T = TypeVar("T")
 
@@ -48,12 +48,6 @@ _PRUNE = (
     """,
 )
 
-# The planner knows less than a tenth of the entries, as in the first import. Autovacuum comes a minute later.
-_IS_STALE = """
-    SELECT names > 1000 AND names > 10 * greatest(reltuples, 0)
-    FROM (SELECT sum(names) AS names FROM stored) AS all_sources, pg_class WHERE oid = 'record'::regclass
-"""
-
 _ANALYZE = "ANALYZE record, entry, change, analysed, stored"
 
 _IDS = """
@@ -62,7 +56,7 @@ _IDS = """
 
 _PUBLISHED = "SELECT body FROM record WHERE name = $1 AND source = $2 ORDER BY written"
 
-_SOURCE = "SELECT source FROM entry JOIN record ON record.id = preferred_id WHERE entry.name = $1"
+_PREFERRED = "SELECT source, version FROM entry JOIN record ON record.id = preferred_id WHERE entry.name = $1"
 
 _HEAD = "SELECT seq, mark FROM change ORDER BY seq DESC LIMIT 1"
 
@@ -123,11 +117,11 @@ class PostgresStore:
         rows = await self._database.read(lambda cursor: cursor.all(_PUBLISHED, name, PUBLISHED))
         return [serialization.restore_entry(body) for (body,) in rows]
 
-    async def source_of(self, name: str) -> str | None:
+    async def preferred(self, name: str) -> tuple[str, str] | None:
         if not is_storable(name):
             return None
-        rows = await (self._reads or self._database).run(_SOURCE, name)
-        return str(rows[0][0]) if rows else None
+        rows = await (self._reads or self._database).run(_PREFERRED, name)
+        return rows[0] if rows else None
 
     async def ids(self, after: str, before: str, limit: int) -> Sequence[str]:
         rows = await (self._reads or self._database).run(_IDS, after, before, limit)
@@ -182,9 +176,13 @@ class PostgresStore:
             return []
         return await self._database.read(lambda cursor: all_versions(cursor, name, after, limit, most))
 
-    async def latest(self, mcp_ids: Sequence[str], most: int = READ_BYTES) -> Sequence[Version]:
+    async def latest(
+        self, mcp_ids: Sequence[str], most: int = READ_BYTES, *, version: str = "latest"
+    ) -> Sequence[Version]:
+        if not is_storable(version):
+            return []
         requested = _storable(mcp_ids)
-        return await self._database.read(lambda cursor: latest_versions(cursor, requested, most))
+        return await self._database.read(lambda cursor: versions_of_ids(cursor, requested, version, most))
 
     async def version(self, name: str, version: str) -> Version | None:
         if not (is_storable(name) and is_storable(version)):
@@ -210,8 +208,10 @@ class PostgresStore:
         """Publish `entries`, in `rows`, in one transaction; return the outcomes in order."""
         # Before the transaction, which blocks other writers.
         version = self._analysis.version
-        found = await self._database.read(lambda cursor: known(cursor, source, rows, version))
-        changed = {row.name for row, each in zip(rows, found, strict=True) if new or not each.is_same}
+        found = [Known(is_same=False, is_analysed=False)] * len(rows)
+        if not new:
+            found = await self._database.read(lambda cursor: known(cursor, source, rows, version))
+        changed = {row.name for row, each in zip(rows, found, strict=True) if not each.is_same}
         if not changed:
             return ["unchanged"] * len(rows)
         analyse = [row.name in changed and not each.is_analysed for row, each in zip(rows, found, strict=True)]
@@ -220,17 +220,13 @@ class PostgresStore:
         publishing = partial(
             publish, rows=written, sources=self._sources, limits=self._limits, analysis=version, new=new
         )
-        outcomes = iter(await self._database.write(publishing))
-        await self._update_statistics()
-        return [next(outcomes) if row.name in changed else "unchanged" for row in rows]
-
-    async def _update_statistics(self) -> None:
-        """Update the statistics of the planner if there is much more to read than it knows of."""
-        # Without them, queries are only slower.
-        with suppress(Unavailable):
-            [(is_stale,)] = await (self._reads or self._database).run(_IS_STALE)
-            if is_stale:
+        published = await self._database.write(publishing)
+        if published.is_stale:
+            # Without statistics of the planner, queries are only slower.
+            with suppress(Unavailable):
                 await self._database.run(_ANALYZE)
+        outcomes = iter(published.outcomes)
+        return [next(outcomes) if row.name in changed else "unchanged" for row in rows]
 
     def _analyse(self, rows: Sequence[Row], entries: Sequence[Entry], which: Sequence[bool]) -> Sequence[Row]:
         return [
@@ -248,7 +244,7 @@ class PostgresStore:
             # Storing the analysis only saves time later, so a failure is ignored.
             with suppress(Unavailable):
                 version = self._analysis.version
-                await self._database.write(lambda cursor: keep_analyses(cursor, version, analyses))
+                await self._database.write(lambda cursor: cursor.finish(keeping(version, analyses)))
         return [each.change(analyses) for each in found]
 
     def _analyses(self, documents: Mapping[bytes, bytes]) -> dict[bytes, bytes]:

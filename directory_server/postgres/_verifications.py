@@ -159,7 +159,7 @@ class PostgresVerifications:
             if target.id not in stored:
                 return False
             state = serialization.restore_state(target, stored[target.id]).after(check, policy)
-            wait = spread * policy.wait(state)
+            wait = spread * policy.wait(state, check)
             cursor.execute(_RECORD, (self._time(), serialization.encode_state(state), wait, target.id))
             return _summarize(cursor, mcp_id)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from attrs import define, field, frozen
 
@@ -10,7 +11,8 @@ from ..domain.changes import ChangeKind
 from ..domain.entries import mcp_id_of
 from ..domain.versions import Record
 from ..domain.visibility import COUNT_DELTA, Flags, Transition, Visibility, transition
-from ._connection import NOW, Cursor
+from ._connection import NOW, Cursor, Statement
+from ._pulse import CHANNEL
 
 _LOCK = "SELECT pg_advisory_xact_lock(0, 1)"
 
@@ -49,7 +51,7 @@ _MOVE = """
 
 _SEEN = "UPDATE entry SET seq = $1 WHERE mcp_id = $2"
 
-_WAKE = "SELECT pg_notify('directory', '')"
+_WAKE = f"SELECT pg_notify('{CHANNEL}', $1)"
 
 
 @frozen
@@ -83,23 +85,42 @@ class StoredName:
         return [each for each in self.records.values() if each.record.source == source]
 
 
+@frozen
+class Locked:
+    """What is stored of `names`, and the `last` change of the log, while the transaction holds the lock of publishers.
+
+    `total` is the number of visible entries, `rows` the results of the statements that were given to `lock_names`.
+    """
+
+    names: dict[str, StoredName]
+    last: int
+    total: int
+    rows: Sequence[list[Any]]
+
+    def notification(self) -> Statement:
+        """Return the statement that tells all processes of the last change, once the transaction is committed."""
+        return _WAKE, [f"change {max([self.last, *(stored.seq for stored in self.names.values())])}"]
+
+
 def lock_publishers(cursor: Cursor) -> None:
     """Wait until no other transaction writes records or flags: the order of the log is the order of commits."""
     cursor.execute(_LOCK)
 
 
-def lock_names(cursor: Cursor, names: Collection[str]) -> dict[str, StoredName]:
+def lock_names(cursor: Cursor, names: Collection[str], *statements: Statement) -> Locked:
     """Wait until no other transaction writes records or flags; return what is stored of each of `names`.
 
-    The transaction of `cursor` holds the lock until its end.
+    The transaction of `cursor` holds the lock until its end. The `statements` run in the same round trip.
     """
-    lock_publishers(cursor)
     found = {name: StoredName(name) for name in names}
-    asked = list(found)
-    for name, row, size, *fields in cursor.all(_RECORDS, asked):
+    asked = [list(found)]
+    _, records, entries, log, *rows = cursor.together(
+        (_LOCK, ()), (_RECORDS, asked), (_ENTRIES, asked), (_LAST, ()), *statements
+    )
+    for name, row, size, *fields in records:
         record = Record(*fields)
         found[name].records[record.source, record.version] = StoredRecord(row, size, record)
-    for name, visible, preferred, seq, hidden, pinned, allowed, curated in cursor.all(_ENTRIES, asked):
+    for name, visible, preferred, seq, hidden, pinned, allowed, curated in entries:
         stored = found[name]
         fingerprints = {each.row: each.record.fingerprint for each in stored.records.values()}
         stored.before = Visibility(
@@ -112,7 +133,8 @@ def lock_names(cursor: Cursor, names: Collection[str]) -> dict[str, StoredName]:
         )
         stored.seq = seq
         stored.flags = Flags(hidden, pinned, allowed)
-    return found
+    last, total = log[0] if log else (0, 0)
+    return Locked(found, last, total, rows)
 
 
 @frozen
@@ -130,44 +152,41 @@ class _Updated:
         return (before.visible_id, before.preferred_id) != (self.visible_id, self.preferred_id)
 
 
-def update_visibility(cursor: Cursor, names: Iterable[StoredName], sources: Sequence[str]) -> None:
-    """Store the new visibility of `names` after a change of their records or flags; log changes of visible entries.
+def visibility_updates(locked: Locked, names: Iterable[StoredName], sources: Sequence[str]) -> Sequence[Statement]:
+    """Return the statements that store the visibility of `names` after a change of their records or flags.
 
-    The transaction of `cursor` holds the lock of `lock_names`. `sources` is the order of precedence.
+    They also log the changes of visible entries. `names` are of `locked`. `sources` is the order of precedence.
     """
     updates = [_updated(each, sources) for each in names]
     logged = [(each.change.kind, each.stored) for each in updates if each.change.kind is not None]
-    _log(cursor, logged)
+    statements = list(_logging(locked, logged))
     if written := [each for each in updates if each.change.is_update]:
-        cursor.execute(
-            _UPDATE,
-            [
-                [each.stored.mcp_id for each in written],
-                [each.stored.name for each in written],
-                [each.visible_id for each in written],
-                [each.preferred_id for each in written],
-                [each.change.after.curated for each in written],
-                [each.stored.seq for each in written],
-            ],
-        )
+        fields = [
+            [each.stored.mcp_id for each in written],
+            [each.stored.name for each in written],
+            [each.visible_id for each in written],
+            [each.preferred_id for each in written],
+            [each.change.after.curated for each in written],
+            [each.stored.seq for each in written],
+        ]
+        statements.append((_UPDATE, fields))
     if moved := [each for each in updates if each.is_moved and not each.change.is_update]:
-        cursor.execute(
-            _MOVE,
-            [
-                [each.stored.mcp_id for each in moved],
-                [each.visible_id for each in moved],
-                [each.preferred_id for each in moved],
-            ],
-        )
+        fields = [
+            [each.stored.mcp_id for each in moved],
+            [each.visible_id for each in moved],
+            [each.preferred_id for each in moved],
+        ]
+        statements.append((_MOVE, fields))
+    return statements
 
 
 def log_change(cursor: Cursor, name: str) -> None:
     """Log a change of the entry `name`, if it is visible, that is not one of its records or flags."""
-    (stored,) = lock_names(cursor, [name]).values()
+    locked = lock_names(cursor, [name])
+    stored = locked.names[name]
     if stored.before.visible_id is not None:
-        _log(cursor, [("changed", stored)])
-        cursor.execute(_SEEN, [stored.seq, stored.mcp_id])
-        notify(cursor)
+        logging = _logging(locked, [("changed", stored)])
+        cursor.together(*logging, (_SEEN, [stored.seq, stored.mcp_id]), locked.notification())
 
 
 def _updated(stored: StoredName, sources: Sequence[str]) -> _Updated:
@@ -183,19 +202,15 @@ def _updated(stored: StoredName, sources: Sequence[str]) -> _Updated:
     )
 
 
-def _log(cursor: Cursor, logged: Sequence[tuple[ChangeKind, StoredName]]) -> None:
-    """Log changes of the visible entry of names, and set the `seq` of these names."""
+def _logging(locked: Locked, logged: Sequence[tuple[ChangeKind, StoredName]]) -> Sequence[Statement]:
+    """Return the statement that logs changes of the visible entry of names, and set the `seq` of these names."""
     if not logged:
-        return
-    last, total = cursor.one(_LAST) or (0, 0)
+        return []
+    total = locked.total
     totals: list[int] = []
-    for number, (kind, stored) in enumerate(logged, last + 1):
+    for number, (kind, stored) in enumerate(logged, locked.last + 1):
         stored.seq = number
         total += COUNT_DELTA[kind]
         totals.append(total)
-    cursor.execute(_LOG, [last, [kind for kind, _ in logged], [stored.mcp_id for _, stored in logged], totals])
-
-
-def notify(cursor: Cursor) -> None:
-    """Wake the processes that listen, once the transaction of `cursor` is committed."""
-    cursor.execute(_WAKE)
+    kinds, mcp_ids = [kind for kind, _ in logged], [stored.mcp_id for _, stored in logged]
+    return [(_LOG, [locked.last, kinds, mcp_ids, totals])]

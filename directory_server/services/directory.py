@@ -13,7 +13,7 @@ from ..domain.errors import NotFound
 from ..domain.ports.runtime import Bus
 from ..domain.ports.search import Index
 from ..domain.ports.storage import READ_BYTES, Store
-from ..domain.search import PAGE_BYTES, Page, Position, Query
+from ..domain.search import PAGE_BYTES, Page, Position, Query, ToolHit
 from ..domain.versions import Version
 from ..domain.views import Detail
 from .page_cache import CachedPage, PageCache, key_of
@@ -22,11 +22,15 @@ from .verified_entries import VerifiedEntries
 T = TypeVar("T")
 
 
-SearchObserver = Callable[[str, str, bool], None]
-"""Called for each search with the API that it came from, its keywords, and whether it has hits; not for later pages."""
+Source = tuple[str, str]
+"""The API that a search came from, and the identity of its client: the id of an account or a key, or a network."""
+
+SearchObserver = Callable[[str, str, str, bool], None]
+"""Called for each search with the two parts of its Source, its keywords, and whether it has hits; not for later pages.
+"""
 
 
-def _ignore(source: str, keywords: str, has_hits: bool) -> None:
+def _ignore(api: str, client: str, keywords: str, has_hits: bool) -> None:
     """Do nothing."""
 
 
@@ -41,16 +45,23 @@ class Directory:
     _verified: VerifiedEntries | None = None
     _pages: PageCache = field(factory=PageCache, init=False, repr=False)
 
-    async def search(self, query: Query, source: str = "") -> Page:
+    async def search(self, query: Query, source: Source | None = None) -> Page:
         """Return the hits for `query`, best first; fewer than its limit if they exceed PAGE_BYTES.
 
-        `source` is the API that the search counts for, "" for a search that does not count.
+        A search without `source` does not count.
         """
         return (await self._counted(query, source)).page
 
-    async def search_form(self, query: Query, make: Callable[[Page], T], source: str = "") -> T:
+    async def search_form(self, query: Query, make: Callable[[Page], T], source: Source | None = None) -> T:
         """Return `make` of `search(query, source)`, which is cached with that page once it is used again."""
         return (await self._counted(query, source)).form(make)
+
+    async def search_tools(self, query: Query, source: Source | None = None) -> Sequence[ToolHit]:
+        """Return the tools that match `query`, best first."""
+        hits = await self._index.search_tools(query)
+        if source:
+            self._searched(*source, query.keywords, bool(hits))
+        return hits
 
     async def detail(self, mcp_id: str) -> Detail:
         """Return the full view of the entry `mcp_id`. Raises NotFound."""
@@ -75,14 +86,15 @@ class Directory:
         return detail if self._verified is None else self._verified.detail(detail)
 
     async def search_versions(
-        self, query: Query, most: int = READ_BYTES, source: str = ""
+        self, query: Query, most: int = READ_BYTES, source: Source | None = None, *, version: str = "latest"
     ) -> tuple[Sequence[Version], Position | None]:
         """Return the latest versions of the hits for `query`, best first, and the position of the next page.
 
-        The page ends after the version that brings the total bytes to `most`.
+        With another `version`, return those of the hits that have it. The page ends after the version that brings the
+        total bytes to `most`.
         """
         page = await self.search(query, source)
-        versions = await self._store.latest([hit.mcp_id for hit in page.hits], most)
+        versions = await self._store.latest([hit.mcp_id for hit in page.hits], most, version=version)
         if versions and sum(len(each.body) for each in versions) >= most:
             last = mcp_id_of(versions[-1].name)
             count = next(number for number, hit in enumerate(page.hits, 1) if hit.mcp_id == last)
@@ -100,7 +112,7 @@ class Directory:
             self._bus.announce()
         return outcomes
 
-    async def _counted(self, query: Query, source: str) -> CachedPage:
+    async def _counted(self, query: Query, source: Source | None) -> CachedPage:
         generation, key = self._index.generation, key_of(query)
         cached = self._pages.get(generation, key)
         if cached is None:
@@ -109,5 +121,5 @@ class Directory:
                 page = await self._index.search(evolve(query, limit=page.count_within(PAGE_BYTES)))
             cached = self._pages.put(generation, key, page)
         if source and query.after is None and query.keywords:
-            self._searched(source, query.keywords, bool(cached.page.hits.records))
+            self._searched(*source, query.keywords, bool(cached.page.hits.records))
         return cached

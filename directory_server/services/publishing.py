@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import TypeVar
 
 from attrs import frozen
+from twisted.internet.defer import Deferred
 from twisted.logger import Logger
 
 from ..domain.entries import Entry
@@ -18,8 +18,6 @@ from ..domain.publishing import MAX_VERSIONS
 from ..domain.throttling import AttemptLimit
 from ..domain.versions import PUBLISHED
 from .directory import Directory
-
-T = TypeVar("T")
 
 
 @frozen
@@ -74,7 +72,8 @@ class PublishingService:
     async def publish(self, publisher: Publisher, entry: Entry) -> PublishedVersion:
         """Publish a new version. Raises Forbidden, and BadInput if it exists or if a limit is reached."""
         name, version = entry.name, entry.version
-        return await self._logged(publisher, "publish", name, version, lambda: self._publish(publisher, entry))
+        (published,) = await self._logged(publisher, "publish", name, version, lambda: self._publish(publisher, entry))
+        return published
 
     async def change(
         self,
@@ -108,7 +107,7 @@ class PublishingService:
         except Unavailable as error:
             self._logger.warn("Old records of the audit log cannot be deleted: {reason}", reason=error.message)
 
-    async def _publish(self, publisher: Publisher, entry: Entry) -> PublishedVersion:
+    async def _publish(self, publisher: Publisher, entry: Entry) -> Sequence[Entry]:
         self.check_permission(publisher, entry.name)
         (outcome,) = await self._directory.publish(PUBLISHED, [entry], new=True)
         if outcome == "exists":
@@ -123,12 +122,11 @@ class PublishingService:
                 "publish.max_entries and publish.max_bytes.",
                 code="publish_limit",
             )
-        (published,) = await self._versions(entry.name, [entry])
-        return published
+        return [entry]
 
     async def _change(
         self, publisher: Publisher, name: str, version: str | None, change: Callable[[Entry], Entry | None]
-    ) -> Sequence[PublishedVersion]:
+    ) -> Sequence[Entry]:
         self.check_permission(publisher, name)
         stored = await self._store.published(name)
         chosen = [each for each in stored if version in (None, each.version)]
@@ -139,31 +137,42 @@ class PublishingService:
         if not changed:
             raise BadInput("status: nothing changes, the status and the message are so already.", code="unchanged")
         await self._directory.publish(PUBLISHED, changed)
-        return await self._versions(name, changed)
-
-    async def _versions(self, name: str, entries: Sequence[Entry]) -> Sequence[PublishedVersion]:
-        """Return `entries`, all versions of `name`, with the one marked that represents the name, if any."""
-        is_preferred = await self._store.source_of(name) == PUBLISHED
-        latest = await self._store.version(name, "latest") if is_preferred else None
-        return [PublishedVersion(each, latest is not None and each.version == latest.version) for each in entries]
+        return changed
 
     async def _logged(
-        self, publisher: Publisher, action: str, name: str, version: str, run: Callable[[], Awaitable[T]]
-    ) -> T:
-        """Return the result of `run`; record it before, and its outcome after, so that no change is without record."""
+        self,
+        publisher: Publisher,
+        action: str,
+        name: str,
+        version: str,
+        run: Callable[[], Awaitable[Sequence[Entry]]],
+    ) -> Sequence[PublishedVersion]:
+        """Return the versions of `name` that `run` wrote, with the one marked that represents the name, if any.
+
+        The action is recorded before, and its outcome after, so that no change is without record.
+        """
         number = await self._add(publisher, action, name, version, STARTED)
         outcome = "error"
         try:
-            result = await run()
+            entries = await run()
             outcome = DONE
-            return result
         except DirectoryError as error:
             outcome = error.code
             raise
         finally:
-            # The change stands. Its record keeps the outcome "started".
-            with suppress(Unavailable):
-                await self._log.finish(number, outcome)
+            finished = Deferred.fromCoroutine(self._finish(number, outcome))
+            if outcome != DONE:
+                await finished
+        # At the same time, in one round trip.
+        preferred = Deferred.fromCoroutine(self._store.preferred(name))
+        await finished
+        latest = await preferred
+        return [PublishedVersion(each, (PUBLISHED, each.version) == latest) for each in entries]
+
+    async def _finish(self, number: int, outcome: str) -> None:
+        # The change stands. Its record keeps the outcome "started".
+        with suppress(Unavailable):
+            await self._log.finish(number, outcome)
 
     async def _add(self, publisher: Publisher, action: str, name: str, version: str, outcome: str) -> int:
         token = publisher.token

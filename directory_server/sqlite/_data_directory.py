@@ -14,7 +14,6 @@ from typing import Any
 from twisted.application.service import Service
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
-from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
@@ -22,6 +21,7 @@ from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
 from ..files import read_regular_file
 from ..threads import OwnThreads
+from ..timers import Timer
 from ._availability import Availability
 from ._connection import Synchronous
 from ._database import Database, file_identity
@@ -171,17 +171,15 @@ class StorageWatch(Service):
         self._clock = clock
         self._lost = lost
         self._began: float | None = None
-        self._loop = LoopingCall(self._check)
-        self._loop.clock = clock
+        self._timer = Timer(INTERVAL, self._check, clock)
 
     def startService(self) -> None:
         super().startService()
-        self._loop.start(INTERVAL)
+        self._timer.startService()
 
     def stopService(self) -> None:
         super().stopService()
-        if self._loop.running:
-            self._loop.stop()
+        self._timer.stopService()
 
     def _check(self) -> None:
         if self._began is None:
@@ -204,5 +202,5 @@ class StorageWatch(Service):
         if not failure.check(DataDirectoryLost):
             self._log.failure("The data directory could not be checked", failure=failure)
             return
-        self._loop.stop()
+        self._timer.stopService()
         self._lost(str(failure.value))

@@ -229,14 +229,35 @@ def _exclusive(path: Path) -> Iterator[None]:
     folder = path.parent
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not path.exists():
-            # SQLite would create a file that others can read; it copies the mode to its auxiliary files.
-            path.touch(mode=0o600)
     except OSError as error:
-        raise Unavailable(f"{folder}: the data directory cannot be created or read: {error.strerror}.") from error
+        raise _unusable(folder, error) from error
     # SQLite's locks are not enough: of two concurrent switches to WAL, one fails without waiting.
     with locked(folder):
+        try:
+            _create(path)
+        except OSError as error:
+            raise _unusable(folder, error) from error
         yield
+
+
+def _unusable(folder: Path, error: OSError) -> Unavailable:
+    return Unavailable(f"{folder}: the data directory cannot be created or read: {error.strerror}.")
+
+
+def _create(path: Path) -> None:
+    """Create the file at `path` if it is missing. Raises Unavailable if it has lost its content, and OSError."""
+    if not path.exists():
+        # SQLite would create a file that others can read; it copies the mode to its auxiliary files.
+        path.touch(mode=0o600)
+    elif not path.stat().st_size:
+        # SQLite would take it for a new database, without keys, entries or spent quota.
+        others = [other for other in path.parent.glob("*.db*") if other != path and other.stat().st_size]
+        if others:
+            names = ", ".join(sorted(other.name for other in others))
+            raise Unavailable(
+                f"{path} is empty (0 bytes) beside {names}: its content is lost. Restore the data directory from a "
+                "backup, or delete the file to begin with a new one."
+            )
 
 
 def _upgrade(connection: sqlite3.Connection, path: Path, schema: Schema) -> None:

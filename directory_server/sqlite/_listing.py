@@ -71,17 +71,18 @@ _RECENT = (
 # Without bodies, because sorting would load all of them.
 _VERSIONS = f"""
     SELECT record.id, record.version {_ALL} WHERE entry.name = ? AND NOT hidden
-    ORDER BY record.id = chosen DESC, coalesce(record.published_at, record.created_at) DESC, record.id DESC
+    ORDER BY coalesce(record.published_at, record.created_at) DESC, record.id DESC
 """
 
 _OF_RECORD = f"{_VERSION} {_ALL} WHERE entry.name = ? AND record.id = ?"
 
 _THE_LATEST = f"{_VERSION} {_LATEST} WHERE entry.name = :name AND NOT hidden"
 
-_OF_IDS = f"""
-    {_VERSION} {_LATEST} JOIN json_each(?) AS requested ON requested.value = mcp_id WHERE shown = chosen
-    ORDER BY requested.key
-"""
+_REQUESTED = "JOIN json_each(:mcp_ids) AS requested ON requested.value = mcp_id WHERE shown = chosen"
+
+_OF_IDS = f"{_VERSION} {_LATEST} {_REQUESTED} ORDER BY requested.key"
+
+_VERSION_OF_IDS = f"{_VERSION} {_ALL} {_REQUESTED} AND record.version = :version ORDER BY requested.key"
 
 _THE_VERSION = f"{_VERSION} {_ALL} WHERE entry.name = :name AND record.version = :version AND NOT hidden"
 
@@ -121,9 +122,10 @@ def all_versions(connection: sqlite3.Connection, name: str, after: str, limit: i
     return list(_first(filter(None, rows), most))
 
 
-def latest_versions(connection: sqlite3.Connection, mcp_ids: str, most: int) -> Sequence[Version]:
-    """Return the latest versions of `mcp_ids` (JSON), about `most` bytes, for Store.latest."""
-    with closing(connection.execute(_OF_IDS, (mcp_ids,))) as rows:
+def versions_of_ids(connection: sqlite3.Connection, mcp_ids: str, version: str, most: int) -> Sequence[Version]:
+    """Return the latest or another version of `mcp_ids` (JSON), about `most` bytes, for Store.latest."""
+    query = _OF_IDS if version == "latest" else _VERSION_OF_IDS
+    with closing(connection.execute(query, {"mcp_ids": mcp_ids, "version": version})) as rows:
         return list(_first(rows, most))
 
 

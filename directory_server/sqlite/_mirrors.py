@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
 from attrs import astuple, evolve, frozen
 
-from ..domain.entries import storable
+from ..domain.entries import is_storable, storable
 from ..domain.ports.runtime import Offload
 from ..domain.ports.storage import UNSEEN_BYTES
 from ..domain.upstreams import MAX_RUNS, FinishedRun, SyncProgress, UpstreamState
+from ..serialization import text
 from ._database import Database
 
 _COLUMNS = {
@@ -70,6 +71,11 @@ _UNSEEN = """
 # `deleted = 0` is a condition on the index of_source, in which the names are then in order.
 _ENTRIES = "SELECT count(DISTINCT name) FROM record WHERE source = ? AND deleted = 0"
 
+_VERSIONS = """
+    SELECT record.name, version, latest FROM json_each(?) AS requested
+    CROSS JOIN record ON record.name = requested.value AND source = ?
+"""
+
 _HOLD = """
     INSERT INTO lease (upstream, holder, until) VALUES (:upstream, :holder, :until)
     ON CONFLICT (upstream) DO UPDATE SET holder = :holder, until = :until
@@ -112,6 +118,9 @@ class SqliteMirrors:
     async def unseen(self, name: str, limit: int) -> Sequence[bytes]:
         return await self._offload(self._unseen, name, limit)
 
+    async def versions(self, name: str, names: Collection[str]) -> Mapping[tuple[str, str], bool]:
+        return await self._offload(self._versions, name, text(list(filter(is_storable, names))))
+
     async def entries(self, name: str) -> int:
         return await self._offload(self._number, _ENTRIES, name)
 
@@ -141,6 +150,10 @@ class SqliteMirrors:
     def _number(self, query: str, name: str) -> int:
         with self._database.connection() as connection:
             return int(connection.execute(query, (name,)).fetchone()[0])
+
+    def _versions(self, name: str, names: str) -> Mapping[tuple[str, str], bool]:
+        with self._database.connection() as connection:
+            return {(of, version): bool(mark) for of, version, mark in connection.execute(_VERSIONS, (names, name))}
 
     def _unseen(self, name: str, limit: int) -> Sequence[bytes]:
         bodies: list[bytes] = []

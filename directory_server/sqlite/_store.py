@@ -21,7 +21,7 @@ from ..domain.ports.storage import READ_BYTES
 from ..domain.publishing import SourceLimits, record, too_old_versions
 from ..domain.versions import PUBLISHED, Version
 from ._database import Database
-from ._listing import all_versions, latest_versions, listing, one_version
+from ._listing import all_versions, listing, one_version, versions_of_ids
 from ._publishing import Publisher, Row, is_known
 
 P = ParamSpec("P")
@@ -38,7 +38,7 @@ _IDS = "SELECT mcp_id FROM entry WHERE shown IS NOT NULL AND mcp_id > ? AND mcp_
 
 _PUBLISHED = "SELECT body FROM record WHERE name = ? AND source = ? ORDER BY id"
 
-_SOURCE = "SELECT source FROM entry JOIN record ON record.id = chosen WHERE entry.name = ?"
+_PREFERRED = "SELECT source, version FROM entry JOIN record ON record.id = chosen WHERE entry.name = ?"
 
 _HEAD = "SELECT coalesce(max(seq), 0) FROM change"
 
@@ -160,10 +160,13 @@ class SqliteStore:
             return []
         return list(await self._offload(self._listed, all_versions, name, after, limit, most))
 
-    async def latest(self, mcp_ids: Sequence[str], most: int = READ_BYTES) -> Sequence[Version]:
-        return await self._offload(
-            self._listed, latest_versions, serialization.text(list(filter(is_storable, mcp_ids))), most
-        )
+    async def latest(
+        self, mcp_ids: Sequence[str], most: int = READ_BYTES, *, version: str = "latest"
+    ) -> Sequence[Version]:
+        if not is_storable(version):
+            return []
+        requested = serialization.text(list(filter(is_storable, mcp_ids)))
+        return await self._offload(self._listed, versions_of_ids, requested, version, most)
 
     async def version(self, name: str, version: str) -> Version | None:
         if not (is_storable(name) and is_storable(version)):
@@ -175,11 +178,13 @@ class SqliteStore:
             return []
         return await self._offload(self._published, name)
 
-    async def source_of(self, name: str) -> str | None:
+    async def preferred(self, name: str) -> tuple[str, str] | None:
         if not is_storable(name):
             return None
-        row = await self._database.read(lambda connection: connection.execute(_SOURCE, (name,)).fetchone())
-        return str(row[0]) if row else None
+        row: tuple[str, str] | None = await self._database.read(
+            lambda connection: connection.execute(_PREFERRED, (name,)).fetchone()
+        )
+        return row
 
     def _publish(self, source: str, entries: Sequence[Entry], new: bool) -> list[Outcome]:
         rows = [_row(source, entry) for entry in entries]

@@ -143,7 +143,7 @@ class SqliteVerifications:
             if row is None:
                 return False
             state = serialization.restore_state(target, row[0]).after(check, policy)
-            due_at = self._now() + spread * policy.wait(state)
+            due_at = self._now() + spread * policy.wait(state, check)
             connection.execute(_RECORD, (serialization.encode_state(state), due_at, target.id))
             return _summarize(connection, mcp_id_of(target.name))
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from secrets import token_hex
 
 from attrs import astuple
-from twisted.application.internet import TimerService
 from twisted.application.service import IService, MultiService
 
 from .. import __version__, postgres, sqlite
@@ -22,10 +21,15 @@ from ..domain.ports.runtime import Offload
 from ..domain.transfers import Imported, Restored
 from ..run_sync import inline, run_sync
 from ..search import TextAnalysis
+from ..timers import Timer
 from ._storage import Environment, Serving, Storage, source_limits, upstream_names
 
 TASKS = {"quota": 3_600.0, "analyses": 3_600.0, "attempts": 60.0}
 """Seconds between two deletions, by one of all processes, of charges that no longer count, and so on."""
+
+
+LINKS = 2
+"""Connections of a server besides those for transactions."""
 
 
 def upgrade(config: Config) -> Sequence[int]:
@@ -60,17 +64,18 @@ def _command_database(config: Config) -> Iterator[postgres.Database]:
 
 def open_postgres(config: Config, environment: Environment) -> Storage:
     """Open the database and bring its schema to this version. Raises Unavailable."""
-    now = environment.now
     database = _database(config, environment.offload, environment.wall)
     # Until the reactor runs, whose links then notice that the database has stopped.
     watchdog = postgres.Watchdog(database)
     watchdog.start()
     run_sync(postgres.upgrade(database))
+    now = postgres.DatabaseClock(environment.now, environment.monotonic)
+    run_sync(now.measure(database))
     last_read = postgres.LastRead()
-    connected = None if environment.reactor is None else _Connected(database, last_read, environment)
+    connected = None if environment.reactor is None else _Connected(database, last_read, now, environment)
     charges, reads = (None, None) if connected is None else (connected.charges, connected.reads)
     quota = postgres.PostgresQuota(charges or database, pruning=database)
-    attempts = postgres.PostgresAttempts(database)
+    attempts = postgres.PostgresAttempts(database, statements=reads)
     limits = source_limits(config)
     names, accounts, node = upstream_names(config), config.accounts, _node(config)
     store = postgres.PostgresStore(database, environment.offload, TextAnalysis(), names, limits, reads, last_read)
@@ -104,22 +109,22 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
         registry_tokens=postgres.PostgresRegistryTokens(database, now, reads),
         reports=postgres.PostgresReports(database),
         publisher_tokens=postgres.PostgresPublisherTokens(database, now, reads),
-        publication_log=postgres.PostgresPublicationLog(database),
+        publication_log=postgres.PostgresPublicationLog(database, statements=reads),
         attempts=attempts,
         serving=partial(_serving, database, connected, tasks, node),
         session_secret=lambda: postgres.session_secret(database),
         after_restore=after_restore,
         describe=partial(_describe, database, node),
-        available=lambda: {"database": database.availability.fault is None},
+        available=lambda: {"database": database.availability.since is None},
         away_since=lambda: database.availability.since,
         serve=watchdog.stop,
         close=close,
     )
 
 
-def _database(config: Config, offload: Offload = inline, now: Callable[[], float] | None = None) -> postgres.Database:
+def _database(config: Config, offload: Offload = inline, now: Callable[[], float] = lambda: 0.0) -> postgres.Database:
     """Return the database of `config` after a first connection. Raises Unavailable."""
-    database = postgres.Database(config.database, offload, now)
+    database = postgres.Database(config.database, offload, now, config.database_connections - LINKS)
     postgres.check_connection(database.parameters)
     return database
 
@@ -127,26 +132,50 @@ def _database(config: Config, offload: Offload = inline, now: Callable[[], float
 class _Connected:
     """The links and the bus of a server, and what the process knows of ended keys.
 
-    `charges` is for charges, look-ups of secrets and the bus. `reads` is for other short queries, so that none of them
-    delays a charge.
+    `charges` is for charges and look-ups of secrets. `reads` is for other short queries and the bus, so that none of
+    them delays a charge. The bus always asks something, so the silence of its link is that of the server. The silence
+    of the other link may be that of a standby that confirms no commit.
     """
 
-    def __init__(self, database: postgres.Database, last_read: postgres.LastRead, environment: Environment) -> None:
+    def __init__(
+        self,
+        database: postgres.Database,
+        last_read: postgres.LastRead,
+        now: postgres.DatabaseClock,
+        environment: Environment,
+    ) -> None:
+        self.reactor = environment.reactor
         reactor, offload = environment.reactor, environment.offload
+        self._database = database
         self.pulse = postgres.Pulse(database, environment.monotonic)
         self.charges = postgres.Link(
             database,
             reactor,
             offload,
-            channel=postgres.CHANNEL,
-            notified=lambda: self.bus.notified(),
             lost=self.pulse.lose,
             observe=environment.database_timer("charges"),
+            charge=postgres.TRIAL,
         )
-        self.reads = postgres.Link(database, reactor, offload, observe=environment.database_timer("reads"))
-        self.bus = postgres.PostgresBus(self.charges, self.pulse, last_read, reactor, lambda reason: self.lost(reason))
+        self.reads = postgres.Link(
+            database,
+            reactor,
+            offload,
+            channel=postgres.CHANNEL,
+            notified=lambda payloads: self.bus.notified(payloads),
+            lost=self.pulse.lose,
+            silent=self._end_all,
+            observe=environment.database_timer("reads"),
+        )
+        self.bus = postgres.PostgresBus(
+            self.reads, self.pulse, last_read, reactor, lambda reason: self.lost(reason), measured=now.measured
+        )
         self.lost: Callable[[str], None] = lambda reason: None
         """Called with the reason once the database went back."""
+
+    def _end_all(self) -> None:
+        """End all connections: the server does not answer, and those that wait would not notice it."""
+        self._database.interrupt()
+        self.charges.reconnect()
 
     def service(self) -> IService:
         """Return the service of all; the bus stops before the links."""
@@ -171,8 +200,8 @@ def _serving(
         bus,
         connected.service(),
         [
-            TimerService(postgres.UPKEEP_INTERVAL, postgres.Upkeep(database, tasks).run_due),
-            TimerService(postgres.REPORT_INTERVAL, postgres.NodeReports(database, node).report),
+            Timer(postgres.UPKEEP_INTERVAL, postgres.Upkeep(database, tasks).run_due, connected.reactor),
+            Timer(postgres.REPORT_INTERVAL, postgres.NodeReports(database, node).report, connected.reactor),
         ],
         lambda: bus.head,
     )

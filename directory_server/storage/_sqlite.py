@@ -80,12 +80,12 @@ def _serving(
 ) -> Serving:
     """Return what a server runs; `lost` is called with the reason if the data directory is lost."""
     # Commands do not serve, and this import takes 50 ms.
-    from twisted.application.internet import TimerService
+    from ..timers import Timer
 
     reactor = environment.reactor
     bus = sqlite.DataVersionBus(data.directory, reactor)
     return Serving(
         bus,
         bus,
-        [sqlite.StorageWatch(data, environment.offload, reactor, lost), TimerService(PRUNE_INTERVAL, quota.prune)],
+        [sqlite.StorageWatch(data, environment.offload, reactor, lost), Timer(PRUNE_INTERVAL, quota.prune, reactor)],
     )

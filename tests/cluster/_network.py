@@ -15,14 +15,18 @@ NOTIFICATION = b"A"
 class Network:
     """The way of one machine to the database whose UNIX socket is in `folder`; another folder moves new connections.
 
-    While `loses_notifications`, notifications do not arrive.
+    While `loses_notifications`, notifications do not arrive. A connection that sends the text `trap` falls silent for
+    good; the proxy still acknowledges what it sends.
     """
 
-    def __init__(self, folder: Path, host: str = "127.0.0.1") -> None:
+    def __init__(self, folder: Path, host: str = "127.0.0.1", user: str = "postgres") -> None:
         self.folder = folder
         self._host = host
+        self._user = user
         self.loses_notifications = False
         self.lost_notifications = 0
+        self.trap: bytes | None = None
+        self.trapped = 0
         self._is_cut = False
         self._passes = threading.Event()
         self._passes.set()
@@ -35,12 +39,12 @@ class Network:
     def conninfo(self) -> str:
         """The connection string of the database through this network."""
         port = self._listener.getsockname()[1]
-        return f"host={self._host} port={port} dbname=postgres user=postgres sslmode=disable gssencmode=disable"
+        return f"host={self._host} port={port} dbname=postgres user={self._user} sslmode=disable gssencmode=disable"
 
     def cut(self) -> None:
         """Reset all connections and new ones."""
         self._is_cut = True
-        self._end_all()
+        self.end_connections()
 
     def fall_silent(self) -> None:
         """Deliver no byte until `heal`, as a network that loses all packets; connections stay open."""
@@ -58,9 +62,10 @@ class Network:
         self._listener.close()
         self._thread.join()
         self.heal()
-        self._end_all()
+        self.end_connections()
 
-    def _end_all(self) -> None:
+    def end_connections(self) -> None:
+        """Reset all connections; new ones pass."""
         for each in self._sockets:
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
@@ -89,6 +94,11 @@ class Network:
         with suppress(OSError):
             while data := source.recv(65_536):
                 self._passes.wait()
+                if not is_answer and self.trap is not None and self.trap in data:
+                    self.trapped += 1
+                    while source.recv(65_536):
+                        pass
+                    break
                 if is_answer:
                     data, held = self._without_notifications(held + data)
                 target.sendall(data)

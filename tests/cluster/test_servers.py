@@ -11,6 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from directory_server.domain.entries import mcp_id_of
 from directory_server.postgres import place
 
 from ..process.conftest import MCP, SEARCH, TIMEOUT, Response, Server, entry_line, until
@@ -72,6 +73,34 @@ def test_a_revoked_key_is_rejected_by_both_within_a_second(cluster: Cluster) -> 
         assert [(each.status, each.json["error"]) for each in responses] == [(401, "unauthorized")] * 2
 
 
+@pytest.mark.parametrize("limit", [3, 4])
+def test_a_server_has_a_limited_number_of_connections(cluster: Cluster, limit: int) -> None:
+    metered = cluster.new_key("--limit", 1_000)
+    cluster.command("import", "-", stdin=entry_line("com.example/weather", "Forecasts of the weather."))
+    paths = ["/v0.1/servers?limit=", "/v0.1/servers/com.example%2Fweather/versions", f"{SEARCH}?keywords=weather"]
+    count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'directory-server'"
+    found: list[int] = []
+    with (
+        cluster.serve("one", "--set", f"database_connections={limit}", "--set", "registry.access=public") as server,
+        ThreadPoolExecutor(12) as threads,
+        psycopg.connect(cluster.engine.conninfo, autocommit=True) as observer,
+        psycopg.connect(cluster.engine.conninfo) as other,
+    ):
+        # Lists wait for the table, so that as many transactions run as may.
+        with other.transaction():
+            other.execute("LOCK TABLE record IN ACCESS EXCLUSIVE MODE")
+            lists = [threads.submit(server.request, f"{paths[0]}{number + 1}") for number in range(8)]
+            until(lambda: observer.execute(count).fetchone() == (limit,), "all connections are open")
+            # Charges do not wait for them.
+            assert server.request(paths[2], metered).status == 200
+        assert {each.result().status for each in lists} == {200}
+        for response in [threads.submit(server.request, each, metered) for each in [f"{paths[0]}5", *paths[1:]] * 12]:
+            assert response.result().status == 200
+            ((connections,),) = observer.execute(count).fetchall()
+            found.append(connections)
+    assert max(found) == limit
+
+
 def test_a_session_of_one_continues_at_the_other(cluster: Cluster) -> None:
     key = cluster.new_key("--limit", "unlimited")
     initialize = {
@@ -107,7 +136,7 @@ def test_a_database_that_is_killed_is_away_until_it_is_back(cluster: Cluster) ->
         assert metric(server.metrics_text(), "directory_database_up") == 1
         until(lambda: metric(server.metrics_text(), "directory_log_behind") == 0, "the log has been applied")
         # The poll of the bus is on this link.
-        timed = 'directory_database_seconds_count{link="charges"}'
+        timed = 'directory_database_seconds_count{link="reads"}'
         until(lambda: metric(server.metrics_text(), timed) > 0, "a statement has been timed")
         assert server.search("weather", key).status == 200
         cluster.engine.kill()
@@ -129,6 +158,30 @@ def test_a_database_that_is_killed_is_away_until_it_is_back(cluster: Cluster) ->
     assert "Traceback" not in log
     assert "Database unavailable: " in log
     assert "Database available again" in log
+
+
+def test_pages_without_entries_and_streams_continue_in_an_outage(cluster: Cluster) -> None:
+    key = cluster.new_key()
+    cluster.command("import", "-", stdin=entry_line("com.example/weather", "Forecasts of the weather."))
+    pages = ("/", "/?q=weather", f"/servers/{mcp_id_of('com.example/weather')}")
+    others = ("/docs", "/docs/operations", "/docs/api", "/favicon.ico", "/healthz", "/readyz")
+    with cluster.serve("one", "--set", "web.search=public") as server:
+        assert {server.request(path, Accept="text/html").status for path in (*pages, *others)} == {200}
+        with server.open_stream(key) as stream:
+            cluster.engine.kill()
+            until(lambda: health(server) == (200, "away"), "the outage is reported", OUTAGE)
+            for path in pages:
+                response = server.request(path, Accept="text/html")
+                assert (response.status, response.headers["Retry-After"]) == (503, "1"), path
+                assert response.headers["Content-Type"].startswith("text/html")
+            assert {server.request(path, Accept="text/html").status for path in others} == {200}
+            cluster.engine.start()
+            until(lambda: health(server) == (200, "available"), "the recovery is reported", 3 * OUTAGE)
+            assert {server.request(path, Accept="text/html").status for path in pages} == {200}
+            cluster.command("import", "-", stdin=entry_line("com.example/news", "News."))
+            # The stream is still open, and gets what came after the outage.
+            assert any(b"resources/list_changed" in line for line in iter(stream.readline, b""))
+        assert "Traceback" not in server.stop()
 
 
 def test_a_stopped_database_holds_up_no_request_for_long(cluster: Cluster) -> None:

@@ -88,9 +88,9 @@ class ListingContract:
         assert list(await store.listing(("", ""), 9, versions="9.9.9")) == []
 
     @awaited
-    async def test_returns_the_versions_of_a_name_latest_first(self) -> None:
+    async def test_returns_the_versions_of_a_name_newest_first(self) -> None:
         store = await self.store()
-        await store.publish("a", [entry(version="1.0.0"), entry(version="3.0.0"), entry(version="2.0.0"), entry("x/b")])
+        await store.publish("a", [entry(version="1.0.0"), entry(version="2.0.0"), entry(version="3.0.0"), entry("x/b")])
         assert names_and_versions(await store.versions(NAME)) == [f"{NAME} 3.0.0", f"{NAME} 2.0.0", f"{NAME} 1.0.0"]
         assert list(await store.versions("x/none")) == []
         assert names_and_versions(await store.versions(NAME, "3.0.0")) == [f"{NAME} 2.0.0", f"{NAME} 1.0.0"]
@@ -104,6 +104,29 @@ class ListingContract:
         assert restore_entry(one.body) == entry(version="1.0.0")
         assert await store.version(NAME, "9.9.9") is None
         assert await store.version("x/none", "latest") is None
+
+    @awaited
+    async def test_versions_of_a_name_are_in_the_order_of_their_dates(self) -> None:
+        store = await self.store()
+        dated = {"2.0.0": "2026-01-02T00:00:00Z", "1.1.0": "2026-01-03T00:00:00Z", "1.0.0": "2026-01-01T00:00:00Z"}
+        await store.publish("a", [entry(version=version, publishedAt=date) for version, date in dated.items()])
+        assert [each.version for each in await store.versions(NAME)] == ["1.1.0", "2.0.0", "1.0.0"]
+        assert [each.latest for each in await store.versions(NAME)] == [False, True, False]
+
+    @awaited
+    async def test_returns_a_version_of_several_entries(self) -> None:
+        store = await self.store(["a", "b"])
+        await store.publish("a", [entry(f"x/{name}", "2.0.0") for name in "abcd"])
+        await store.publish("a", [entry("x/a", "1.0.0"), entry("x/b", "1.0.0", status="deleted")])
+        # A version of another source than that of the entry is not found, nor one of an entry that is not visible.
+        await store.publish("b", [entry("x/c", "1.0.0")])
+        await store.publish("a", [entry("x/e", "1.0.0"), entry("x/e", "2.0.0", status="deleted")])
+        ids = [mcp_id_of(f"x/{name}") for name in "edcba"]
+        found = await store.latest(ids, version="1.0.0")
+        assert names_and_versions(found) == ["x/b 1.0.0", "x/a 1.0.0"]
+        assert [(each.latest, each.deleted) for each in found] == [(False, True), (False, False)]
+        assert names(await store.latest(ids, 1, version="1.0.0")) == ["x/b"]
+        assert list(await store.latest(ids, version="\0")) == []
 
     @awaited
     async def test_returns_versions_of_the_preferred_source_only(self) -> None:

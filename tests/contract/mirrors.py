@@ -65,6 +65,21 @@ class MirrorsContract(ContractWithClock):
         assert await mirrors.count_seen("b") == 1
 
     @awaited
+    async def test_returns_the_stored_versions_of_names(self) -> None:
+        mirrors, store = await self.mirrors(), await self.store()
+        await store.publish("a", [entry("x/a", "1.0.0", isLatest=True), entry("x/a", "2.0.0"), entry("x/b", "1.0.0")])
+        await store.publish("a", [entry("x/c", "1.0.0", status="deleted", isLatest=True)])
+        await store.publish("b", [entry("x/a", "3.0.0", isLatest=True)])
+        assert await mirrors.versions("a", {"x/a", "x/c", "x/none", "\0", "\ud800"}) == {
+            ("x/a", "1.0.0"): True,
+            ("x/a", "2.0.0"): False,
+            ("x/c", "1.0.0"): True,
+        }
+        await store.publish("a", [entry("x/a", "2.0.0", isLatest=True)])
+        assert await mirrors.versions("a", ["x/a"]) == {("x/a", "1.0.0"): False, ("x/a", "2.0.0"): True}
+        assert await mirrors.versions("a", []) == {}
+
+    @awaited
     async def test_a_lease_has_one_holder_at_a_time(self) -> None:
         one, other = await self.mirrors(), await self.mirrors()
         assert await one.hold("a", "one", seconds=10.0)

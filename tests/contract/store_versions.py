@@ -90,17 +90,17 @@ class StoreVersionsContract(WithStore):
             outcomes = await store.publish("a", batch)
             assert list(outcomes[:101]) == ["too_old"] * 101
             assert "too_old" not in outcomes[101:]
-        versions = [each.version for each in await store.versions(NAME)]
+        versions = {each.version: each.latest for each in await store.versions(NAME)}
         assert len(versions) == 200
-        assert versions[0] == "0.0.7"
+        assert versions["0.0.7"]
         assert "1.101.0" in versions
         assert await store.entry(mcp_id_of(NAME)) == entry(version="0.0.7", isLatest=True)
         # Older versions are not stored; a newer one replaces the oldest.
         assert list(await store.publish("a", [entry(version="1.5.0")])) == ["too_old"]
         assert list(await store.publish("a", [entry(version="2.0.0", isLatest=True)])) == ["added"]
-        versions = [each.version for each in await store.versions(NAME)]
+        versions = {each.version: each.latest for each in await store.versions(NAME)}
         assert len(versions) == 200
-        assert versions[0] == "2.0.0"
+        assert versions["2.0.0"]
         assert "0.0.7" not in versions
         assert "1.101.0" in versions
         assert [change.kind for change in await store.changes(0, 10)] == ["added", "changed", "changed"]
@@ -141,15 +141,15 @@ class StoreVersionsContract(WithStore):
     async def test_published_entries_precede_upstreams_and_follow_local_ones(self) -> None:
         store = await self.store(["up"])
         await store.publish("up", [entry(version="9.0.0", brief="upstream", isLatest=True)])
-        assert await store.source_of(NAME) == "up"
+        assert await store.preferred(NAME) == ("up", "9.0.0")
         await store.publish("published", [entry(brief="published")], new=True)
         await store.publish("up", [entry(version="9.1.0", brief="upstream", isLatest=True)])
-        assert await store.source_of(NAME) == "published"
+        assert await store.preferred(NAME) == ("published", "1.0.0")
         assert await store.entry(mcp_id_of(NAME)) == entry(brief="published")
         await store.publish("local", [entry(brief="local")])
-        assert await store.source_of(NAME) == "local"
+        assert await store.preferred(NAME) == ("local", "1.0.0")
         assert [each.brief for each in await store.published(NAME)] == ["published"]
-        assert await store.source_of("x/unknown") is None
+        assert await store.preferred("x/unknown") is None
         assert list(await store.published("x/unknown")) == []
 
     @awaited
@@ -164,4 +164,4 @@ class StoreVersionsContract(WithStore):
         await store.publish("published", [entry(status="deleted")])
         # An upstream does not take the name over.
         assert await store.entry(mcp_id_of(NAME)) is None
-        assert await store.source_of(NAME) == "published"
+        assert await store.preferred(NAME) == ("published", "1.1.0")

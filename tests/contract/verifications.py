@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from typing import Any
+
+import pytest
+from attrs import evolve
 
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.ports.storage import Store
 from directory_server.domain.ports.verification import Plan, Verifications
 from directory_server.domain.targets import Policy, Target, TargetKind, TargetState
+from directory_server.domain.tools import OfferedTool
 from directory_server.domain.verification import (
+    MAX_TOOL_NAMES,
     MAX_TOOLS,
     FoundTool,
     LoginKind,
@@ -28,7 +34,14 @@ from .store import entry
 HOUR, DAY = 3_600.0, 86_400.0
 POLICY = Policy(history=3)
 BOTH = (TargetKind.REMOTE, TargetKind.PACKAGE)
-TOOL = FoundTool("get_forecast", "Returns the forecast.", '{"type":"object"}')
+TOOL = FoundTool(
+    "get_forecast",
+    "Returns the forecast.",
+    '{"properties":{"city":{"type":"string"}},"required":["city"]}',
+    "Forecast",
+    {"readOnlyHint": True},
+    "city: string",
+)
 
 
 def remote(name: str = "x/a", url: str = "https://a.example/mcp") -> Target:
@@ -221,7 +234,7 @@ class VerificationsContract(ContractWithClock):
         assert await store.head() == 3
         assert await store.count() == 2
         assert change.verified is not None
-        tools = ((TOOL.name, TOOL.description),)
+        tools = (OfferedTool(TOOL.name, TOOL.title, TOOL.description, "city: string", TOOL.hints),)
         assert restore_indexed(change.verified) == IndexedVerification(VerifiedStatus.WORKS, "none", "", tools)
         assert {each.mcp_id: each.verified for each in await store.current("", 9)} == {
             mcp_id_of("x/a"): change.verified,
@@ -304,8 +317,41 @@ class VerificationsContract(ContractWithClock):
         await verifications.record(remote(), self.checked(remote(), tools=huge), POLICY)
         [state] = await verifications.states(mcp_id_of("x/a"))
         assert state.good is not None
-        assert state.good.has_more_tools
-        assert len(state.good.tools) < 5
+        assert [each.name for each in state.good.tools] == [each.name for each in huge]
+        assert sum(bool(each.description) for each in state.good.tools) == 3
+
+    @awaited
+    async def test_counts_all_tools_and_stores_names_up_to_a_limit(self) -> None:
+        verifications = await self.verifications()
+        await verifications.put_targets(by_id(remote()))
+        tools = tuple(FoundTool(f"{n:09}") for n in range(2_000))
+        check = self.checked(remote(), tools=tools, tool_count=2_000)
+        await verifications.record(remote(), check, POLICY)
+        [state] = await verifications.states(mcp_id_of("x/a"))
+        assert state.good is not None
+        assert [each.name for each in state.good.tools] == [each.name for each in tools[: MAX_TOOL_NAMES // 10]]
+        [summary] = await verifications.summaries(0, 9)
+        assert (summary.verification.tools, summary.verification.has_more_tools) == (2_000, False)
+
+    @awaited
+    async def test_a_busy_remote_keeps_its_result(self) -> None:
+        verifications = await self.verifications()
+        await verifications.put_targets(by_id(remote()))
+        await verifications.record(remote(), self.checked(remote(), tools=(TOOL,)), POLICY)
+        [before] = await verifications.summaries(0, 9)
+        self.clock.advance(DAY)
+        assert await self.claim(verifications) == [remote()]
+        busy = self.checked(remote(), "busy", retry_after=7_200.0)
+        assert not await verifications.record(remote(), busy, POLICY)
+        [state] = await verifications.states(mcp_id_of("x/a"))
+        assert [each.status for each in state.history] == ["busy", "works"]
+        assert state.check == state.good
+        [summary] = await verifications.summaries(0, 9)
+        assert summary.verification == before.verification
+        self.clock.advance(7_199)
+        assert await self.claim(verifications) == []
+        self.clock.advance(1)
+        assert await self.claim(verifications) == [remote()]
 
     @awaited
     async def test_checks_of_one_entry_at_once_are_all_summarized(self) -> None:
@@ -320,3 +366,32 @@ class VerificationsContract(ContractWithClock):
         )
         [summary] = await processes[0].summaries(0, 9)
         assert summary.verification.tools == len(targets)
+
+
+class MovedStepContract(VerificationsContract):
+    """The step of the schema that renames a status, for adapters with one. Subclasses say how to run SQL."""
+
+    folder: str
+    """The folder of the steps in the package."""
+    rename: str
+    """The statement that gives stored states the status of earlier versions."""
+
+    def run(self, script: str) -> None:
+        raise NotImplementedError
+
+    @awaited
+    async def test_the_step_renames_the_status_of_remotes_that_moved(self) -> None:
+        verifications = await self.verifications()
+        await verifications.put_targets(by_id(remote(), remote("x/b")))
+        tool = evolve(TOOL, input_schema='{"status":"moved"}')
+        await verifications.record(remote(), self.checked(remote(), "works", tools=(tool,)), POLICY)
+        await verifications.record(remote(), self.checked(remote(), "moved"), POLICY)
+        await verifications.record(remote("x/b"), self.checked(remote("x/b")), POLICY)
+        before = [await verifications.states(mcp_id_of(name)) for name in ("x/a", "x/b")]
+        self.run(self.rename)
+        with pytest.raises(Exception, match="RemoteCheck"):
+            await verifications.states(mcp_id_of("x/a"))
+        steps = files("directory_server").joinpath(*self.folder.split("/"))
+        (step,) = (each for each in steps.iterdir() if each.name.endswith("_moved.sql"))
+        self.run(step.read_text("utf-8"))
+        assert [await verifications.states(mcp_id_of(name)) for name in ("x/a", "x/b")] == before

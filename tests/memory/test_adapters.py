@@ -37,6 +37,7 @@ from ..contract.accounts import ABSOLUTE, IDLE, AccountsContract
 from ..contract.attempts import AttemptsContract
 from ..contract.bus import BusContract
 from ..contract.change_log import ChangeLogContract
+from ..contract.imports import ImportsContract
 from ..contract.key_uses import KeyUsesContract
 from ..contract.keyring import KeyRingContract
 from ..contract.listing import ListingContract
@@ -160,6 +161,18 @@ class TestMemoryStore(StoreContract, StoreVersionsContract, ChangeLogContract):
 
     async def store(self, sources: Sequence[str] = (), version: str = "1") -> MemoryStore:
         return MemoryStore(self.catalogue, Briefs(version), sources)
+
+
+class TestMemoryImports(ImportsContract):
+    @pytest.fixture(autouse=True)
+    def _catalogue(self) -> None:
+        self.catalogue = Catalogue(lambda: 1_000_000.0)
+
+    async def store(self, sources: Sequence[str] = ()) -> MemoryStore:
+        return MemoryStore(self.catalogue, Briefs(), sources)
+
+    async def curation(self) -> MemoryCuration:
+        return MemoryCuration(self.catalogue, ["up"])
 
 
 class TestMemoryListing(ListingContract):

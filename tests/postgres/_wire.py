@@ -17,6 +17,8 @@ class Wire:
         self.pieces: int | None = None
         self.cut_after: int | None = None
         self.connections = 0
+        self.round_trips = 0
+        """How often the server has begun to answer: the turns from sending to receiving, over all connections."""
         self._path = path
         self._sockets: list[socket.socket] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -44,18 +46,23 @@ class Wire:
                 server.connect(self._path)
                 self._sockets += client, server
                 self.connections += 1
-                threading.Thread(target=self._ask, args=(client, server), daemon=True).start()
-                threading.Thread(target=self._answer, args=(server, client), daemon=True).start()
+                # Set between a message of the client and the begin of the answer.
+                is_asked = threading.Event()
+                threading.Thread(target=self._ask, args=(client, server, is_asked), daemon=True).start()
+                threading.Thread(target=self._answer, args=(server, client, is_asked), daemon=True).start()
 
-    def _ask(self, client: socket.socket, server: socket.socket) -> None:
+    def _ask(self, client: socket.socket, server: socket.socket, is_asked: threading.Event) -> None:
         with suppress(OSError):
             while data := client.recv(65_536):
+                is_asked.set()
                 server.sendall(data)
             server.shutdown(socket.SHUT_RDWR)
 
-    def _answer(self, server: socket.socket, client: socket.socket) -> None:
+    def _answer(self, server: socket.socket, client: socket.socket, is_asked: threading.Event) -> None:
         with suppress(OSError):
             while data := server.recv(65_536):
+                self.round_trips += is_asked.is_set()
+                is_asked.clear()
                 while data:
                     piece = data[: self.pieces]
                     data = data[len(piece) :]

@@ -11,8 +11,8 @@ from twisted.logger import LogEvent, Logger, formatEvent
 
 from directory_server.domain.errors import Unavailable
 from directory_server.postgres import Database, LastRead, PostgresBus, PostgresStore, Pulse
-from directory_server.postgres._change_bus import CHANNEL
 from directory_server.postgres._pipeline import Row
+from directory_server.postgres._pulse import CHANNEL
 from directory_server.run_sync import inline, run_sync
 
 from ..contract import awaited
@@ -205,13 +205,57 @@ def test_one_statement_at_a_time_asks_for_all_notifications(database: Database) 
     for _ in range(3):
         bus.notified()
     assert len(asked) == 1
-    asked[0].callback([(0, 0, None)])
+    asked[0].callback([(0, 0, None, 0.0)])
     assert len(asked) == 2
-    asked[1].callback([(0, 0, None)])
+    asked[1].callback([(0, 0, None, 0.0)])
     assert len(asked) == 2
     bus.stopService()
     bus.notified()
     assert len(asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("payloads", "head", "polls", "wakes"),
+    [
+        (["change 8"], 8, 0, 1),
+        (["change 8", "change 9"], 9, 0, 1),
+        (["change 7"], 7, 0, 0),
+        (["keys 4 abc"], 7, 0, 1),
+        (["keys 4 abc", "change 8"], 8, 0, 1),
+        (["keys 3 abc"], 7, 0, 0),
+        # A notification before these was missed.
+        (["keys 5 abc"], 7, 1, 0),
+        (["change 8", "keys 5 abc"], 8, 1, 1),
+        # Of other software.
+        ([""], 7, 1, 0),
+        (["change"], 7, 1, 0),
+        (["keys 4 abc\n"], 7, 1, 0),
+        (["change " + "9" * 30], 7, 1, 0),
+    ],
+)
+def test_asks_the_database_only_if_notifications_do_not_say_what_has_moved(
+    database: Database, payloads: list[str], head: int, polls: int, wakes: int
+) -> None:
+    clock = Clock()
+    asked: list[Deferred[Sequence[Row]]] = []
+    woken: list[None] = []
+
+    class Recorded:
+        async def run(self, statement: str, *parameters: object, **_: object) -> Sequence[Row]:
+            asked.append(Deferred())
+            return await asked[-1]
+
+    bus = PostgresBus(Recorded(), Pulse(database, clock.seconds), LastRead(), clock, pytest.fail)
+    bus.subscribe(lambda: woken.append(None))
+    bus.startService()
+    # Before the first answer nothing is known to compare with.
+    bus.notified(["change 6"])
+    asked[0].callback([(7, 3, None, 0.0)])
+    asked[1].callback([(7, 3, None, 0.0)])
+    assert len(woken) == 1
+    bus.notified(payloads)
+    assert (bus.head, len(asked) - 2, len(woken) - 1) == (head, polls, wakes)
+    bus.stopService()
 
 
 @awaited
@@ -222,7 +266,7 @@ async def test_a_notification_wakes_before_the_poll(open_link: Links, open_datab
     database = open_database()
     woken: list[None] = []
     buses: list[PostgresBus] = []
-    link = open_link(channel=CHANNEL, notified=lambda: buses[0].notified())
+    link = open_link(channel=CHANNEL, notified=lambda payloads: buses[0].notified(payloads))
     bus = PostgresBus(link, Pulse(database, clock.seconds), LastRead(), clock, pytest.fail)
     buses.append(bus)
     bus.subscribe(lambda: woken.append(None))

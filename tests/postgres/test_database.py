@@ -12,7 +12,6 @@ from twisted.logger import LogEvent
 
 from directory_server.domain.errors import BadInput, Unavailable
 from directory_server.postgres import Cursor, Database
-from directory_server.postgres._database import CONNECTIONS
 from directory_server.run_sync import run_sync
 from directory_server.threads import Offload
 
@@ -202,27 +201,29 @@ def test_an_invalid_connection_string_is_not_repeated(conninfo: str) -> None:
     assert error.__suppress_context__
 
 
+@pytest.mark.parametrize("connections", [1, 3])
 @awaited
-async def test_runs_at_most_three_transactions_at_a_time(open_database: Callable[..., Database]) -> None:
+async def test_runs_a_limited_number_of_transactions_at_a_time(engine: Engine, connections: int) -> None:
     from twisted.internet import reactor
 
-    database = open_database(Offload(reactor))
+    database = Database(engine.conninfo, Offload(reactor), connections=connections)
     active: list[int] = []
     most: list[int] = []
-    together = threading.Barrier(CONNECTIONS)
+    together = threading.Barrier(connections)
 
     def read(cursor: Cursor) -> int:
         active.append(0)
         most.append(len(active))
-        if len(most) <= CONNECTIONS:
+        if len(most) <= connections:
             together.wait(TIMEOUT)
         cursor.execute("SELECT pg_sleep(0.01)")
         active.pop()
         return int(cursor.one(PID)[0])
 
     pids = await gatherResults([Deferred.fromCoroutine(database.read(read)) for _ in range(20)])
-    assert max(most) == CONNECTIONS
-    assert len(set(pids)) == CONNECTIONS
+    database.close()
+    assert max(most) == connections
+    assert len(set(pids)) == connections
 
 
 @awaited

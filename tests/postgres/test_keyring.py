@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import psycopg
 import pytest
 from twisted.internet.task import Clock
 
 from directory_server.domain.errors import NotFound, TooManyKeys
 from directory_server.domain.keys import ApiKey
 from directory_server.postgres import Database, PostgresAccounts, PostgresKeyRing, Pulse, _keyring
-from directory_server.postgres._pulse import CONFIRMED
+from directory_server.postgres._pulse import CONFIRMED, end_keys
 from directory_server.run_sync import run_sync
 
 from ..contract.keyring import KeyRingContract
 from ..contract.owned_keys import OwnedKeysContract
+from ..engines import Engine
+from ..process.conftest import TIMEOUT
 from ..sqlite.conftest import run_concurrently
 from .conftest import Open, PostgresAdapterTest
 
@@ -116,6 +119,90 @@ def test_asks_again_after_another_process_has_ended_any_key(process: Process, ot
     assert not process.found(ended)
     assert process.found(secret)
     assert len(process.asked) == 4
+
+
+def payload_of(engine: Engine, run: Callable[[], object]) -> tuple[int, list[str]]:
+    """Return the counter and the sorted ids of keys in the notification that `run` causes."""
+    with psycopg.connect(engine.conninfo, autocommit=True) as server:
+        server.execute("LISTEN directory")
+        run()
+        (notification,) = server.notifies(timeout=TIMEOUT, stop_after=1)
+    kind, number, *key_ids = notification.payload.split()
+    assert kind == "keys"
+    return int(number), sorted(key_ids)
+
+
+def test_only_the_key_of_a_notification_is_asked_for_again(process: Process, other: Process, engine: Engine) -> None:
+    _, secret = process.create()
+    key, ended = process.create()
+    process.poll()
+    for each in (secret, ended):
+        assert process.found(each)
+    assert len(process.asked) == 2
+    changes = [
+        lambda: other.keys.rename(key.id, "other"),
+        lambda: other.keys.set_limit(key.id, 7),
+        lambda: other.keys.revoke(key.id),
+    ]
+    for count, change in enumerate(changes):
+        assert process.pulse.notified(*payload_of(engine, lambda change=change: run_sync(change())))  # type: ignore[misc]
+        assert process.found(secret)
+        assert len(process.asked) == count + 2
+        found = run_sync(process.keys.find(ended))
+        assert len(process.asked) == count + 3
+    assert found is None
+    process.poll()
+    assert process.found(secret)
+    assert len(process.asked) == 5
+
+
+def test_a_missed_notification_ends_all_look_ups(process: Process, other: Process, engine: Engine) -> None:
+    _, secret = process.create()
+    key, ended = process.create()
+    process.poll()
+    for each in (secret, ended):
+        assert process.found(each)
+    payload_of(engine, lambda: run_sync(other.keys.revoke(key.id)))
+    later = payload_of(engine, lambda: run_sync(other.keys.rename(key.id, "other")))
+    assert not process.pulse.notified(*later)
+    process.poll()
+    assert not process.found(ended)
+    assert process.found(secret)
+    assert len(process.asked) == 4
+
+
+def test_an_answer_from_before_a_notification_is_not_kept(process: Process, other: Process, engine: Engine) -> None:
+    key, secret = process.create()
+    process.poll()
+
+    async def run_and_notify(statement: str, *parameters: object, **_: object) -> Any:
+        rows = await process.database.run(statement, *parameters)
+        assert process.pulse.notified(*payload_of(engine, lambda: run_sync(other.keys.revoke(key.id))))
+        return rows
+
+    process.run, before = run_and_notify, process.run  # type: ignore[method-assign]
+    assert process.found(secret)
+    process.run = before  # type: ignore[method-assign]
+    assert not process.found(secret)
+
+
+def test_a_notification_names_the_keys_of_an_account(process: Process, engine: Engine) -> None:
+    accounts = PostgresAccounts(process.database, lambda: 1_000_000.0)
+    ann = run_sync(accounts.add("ann@example.org"))
+    keys = [
+        run_sync(process.keys.create("laptop", limit=1, expires_at=None, owner=ann.id, most=7))[0] for _ in range(2)
+    ]
+    assert payload_of(engine, lambda: run_sync(accounts.disable(ann.id))) == (1, sorted(key.id for key in keys))
+    assert payload_of(engine, lambda: run_sync(accounts.delete(ann.id))) == (2, sorted(key.id for key in keys))
+
+
+def test_a_notification_of_too_many_keys_names_all(database: Database, engine: Engine) -> None:
+    def end(count: int) -> None:
+        run_sync(database.write(lambda cursor: end_keys(cursor, [f"{number:020}" for number in range(count)])))
+
+    assert len(payload_of(engine, lambda: end(100))[1]) == 100
+    assert payload_of(engine, lambda: end(1_000)) == (2, ["*"])
+    assert payload_of(engine, lambda: end(0)) == (3, [])
 
 
 def test_a_new_key_ends_no_look_up(process: Process, other: Process) -> None:

@@ -193,7 +193,7 @@ def test_a_new_analysis_is_returned_if_it_cannot_be_stored(
 ) -> None:
     run_sync(PostgresStore(database, inline, Briefs()).publish("a", [entry()]))
     full = "DO $$ BEGIN RAISE EXCEPTION 'disk full' USING ERRCODE = '53100'; END $$"
-    monkeypatch.setattr(_store, "keep_analyses", lambda cursor, version, analyses: cursor.execute(full))
+    monkeypatch.setattr(_store, "keeping", lambda version, analyses: (full, ()))
     (change,) = run_sync(PostgresStore(database, inline, Briefs("2")).current("", 10))
     assert change.analysed == Briefs("2")(entry())
     assert [version for version, _ in analysed(database)] == ["1"]

@@ -13,6 +13,7 @@ from twisted.python.failure import Failure
 from directory_server.domain.errors import QuotaExceeded, Unavailable
 from directory_server.domain.quota import Allowance
 from directory_server.postgres import Database, PostgresQuota, Statements, _quota
+from directory_server.postgres._availability import Proof
 from directory_server.run_sync import run_sync
 
 from ..contract import awaited
@@ -132,7 +133,7 @@ async def test_only_an_admitted_charge_shows_that_the_database_accepts_writes(op
     link = open_link()
     quota, availability = PostgresQuota(link), link._database.availability
     await quota.charge("full", 1)
-    availability.failed("its disk is full", "", is_of_writes=True)
+    availability.failed("its disk is full", "", Proof.CHARGE)
     await quota.peek("full", 1)
     with pytest.raises(QuotaExceeded):
         await quota.charge("full", 1)

@@ -50,3 +50,21 @@ def test_close_closes_both_databases(tmp_path: Path) -> None:
     data.close()
     assert is_closed(data.directory)
     assert is_closed(data.quota)
+
+
+@pytest.mark.parametrize("name", ["directory.db", "quota.db"])
+def test_an_empty_file_beside_others_is_rejected(tmp_path: Path, name: str) -> None:
+    DataDirectory(tmp_path).close()
+    path = tmp_path / name
+    path.write_bytes(b"")
+    with pytest.raises(Unavailable, match=rf"{name} is empty \(0 bytes\) beside \w+\.db: its content is lost"):
+        DataDirectory(tmp_path)
+    assert path.stat().st_size == 0
+    # The operator decides to begin with a new one.
+    path.unlink()
+    DataDirectory(tmp_path).close()
+
+
+def test_empty_files_of_a_first_start_that_was_interrupted_are_used(tmp_path: Path) -> None:
+    (tmp_path / "directory.db").touch()
+    DataDirectory(tmp_path).close()

@@ -6,11 +6,20 @@ from directory_server.run_sync import inline
 from directory_server.sqlite import SqliteStore, SqliteVerifications
 
 from ..contract.store import Briefs
-from ..contract.verifications import VerificationsContract
+from ..contract.verifications import MovedStepContract
 from .conftest import SqliteAdapterTest
 
 
-class TestSqliteVerifications(SqliteAdapterTest, VerificationsContract):
+class TestSqliteVerifications(SqliteAdapterTest, MovedStepContract):
+    folder = "sqlite/schema/directory"
+    rename = """
+        UPDATE target SET state = CAST(replace(CAST(state AS TEXT), '"status":"moved"', '"status":"redirects"') AS BLOB)
+    """
+
+    def run(self, script: str) -> None:
+        with self.open_database("directory").connection() as connection:
+            connection.executescript(script)
+
     async def verifications(self) -> SqliteVerifications:
         return SqliteVerifications(self.open_database("directory"), self.clock.seconds, inline)
 

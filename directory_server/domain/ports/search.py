@@ -8,7 +8,7 @@ from typing import Protocol
 
 from ..changes import Change
 from ..entries import Entry
-from ..search import Page, Query
+from ..search import Page, Query, ToolHit
 
 
 class Subscriber(Protocol):
@@ -54,7 +54,10 @@ class Index(Subscriber, Protocol):
         """Return the number of searchable entries."""
 
     async def search(self, query: Query) -> Page:
-        """Return the hits for `query`, best first; equal scores are ordered by name."""
+        """Return the hits for `query`, best first; equal scores are ordered by name. Raises Unavailable."""
+
+    async def search_tools(self, query: Query) -> Sequence[ToolHit]:
+        """Return at most `query.limit` tools that match `query`, of entries that do, best first. Raises Unavailable."""
 
 
 class IndexFile(Protocol):

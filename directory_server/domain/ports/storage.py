@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from ..changes import Change, Outcome
@@ -110,13 +110,16 @@ class Store(Protocol):
     async def versions(self, name: str, after: str = "", limit: int = 1_000, most: int = READ_BYTES) -> list[Version]:
         """Return versions of `name` after the version `after`, none if that is unknown. `most` is as above.
 
-        The latest is first; the others are in the order of their `published_at`, then of writing, the last first.
+        They are in the order of their `published_at`, then of writing, the last first.
         """
 
-    async def latest(self, mcp_ids: Sequence[str], most: int = READ_BYTES) -> Sequence[Version]:
+    async def latest(
+        self, mcp_ids: Sequence[str], most: int = READ_BYTES, *, version: str = "latest"
+    ) -> Sequence[Version]:
         """Return the latest versions of the visible entries among `mcp_ids`, in that order.
 
-        Reading stops after the version that brings the total bytes of bodies to `most`.
+        With another `version`, return those of their versions, deleted or not. Reading stops after the version that
+        brings the total bytes of bodies to `most`.
         """
 
     async def version(self, name: str, version: str) -> Version | None:
@@ -125,8 +128,8 @@ class Store(Protocol):
     async def published(self, name: str) -> Sequence[Entry]:
         """Return the versions of `name` of the source PUBLISHED in the order of writing, also if others are visible."""
 
-    async def source_of(self, name: str) -> str | None:
-        """Return the source that represents `name`, None if no source has it."""
+    async def preferred(self, name: str) -> tuple[str, str] | None:
+        """Return the source and the version that represent `name`, None if no source has it."""
 
 
 class Curation(Protocol):
@@ -185,6 +188,12 @@ class Mirrors(Protocol):
         """Return at most `limit` encoded entries of the upstream that are not deleted and not seen or not accepted.
 
         Reading stops after the entry that brings the total bytes to UNSEEN_BYTES.
+        """
+
+    async def versions(self, name: str, names: Collection[str]) -> Mapping[tuple[str, str], bool]:
+        """Return the stored versions of the upstream's `names`, by name and version, deleted or not.
+
+        The value is whether the upstream marked the version as the latest.
         """
 
     async def entries(self, name: str) -> int:

@@ -1,0 +1,175 @@
+"""Connections that fall silent while they are opened, begun, used or committed: no attempt waits for good."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import psycopg
+import pytest
+from twisted.internet.defer import Deferred
+
+from directory_server.domain.errors import Unavailable
+from directory_server.postgres import TRIAL, Database, Link, _database, _link
+from directory_server.postgres._availability import Proof
+from directory_server.postgres._connection import Cursor
+from directory_server.postgres._pipeline import Pipeline
+from directory_server.run_sync import run_sync
+from directory_server.threads import Offload
+
+from ..cluster._network import Network
+from ..contract import awaited
+from ..engines import Engine
+from .test_link import RECOVERY, available, execute, outcome, wait
+
+
+@pytest.fixture
+def network(engine: Engine) -> Iterator[Network]:
+    network = Network(engine.folder)
+    yield network
+    network.close()
+
+
+@asynccontextmanager
+async def running_link(network: Network, **options: Any) -> AsyncIterator[Link]:
+    """Yield a link through `network` that is open."""
+    from twisted.internet import reactor
+
+    offload = Offload(reactor)
+    database = Database(network.conninfo, offload)
+    link = Link(database, reactor, offload, **options)
+    link.startService()
+    try:
+        await link.run("SELECT 1")
+        yield link
+    finally:
+        link.stopService()
+        database.close()
+
+
+async def trapped(network: Network, count: int) -> None:
+    """Wait until `count` connections are silent."""
+    for _ in range(int(RECOVERY / 0.05)):
+        if network.trapped >= count:
+            return
+        await wait(0.05)
+    pytest.fail(f"{network.trapped} connections of {count} fell into the trap")
+
+
+@pytest.mark.parametrize("trap", [b"SET ", b"LISTEN"])
+@awaited
+async def test_a_link_that_falls_silent_while_it_is_opened_is_opened_again(network: Network, trap: bytes) -> None:
+    async with running_link(network, channel="directory") as link:
+        availability = link._database.availability
+        network.trap = trap
+        network.end_connections()
+        # The second attempt begins although nothing ended the first.
+        await trapped(network, 2)
+        # Another connection of the process does not make the link available.
+        availability.succeeded(Proof.WRITE)
+        assert availability.since is not None
+        network.trap = None
+        await available(link)
+        assert availability.since is None
+
+
+@pytest.mark.parametrize("trap", [b"SET ", b"BEGIN", b"pg_sleep", b"COMMIT"])
+def test_a_connection_of_a_thread_that_falls_silent_is_given_up(
+    network: Network, monkeypatch: pytest.MonkeyPatch, trap: bytes
+) -> None:
+    monkeypatch.setattr(_database, "STATEMENT", 1.0)
+    monkeypatch.setattr(_database, "COMMIT", 1.0)
+    database = Database(network.conninfo)
+    run_sync(database.read(lambda cursor: cursor.one("SELECT 1")))
+    network.trap = trap
+    if trap == b"SET ":
+        network.end_connections()
+    with pytest.raises(Unavailable, match="it does not respond"):
+        run_sync(database.write(lambda cursor: cursor.one("SELECT pg_sleep(0)")))
+    network.trap = None
+    assert run_sync(database.read(lambda cursor: cursor.one("SELECT 1"))) == (1,)
+    assert network.trapped > 0
+    database.close()
+
+
+def test_an_unlimited_transaction_may_wait(network: Network, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_database, "STATEMENT", 0.1)
+    database = Database(network.conninfo)
+    with pytest.raises(Unavailable, match="it does not respond"):
+        run_sync(database.read(lambda cursor: cursor.one("SELECT 1 FROM pg_sleep(0.6)")))
+
+    def sleep(cursor: Cursor) -> object:
+        cursor.unlimit()
+        return cursor.one("SELECT 1 FROM pg_sleep(0.6)")
+
+    assert run_sync(database.read(sleep)) == (1,)
+    database.close()
+
+
+@awaited
+async def test_an_unexpected_error_does_not_end_the_attempts(network: Network, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running_link(network) as link:
+        failures = iter([OSError("no descriptor"), ValueError("unexpected")])
+
+        def failing(*args: Any) -> Pipeline:
+            if (error := next(failures, None)) is not None:
+                raise error
+            return Pipeline(*args)
+
+        monkeypatch.setattr(_link, "Pipeline", failing)
+        network.end_connections()
+        await available(link)
+        assert next(failures, None) is None
+        assert link._database.availability.since is None
+
+
+@awaited
+async def test_after_a_silence_charges_are_tried_on_a_new_connection_before_clients_use_it(
+    network: Network, engine: Engine
+) -> None:
+    async with running_link(network, charge=TRIAL) as link:
+        availability = link._database.availability
+        network.trap = b"charge_"
+        charge = Deferred.fromCoroutine(outcome(link, TRIAL[0], *TRIAL[1]))
+        assert isinstance(await charge, Unavailable)
+        # New connections are opened, and the trial is silent on them, too.
+        await trapped(network, 3)
+        assert not link.is_up
+        assert availability.since is not None
+        network.trap = None
+        await available(link)
+        assert availability.since is None
+
+
+@awaited
+async def test_without_requests_a_trial_ends_the_fault_of_a_charge(network: Network, engine: Engine) -> None:
+    async with running_link(network, charge=TRIAL) as link:
+        availability = link._database.availability
+        execute(engine, "ALTER TABLE spent RENAME TO away")
+        try:
+            with pytest.raises(Unavailable, match="lacks tables of this version"):
+                await link.run(TRIAL[0], *TRIAL[1], shows=Proof.CHARGE)
+            for _ in range(3):
+                await wait(_link.CHECK)
+                await link.run("SELECT 1")
+                assert availability.since is not None
+        finally:
+            execute(engine, "ALTER TABLE away RENAME TO spent")
+        for _ in range(int(RECOVERY / 0.05)):
+            if availability.since is None:
+                break
+            await wait(0.05)
+        assert availability.since is None
+
+
+@awaited
+async def test_a_lock_ends_its_statement_and_not_the_link(network: Network, engine: Engine) -> None:
+    async with running_link(network) as link:
+        [(pid,)] = await link.run("SELECT pg_backend_pid()")
+        with psycopg.connect(engine.conninfo) as connection:
+            connection.execute("LOCK TABLE change")
+            with pytest.raises(Unavailable, match="it has ended the statement"):
+                await link.run("SELECT count(*) FROM change")
+            assert await link.run("SELECT pg_backend_pid()") == [(pid,)]
+        assert link._database.availability.since is None

@@ -1,0 +1,110 @@
+"""Round trips to the database: how often a caller waits for an answer, counted by a proxy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+from twisted.internet import reactor as _reactor
+
+from directory_server.domain.errors import BadInput
+from directory_server.domain.throttling import AttemptLimit
+from directory_server.postgres import (
+    Database,
+    Link,
+    PostgresAttempts,
+    PostgresPublicationLog,
+    PostgresPublisherTokens,
+    PostgresStore,
+)
+from directory_server.run_sync import inline, run_sync
+from directory_server.services.directory import Directory
+from directory_server.services.publishing import PublishingService
+from directory_server.threads import Offload
+
+from ..contract import awaited
+from ..contract.store import Briefs, entry
+from ..engines import Engine
+from ._wire import Wire
+
+reactor: Any = _reactor
+
+
+@pytest.fixture
+def wire(engine: Engine) -> Iterator[Wire]:
+    with closing(Wire(f"{engine.folder}/.s.PGSQL.5432")) as wire:
+        yield wire
+
+
+@pytest.fixture
+def behind(wire: Wire) -> Iterator[Callable[..., Database]]:
+    """Return a function that opens a database behind the proxy."""
+    databases = []
+
+    def open_one(offload: Any = inline) -> Database:
+        databases.append(Database(wire.conninfo, offload))
+        return databases[-1]
+
+    yield open_one
+    for database in databases:
+        database.close()
+
+
+class _Bus:
+    def announce(self) -> None:
+        """Do nothing: no process listens."""
+
+
+@awaited
+async def test_a_publish_takes_six_round_trips(wire: Wire, behind: Callable[..., Database]) -> None:
+    offload = Offload(reactor)
+    database = behind(offload)
+    link = Link(database, reactor, offload)
+    link.startService()
+    try:
+        tokens = PostgresPublisherTokens(database, lambda: 1e9, link)
+        log = PostgresPublicationLog(database, statements=link)
+        store = PostgresStore(database, offload, Briefs(), reads=link)
+        service = PublishingService(
+            tokens=tokens,
+            log=log,
+            directory=Directory(store=store, index=None, bus=_Bus()),  # type: ignore[arg-type]
+            store=store,
+            attempts=PostgresAttempts(database, statements=link),
+            now=lambda: 1e9,
+            limit=AttemptLimit("publish", 100, 100),
+            lifetime=1e9,
+        )
+        _, secret = await tokens.create("token", ["x/*", "io.example/*"], expires_at=None)
+        found: list[int] = []
+        for number in range(12):
+            before = wire.round_trips
+            publisher = await service.authenticate(secret, "192.0.2.0/24")
+            published = await service.publish(publisher, entry("x/a", f"1.{number}.0"))
+            found.append(wire.round_trips - before)
+            assert (published.entry.version, published.latest) == (f"1.{number}.0", True)
+        # The least: the first publish opens the link, and the proxy may divide two messages that were sent together.
+        assert min(found) == 6, found
+        with pytest.raises(BadInput, match="is published already"):
+            await service.publish(publisher, entry("x/a", "1.1.0"))
+        outcomes = [record.outcome for _, record in await log.newest()]
+        assert outcomes == ["version_exists", *["done"] * 12]
+    finally:
+        link.stopService()
+
+
+def test_a_batch_takes_four_round_trips(wire: Wire, behind: Callable[..., Database]) -> None:
+    store = PostgresStore(behind(), inline, Briefs())
+    run_sync(store.count())
+    found: list[int] = []
+    for number in range(8):
+        batch = [entry(f"x/{name}", f"1.{number}.0") for name in range(50)]
+        before = wire.round_trips
+        assert run_sync(store.publish("a", batch)) == ["added"] * 50
+        found.append(wire.round_trips - before)
+    before = wire.round_trips
+    assert run_sync(store.publish("a", batch)) == ["unchanged"] * 50
+    assert (min(found), wire.round_trips - before) == (4, 2), found
+    assert len(run_sync(store.changes(0, 1_000))) == 400
