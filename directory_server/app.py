@@ -45,7 +45,7 @@ class DirectoryService(MultiService):
         config: Config,
         reactor: Any,
         terminal: process.Terminal | None = None,
-        ready: Callable[[], None] = lambda: notify_systemd(os.environ),
+        ready: Callable[[], object] = lambda: notify_systemd(os.environ),
     ) -> None:
         super().__init__()
         self._terminal = terminal

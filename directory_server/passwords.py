@@ -6,11 +6,13 @@ from base64 import b64encode
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from secrets import token_bytes
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
+from twisted.python.failure import Failure
 
 from .domain.errors import Unavailable
 from .domain.ports.runtime import Offload
@@ -26,17 +28,34 @@ WAITING = 50
 WAITING_EACH = 8
 """The most waiting calls of one client, one or two seconds of work."""
 
+WAITING_GROUP = 16
+"""The most waiting calls of a group of clients."""
+
+MAX_WAIT = 5
+"""Seconds that a call waits at most, and after which a rejected client may try again."""
+
 SECOND_RECOMMENDED = PasswordHasher(time_cost=3, memory_cost=64 * 1024, parallelism=4, hash_len=32, salt_len=16)
 """The second recommended option of RFC 9106, section 4, for limited memory."""
 
 
 class Argon2Passwords:
-    """Hashes and verifies passwords with argon2id (RFC 9106), `AT_ONCE` at a time, through `offload`."""
+    """Hashes and verifies passwords with argon2id (RFC 9106), `AT_ONCE` at a time, through `offload`.
 
-    def __init__(self, offload: Offload, hasher: PasswordHasher = SECOND_RECOMMENDED) -> None:
+    `group_of` returns the group of a client, whose clients share turns.
+    """
+
+    def __init__(
+        self,
+        offload: Offload,
+        clock: IReactorTime,
+        group_of: Callable[[str], str],
+        hasher: PasswordHasher = SECOND_RECOMMENDED,
+    ) -> None:
         self._offload = offload
         self._hasher = hasher
-        self._queue = FairQueue(AT_ONCE, total=WAITING, each=WAITING_EACH)
+        self._queue = FairQueue(
+            AT_ONCE, clock, group_of, total=WAITING, group=WAITING_GROUP, each=WAITING_EACH, seconds=MAX_WAIT
+        )
         self._dummy_hash = _dummy_hash(hasher)
 
     async def hash(self, password: str, *, client: str = "") -> str:
@@ -83,58 +102,104 @@ def _dummy_hash(hasher: PasswordHasher) -> str:
 
 
 class FairQueue:
-    """Grants `at_once` slots at a time; waiting clients get theirs round robin.
+    """Grants `at_once` slots at a time. Groups of clients get theirs round robin, and so do the clients of a group.
 
-    At most `total` calls wait, and at most `each` of one client. If `total` calls wait, a new call replaces the last
-    call of the client that has the most, if that client has at least two more than the new call's client.
+    At most `total` calls wait, at most `group` of one group and `each` of one client, for at most `seconds`. If the
+    queue or the group is full, a new call replaces the last call of the group or client that has the most, if that has
+    at least two more than those of the new call.
     """
 
-    def __init__(self, at_once: int, *, total: int, each: int) -> None:
+    def __init__(
+        self,
+        at_once: int,
+        clock: IReactorTime,
+        group_of: Callable[[str], str],
+        *,
+        total: int,
+        group: int,
+        each: int,
+        seconds: float,
+    ) -> None:
         self._free = at_once
+        self._clock = clock
+        self._group_of = group_of
         self._total = total
+        self._group = group
         self._each = each
-        self._waiting: OrderedDict[str, deque[Deferred[None]]] = OrderedDict()
+        self._seconds = seconds
+        self._waiting: OrderedDict[str, _Clients] = OrderedDict()
 
     async def acquire(self, client: str) -> None:
-        """Wait for a slot, which `release` frees. Raises Unavailable if too many calls wait."""
+        """Wait for a slot, which `release` frees. Raises Unavailable if too many calls wait, or for too long."""
         if self._free:
             self._free -= 1
             return
-        self._reserve(client)
-        slot: Deferred[None] = Deferred(lambda slot: self._leave(client, slot))
-        self._waiting.setdefault(client, deque()).append(slot)
+        group = self._group_of(client)
+        self._reserve(group, client)
+        slot: Deferred[None] = Deferred(lambda slot: self._leave(group, client, slot))
+        self._waiting.setdefault(group, OrderedDict()).setdefault(client, deque()).append(slot)
+        slot.addTimeout(self._seconds, self._clock, _timed_out)
         await slot
 
     def release(self) -> None:
-        """Free a slot; the first call of the next client gets it."""
+        """Free a slot; the first call of the next client of the next group gets it."""
         if not self._waiting:
             self._free += 1
             return
-        client, queue = next(iter(self._waiting.items()))
-        slot = queue.popleft()
-        self._waiting.move_to_end(client)
-        if not queue:
-            del self._waiting[client]
+        group, clients = next(iter(self._waiting.items()))
+        client, queue = next(iter(clients.items()))
+        slot = queue[0]
+        self._waiting.move_to_end(group)
+        clients.move_to_end(client)
+        self._leave(group, client, slot)
         slot.callback(None)
 
-    def _reserve(self, client: str) -> None:
+    def _reserve(self, group: str, client: str) -> None:
         """Ensure that `client` may enter the queue, or raise Unavailable."""
-        own = len(self._waiting.get(client, ()))
+        clients = self._waiting.get(group, _Clients())
+        own = len(clients.get(client, ()))
         if own >= self._each:
             raise _too_many()
-        if sum(map(len, self._waiting.values())) < self._total:
-            return
-        longest = max(self._waiting, key=lambda each: len(self._waiting[each]))
-        if len(self._waiting[longest]) < own + 2:
-            raise _too_many()
-        self._waiting[longest].pop().errback(_too_many())
+        if _size(clients) >= self._group:
+            self._replace(group, own + 2)
+        elif sum(map(_size, self._waiting.values())) >= self._total:
+            largest = max(self._waiting, key=lambda name: _size(self._waiting[name]))
+            same = largest == group
+            if not same and _size(self._waiting[largest]) < _size(clients) + 2:
+                raise _too_many()
+            self._replace(largest, own + 2 if same else 1)
 
-    def _leave(self, client: str, slot: Deferred[None]) -> None:
-        queue = self._waiting[client]
-        queue.remove(slot)
-        if not queue:
-            del self._waiting[client]
+    def _replace(self, group: str, least: int) -> None:
+        """End the last call of the client of `group` that has the most; raise Unavailable if it has below `least`."""
+        clients = self._waiting[group]
+        longest = max(clients, key=lambda name: len(clients[name]))
+        if len(clients[longest]) < least:
+            raise _too_many()
+        slot = clients[longest][-1]
+        self._leave(group, longest, slot)
+        slot.errback(_too_many())
+
+    def _leave(self, group: str, client: str, slot: Deferred[None]) -> None:
+        clients = self._waiting[group]
+        clients[client].remove(slot)
+        if not clients[client]:
+            del clients[client]
+        if not clients:
+            del self._waiting[group]
+
+
+_Clients = OrderedDict[str, deque[Deferred[None]]]
+
+
+def _size(clients: _Clients) -> int:
+    return sum(map(len, clients.values()))
+
+
+def _timed_out(failure: Failure | None, seconds: float) -> NoReturn:
+    raise _too_many()
 
 
 def _too_many() -> Unavailable:
-    return Unavailable("Too many people are signing in at the moment. Try again in a few seconds.")
+    return Unavailable(
+        f"Too many people are signing in at the moment. Try again in {MAX_WAIT} seconds.", retry_after=MAX_WAIT
+    )

@@ -10,6 +10,7 @@ environment stay. It imports no other module of the package and no library: it t
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import select
 import signal
@@ -22,8 +23,14 @@ from contextlib import suppress
 VARIABLE = "DIRECTORY_WORKERS"
 """The environment variable of a server process: the descriptor for reports, the supervisor's id, its numbers."""
 
-FORKED, READY = "forked", "ready"
-"""Reports of a server process, each with its number and its id: it was forked from another one; it serves."""
+FORKED, STARTING, READY = "forked", "starting", "ready"
+"""Reports of a process, with its number and id: it was forked; it starts; it serves. The last two are repeated."""
+
+INTERVAL = 1.0
+"""Seconds between two reports of a process."""
+
+SILENCE = 30.0
+"""Seconds without a report after which a process is killed: it is stopped, or its reactor is blocked."""
 
 FORWARDED = (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 """Signals that all server processes get."""
@@ -34,7 +41,7 @@ STEADY = 60.0
 """Seconds for which a process must have served before its end counts as the first one again."""
 
 LONGEST = 60.0
-"""The most seconds from the end of a process to its restart."""
+"""Maximum delay of a restart, in seconds."""
 
 _SUBREAPER = 36
 """PR_SET_CHILD_SUBREAPER of prctl(2): processes whose parent has ended become children of this one."""
@@ -49,18 +56,19 @@ class Worker:
         self.number = number
         self.pid: int | None = None
         self.ready_at: float | None = None
-        self.restart_at: float | None = None
+        self.ended_at: float | None = None
+        self.silence = -math.inf
+        """Seconds since its last report, negative before the first one."""
         self.waiting: set[signal.Signals] = set()
         """Signals that it gets when it serves. Before that it has no handlers, and would end."""
-        self._failures = 0
+        self.failures = 0
+        """Number of its ends since it has served for STEADY."""
 
-    def ended(self, now: float) -> float:
-        """Note the end of the process; return the seconds until its restart: 1, 2, 4, … up to LONGEST."""
+    def end(self, now: float) -> None:
+        """Note the end of the process."""
         is_steady = self.ready_at is not None and now - self.ready_at >= STEADY
-        self._failures = 1 if is_steady else self._failures + 1
-        delay = min(2.0 ** (self._failures - 1), LONGEST)
-        self.pid, self.ready_at, self.restart_at = None, None, now + delay
-        return delay
+        self.failures = 1 if is_steady else self.failures + 1
+        self.pid, self.ready_at, self.silence, self.ended_at = None, None, -math.inf, now
 
 
 class Supervisor:
@@ -81,13 +89,18 @@ class Supervisor:
         self._start = start
         self._environ = environ
         self._clock = clock
+        self._checked_at = clock()
+        self._failed_starts = 0
+        """Number of processes that have ended before they served, since the end of one that served."""
         self._has_started = False
         self._stopping = False
         self._code = 0
         self._reports, self._reporting = os.pipe()
-        os.set_blocking(self._reports, False)
+        # A stopped supervisor must not block the reactors that report to it.
+        for descriptor in (self._reports, self._reporting):
+            os.set_blocking(descriptor, False)
         os.set_inheritable(self._reporting, True)
-        self._rest = b""
+        self._rest = ""
 
     def run(self) -> int:
         """Run until all processes have ended; return the exit code."""
@@ -98,6 +111,7 @@ class Supervisor:
                 for number in _read(received):
                     self._handle(signal.Signals(number))
                 self._reap()
+                self._kill_silent()
                 self._restart()
         return self._code
 
@@ -107,14 +121,13 @@ class Supervisor:
         # Only this process notifies systemd: it is the main process of the service.
         environ = {name: text for name, text in self._environ.items() if name != "NOTIFY_SOCKET"}
         worker = self._workers[numbers[0]]
-        worker.pid, worker.restart_at = self._start(environ | {VARIABLE: described}), None
+        worker.pid, worker.ended_at = self._start(environ | {VARIABLE: described}), None
 
     def _running(self) -> bool:
         return not self._stopping or any(worker.pid is not None for worker in self._workers.values())
 
-    def _timeout(self) -> float | None:
-        due = [worker.restart_at for worker in self._workers.values() if worker.restart_at is not None]
-        return max(min(due) - self._clock(), 0) if due and not self._stopping else None
+    def _timeout(self) -> float:
+        return max(min(INTERVAL, *map(self._restart_in, self._workers.values())), 0)
 
     def _handle(self, number: signal.Signals) -> None:
         if number in STOPPING:
@@ -139,25 +152,43 @@ class Supervisor:
     def _reap(self) -> None:
         """Handle the reports and the ends of processes. A report precedes the end of its process."""
         ended = dict(_ended_children())
-        for report in self._read_reports():
+        *reports, self._rest = (self._rest + _read(self._reports).decode()).split("\n")
+        for report in reports:
             what, number, process = report.split()
             worker = self._workers[int(number)]
-            worker.pid = int(process)
-            if what == READY:
+            worker.pid, worker.silence = int(process), 0.0
+            if what == READY and worker.ready_at is None:
                 worker.ready_at = self._clock()
-            elif self._stopping and worker.pid not in ended:
+            elif what == FORKED and self._stopping and worker.pid not in ended:
                 os.kill(worker.pid, signal.SIGTERM)
         if not self._has_started and all(worker.ready_at is not None for worker in self._workers.values()):
             self._has_started = True
             notify_systemd(self._environ)
         by_pid = {worker.pid: worker for worker in self._workers.values() if worker.pid in ended}
         # First all of them: the id of a process that has ended must not get a signal.
-        delays = {pid: worker.ended(self._clock()) for pid, worker in by_pid.items()}
+        for worker in by_pid.values():
+            self._end(worker)
         for pid, worker in by_pid.items():
-            self._ended(worker, pid, os.waitstatus_to_exitcode(ended[pid]), delays[pid])
+            self._ended(worker, pid, os.waitstatus_to_exitcode(ended[pid]))
         self._forward()
 
-    def _ended(self, worker: Worker, pid: int, code: int, delay: float) -> None:
+    def _end(self, worker: Worker) -> None:
+        self._failed_starts = self._failed_starts + 1 if worker.ready_at is None else 0
+        worker.end(self._clock())
+
+    def _restart_in(self, worker: Worker) -> float:
+        """Return the seconds until the restart of `worker`: 1, 2, 4, … up to LONGEST after its end, inf if none is due.
+
+        While no process serves, the delay grows only with the starts that have failed since one served.
+        """
+        if worker.ended_at is None or self._stopping:
+            return math.inf
+        is_served = any(other.ready_at is not None for other in self._workers.values())
+        failures = worker.failures - 1 if is_served else min(worker.failures - 1, self._failed_starts)
+        # A float has no power of 2 beyond 1,023.
+        return worker.ended_at + min(2.0 ** min(failures, 10), LONGEST) - self._clock()
+
+    def _ended(self, worker: Worker, pid: int, code: int) -> None:
         if self._stopping:
             return
         if not self._has_started:
@@ -166,20 +197,29 @@ class Supervisor:
             self._send(signal.SIGTERM)
             return
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        delay = self._restart_in(worker)
         _log(f"Process {worker.number} (id {pid}) has ended: {how}. It starts again in {delay:.0f} s.")
+
+    def _kill_silent(self) -> None:
+        now = self._clock()
+        # On a frozen machine this process did not run either.
+        elapsed, self._checked_at = min(now - self._checked_at, 2 * INTERVAL), now
+        for worker in self._workers.values():
+            worker.silence += elapsed
+            if worker.pid is not None and worker.silence >= SILENCE:
+                _log(f"Process {worker.number} (id {worker.pid}) has not reported for {SILENCE:.0f} s and is killed.")
+                worker.silence = 0.0
+                os.kill(worker.pid, signal.SIGKILL)
 
     def _restart(self) -> None:
         for worker in self._workers.values():
-            if not self._stopping and worker.restart_at is not None and worker.restart_at <= self._clock():
+            if self._restart_in(worker) <= 0:
                 try:
                     self._execute([worker.number])
                 except OSError as error:
-                    delay = worker.ended(self._clock())
+                    self._end(worker)
+                    delay = self._restart_in(worker)
                     _log(f"Process {worker.number} cannot be started: {error}. The next try is in {delay:.0f} s.")
-
-    def _read_reports(self) -> list[str]:
-        *lines, self._rest = (self._rest + _read(self._reports)).split(b"\n")
-        return [line.decode() for line in lines]
 
 
 def notify_systemd(environ: Mapping[str, str]) -> None:

@@ -17,6 +17,8 @@ from .app import DirectoryService
 from .config import Config, ConfigError, endpoints, load, setting_names
 from .machine import use_monotonic_timers
 from .process import Terminal
+from .supervisor import INTERVAL
+from .timers import Timer
 
 
 class Options(usage.Options):
@@ -156,4 +158,5 @@ def service(config: Config, worker: workers.Worker | None = None) -> MultiServic
     use_monotonic_timers(reactor)
     if worker is None:
         return DirectoryService(config, reactor, Terminal())
-    return DirectoryService(config, reactor, Terminal(), worker.ready)
+    reports = Timer(INTERVAL, worker.ready, reactor)
+    return DirectoryService(config, reactor, Terminal(), reports.startService)

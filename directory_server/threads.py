@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import partial
 from threading import Thread
 from typing import Any, ParamSpec, TypeVar
 
 from attrs import frozen
-from twisted.internet.defer import DeferredSemaphore
+from twisted.internet.defer import Deferred, DeferredSemaphore
 from twisted.internet.threads import deferToThreadPool
 from twisted.python.threadpool import ThreadPool
 
@@ -31,6 +31,13 @@ class Offload:
         return await deferToThreadPool(self._reactor, self._reactor.getThreadPool(), function, *args, **kwargs)
 
 
+def detached(work: Coroutine[Deferred[Any], Any, T]) -> Deferred[T]:
+    """Return the result of `work`. To cancel it does not end `work`, because a function in a thread cannot be ended."""
+    result: Deferred[T] = Deferred()
+    Deferred.fromCoroutine(work).addCallbacks(result.callback, result.errback)
+    return result
+
+
 class Limited:
     """An Offload that runs at most `most` functions of `offload` at once. Further ones wait in their order."""
 
@@ -39,8 +46,14 @@ class Limited:
         self._slots = DeferredSemaphore(most)
 
     async def __call__(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        async with self._slots:
-            return await self._offload(function, *args, **kwargs)
+        await self._slots.acquire()
+        return await detached(self._run(partial(function, *args, **kwargs)))
+
+    async def _run(self, function: Callable[[], T]) -> T:
+        try:
+            return await self._offload(function)
+        finally:
+            self._slots.release()
 
 
 class OwnThreads:

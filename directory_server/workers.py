@@ -14,12 +14,14 @@ import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from threading import Event, Thread
 from types import ModuleType
 from typing import NoReturn
 
-from attrs import evolve, frozen
+from attrs import define, evolve, field
 
 from . import supervisor
 from .config import Config, ConfigError
@@ -41,7 +43,7 @@ _PDEATHSIG = 1
 """PR_SET_PDEATHSIG of prctl(2): the signal that a process gets when its parent ends."""
 
 
-@frozen
+@define(eq=False)
 class Worker:
     """A server process: its number, from 1 on, and the descriptor of its reports."""
 
@@ -50,17 +52,29 @@ class Worker:
     _waiting: int | None = None
     """Where the processes that were forked from this one wait, each for a byte."""
     _forked: int = 0
+    _serves: Event = field(factory=Event, init=False)
+
+    def start(self) -> None:
+        """Report each second that this process starts, until it serves: its reactor does not run yet."""
+        Thread(target=self._report_start, daemon=True).start()
 
     def ready(self) -> None:
-        """Report that this process serves. The processes that were forked from it go on."""
+        """Report that this process serves; to be called each second. The processes that were forked from it go on."""
+        self._serves.set()
         self.report(supervisor.READY)
         if self._waiting is not None:
             os.write(self._waiting, bytes(self._forked))
             os.close(self._waiting)
+            self._waiting = None
 
     def report(self, what: str) -> None:
-        """Send a report to the supervisor."""
-        os.write(self._reports, f"{what} {self.number} {os.getpid()}\n".encode())
+        """Send a report to the supervisor. It is lost if the supervisor does not read, or has ended."""
+        with suppress(OSError):
+            os.write(self._reports, f"{what} {self.number} {os.getpid()}\n".encode())
+
+    def _report_start(self) -> None:
+        while not self._serves.wait(supervisor.INTERVAL):
+            self.report(supervisor.STARTING)
 
 
 def configured(config: Config, number: int) -> Config:
@@ -110,7 +124,9 @@ def join(config: Config, environ: Mapping[str, str]) -> Worker | None:
     os.set_inheritable(int(reports), False)
     _end_with(int(parent))
     if not others:
-        return Worker(first, int(reports))
+        worker = Worker(first, int(reports))
+        worker.start()
+        return worker
     _load(config)
     waiting, started = os.pipe()
     for number in others:
@@ -118,13 +134,16 @@ def join(config: Config, environ: Mapping[str, str]) -> Worker | None:
             os.close(started)
             worker = Worker(number, int(reports))
             worker.report(supervisor.FORKED)
+            worker.start()
             _end_with(int(parent))
             if not os.read(waiting, 1):
                 os._exit(1)
             os.close(waiting)
             return worker
     os.close(waiting)
-    return Worker(first, int(reports), started, len(others))
+    worker = Worker(first, int(reports), started, len(others))
+    worker.start()
+    return worker
 
 
 def _load(config: Config) -> None:

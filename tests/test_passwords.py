@@ -9,6 +9,7 @@ import pytest
 from argon2 import PasswordHasher, extract_parameters
 from argon2.low_level import Type
 from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.task import Clock
 
 from directory_server.domain.errors import Unavailable
 from directory_server.passwords import SECOND_RECOMMENDED, Argon2Passwords, FairQueue
@@ -41,7 +42,7 @@ def verify(passwords: Argon2Passwords, password: str = "secret", client: str = "
 
 class TestArgon2Passwords(PasswordsContract):
     async def passwords(self) -> Argon2Passwords:
-        return Argon2Passwords(inline, QUICK)
+        return Argon2Passwords(inline, Clock(), str, QUICK)
 
 
 def test_missing_hash_costs_the_same_work(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,7 +53,7 @@ def test_missing_hash_costs_the_same_work(monkeypatch: pytest.MonkeyPatch) -> No
             verified.append(str(hash))
             return super().verify(hash, password)
 
-    passwords = Argon2Passwords(inline, Counting(time_cost=1, memory_cost=8, parallelism=1))
+    passwords = Argon2Passwords(inline, Clock(), str, Counting(time_cost=1, memory_cost=8, parallelism=1))
     hashed = run_sync(passwords.hash("correct horse"))
     assert not run_sync(passwords.verify(hashed, "wrong"))
     assert not run_sync(passwords.verify(None, "wrong"))
@@ -69,7 +70,7 @@ def test_parameters_are_those_of_rfc_9106() -> None:
 
 def test_at_most_two_hashes_are_computed_at_once() -> None:
     offload = ManualOffload()
-    passwords = Argon2Passwords(offload, QUICK)
+    passwords = Argon2Passwords(offload, Clock(), str, QUICK)
     calls = [verify(passwords) for _ in range(4)]
     assert len(offload.pending) == 2
     offload.finish()
@@ -81,7 +82,7 @@ def test_at_most_two_hashes_are_computed_at_once() -> None:
 
 def test_cancelled_calls_occupy_their_slots_until_they_finish() -> None:
     offload = ManualOffload()
-    passwords = Argon2Passwords(offload, QUICK)
+    passwords = Argon2Passwords(offload, Clock(), str, QUICK)
     cancelled = [verify(passwords) for _ in range(2)]
     for each in cancelled:
         each.cancel()
@@ -97,7 +98,7 @@ def test_cancelled_calls_occupy_their_slots_until_they_finish() -> None:
 
 def test_cancelled_waiting_call_leaves_its_place_to_the_next() -> None:
     offload = ManualOffload()
-    passwords = Argon2Passwords(offload, QUICK)
+    passwords = Argon2Passwords(offload, Clock(), str, QUICK)
     first = [verify(passwords) for _ in range(2)]
     cancelled, last = verify(passwords), verify(passwords)
     cancelled.cancel()
@@ -110,7 +111,7 @@ def test_cancelled_waiting_call_leaves_its_place_to_the_next() -> None:
 
 def test_many_calls_of_one_client_do_not_delay_another() -> None:
     offload = ManualOffload()
-    passwords = Argon2Passwords(offload, QUICK)
+    passwords = Argon2Passwords(offload, Clock(), str, QUICK)
     flood = [verify(passwords, client="192.0.2.0/24") for _ in range(70)]
     rejected = [each for each in flood if each.called]
     for each in rejected:
@@ -130,7 +131,7 @@ def test_many_calls_of_one_client_do_not_delay_another() -> None:
 def test_call_is_rejected_if_too_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("directory_server.passwords.WAITING", 3)
     offload = ManualOffload()
-    passwords = Argon2Passwords(offload, QUICK)
+    passwords = Argon2Passwords(offload, Clock(), str, QUICK)
     calls = [verify(passwords) for _ in range(5)]
     rejected = verify(passwords)
     rejected.addErrback(lambda failure: failure.trap(Unavailable))
@@ -144,7 +145,9 @@ class Clients:
     """Clients that acquire slots, and the outcome of each, in order."""
 
     def __init__(self, **bounds: int) -> None:
-        self.queue = FairQueue(1, **bounds)
+        self.clock = Clock()
+        bounds = {"group": 50, "seconds": 5, **bounds}
+        self.queue = FairQueue(1, self.clock, str.lower, **bounds)
         self.served: list[str] = []
         self.rejected: list[str] = []
 
@@ -182,6 +185,53 @@ def test_one_client_has_few_waiting_calls() -> None:
     assert clients.served == ["a0", "a1", "b0"]
 
 
+def test_calls_that_wait_too_long_are_rejected() -> None:
+    clients = Clients(total=50, each=8)
+    clients.acquire("a0", "a1", "b0")
+    clients.clock.advance(4.9)
+    clients.acquire("c0")
+    assert clients.rejected == []
+    clients.clock.advance(0.1)
+    assert clients.rejected == ["a1", "b0"]
+    clients.finish(1)
+    assert clients.served == ["a0", "c0"]
+    clients.clock.advance(5)
+    assert clients.rejected == ["a1", "b0"]
+    assert clients.clock.getDelayedCalls() == []
+
+
+def test_the_error_says_when_to_try_again() -> None:
+    passwords = Argon2Passwords(ManualOffload(), clock := Clock(), str, QUICK)
+    waiting = [verify(passwords) for _ in range(3)][-1]
+    errors: list[Any] = []
+    waiting.addErrback(errors.append)
+    clock.advance(5)
+    assert (errors[0].type, errors[0].value.retry_after) == (Unavailable, 5)
+
+
+def test_clients_of_a_group_share_turns_and_places() -> None:
+    # The groups are the letters in lower case.
+    clients = Clients(total=50, group=3, each=2)
+    clients.acquire("x0", "a0", "a1", "A0", "A1", "b0", "b1")
+    assert clients.rejected == ["A1"]
+    clients.finish(7)
+    assert clients.served == ["x0", "a0", "b0", "A0", "b1", "a1"]
+
+
+def test_a_group_with_few_calls_replaces_a_call_of_the_largest() -> None:
+    clients = Clients(total=4, group=4, each=2)
+    clients.acquire("x0", "a0", "a1", "A0", "A1", "b0", "b1", "b2")
+    assert clients.rejected == ["a1", "A1", "b2"]
+
+
+def test_networks_of_one_provider_are_a_group() -> None:
+    from directory_server.composition._runtime import _provider_of
+
+    assert _provider_of("2001:db8:1::/48") == _provider_of("2001:db8:ffff::/48") == "2001:db8::/32"
+    assert _provider_of("192.0.2.0/24") == "192.0.2.0/24"
+    assert _provider_of("") == ""
+
+
 def test_a_client_with_few_calls_replaces_one_with_many() -> None:
     clients = Clients(total=6, each=4)
     clients.acquire("x0", *(f"a{number}" for number in range(4)), "b0", "b1")
@@ -206,7 +256,7 @@ def test_a_cancelled_call_frees_its_place() -> None:
 
 @pytest.mark.parametrize("slots", [1, 3])
 def test_free_slots_stay_available(slots: int) -> None:
-    queue = FairQueue(slots, total=1, each=1)
+    queue = FairQueue(slots, Clock(), str, total=1, group=1, each=1, seconds=5)
     for _ in range(3):
         calls = [Deferred.fromCoroutine(queue.acquire("a")) for _ in range(slots + 1)]
         assert [each.called for each in calls] == [True] * slots + [False]

@@ -6,10 +6,11 @@ import unicodedata
 from typing import Any
 
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directory_server.sanitize import Cleaner, clean, clean_line, clean_text
+from directory_server.sanitize import Cleaner, clean, clean_line, clean_text, is_visible
 
 HOSTILE = {
     "bidi override": ("safe\u202egnp.exe", "safegnp.exe"),
@@ -32,6 +33,7 @@ HOSTILE = {
     "joiners in Latin": ("pay\u200dpal\u200c.com", "paypal.com"),
     "joiners in a row": ("क्\u200d\u200d\u200dष", "क्\u200dष"),
     "a joiner before nothing": ("👩\u200d", "👩"),
+    "characters without ink": ("a\u2800\u2800b\ufffcc\U0001d159d\U00016fe4e\U00013441f", "a b c d e f"),
 }
 
 READABLE = [
@@ -67,6 +69,42 @@ def test_many_unsafe_characters_disable_the_exceptions() -> None:
 @pytest.mark.parametrize("text", READABLE)
 def test_legitimate_text_is_unchanged(text: str) -> None:
     assert clean(text) == text
+
+
+INKLESS = regex.compile(r"\b(BLANK|FILLER|FILL|SPACE|NULL|INVISIBLE|EMPTY|VOID|PLACEHOLDER|REPLACEMENT)\b")
+
+WITH_INK = {
+    *("EMPTY SET", "SYMBOL FOR", "BLANK SYMBOL", "REVERSED EMPTY", "VOID NOTEHEAD", "GAP FILLER", "PLACEHOLDER MARK"),
+    *("EMPTY CENTRE", "LINE FILLER", "FILL MODIFIER", "INDIC SIYAQ", "EMPTY NOTE", "EMPTY DOCUMENT", "EMPTY PAGE"),
+    *("EMPTY NEST", "HORIZONTAL FILL", "BOARD FILL", "RIGHT FILL", "LEFT FILL", "VERTICAL FILL", "CROSSHATCH FILL"),
+    *("HALF FILL SPACE", "SIGNWRITING LOCATION", "BLANK CORNER", "REPLACEMENT CHARACTER"),
+}
+"""Parts of names of visible characters."""
+
+
+def test_characters_whose_names_say_that_they_have_no_ink_are_not_visible() -> None:
+    """No property tells so. A character of a new Unicode that is named like one fails here."""
+    for character in map(chr, range(0x110000)):
+        name = unicodedata.name(character, "")
+        if INKLESS.search(name) and not any(part in name for part in WITH_INK) and character != " ":
+            assert not is_visible(f"a{character}b"), name
+            assert clean(character).strip() == "" or unicodedata.category(character) == "Zs", name
+
+
+@pytest.mark.parametrize(
+    "character",
+    [
+        *"\n\t\x00\x7f\x85\xa0\xad\u034f\u115f\u1680\u180e\u2003\u200b\u200d\u2028\u202e\u205f\u2060\u2800\u3000",
+        *"\u3164\ue000\ufe0f\ufeff\uffa0\ufffc\ufff9\ud800\U0001d159\U0001d173\U00016fe4\U000e0041\U000e0100\u0378☃",
+    ],
+)
+def test_values_for_programs_have_only_visible_characters(character: str) -> None:
+    assert not is_visible(f"a{character}b")
+
+
+def test_visible_values() -> None:
+    for text in ("", "a b", "--x=1,2;[3]{4}", "Größe", "e\u0301", "数据", "مرحبا", "शरद्चन्द्र", "5 € ≤ ∞", "`~^"):
+        assert is_visible(text), text
 
 
 ODD = st.sampled_from(

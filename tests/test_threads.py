@@ -50,6 +50,19 @@ def test_a_function_that_fails_lets_the_next_one_run() -> None:
     assert next_one.result == 1
 
 
+def test_a_function_that_runs_keeps_its_place_after_its_caller_has_left() -> None:
+    """A thread cannot be ended. Clients that left had as many functions run at once as they liked."""
+    started = Started()
+    limited = Limited(started, 1)
+    left, waiting = begin(limited, 0), begin(limited, 1)
+    left.addErrback(lambda failure: failure.trap(CancelledError))
+    left.cancel()
+    assert (left.called, len(started.running)) == (True, 1)
+    started.running[0].callback(None)
+    started.running[1].callback(None)
+    assert waiting.result == 1
+
+
 def test_a_cancelled_function_does_not_run() -> None:
     started = Started()
     limited = Limited(started, 1)

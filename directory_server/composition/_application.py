@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import asdict, define, frozen
 from twisted.application import strports
-from twisted.application.internet import TimerService
 from twisted.application.service import IService
-from twisted.internet.defer import Deferred
 
 from .. import http
 from ..config import Config, endpoints
@@ -21,10 +19,13 @@ from ..services.feed import Feed
 from ..services.index_keeper import INTERVAL, IndexKeeper
 from ..services.verified_entries import VerifiedEntries
 from ..storage import Storage
+from ..timers import Timer
 from ..web import metrics
 from ..web.key_uses import FLUSH_INTERVAL, FORGET_INTERVAL
+from ..web.origins import Origins
 from ..web.statistics import StatisticsRecorder
 from ._core import Core, Search, build_core
+from ._hosts import loopback_hosts
 from ._publishers import Publishers, build_publishers
 from ._runtime import Runtime, machine_runtime
 from ._verification import verification
@@ -135,11 +136,11 @@ def build(
         serving=(core.serving.bus_service, feed, publishers.hub, publishers.page_hub, web.connections),
         background=(
             *core.serving.services,
-            TimerService(UNUSED_INTERVAL, unused.remove),
-            *_index_file(search.keeper, feed),
-            TimerService(FLUSH_INTERVAL, web.key_uses.flush),
-            TimerService(FORGET_INTERVAL, web.key_uses.forget),
-            TimerService(FORGET_INTERVAL, web.publishing.forget),
+            Timer(UNUSED_INTERVAL, unused.remove, reactor),
+            *_index_file(search.keeper, feed, reactor),
+            Timer(FLUSH_INTERVAL, web.key_uses.flush, reactor),
+            Timer(FORGET_INTERVAL, web.key_uses.forget, reactor),
+            Timer(FORGET_INTERVAL, web.publishing.forget, reactor),
             core.statistics,
             *upstreams,
             *verification(core),
@@ -167,15 +168,9 @@ def _upstreams(core: Core) -> list[UpstreamService]:
     ]
 
 
-def _index_file(keeper: IndexKeeper | None, feed: Feed) -> list[IService]:
+def _index_file(keeper: IndexKeeper | None, feed: Feed, reactor: Any) -> list[IService]:
     """Return the regular check of the file of the index, if it has one."""
-    if keeper is None:
-        return []
-
-    def check(keeper: IndexKeeper) -> Deferred[None]:
-        return Deferred.fromCoroutine(keeper.check(feed.seq))
-
-    return [TimerService(INTERVAL, check, keeper)]
+    return [] if keeper is None else [Timer(INTERVAL, lambda: keeper.check(feed.seq), reactor)]
 
 
 def _metrics(core: Core) -> list[IService]:
@@ -192,7 +187,10 @@ def _metrics(core: Core) -> list[IService]:
             sockets=metrics.CONNECTIONS,
             at_end=core.runtime.turn.at_end,
         )
-        site = metrics.MetricsSite(core.metrics, core.runtime.offload, connections, core.reactor)
+        limits, hosts = core.config.http, loopback_hosts(core.config, [listen])
+        # Names of the public endpoints do not restrict a listener in a private network.
+        origins = Origins(hosts and hosts.union(limits.allowed_hosts), frozenset(limits.allowed_origins))
+        site = metrics.MetricsSite(core.metrics, core.runtime.offload, connections, core.reactor, origins.check)
         services += [connections, strports.service(listen, site, reactor=core.reactor)]
     return services
 

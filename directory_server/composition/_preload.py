@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ..config import Config
-from ..search import build_digest, load_tables
+from ..search import file_version, load_tables
 from ..web import account, pages
 
 
 def preload(config: Config) -> None:
     """Load the tables of words, the texts and the templates. They are loaded once in a process."""
     load_tables()
-    build_digest()
+    file_version()
     pages.preload(config.web.search, account.SIGN_IN)

@@ -13,6 +13,7 @@ from .. import threads
 from ..config import Config
 from ..domain.ports.accounts import Passwords
 from ..domain.ports.runtime import MachineTime, Offload, Turn
+from ..http.proxies import network_of
 from ..machine import anchored, machine_time
 from ..passwords import Argon2Passwords
 from ..services.checks import Checkers
@@ -52,6 +53,14 @@ class Runtime:
     """Ends the threads of `account_writes`."""
 
 
+def _provider_of(network: str) -> str:
+    """Return the provider's part of a client's network: a /32 of IPv6, the network itself for IPv4.
+
+    One customer may get many /48 (RFC 6177), and a provider has a /32 or more.
+    """
+    return network_of(network.partition("/")[0], ipv6_prefix=32, ipv4_prefix=24)
+
+
 def machine_runtime(reactor: Any) -> Runtime:
     """Return the runtime of a server process: the machine's clocks, and threads."""
     offload = threads.Offload(reactor)
@@ -65,7 +74,7 @@ def machine_runtime(reactor: Any) -> Runtime:
         machine_time=machine_time(),
         offload=offload,
         account_writes=writes,
-        passwords=Argon2Passwords(offload),
+        passwords=Argon2Passwords(offload, reactor, _provider_of),
         turn=ReactorTurn(reactor),
         checkers=lambda config: network_checkers(config, reactor, now),
         stop=writes.stop,

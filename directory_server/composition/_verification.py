@@ -6,9 +6,7 @@ from collections.abc import Callable, Sequence
 from secrets import token_hex
 from typing import Any
 
-from twisted.application.internet import TimerService
 from twisted.application.service import IService
-from twisted.internet.defer import Deferred
 
 from ..config import Config
 from ..domain.patterns import NamePatterns
@@ -17,9 +15,10 @@ from ..domain.targets import Policy, TargetKind
 from ..serialization import restore_entry
 from ..services.checks import Checked, Checkers, Checks, Limits
 from ..services.target_planner import TargetPlanner
-from ..services.verified_entries import REFRESH_INTERVAL, VerifiedEntries
+from ..services.verified_entries import REFRESH_INTERVAL
 from ..services.verifier import Verifier
 from ..storage import Storage
+from ..timers import Timer
 from ._core import Core
 
 
@@ -27,13 +26,8 @@ def verification(core: Core) -> Sequence[IService]:
     """Return the services that check what the configuration selects, and that read new summaries."""
     verifier = _verifier(core)
     core.metrics.checks.watch(lambda: core.verified.counts, verifier)
-    refresh = TimerService(REFRESH_INTERVAL, _refresh, core.verified)
-    refresh.clock = core.reactor
+    refresh = Timer(REFRESH_INTERVAL, core.verified.refresh, core.reactor)
     return [refresh] if verifier is None else [refresh, verifier]
-
-
-def _refresh(verified: VerifiedEntries) -> Deferred[None]:
-    return Deferred.fromCoroutine(verified.refresh())
 
 
 def _verifier(core: Core) -> Verifier | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from attrs import frozen
 
-from .. import hosts, http
-from ..config import Config, endpoints
+from .. import http
 from ..domain.throttling import AttemptLimit
 from ..domain.upstreams import UpstreamState
 from ..run_sync import run_until_done
@@ -29,6 +29,7 @@ from ..web import (
     pages,
     publish,
     registry,
+    registry_status,
     rest,
     routing,
 )
@@ -37,10 +38,9 @@ from ..web.origins import Origins
 from ..web.site import DirectorySite
 from ..web.throttling import AddressLimiter
 from ._core import Core
+from ._hosts import loopback_hosts
 from ._operators import build_admin_pages
 from ._publishers import Publishers
-
-_LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
 @frozen
@@ -119,13 +119,13 @@ def build_web(
     )
     away_since = core.storage.away_since if core.storage.is_shared else None
     checks = health.Health(core.search.index, obstacles, limits.health == "full", states, away_since)
-    lifetime = core.config.keys.last_use
-    key_uses = KeyUseRecorder(core.storage.key_uses, core.proxies, core.runtime.now, lifetime)
+    key_uses = KeyUseRecorder(core.storage.key_uses, core.proxies, core.runtime.now, core.config.keys.last_use)
     operators = build_admin_pages(core, publishers, people.pages.layout, people.cookies, connections, upstreams)
     publishing = _publishing(core)
     routes = _routes(core, publishers, people, checks, key_uses, operators, publishing)
     log = _access_log(core)
-    origins = Origins(_hosts(core.config), frozenset(limits.allowed_origins))
+    allowed_hosts = frozenset(limits.allowed_hosts) or loopback_hosts(core.config, core.config.listen)
+    origins = Origins(allowed_hosts, frozenset(limits.allowed_origins))
     return Web(
         DirectorySite(routes, origins, connections, log.recorder, core.reactor), connections, log, key_uses, publishing
     )
@@ -151,15 +151,17 @@ def _routes(
         config.registry.access, authenticator, storage.registry_tokens, reads, failures, publisher_access
     )
     sessions = mcp.McpSessions(run_until_done(storage.session_secret(), lambda: core.reactor))
-    endpoint = mcp.endpoint(authenticator, directory, publishers.newest, sessions, hub, publishers.announcements)
+    announced = publishers.newest, sessions, hub, publishers.announcements
+    endpoint = mcp.endpoint(authenticator, directory, *announced, search_tools=config.mcp.search_tools)
     layout, viewers = people.pages.layout, people.pages.access
     return routing.Routes(
         rest=rest.RestHandlers(authenticator, directory, offload, core.runtime.now),
         changes=changes.ChangesHandler(authenticator, storage.store, percolate, offload, hub, publishers.broadcaster),
         mcp=endpoint,
         registry=registry.RegistryHandlers(
-            access, directory, storage.store, config.registry.listed == "curated", core.verified
+            access, directory, storage.store, config.registry.listed == "curated", core.verified, offload
         ),
+        status=registry_status.RegistryStatus(access, config.publish.enabled),
         publish=publish.PublishHandlers(publisher_access, publishing, reads, offload, core.runtime.now),
         health=checks,
         pages=people.pages,
@@ -195,7 +197,7 @@ def _entry_page(core: Core, people: People) -> pages.EntryPage:
         people.pages.access,
         core.search.directory,
         core.storage.store,
-        pages.Readmes(core.runtime.offload),
+        pages.Readmes(core.runtime.offload, core.runtime.monotonic, time.thread_time),
         admin.OperatorBar(people.cookies, core.storage.curation),
         core.config.web.reports,
         _entry_checks(core),
@@ -260,7 +262,6 @@ def _account_pages(core: Core, people: People, endpoint: mcp.McpEndpoint) -> acc
         core.proxies,
         storage.attempts,
         core.runtime.now,
-        url=config.web.url,
         registration=account.RegistrationPolicy(limits.registration == "open", limits.per_address, limits.per_network),
     )
 
@@ -282,16 +283,3 @@ def _access_log(core: Core) -> AccessLogging:
     file = None if path is None else access_file.AccessFile(path)
     observers.append(access_log.AccessLog(config.access, file.logger if file else None))
     return AccessLogging(recorder, file.reopen) if file else AccessLogging(recorder)
-
-
-def _hosts(config: Config) -> frozenset[str]:
-    """Return the allowed values of the Host header; empty if any is allowed."""
-    if config.http.allowed_hosts or not all(endpoints.read(each).is_loopback for each in config.listen):
-        return frozenset(config.http.allowed_hosts)
-    # DNS rebinding: a page in a browser must not reach a private server by a name that it resolves to loopback. The
-    # name in web.url is not under control of others, and a proxy on this machine passes it on.
-    try:
-        return _LOOPBACK_NAMES | {hosts.of(config.web.url).name}
-    except ValueError:
-        # It is not set, or is no name that a client sends.
-        return _LOOPBACK_NAMES

@@ -32,7 +32,7 @@ TIMEOUT = 60.0
 SEARCH = "/api/open/v1/search"
 MCP = "/api/open/mcp"
 
-_TWISTD = Path(sys.executable).with_name("twistd")
+TWISTD = Path(sys.executable).with_name("twistd")
 COMMAND = Path(sys.executable).with_name("directory-server")
 _PORT = re.compile(r"DirectorySite(?: \(TLS\))? starting on (\d+)")
 _METRICS = re.compile(r"MetricsSite starting on (\d+)")
@@ -65,7 +65,7 @@ def environment(**variables: str) -> dict[str, str]:
 def run_twistd(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """Run twistd until it exits."""
     return subprocess.run(
-        [_TWISTD, *map(str, arguments)],
+        [TWISTD, *map(str, arguments)],
         cwd=cwd,
         env=env or environment(),
         stdin=subprocess.DEVNULL,
@@ -181,7 +181,7 @@ def run_server(
     `max_files` is its limit of open files; None keeps the limit of this process. `within` is a command that runs it.
     """
     log = folder / f"server-{len([*folder.glob('server-*.log')])}.log"
-    command, env = [str(_TWISTD), *map(str, arguments)], env or environment()
+    command, env = [str(TWISTD), *map(str, arguments)], env or environment()
     process: Process
     with log.open("xb") as output:
         if can_fork(env) and not within:

@@ -30,7 +30,7 @@ class McpPublisher:
 
     @property
     def token_file(self) -> Path:
-        return self.home / ".mcp_publisher_token"
+        return self.home / ".config" / "mcp-publisher" / "token.json"
 
     def login_github(self, registry: str, token: str) -> None:
         """Run `login github --registry REGISTRY --token TOKEN`."""
@@ -38,6 +38,7 @@ class McpPublisher:
         if response.status != 200:
             raise PublisherFailed(f"token exchange failed with status {response.status}: {response.body.decode()}")
         saved = {"token": response.json["registry_token"], "method": "github", "registry": registry}
+        self.token_file.parent.mkdir(parents=True, exist_ok=True)
         self.token_file.write_text(json.dumps(saved))
 
     def publish(self, server: Any) -> tuple[str, str]:

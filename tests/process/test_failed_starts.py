@@ -42,12 +42,12 @@ def test_invalid_setting(tmp_path: Path, setting: str, message: str) -> None:
 
 
 def test_invalid_endpoint(tmp_path: Path) -> None:
-    assert "listen: must be endpoints such as tcp:8080, not 'tcp:x'" in fail_to_start(tmp_path, listen="tcp:x")
+    assert "listen (--listen): must have a port from 0 to 65535" in fail_to_start(tmp_path, listen="tcp:x")
     assert not (tmp_path / "data").exists()
 
 
 def test_invalid_port(tmp_path: Path) -> None:
-    assert "Cannot listen on tcp:99999: " in fail_to_start(tmp_path, listen="tcp:99999")
+    assert "listen (--listen): must have a port from 0 to 65535" in fail_to_start(tmp_path, listen="tcp:99999")
 
 
 def test_data_directory_is_a_file(tmp_path: Path) -> None:
@@ -81,5 +81,5 @@ def test_database_of_a_newer_version(tmp_path: Path) -> None:
 def test_tac_file_reports_an_invalid_setting_in_one_line(tmp_path: Path) -> None:
     process = run_twistd("-n", "--pidfile=", "-oy", TAC, cwd=tmp_path, env=environment(DIRECTORY_SERVER_LISTEN="tcp:x"))
     assert process.returncode == 1
-    assert process.stdout.splitlines()[-1].startswith("directory: listen: must be endpoints")
+    assert process.stdout.splitlines()[-1].startswith("directory: DIRECTORY_SERVER_LISTEN (environment): must have")
     assert "Traceback" not in process.stdout

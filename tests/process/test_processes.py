@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,9 +16,22 @@ from urllib.request import urlopen
 import pytest
 
 from bench.measurement.process_stats import children, memory, proportional_memory
+from directory_server.supervisor import VARIABLE
 
 from ..ports import free_port
-from .conftest import FOREGROUND, SEARCH, TIMEOUT, Client, Installation, Server, environment, run_server, run_twistd
+from .conftest import (
+    FOREGROUND,
+    LISTEN,
+    SEARCH,
+    TIMEOUT,
+    TWISTD,
+    Client,
+    Installation,
+    Server,
+    environment,
+    run_server,
+    run_twistd,
+)
 from .conftest import until as wait_until
 from .test_fleet import process_of
 from .test_metrics import metric
@@ -112,6 +127,25 @@ def answering(server: Server) -> int:
         return len(both(server))
     except OSError:
         return 0
+
+
+def test_a_process_that_serves_reports_by_its_reactor(installation: Installation) -> None:
+    reading, writing = os.pipe()
+    variables = environment(**{VARIABLE: f"{writing} {os.getpid()} 7"})
+    options = ("-d", installation.data, "-l", LISTEN, "--processes", 2)
+    command = [sys.executable, TWISTD, *FOREGROUND, "directory", *options]
+    with open(installation.folder / "log", "wb") as log, open(reading) as reports:
+        process = subprocess.Popen(
+            [*map(str, command)], stdout=log, stderr=log, env=variables, pass_fds=[writing], cwd=installation.folder
+        )
+        os.close(writing)
+        lines = iter(reports.readline, "")
+        assert next(line for line in lines if not line.startswith("starting 7")) == f"ready 7 {process.pid}\n"
+        # The thread that reports the start has ended.
+        assert [next(lines) for _ in range(2)] == [f"ready 7 {process.pid}\n"] * 2
+        process.send_signal(signal.SIGTERM)
+        process.wait(TIMEOUT)
+    assert "Traceback" not in (installation.folder / "log").read_text()
 
 
 def test_processes_stop_with_a_killed_supervisor(installation: Installation) -> None:

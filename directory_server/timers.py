@@ -1,0 +1,64 @@
+"""Periodic calls that no error ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twisted.application.service import Service
+from twisted.internet.defer import Deferred, maybeDeferred
+from twisted.internet.interfaces import IReactorTime
+from twisted.internet.task import LoopingCall
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+
+
+class Timer(Service):
+    """Calls `function` every `interval` seconds of `clock`, and with `at_start` also when the service starts.
+
+    The next call waits for the Deferred or coroutine that `function` returns. An error does not end the calls; the
+    first of consecutive errors is logged. With `counts`, the argument is the number of intervals since the last call,
+    which is above 1 if the reactor or a call was late.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        interval: float,
+        function: Callable[..., object],
+        clock: IReactorTime,
+        *,
+        at_start: bool = True,
+        counts: bool = False,
+    ) -> None:
+        self._interval = interval
+        self._function = function
+        self._at_start = at_start
+        self._is_failing = False
+        self._loop = LoopingCall.withCount(self._call) if counts else LoopingCall(self._call)
+        self._loop.clock = clock
+        self._ended: Deferred[object] | None = None
+
+    def startService(self) -> None:
+        super().startService()
+        # `_call` never fails, so the Deferred fires only after `stop`.
+        self._ended = self._loop.start(self._interval, now=self._at_start).addCallback(lambda _: None)
+
+    def stopService(self) -> Deferred[object] | None:
+        """Stop the calls; the Deferred fires after the last one. It does nothing if the service is stopped."""
+        super().stopService()
+        if self._loop.running:
+            self._loop.stop()
+        return self._ended
+
+    def _call(self, *count: int) -> Deferred[object]:
+        return maybeDeferred(self._function, *count).addCallbacks(self._succeeded, self._failed)
+
+    def _succeeded(self, _: object) -> None:
+        self._is_failing = False
+
+    def _failed(self, failure: Failure) -> None:
+        if not self._is_failing:
+            name = getattr(self._function, "__qualname__", repr(self._function))
+            self._log.failure("{name} failed; it is called again", failure=failure, name=name)
+        self._is_failing = True
