@@ -82,13 +82,17 @@ _FAMILIES = re.compile(
 """Patterns by the beginning of a name in upper case."""
 
 _PARTS = re.compile(
-    r"SSL|CERT|(?:^|_)(?:CA|CABUNDLE|CAFILE|CAPATH|TLS|TRUST|TRUSTSTORE|KEYSTORE|PRELOAD|STARTUP|PROFILER|RUSTFLAGS)(?:_|$)"
+    r"SSL|CERT|(?:^|_)(?:CA|CABUNDLE|CAFILE|CAPATH|TLS|TRUST|TRUSTSTORE|KEYSTORE|PROFILER|RUSTFLAGS)(?:_|$)"
     r"|(?:^|_)(?:HOME|BROWSER|EDITOR|SHELL|HOOKS?|INTERPRETER|EXECUTABLE|PYTHON|COMMAND|CMD)(?:_PATH)?$"
     r"|PROXY(?:_(?:URL|URI|HOST|PORT|SERVER|ADDRESS|USER|PASSWORD|PAC))?$|PROXIES$"
     r"|(?:^|_)(?:LIBRARY|LIB|MODULE|MODULES|PLUGIN|PLUGINS|EXTENSION|EXTENSIONS|BIN|INCLUDE|CLASS|SCRIPT)_?(?:PATHS?|DIRS?)$"
-    r"|(?:^|_)(?:JAVA|JVM|NODE|PYTHON|PERL|RUBY|TOOL)_?(?:OPTS|OPTIONS|FLAGS|ARGS)$"
+    # Code and where it comes from, whatever program reads the variable.
+    r"|BINAR(?:Y|IES)|DYLIB|STARTUP|LAUNCHER|ASSEMBL(?:Y|IES)|MIRROR|PRELOAD|(?:^|_)CDN|CDN_?(?:URL|HOST|BASE|SITE)"
+    r"|(?:^|_)(?:ASM|DLL|EXE|COMPILER|LOADER|LIBRARY|LIBRARIES|DIST|IMPORTS?|REQUIRE|PLUGINS?|ADDONS?)(?:_|$)"
+    r"|(?:^|_)LIB[A-Z0-9]*_(?:PATH|DIR|FILE)$|DOWNLOAD_?(?:URL|URI|HOST|BASE|SITE|SERVER)|INDEX_URL$"
+    r"|(?:^|_)[A-Z0-9]*(?:OPTS|ARGS|OPTIONS|FLAGS)$"
 )
-"""Patterns by a part of a name: TLS, trust, proxies, home directories, programs and libraries."""
+"""Patterns by a part of a name: TLS, trust, proxies, home directories, programs, libraries and sources of code."""
 
 
 def is_sensitive(name: str) -> bool:

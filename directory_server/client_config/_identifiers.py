@@ -62,11 +62,25 @@ _RUNNERS = frozenset(
         *("nice", "nohup", "setsid", "timeout", "time", "watch", "script", "expect", "gdb", "strace", "tar", "vim"),
         *("alpine", "ubuntu", "debian", "fedora", "centos", "rockylinux", "almalinux", "archlinux", "golang", "rust"),
         *("openjdk", "eclipse-temurin", "amazonlinux", "buildpack-deps", "gcc", "dotnet", "dotnet-script"),
+        *("dotnet-exec", "csharprepl", "husky", "forever", "start-server-and-test", "shx", "vite-node", "nps", "mocha"),
+        *(
+            "ts-node-dev",
+            "honcho",
+            "python-dotenv",
+            "streamlit",
+            "marimo",
+            "fastmcp",
+            "bpython",
+            "debugpy",
+            "viztracer",
+        ),
+        *("coverage", "gunicorn", "py-spy", "supergateway", "mcp-proxy", "mcpo", "@modelcontextprotocol/inspector"),
     )
 )
 """Packages, images and commands that run programs given as arguments.
 
-The table cannot be complete. It has common ones whose names do not show what will run.
+The table cannot be complete. It has common ones whose names do not show what will run. The arguments of all packages
+are checked by their form (`_fixed`).
 """
 
 
@@ -136,6 +150,7 @@ def image_tag(version: str) -> bool:
 def _package(name: str) -> str:
     if _ARCHIVE.fullmatch(name):
         raise Unusable("name", name)
-    if name.lower() in _RUNNERS:
+    # Names that differ in these separators are one project on PyPI (PEP 503).
+    if re.sub(r"[-_.]+", "-", name.lower()) in _RUNNERS:
         raise Unusable("runner", name)
     return name

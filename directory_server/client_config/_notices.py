@@ -18,7 +18,8 @@ REASONS: Mapping[str, str] = {
     "bundle_unverified": "The entry has no valid SHA-256 of the MCP bundle, so a download cannot be verified.",
     "local_server": "The server must be started manually first. Its address, {subject}, is on the local machine.",
     "name": "{subject} is not a valid package name in its registry.",
-    "runner": "{subject} is a shell, an interpreter or a package runner, which runs any code in its arguments.",
+    "runner": "{subject} runs programs or code that its arguments name, like a shell, an interpreter or a package "
+    "runner.",
     "version": "{subject} is not an exact version.",
     "registry": "The package comes from {subject}, which is not an allowed registry for its type.",
     "option": "The entry passes the option {subject} to the program that runs the package. It is not on the list of "
@@ -37,8 +38,10 @@ REASONS: Mapping[str, str] = {
     "url": "{subject} is not a valid http or https URL.",
     "address": "The address belongs to the local machine or the link-local network: {subject}.",
     "reference": "The entry refers to settings or environment variables of the editor: {subject}.",
-    "hidden": "A value in the entry contains control characters or invisible characters.",
+    "hidden": "A value in the entry contains characters that are not visible: controls, special spaces, format "
+    "characters, or pictographs, which may need invisible selectors.",
     "shell": "An argument contains characters that the Windows command interpreter interprets: {subject}.",
+    "hosts": "The entry sets addresses of more than {subject} hosts.",
     "size": "The arguments, variables and headers have more than {subject} characters.",
     "count": "The entry has more than {subject} arguments, variables, headers or inputs.",
 }
@@ -56,6 +59,10 @@ WARNINGS: Mapping[str, str] = {
     "user": "The container runs as the user that you enter. User 0 is root.",
     "variable": "The variable {subject} can change which code runs, which servers are trusted or where files are "
     "stored. Enter only a value that you understand.",
+    "arguments": "The entry sets arguments that may name a program, a URL, code or another package: {subject}. The "
+    "package may run them.",
+    "fixed_host": "The entry sets an address. The package may send what you enter, secrets included, to {subject}, "
+    "or load code from there.",
     "international": "The host name has non-ASCII characters, which can look like those of another name. Its ASCII "
     "form is {subject}.",
     "private_address": "The address is not public: {subject}. It leads to a server in your own network.",
@@ -63,6 +70,9 @@ WARNINGS: Mapping[str, str] = {
     "keys.",
 }
 """Messages by code, as in REASONS."""
+
+REVIEWED = frozenset(("arguments", "fixed_host"))
+"""Codes of warnings that a person must read first: there is no link that installs the server at once."""
 
 
 @frozen

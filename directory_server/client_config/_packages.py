@@ -16,6 +16,7 @@ from attrs import define, field, frozen
 from .. import hosts
 from . import _identifiers as identifiers
 from ._environment import NAME, check_fixed, is_sensitive
+from ._fixed import fixed_warnings
 from ._notices import Notice, Unusable, warning
 from ._remotes import REMOTE_TYPES, remote_config
 from ._runner_options import DNX, DOCKER, NPX, UVX, Options, Table
@@ -222,7 +223,8 @@ class _PackageReader:
             *((part,) for part in (exact, *runner.after)),
             *own,
         ]
-        warnings = [*self._package.warnings, *self._warnings, *options.warnings]
+        fixed = fixed_warnings(own, (*runtime_arguments, *variables.values()))
+        warnings = [*self._package.warnings, *self._warnings, *options.warnings, *fixed]
         return ServerConfig(
             self._kind,
             exact,

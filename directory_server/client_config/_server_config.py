@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import define, evolve, field, frozen
 
-from ..sanitize import clean, clean_line
+from ..sanitize import clean_line, is_visible
 from ._notices import Notice, Unusable
 
 MAX_TEXT = 2_000
@@ -188,7 +188,7 @@ def literal(value: str) -> str:
     """
     if len(value) > MAX_TEXT:
         raise Unusable("size", f"{MAX_TEXT:,}")
-    if clean(value) != value or "\n" in value or "\t" in value:
+    if not is_visible(value):
         raise Unusable("hidden")
     if _REFERENCE.search(value):
         raise Unusable("reference", value)

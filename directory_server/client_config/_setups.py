@@ -15,6 +15,7 @@ from typing import Any, Literal
 from attrs import evolve, field, frozen
 
 from ._editors import Fill, body, prompts, typed, with_prompts
+from ._notices import REVIEWED
 from ._server_config import Input, ServerConfig, Template, display
 
 Secrets = Literal["", "prompt", "variable", "file"]
@@ -45,7 +46,7 @@ class Setup:
     """Setup of the server in the editor `id`: the content `config` of its `file`.
 
     `vscode_link` and `cursor_link` are what their install links contain, None if the user must complete the
-    configuration first. `command` are the words of a command that does the same.
+    configuration or read the warnings first. `command` are the words of a command that does the same.
     """
 
     id: str
@@ -69,11 +70,15 @@ class Missing:
 
 @frozen
 class Setups:
-    """The setups of a server, the inputs that they share, and the editors that cannot use the server."""
+    """The setups of a server, the inputs that they share, and the editors that cannot use the server.
+
+    With `needs_review`, a person must read the warnings first, and no setup has an install link.
+    """
 
     setups: Sequence[Setup]
     inputs: Sequence[SetupInput]
     missing: Sequence[Missing]
+    needs_review: bool = False
 
 
 @frozen
@@ -108,6 +113,11 @@ class _Server:
         """Whether all inputs that the configuration contains are secrets."""
         return all(each.name in self.variables for each in self.config.used_inputs)
 
+    @property
+    def needs_review(self) -> bool:
+        """Whether a person must read the warnings first."""
+        return any(notice.code in REVIEWED for notice in self.config.warnings)
+
     def _reference(self, part: Input, form: str) -> str:
         variable = self.variables.get(part.name)
         return f"<{part.name}>" if variable is None else form.format(variable)
@@ -127,6 +137,8 @@ class _Editor:
     def setup(self, config: Mapping[str, Any], server: _Server, secrets: Secrets | None = None, **more: Any) -> Setup:
         """Return a setup with this configuration; `secrets` says where it has its secrets, if it has some."""
         found = (secrets or self.secrets) if server.variables else ""
+        if server.needs_review:
+            more |= {"vscode_link": None, "cursor_link": None}
         return Setup(self.id, self.name, self.file, config, found, **more)
 
 
@@ -152,6 +164,7 @@ def setups(key: str, prefix: str, unique: str, server: ServerConfig) -> Setups:
             for each in _EDITORS
             if one.transport not in each.transports
         ],
+        one.needs_review,
     )
 
 

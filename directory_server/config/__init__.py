@@ -4,6 +4,7 @@ A setting has one name everywhere: `streams.per_key` is `per_key` in the table `
 `DIRECTORY_SERVER_STREAMS__PER_KEY` in the environment and `--set streams.per_key=8` among the options.
 """
 
+from ._apis import McpConfig, PublishConfig, RegistryConfig
 from ._load import load
 from ._reference import describe, record_folder, setting_names, settings_tables, shown_settings
 from ._settings import (
@@ -13,9 +14,7 @@ from ._settings import (
     KeysConfig,
     LogConfig,
     MetricsConfig,
-    PublishConfig,
     QuotaConfig,
-    RegistryConfig,
     StatisticsConfig,
     StreamsConfig,
     UpstreamConfig,
@@ -33,6 +32,7 @@ __all__ = [
     "HttpConfig",
     "KeysConfig",
     "LogConfig",
+    "McpConfig",
     "MetricsConfig",
     "PublishConfig",
     "QuotaConfig",

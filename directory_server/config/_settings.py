@@ -7,6 +7,7 @@ from typing import Literal
 
 from attrs import frozen
 
+from ._apis import McpConfig, PublishConfig, RegistryConfig
 from ._validators import (
     UNLIMITED,
     AtLeast,
@@ -16,6 +17,7 @@ from ._validators import (
     each_matches,
     endpoint,
     fraction,
+    listen_endpoints,
     name_patterns,
     proxies,
     setting,
@@ -103,32 +105,6 @@ class KeysConfig:
         "the client; 0 stores none and deletes what is stored.",
         AtLeast(0),
     )
-
-
-@frozen
-class RegistryConfig:
-    """The registry API, which editors read."""
-
-    access: Literal["off", "public", "secret-path", "key"] = setting(
-        "off",
-        "Who may read the registry API: nobody (off), everybody (public), clients that know a path (secret-path), "
-        "clients with an API key (key).",
-    )
-    listed: Literal["all", "curated"] = setting(
-        "all", "Entries in the registry API: all, or only local, published, pinned and allowed entries (curated)."
-    )
-    per_minute: int = setting(120, "Requests per minute and address without a key.", AtLeast(1))
-
-
-@frozen
-class PublishConfig:
-    """Publishing with publisher tokens over the registry API."""
-
-    enabled: bool = setting(False, "Whether publisher tokens may publish entries.")
-    per_minute: int = setting(60, "Requests per minute of each publisher token.", AtLeast(1))
-    max_entries: int = setting(10_000, "Maximum number of published names, deleted entries included.", AtLeast(1))
-    max_bytes: int = setting(200_000_000, "Maximum bytes of published entries.", AtLeast(100_000))
-    log: float = setting(31_536_000.0, "Seconds for which a record of the audit log is stored.", above_zero)
 
 
 @frozen
@@ -242,6 +218,7 @@ class UpstreamConfig:
         fraction,
     )
     official: bool = setting(False, "Whether this source decides which entries the official registry lists.")
+    versions: Literal["latest", "all"] = setting("all", "Stored versions of a name: all, or the latest at each sync.")
     max_entries: int = setting(
         100_000, "Maximum number of stored names of this source, deleted entries included.", AtLeast(1)
     )
@@ -255,9 +232,7 @@ class Config:
     listen: tuple[str, ...] = setting(
         ("tcp:8080:interface=127.0.0.1",),
         "Twisted endpoints to listen on, one or more.",
-        each_matches(
-            r"\w+:.+", "one or more endpoints such as tcp:8080 or unix:/run/directory.sock", allow_empty=False
-        ),
+        listen_endpoints,
         separator=" ",
     )
     reuse_port: bool = setting(False, "Whether several processes of the same user may listen on the same ports.")
@@ -272,6 +247,7 @@ class Config:
         connection_string,
         secret=True,
     )
+    database_connections: int = setting(3, "Most connections of a process to the database.", AtLeast(3))
     index_dir: str = setting(
         "",
         "Directory of the file of the search index, which speeds up the start and is shared by the processes of a "
@@ -281,8 +257,9 @@ class Config:
     quota: QuotaConfig = QuotaConfig()
     streams: StreamsConfig = StreamsConfig()
     keys: KeysConfig = KeysConfig()
-    registry: RegistryConfig = RegistryConfig()
-    publish: PublishConfig = PublishConfig()
+    registry: RegistryConfig = RegistryConfig()  # noqa: RUF009
+    publish: PublishConfig = PublishConfig()  # noqa: RUF009
+    mcp: McpConfig = McpConfig()  # noqa: RUF009
     log: LogConfig = LogConfig()
     metrics: MetricsConfig = MetricsConfig()
     accounts: AccountsConfig = AccountsConfig()

@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 import attrs
 from attrs import field, frozen
 
+from . import endpoints
+
 T = TypeVar("T")
 Validator: TypeAlias = Callable[[Any, "attrs.Attribute[Any]", Any], None]
 """Raises ValueError with a message that starts with "must"."""
@@ -74,10 +76,30 @@ name_patterns = each_matches(r"\S+", "patterns of names such as com.example/*")
 """Validates patterns of names."""
 
 
+def _check_port(description: str) -> None:
+    port = endpoints.read(description).port
+    if port is not None and not (re.fullmatch("[0-9]{1,5}", port) and int(port) <= 65_535):
+        raise ValueError("must have a port from 0 to 65535, as in tcp:8080")
+
+
+_endpoints = each_matches(
+    r"\w+:.+", "one or more endpoints such as tcp:8080 or unix:/run/directory.sock", allow_empty=False
+)
+
+
+def listen_endpoints(_: object, __: Any, items: tuple[str, ...]) -> None:
+    """Validate the descriptions of one or more Twisted endpoints."""
+    _endpoints(_, __, items)
+    for item in items:
+        _check_port(item)
+
+
 def endpoint(_: object, __: object, text: str) -> None:
     """Validate the description of a Twisted endpoint, or an empty string."""
     if text and not re.fullmatch(r"\w+:.+", text):
         raise ValueError("must be an endpoint such as tcp:9090:interface=127.0.0.1")
+    # The placeholder of the number of a process may be a part of the port.
+    _check_port(text.replace("{process}", "1"))
 
 
 def base_url(_: object, __: object, text: str) -> None:
@@ -120,8 +142,8 @@ def contact(_: object, __: object, text: str) -> None:
 
 def source_name(_: object, __: object, name: str) -> None:
     """Validate the name of a source of entries. Entries without an upstream have other sources."""
-    if name in ("local", "published") or not re.fullmatch(r"([a-z0-9][a-z0-9._-]{0,39})?", name):
-        raise ValueError("must be 1 to 40 of a-z, 0-9, '.', '_' and '-', and not 'local' or 'published'")
+    if name in ("local", "published", "imported") or not re.fullmatch(r"([a-z0-9][a-z0-9._-]{0,39})?", name):
+        raise ValueError("must be 1 to 40 of a-z, 0-9, '.', '_' and '-', and not 'local', 'published' or 'imported'")
 
 
 def url_or_path(_: object, __: object, text: str) -> None:

@@ -36,15 +36,25 @@ class Endpoint:
         return interface in ("localhost", "::1") or interface.startswith("127.")
 
     @property
+    def port(self) -> str | None:
+        """The TCP port as it is written; None for a socket without a port."""
+        if not self.has_port:
+            return None
+        positional = self.positional[1:] if self.kind == "tls" else self.positional
+        return self.named.get("port") or (positional[0] if positional else "443")
+
+    @property
     def url(self) -> str | None:
         """The URL of the endpoint on this machine; None for a socket without a port."""
         if not self.has_port:
             return None
-        positional = self.positional[1:] if self.kind == "tls" else self.positional
-        port = self.named.get("port") or (positional[0] if positional else "443")
+        return f"{'https' if self.kind in ('ssl', 'tls') else 'http'}://{self.host}:{self.port}"
+
+    @property
+    def host(self) -> str:
+        """The host by which this machine names the endpoint in a URL."""
         host = self.named.get("interface", "")
-        host = "127.0.0.1" if host in _ALL_INTERFACES else f"[{host}]" if ":" in host else host
-        return f"{'https' if self.kind in ('ssl', 'tls') else 'http'}://{host}:{port}"
+        return "127.0.0.1" if host in _ALL_INTERFACES else f"[{host}]" if ":" in host else host
 
 
 def read(description: str) -> Endpoint:

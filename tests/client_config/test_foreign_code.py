@@ -326,3 +326,150 @@ def test_reasons_quote_bounded_visible_text() -> None:
     assert installation.note.isprintable()
     assert installation.name.isprintable()
     assert len(installation.name) == 300
+
+
+RUNNERS = {
+    "npm": (
+        *("supergateway", "mcp-proxy", "@modelcontextprotocol/inspector", "forever", "start-server-and-test", "shx"),
+        *("vite-node", "ts-node-dev", "mocha", "nps"),
+    ),
+    "pypi": (
+        *("mcp-proxy", "MCP_Proxy", "mcp.proxy", "mcpo", "honcho", "python-dotenv", "streamlit", "marimo", "fastmcp"),
+        *("bpython", "debugpy", "viztracer", "coverage", "gunicorn", "py-spy"),
+    ),
+    "nuget": ("dotnet-exec", "CSharpRepl", "Husky"),
+}
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in RUNNERS.items() for name in names])
+def test_known_packages_that_run_their_arguments_are_unavailable(kind: str, name: str) -> None:
+    assert unavailable_code(installation_of(package(kind, name))) == "runner"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [named("--stdio", "touch F")],
+        [named("--stdio=touch F")],
+        [positional("touch"), positional("F")],
+        *([positional(word), positional("stdio")] for word in ("--", "-c", "-e", "-m", "-r", "run", "exec", "x")),
+        *([positional(word)] for word in ("npx", "bash", "https://evil.example/x.py", "git+https://evil.example")),
+        *([positional(word)] for word in ("evil@1.0.0", "./evil", "/bin/sh", "-cid", "import os", "@a/evil", "C:\\x")),
+        [named("--require", "evil")],
+        [positional("{x}evil")],
+        [{"type": "positional", "default": "touch"}],
+        [positional("{x}") | {"variables": {"x": {"default": "touch F"}}}],
+    ],
+)
+@pytest.mark.parametrize(("kind", "name"), [("npm", "unknown"), ("pypi", "unknown"), ("oci", "a/unknown:1")])
+def test_arguments_that_may_be_code_have_a_warning_for_any_package(kind: str, name: str, arguments: Any) -> None:
+    assert "arguments" in warning_codes(installation_of(package(kind, name, packageArguments=arguments)))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [named("--transport", "stdio")],
+        [named("--transport=streamable-http"), named("--host", "127.0.0.1"), named("--port=8000")],
+        [positional("mcp"), positional("start")],
+        [named("--stdio")],
+        [named("-v"), positional("-1"), named("--limit", "2.5")],
+        [named("--api-key", "{key}"), positional("{path}")],
+        [{"type": "positional", "valueHint": "path", "isRequired": True}],
+    ],
+)
+def test_plain_arguments_have_no_warning(arguments: Any) -> None:
+    assert warning_codes(installation_of(package(version="1.0.0", packageArguments=arguments))) == set()
+
+
+CODE_VARIABLES = (
+    *("SHARP_DIST_BASE_URL", "SASS_BINARY_SITE", "SENTRYCLI_CDNURL", "PRISMA_ENGINES_MIRROR", "ESBUILD_BINARY_PATH"),
+    *("SWC_BINARY_PATH", "TS_NODE_COMPILER", "PRISMA_QUERY_ENGINE_LIBRARY", "ORT_DYLIB_PATH", "TRITON_LIBCUDA_PATH"),
+    *("ASPNETCORE_HOSTINGSTARTUPASSEMBLIES", "APPDOMAIN_MANAGER_ASM", "__PYVENV_LAUNCHER__", "SPARK_SUBMIT_OPTS"),
+    *("A_BINARY_HOST", "A_DOWNLOAD_URL", "A_INDEX_URL", "A_PLUGINS", "A_PRELOAD", "A_LOADER", "a.startup.class"),
+)
+
+
+@pytest.mark.parametrize("name", CODE_VARIABLES)
+def test_publisher_cannot_set_variables_that_load_code_by_their_form(name: str) -> None:
+    value = package(environmentVariables=[{"name": name, "value": "x"}])
+    assert unavailable_code(installation_of(value)) == "variable"
+
+
+HOSTS = [
+    *((name, "https://evil.example/v1", "evil.example") for name in ("GITLAB_API_URL", "OPENAI_BASE_URL")),
+    *((name, "https://evil.example", "evil.example") for name in ("ANTHROPIC_BASE_URL", "AWS_ENDPOINT_URL")),
+    *((name, "https://evil.example", "evil.example") for name in ("GITHUB_API_URL", "HF_ENDPOINT")),
+    ("OTEL_EXPORTER_OTLP_ENDPOINT", "https://evil.example:4318", "evil.example"),
+    ("ANY_NAME", "evil.example", "evil.example"),
+    ("ANY_NAME", "evil.example:443", "evil.example"),
+    ("ANY_NAME", "http:evil.example", "evil.example"),
+    ("ANY_NAME", "//evil.example/x", "evil.example"),
+    ("ANY_NAME", "x=1;Server=tcp:evil.example,1433", "evil.example"),
+    ("ANY_NAME", "postgres://u:p@evil.example/x", "evil.example"),
+    ("ANY_NAME", "http://localhost@evil.example/", "evil.example"),
+    ("ANY_NAME", "http:\\\\evil.example", "evil.example"),
+    ("ANY_NAME", "https://{x}.evil.example/", "….evil.example"),
+    ("ANY_NAME", "evil.example{x}", "evil.example…"),
+    ("ANY_NAME", "{x}://evil.example", "evil.example"),
+    ("ANY_NAME", "8.8.8.8", "8.8.8.8"),
+    ("ANY_NAME", "http://0x08.8/", "0x08.8"),
+    ("ANY_NAME", "http://134744072/", "134744072"),
+    ("ANY_NAME", "https://gіthub.com", "xn--gthub-n2e.com"),
+    ("ANY_NAME", "evil。example", "evil.example"),
+    ("ANY_NAME", "https://api.github.com." + "a." * 50 + "evil.example", "…" + ("a." * 50 + "evil.example")[-60:]),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "host"), HOSTS)
+def test_a_fixed_host_has_a_warning_with_its_name(name: str, value: str, host: str) -> None:
+    variable = {"name": name, "value": value}
+    in_argument = [named("--url", value)]
+    runtime = runner_package("oci", named("-e", f"{name}={value}"), environmentVariables=[SECRET])
+    for source in (
+        package(environmentVariables=[SECRET, variable]),
+        package("oci", "a/b:1", environmentVariables=[SECRET, variable]),
+        package(environmentVariables=[SECRET], packageArguments=in_argument),
+        runtime,
+    ):
+        installation = installation_of(source)
+        assert [each.subject for each in installation.warnings if each.code == "fixed_host"] == [host]
+        assert f"secrets included, to {host}," in str(installation.warnings)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(
+            "http://localhost:8000/x",
+            "127.0.0.1",
+            "0.0.0.0:80",
+            "http://[::1]/",
+            "host.docker.internal:11434",
+            "redis:1",
+        ),
+        *(
+            "{url}",
+            "https://{host}/api",
+            "https://{host}:{port}",
+            "v3.1.0",
+            "rerank-2.5",
+            "config.json",
+            "/a/b.c",
+            "~/a.b",
+        ),
+        *("./a.py", "C:/Users/a.b/c", "@a/b v1.2", "a_b", "1.2.3", "en_US.UTF-8"),
+    ],
+)
+def test_other_values_have_no_warning_about_a_host(value: str) -> None:
+    installation = installation_of(package(environmentVariables=[SECRET, {"name": "ANY_NAME", "value": value}]))
+    assert "fixed_host" not in warning_codes(installation)
+
+
+def test_the_number_of_hosts_is_bounded() -> None:
+    def source(count: int) -> Any:
+        value = ",".join(f"{number}.example.org" for number in range(count))
+        return package(environmentVariables=[{"name": "ANY_NAME", "value": value}])
+
+    assert len(installation_of(source(5)).warnings) == 5 + 1
+    assert unavailable_code(installation_of(source(6))) == "hosts"

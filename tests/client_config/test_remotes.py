@@ -51,9 +51,10 @@ def test_remote_urls_have_an_ascii_host(url: str, expected: str, codes: set[str]
         ),
         *(
             ("url", f"https://{host}/mcp")
-            for host in ("gіthub.com@a.example", "☃.example", "gіthub-{x}.com", "a.example:0")
+            for host in ("gіthub.com@a.example", "∞.example", "gіthub-{x}.com", "a.example:0")
         ),
         ("url", "https://a.example\\@evil.example/"),
+        ("hidden", "https://☃.example/mcp"),
     ],
 )
 def test_local_and_invalid_remotes_are_unavailable(reason: str, url: str) -> None:

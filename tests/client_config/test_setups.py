@@ -251,3 +251,17 @@ def test_links_contain_the_server_of_the_file() -> None:
     assert vscode.vscode_link == {"name": KEY, **server_of(vscode), "inputs": vscode.config["inputs"]}
     assert cursor.cursor_link == (KEY, server_of(cursor))
     assert [name for name, each in found.items() if each.vscode_link or each.cursor_link] == ["vscode", "cursor"]
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"packageArguments": [positional("touch")]},
+        {"environmentVariables": [SECRET, {"name": "OPENAI_BASE_URL", "value": "https://evil.example/v1"}]},
+    ],
+)
+def test_a_server_that_needs_a_review_has_no_install_link(members: Any) -> None:
+    found = setups_of(package(**members))
+    assert found.needs_review
+    assert [each.id for each in found.setups if each.vscode_link or each.cursor_link] == []
+    assert by_id(found)["vscode"].config

@@ -16,6 +16,7 @@ from .builders import (
     installations_of,
     package,
     remote,
+    unavailable_code,
 )
 
 
@@ -132,6 +133,18 @@ def test_installations_of_a_huge_entry_are_small() -> None:
     remotes = [remote(headers=[item] * count) for count in range(100)]
     assert len(serialization.encode(installations_of(*sizes, remotes=remotes))) < 200_000
     assert len(serialization.encode(installations_of(*small, remotes=remotes))) < 400_000
+
+
+@pytest.mark.parametrize("character", "\u2800\u3164\u00a0\u200d\ufe0f\ufffc\U0001d159☃")
+def test_arguments_variables_and_headers_have_only_visible_characters(character: str) -> None:
+    value = f"a{character}b"
+    for source in (
+        {"packageArguments": [{"type": "positional", "value": value}]},
+        {"packageArguments": [{"type": "positional", "isRequired": True, "choices": [value]}]},
+        {"environmentVariables": [{"name": "A_B", "value": value}]},
+    ):
+        assert unavailable_code(installation_of(package(**source))) == "hidden"
+    assert unavailable_code(installation_of(remotes=[remote(headers=[{"name": "A", "value": value}])])) == "hidden"
 
 
 @pytest.mark.parametrize(

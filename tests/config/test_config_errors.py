@@ -24,8 +24,13 @@ from ._sources import NAMES, error_message, variable, write_toml
         ),
         (
             'name = "local"',
-            "upstream.name ({}, table 1): must be 1 to 40 of a-z, 0-9, '.', '_' and '-', and not 'local' or "
-            "'published', not 'local'",
+            "upstream.name ({}, table 1): must be 1 to 40 of a-z, 0-9, '.', '_' and '-', and not 'local', "
+            "'published' or 'imported', not 'local'",
+        ),
+        (
+            'name = "imported"',
+            "upstream.name ({}, table 1): must be 1 to 40 of a-z, 0-9, '.', '_' and '-', and not 'local', "
+            "'published' or 'imported', not 'imported'",
         ),
         (
             'url = "ftp://a.example"',
@@ -49,7 +54,7 @@ from ._sources import NAMES, error_message, variable, write_toml
             "upstream.uri ({}, table 1): is not a setting; did you mean upstream.url? known settings: upstream.name, "
             "upstream.url, "
             "upstream.interval, upstream.headers, upstream.include, upstream.exclude, upstream.floor, "
-            "upstream.official, upstream.max_entries, upstream.max_bytes",
+            "upstream.official, upstream.versions, upstream.max_entries, upstream.max_bytes",
         ),
     ],
 )
@@ -132,6 +137,11 @@ def test_upstreams_must_be_tables_of_the_file(tmp_path: Path) -> None:
             "listen=8080",
             "listen (--set): must be one or more endpoints such as tcp:8080 or unix:/run/directory.sock, not '8080'",
         ),
+        *(
+            (f"{name}={listen}", f"{name} (--set): must have a port from 0 to 65535, as in tcp:8080, not '{listen}'")
+            for name in ("listen", "metrics.listen")
+            for listen in ("tcp:abc:interface=127.0.0.1", "tcp6:99999", "tls:/etc/keys:port=-1", "haproxy:tcp:65536")
+        ),
         (
             "listen=",
             "listen (--set): must be one or more endpoints such as tcp:8080 or unix:/run/directory.sock, not ''",
@@ -146,18 +156,18 @@ def test_upstreams_must_be_tables_of_the_file(tmp_path: Path) -> None:
         (
             "colour=red",
             "colour (--set): is not a setting; "
-            "known settings: listen, reuse_port, processes, data_dir, database, index_dir, http.*, "
-            "quota.*, streams.*, keys.*, "
-            "registry.*, publish.*, log.*, "
+            "known settings: listen, reuse_port, processes, data_dir, database, database_connections, index_dir, "
+            "http.*, quota.*, streams.*, keys.*, "
+            "registry.*, publish.*, mcp.*, log.*, "
             "metrics.*, accounts.*, web.*, statistics.*, verify.*, upstream",
         ),
         ("keys=3", "keys (--set): is a section, not a setting; its settings are keys.grace, keys.last_use"),
         (
             "\n=3",
             "'\\n' (--set): is not a setting; "
-            "known settings: listen, reuse_port, processes, data_dir, database, index_dir, http.*, "
-            "quota.*, streams.*, keys.*, "
-            "registry.*, publish.*, log.*, "
+            "known settings: listen, reuse_port, processes, data_dir, database, database_connections, index_dir, "
+            "http.*, quota.*, streams.*, keys.*, "
+            "registry.*, publish.*, mcp.*, log.*, "
             "metrics.*, accounts.*, web.*, statistics.*, verify.*, upstream",
         ),
     ],
@@ -181,9 +191,11 @@ def test_invalid_set_option_is_reported(text: str, message: str) -> None:
             "did you mean DIRECTORY_SERVER_STREAMS__PER_KEY? known settings: DIRECTORY_SERVER_LISTEN, "
             "DIRECTORY_SERVER_REUSE_PORT, DIRECTORY_SERVER_PROCESSES, DIRECTORY_SERVER_DATA_DIR, "
             "DIRECTORY_SERVER_DATABASE, "
+            "DIRECTORY_SERVER_DATABASE_CONNECTIONS, "
             "DIRECTORY_SERVER_INDEX_DIR, DIRECTORY_SERVER_HTTP__*, "
             "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
-            "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_PUBLISH__*, DIRECTORY_SERVER_LOG__*, "
+            "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_PUBLISH__*, DIRECTORY_SERVER_MCP__*, "
+            "DIRECTORY_SERVER_LOG__*, "
             "DIRECTORY_SERVER_METRICS__*, "
             "DIRECTORY_SERVER_ACCOUNTS__*, DIRECTORY_SERVER_WEB__*, DIRECTORY_SERVER_STATISTICS__*, "
             "DIRECTORY_SERVER_VERIFY__*, DIRECTORY_SERVER_UPSTREAM",
@@ -194,9 +206,11 @@ def test_invalid_set_option_is_reported(text: str, message: str) -> None:
             "DIRECTORY_SERVER_keys__grace (environment): is not a setting; did you mean DIRECTORY_SERVER_KEYS__GRACE? "
             "known settings: DIRECTORY_SERVER_LISTEN, DIRECTORY_SERVER_REUSE_PORT, "
             "DIRECTORY_SERVER_PROCESSES, DIRECTORY_SERVER_DATA_DIR, "
-            "DIRECTORY_SERVER_DATABASE, DIRECTORY_SERVER_INDEX_DIR, DIRECTORY_SERVER_HTTP__*, "
+            "DIRECTORY_SERVER_DATABASE, DIRECTORY_SERVER_DATABASE_CONNECTIONS, "
+            "DIRECTORY_SERVER_INDEX_DIR, DIRECTORY_SERVER_HTTP__*, "
             "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
-            "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_PUBLISH__*, DIRECTORY_SERVER_LOG__*, "
+            "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_PUBLISH__*, DIRECTORY_SERVER_MCP__*, "
+            "DIRECTORY_SERVER_LOG__*, "
             "DIRECTORY_SERVER_METRICS__*, "
             "DIRECTORY_SERVER_ACCOUNTS__*, DIRECTORY_SERVER_WEB__*, DIRECTORY_SERVER_STATISTICS__*, "
             "DIRECTORY_SERVER_VERIFY__*, DIRECTORY_SERVER_UPSTREAM",
@@ -241,9 +255,9 @@ def test_invalid_variable_is_reported_with_its_name(text: str, value: str, messa
         (
             '"quota.limit" = 1',
             "quota.limit ({file}): is not a setting; did you mean quota.limit? "
-            "known settings: listen, reuse_port, processes, data_dir, database, index_dir, http.*, "
-            "quota.*, streams.*, keys.*, "
-            "registry.*, publish.*, log.*, "
+            "known settings: listen, reuse_port, processes, data_dir, database, database_connections, index_dir, "
+            "http.*, quota.*, streams.*, keys.*, "
+            "registry.*, publish.*, mcp.*, log.*, "
             "metrics.*, accounts.*, web.*, statistics.*, verify.*, upstream",
         ),
         ("a =", "{file}: must be TOML: Invalid value (at end of document)"),
